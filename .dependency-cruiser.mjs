@@ -1,0 +1,96 @@
+// What may import what. Edit the two tables; the rules below follow from them.
+
+/** The rooms of packages/quota/src and what each imports. `errors` is open to all, and a room to itself. */
+const rooms = {
+  errors: [],
+  time: [],
+  windows: ['time'],
+  policy: ['windows', 'time'],
+  decision: ['windows', 'policy', 'time'],
+  store: ['decision', 'policy', 'windows'],
+  memory: ['store', 'windows', 'decision', 'policy', 'time'],
+  adaptive: ['policy', 'store'],
+  engine: ['time', 'windows', 'policy', 'decision', 'store', 'memory', 'adaptive'],
+  http: ['decision', 'policy', 'windows', 'time'],
+}
+
+/** Outside packages that only some rooms may use. */
+const outside = {
+  luxon: ['time', 'http'],
+}
+
+const core = '^packages/quota/src'
+const anyOf = (names) => `(?:${names.join('|')})`
+
+const roomRules = Object.entries(rooms).map(([room, imports]) => ({
+  name: `room-${room}`,
+  comment: `${room}/ imports ${imports.join(', ') || 'no other room'}${room === 'errors' ? '' : ' (and errors)'}; see ARCHITECTURE.md.`,
+  severity: 'error',
+  from: { path: `${core}/${room}/` },
+  to: { path: `${core}/`, pathNot: `${core}/${anyOf([room, 'errors', ...imports])}/` },
+}))
+
+const outsideRules = Object.entries(outside).map(([name, allowed]) => ({
+  name: `only-some-rooms-use-${name}`,
+  comment: `${name} is used in ${allowed.join(' and ')} alone.`,
+  severity: 'error',
+  from: { path: `${core}/`, pathNot: `${core}/${anyOf(allowed)}/` },
+  to: { path: `(?:^|/)node_modules/(?:@types/)?${name}/` },
+}))
+
+const workspaceFolder = '^(packages/[^/]+|examples/[^/]+|bench|docs)/'
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...roomRules,
+    ...outsideRules,
+    {
+      name: 'known-rooms',
+      comment: 'A folder or file of the core is not in the table of rooms at the top of this file.',
+      severity: 'error',
+      from: {},
+      to: { path: `${core}/`, pathNot: `${core}/(?:index\\.ts$|${anyOf(Object.keys(rooms))}/)` },
+    },
+    {
+      name: 'public-entry-points',
+      comment: 'Other packages are imported by their public entry point, never by a path inside them.',
+      severity: 'error',
+      from: { path: workspaceFolder },
+      to: { path: '^(?:packages|examples)/', pathNot: ['^$1/', '^packages/[^/]+/src/index\\.ts$'] },
+    },
+    {
+      name: 'by-package-name',
+      comment: 'Other packages are imported by name, never by a relative path.',
+      severity: 'error',
+      from: { path: workspaceFolder },
+      to: { path: '^(?:packages|examples)/', pathNot: '^$1/', dependencyTypes: ['local'] },
+    },
+    {
+      name: 'resolvable',
+      comment:
+        'An import that cannot be found; a deep import of a package ends here, as its `exports` do not offer it.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'sources-without-tests',
+      comment: 'Sources never import tests.',
+      severity: 'error',
+      from: { path: '/src/' },
+      to: { path: '^(?:packages|examples)/[^/]+/test/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(?:/dist/|\\.d\\.ts$|/tsup\\.config\\.ts$)' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['@scoregw/source', 'import', 'types', 'node', 'default'],
+      extensions: ['.ts', '.mjs', '.js', '.json', '.d.ts'],
+    },
+  },
+}

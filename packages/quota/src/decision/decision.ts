@@ -1,0 +1,89 @@
+import type { Limit } from '../policy/policy.ts'
+
+/** One window as a caller sees it: what it allows, what is used, when it ends. */
+export interface WindowStatus {
+  /** The layer's name in the policy, for example `personal`. */
+  readonly layer: string
+  /** The layer as people read it, for example `Personal`. */
+  readonly scope: string
+  readonly category: string
+  /** The window's label, for example `1h`. */
+  readonly window: string
+  readonly lengthMs: number
+  /** Effective limit in tokens. */
+  readonly limit: Limit
+  /** Tokens used in the window; 0 when it is not open. May exceed a limit that was lowered since. */
+  readonly used: number
+  /** Tokens left, never negative. */
+  readonly remaining: Limit
+  /** Epoch milliseconds of the window's first admitted request; `null` when it is not open. */
+  readonly startedAt: number | null
+  /** Epoch milliseconds of the window's end; `null` when it is not open. */
+  readonly resetAt: number | null
+}
+
+/** One window that refuses a request, and what it has to say about it. */
+export interface Violation {
+  readonly layer: string
+  readonly scope: string
+  readonly category: string
+  readonly window: string
+  readonly lengthMs: number
+  /** Effective limit in tokens. */
+  readonly limit: number
+  /** Tokens used in the window; 0 when it is not open. */
+  readonly used: number
+  /** Tokens the refused request needed. */
+  readonly requested: number
+  /** Epoch milliseconds of the window's end; of a window not open, what it would be if it opened now. */
+  readonly resetAt: number
+  /** `false`: the limit itself is below the cost, so that waiting will not help. */
+  readonly retryable: boolean
+}
+
+/**
+ * Where a decision came from: `store`, every counter was asked; `fallback`, the store did not answer and the failure
+ * policy decided; `free`, the request costs nothing and nothing was asked.
+ */
+export type DecisionSource = 'store' | 'fallback' | 'free'
+
+interface DecisionBase {
+  /** Who asked: one string, or one key a layer. */
+  readonly subject: string | Readonly<Record<string, string>>
+  readonly operation: string
+  readonly category: string
+  /** Tokens the request needs. */
+  readonly cost: number
+  /** Instant of the decision by the store's clock, epoch milliseconds. */
+  readonly now: number
+  /** Version of the settings it was decided under. */
+  readonly settingsVersion: number
+  readonly source: DecisionSource
+  /** Every window that was asked, after the decision, in the policy's order; empty unless `source` is `store`. */
+  readonly windows: readonly WindowStatus[]
+}
+
+/** The request may go on; its cost is charged in every window. */
+export interface AdmittedDecision extends DecisionBase {
+  readonly allowed: true
+}
+
+/** The request may not go on; nothing was charged anywhere. */
+export interface RefusedDecision extends DecisionBase {
+  readonly allowed: false
+  /** Every window that refuses, in the policy's order; at least one. */
+  readonly violations: readonly Violation[]
+  /** The one to report: see {@link bindingViolation}. */
+  readonly binding: Violation
+  /** `false`: some limit is below the cost, so that waiting will not help. */
+  readonly retryable: boolean
+  /** Epoch milliseconds at which the binding window ends. */
+  readonly resetAt: number
+  /** Milliseconds until then, at least 1. */
+  readonly retryAfterMs: number
+  /** `max(1, ceil((resetAt - now) / 1000))`. */
+  readonly retryAfterSeconds: number
+}
+
+/** The one answer to a request, over every window of every layer that applies to it. */
+export type Decision = AdmittedDecision | RefusedDecision

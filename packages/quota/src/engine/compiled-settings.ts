@@ -1,0 +1,54 @@
+import type { DecisionFrame } from '../decision/decide.ts'
+import { effectiveQuotas, type Quotas } from '../policy/limits.ts'
+import type { Policy } from '../policy/policy.ts'
+import type { SubjectSettings, VersionedSettings } from '../policy/settings.ts'
+import { priceOf } from '../policy/warnings.ts'
+
+/** An operation as decisions need it. */
+export interface CompiledOperation {
+  readonly name: string
+  /** Index into the policy's categories. */
+  readonly category: number
+  /** Price in tokens under the settings. */
+  readonly cost: number
+}
+
+/** One version of the settings, worked out for the decisions made under it. */
+export class CompiledSettings {
+  readonly settings: VersionedSettings
+  readonly operations: ReadonlyMap<string, CompiledOperation>
+  /** Quotas of subjects without settings of their own, by category. */
+  readonly defaults: readonly Quotas[]
+  readonly #policy: Policy
+  /** Quotas by a subject's settings; gone when a subject's settings are replaced. */
+  readonly #bySubject = new WeakMap<SubjectSettings, readonly Quotas[]>()
+
+  constructor(policy: Policy, settings: VersionedSettings) {
+    this.settings = settings
+    this.#policy = policy
+    this.defaults = effectiveQuotas(policy, settings)
+    this.operations = new Map(
+      Object.entries(policy.operations).map(([name, { category }]) => [
+        name,
+        { name, category: policy.categories.indexOf(category), cost: priceOf(policy, settings, name) },
+      ]),
+    )
+  }
+
+  /** Quotas by category of a subject with settings in some layers, by layer name. */
+  quotasOf(subjects: Readonly<Record<string, SubjectSettings>>): readonly Quotas[] {
+    const layers = Object.values(subjects)
+    if (layers.length === 0) return this.defaults
+    if (layers.length > 1) return effectiveQuotas(this.#policy, this.settings, subjects)
+    const known = this.#bySubject.get(layers[0]!)
+    if (known !== undefined) return known
+    const quotas = effectiveQuotas(this.#policy, this.settings, subjects)
+    this.#bySubject.set(layers[0]!, quotas)
+    return quotas
+  }
+}
+
+/** A frame for each category, shared by all its decisions. */
+export function decisionFrames({ windows, layers, categories }: Policy): readonly DecisionFrame[] {
+  return categories.map((category) => ({ windows, layers, category }))
+}

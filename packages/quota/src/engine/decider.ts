@@ -1,0 +1,253 @@
+import { admits, type DecisionFrame, type WindowStates } from '../decision/decide.ts'
+import type { AdmittedDecision, Decision } from '../decision/decision.ts'
+import { Admitted, type DecisionFacts, NO_QUOTAS, Refused } from '../decision/outcome.ts'
+import { QuotaError } from '../errors/quota-error.ts'
+import type { Quotas } from '../policy/limits.ts'
+import type { Policy } from '../policy/policy.ts'
+import {
+  chain,
+  type MaybePromise,
+  type QuotaStore,
+  type ReservationId,
+  type Subject,
+  type TakeReply,
+} from '../store/quota-store.ts'
+import type { Clock } from '../time/clock.ts'
+import type { Events } from './events.ts'
+import type { LiveSettings } from './live-settings.ts'
+import { NearLimitWatch } from './near-limit.ts'
+import type { FailurePolicy } from './options.ts'
+import type { QuotaRequest, ReserveRequest } from './requests.ts'
+import { held, type MaybeReservation, refused, repeated } from './reservation.ts'
+import { checkSubject, checkText } from './text.ts'
+import { asking, unavailable } from './unavailable.ts'
+
+/** What a {@link Decider} decides with. */
+export interface DeciderParts {
+  readonly policy: Policy
+  readonly store: QuotaStore
+  readonly live: LiveSettings
+  readonly frames: readonly DecisionFrame[]
+  readonly events: Events
+  readonly clock: Clock
+  readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
+  readonly idTtlMs: number
+  readonly createNonce: () => string
+}
+
+/** A request after its check: what is asked, in the terms of the store. */
+interface Asked {
+  readonly subject: Subject
+  readonly operation: string
+  readonly category: number
+  readonly cost: number
+}
+
+/** A store's answer to what was asked, and the quotas it was decided under. */
+interface Answer {
+  readonly reply: TakeReply
+  readonly quotas: Quotas
+  readonly settingsVersion: number
+}
+
+/** No answer: the store threw, or there was no room. */
+class NoAnswer {
+  readonly error: unknown
+
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
+/**
+ * Turns requests into decisions: checks a request, asks the store under the settings in force, tells the listeners,
+ * and answers by the failure policy when the store does not. Answers as fast as its stores do.
+ */
+export class Decider {
+  readonly #policy: Policy
+  readonly #store: QuotaStore
+  readonly #live: LiveSettings
+  readonly #frames: readonly DecisionFrame[]
+  readonly #events: Events
+  readonly #clock: Clock
+  readonly #failurePolicy: Readonly<Record<string, FailurePolicy>>
+  readonly #idTtlMs: number
+  readonly #createNonce: () => string
+  readonly #nearLimit: NearLimitWatch
+
+  constructor(parts: DeciderParts) {
+    this.#policy = parts.policy
+    this.#store = parts.store
+    this.#live = parts.live
+    this.#frames = parts.frames
+    this.#events = parts.events
+    this.#clock = parts.clock
+    this.#failurePolicy = parts.failurePolicy
+    this.#idTtlMs = parts.idTtlMs
+    this.#createNonce = parts.createNonce
+    this.#nearLimit = new NearLimitWatch(parts.policy.layers)
+  }
+
+  consume(request: QuotaRequest): MaybePromise<Decision> {
+    const asked = this.#ask(request)
+    if (asked.cost === 0) return this.#free(asked)
+    const answer = this.#take(asked, undefined)
+    return answer instanceof Promise
+      ? answer.then((late) => this.#decision(asked, late))
+      : this.#decision(asked, answer)
+  }
+
+  peek(request: QuotaRequest): MaybePromise<Decision> {
+    const asked = this.#ask(request)
+    if (asked.cost === 0) return this.#free(asked)
+    return asking(() =>
+      chain(this.#live.quotasOf(asked.subject), (byCategory) => {
+        const quotas = byCategory[asked.category]!
+        const read = this.#store.read({ subject: asked.subject, categories: [asked.category], layers: quotas.layers })
+        return chain(read, ({ now, states }) => this.#foresee(asked, quotas, now, states[0]!))
+      }),
+    )
+  }
+
+  #foresee(asked: Asked, quotas: Quotas, now: number, states: WindowStates): Decision {
+    const settingsVersion = this.#live.compiled.settings.version
+    const facts = this.#facts(asked, { reply: { outcome: 'admitted', now, states }, quotas, settingsVersion })
+    return admits(quotas, states, asked.cost) ? new Admitted(facts) : new Refused(facts)
+  }
+
+  reserve(request: ReserveRequest): MaybePromise<MaybeReservation> {
+    const asked = this.#ask(request)
+    const id = this.#idOf(request, asked)
+    if (asked.cost === 0) return held(this.#free(asked), () => undefined)
+    return chain(this.#take(asked, id), (answer) => this.#reservation(asked, answer, id))
+  }
+
+  #reservation(asked: Asked, answer: Answer | NoAnswer, id: ReservationId | undefined): MaybeReservation {
+    if (!(answer instanceof NoAnswer)) {
+      const { outcome } = answer.reply
+      if (outcome === 'duplicate' || outcome === 'cancelled') return repeated(outcome)
+      if (outcome === 'conflict') {
+        const message = `the id was used for another operation or cost than "${asked.operation}", ${asked.cost} tokens`
+        throw new QuotaError('id_conflict', message)
+      }
+    }
+    const decision = this.#decision(asked, answer)
+    if (!decision.allowed) return refused(decision)
+    if (answer instanceof NoAnswer) return held(decision, () => undefined)
+    const { subject, category } = asked
+    const { layers } = answer.quotas
+    const { states } = answer.reply
+    return held(decision, (giveBack, as) =>
+      asking(() => this.#store.settle({ subject, category, layers, states, giveBack, as, id })),
+    )
+  }
+
+  /** Checks a request; errors for the programmer are thrown here and nowhere later. */
+  #ask(request: QuotaRequest): Asked {
+    const operation = this.#live.compiled.operations.get(request.operation)
+    if (operation === undefined) {
+      const message = `unknown operation "${String(request.operation)}"; the policy has ${Object.keys(this.#policy.operations).join(', ')}`
+      throw new QuotaError('unknown_operation', message)
+    }
+    checkSubject(request.subject, this.#policy.layers)
+    const cost = request.cost ?? operation.cost
+    if (!Number.isSafeInteger(cost) || cost < 0) {
+      throw new QuotaError('invalid_cost', `cost: expected a whole number of tokens, 0 or more, got ${String(cost)}`)
+    }
+    return { subject: request.subject, operation: operation.name, category: operation.category, cost }
+  }
+
+  #idOf({ id }: ReserveRequest, { operation, cost }: Asked): ReservationId | undefined {
+    if (id === undefined) return undefined
+    checkText(id, 'invalid_id', 'id')
+    return { id, nonce: this.#createNonce(), fingerprint: `${operation}:${cost}`, ttlMs: this.#idTtlMs }
+  }
+
+  #take(asked: Asked, id: ReservationId | undefined, again = true): MaybePromise<Answer | NoAnswer> {
+    try {
+      const quotas = this.#live.quotasOf(asked.subject)
+      const answer =
+        quotas instanceof Promise
+          ? quotas.then((late) => this.#askStore(asked, late[asked.category]!, id))
+          : this.#askStore(asked, quotas[asked.category]!, id)
+      if (!(answer instanceof Promise)) return answer
+      return answer.then(
+        (late) => (late.reply.outcome === 'stale' ? this.#takeWithNewer(asked, id, again) : late),
+        (error: unknown) => new NoAnswer(error),
+      )
+    } catch (error) {
+      return new NoAnswer(error)
+    }
+  }
+
+  #askStore(asked: Asked, quotas: Quotas, id: ReservationId | undefined): MaybePromise<Answer> {
+    const { subject, category, cost } = asked
+    const settingsVersion = this.#live.compiled.settings.version
+    const reply = this.#store.take({ subject, category, quotas, cost, settingsVersion, id })
+    return reply instanceof Promise
+      ? reply.then((late) => ({ reply: late, quotas, settingsVersion }))
+      : { reply, quotas, settingsVersion }
+  }
+
+  /** The store knows newer settings than this process: reads them and asks once more. */
+  async #takeWithNewer(asked: Asked, id: ReservationId | undefined, again: boolean): Promise<Answer | NoAnswer> {
+    if (!again)
+      return new NoAnswer(new QuotaError('store_error', 'the settings changed faster than they could be read'))
+    await this.#live.refresh()
+    return this.#take(asked, id, false)
+  }
+
+  /** The decision of an answer, told to those who listen; without an answer, what the failure policy says. */
+  #decision(asked: Asked, answer: Answer | NoAnswer): Decision {
+    if (answer instanceof NoAnswer) return this.#withoutStore(asked, answer.error)
+    const facts = this.#facts(asked, answer)
+    const decision = answer.reply.outcome === 'admitted' ? new Admitted(facts) : new Refused(facts)
+    if (this.#events.hearsDecisions) this.#tell(decision)
+    return decision
+  }
+
+  #facts({ subject, operation, category, cost }: Asked, { reply, quotas, settingsVersion }: Answer): DecisionFacts {
+    const { now, states } = reply
+    const frame = this.#frames[category]!
+    return { subject, operation, cost, now, settingsVersion, source: 'store', frame, quotas, states }
+  }
+
+  #tell(decision: Decision): void {
+    if (!decision.allowed) {
+      this.#events.tell('refused', decision)
+      return
+    }
+    this.#events.tell('admitted', decision)
+    if (!this.#events.hears('nearLimit')) return
+    for (const crossing of this.#nearLimit.crossings(decision)) this.#events.tell('nearLimit', crossing)
+  }
+
+  #withoutStore(asked: Asked, error: unknown): AdmittedDecision {
+    const category = this.#policy.categories[asked.category]!
+    const allowed = this.#failurePolicy[category] === 'open'
+    this.#events.tell('degraded', { category, allowed, error })
+    if (!allowed) throw unavailable(error)
+    return this.#uncounted(asked, 'fallback')
+  }
+
+  #free(asked: Asked): AdmittedDecision {
+    return this.#uncounted(asked, 'free')
+  }
+
+  #uncounted({ subject, operation, category, cost }: Asked, source: 'free' | 'fallback'): AdmittedDecision {
+    const now = this.#clock.now()
+    const frame = this.#frames[category]!
+    const settingsVersion = this.#live.compiled.settings.version
+    return new Admitted({
+      subject,
+      operation,
+      cost,
+      now,
+      settingsVersion,
+      source,
+      frame,
+      quotas: NO_QUOTAS,
+      states: [],
+    })
+  }
+}

@@ -1,0 +1,97 @@
+import * as z from 'zod'
+import { faultyDocument } from '../errors/quota-error.ts'
+import { parseOptions } from '../policy/options.ts'
+import type { Policy } from '../policy/policy.ts'
+import { policyFaults } from '../policy/schema.ts'
+import type { QuotaStore } from '../store/quota-store.ts'
+import type { SettingsStore } from '../store/settings-store.ts'
+import type { Clock } from '../time/clock.ts'
+
+/**
+ * What happens to requests of a category when the store does not answer: `closed`, the call throws
+ * `quota_unavailable`; `open`, the request is admitted uncounted, with `source: 'fallback'`.
+ */
+export type FailurePolicy = 'closed' | 'open'
+
+/** What {@link createQuota} takes. */
+export interface QuotaOptions<Operation extends string = string> {
+  /** Windows, categories, layers, operations and base limits; `defaultPolicy()` is a start. */
+  readonly policy: Policy<Operation>
+  /**
+   * Where the counters live.
+   * @default `memoryStore()` with the engine's clock
+   */
+  readonly store?: QuotaStore | undefined
+  /**
+   * Where the settings live.
+   * @default `memorySettings()`
+   */
+  readonly settingsStore?: SettingsStore | undefined
+  /**
+   * What happens when the store does not answer, by category.
+   * @default `closed` for every category
+   */
+  readonly failurePolicy?: Readonly<Record<string, FailurePolicy>> | undefined
+  /**
+   * How long a reservation's id is kept after its last use, in milliseconds; must exceed the longest work.
+   * @default 600_000 (10 minutes)
+   */
+  readonly idTtlMs?: number | undefined
+  /**
+   * Where the time comes from for what no store is asked; counters go by their store's clock.
+   * @default the machine's clock
+   */
+  readonly clock?: Clock | undefined
+  /**
+   * Makes the nonce that tells the holders of one reservation id apart.
+   * @default `crypto.randomUUID`
+   */
+  readonly createNonce?: (() => string) | undefined
+}
+
+function having<T>(methods: readonly string[], what: string): z.ZodCustom<T, T> {
+  const has = (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    methods.every((method) => typeof (value as Record<string, unknown>)[method] === 'function')
+  return z.custom<T>(has, {
+    error: `expected ${what}: an object with ${methods.map((name) => `${name}()`).join(', ')}`,
+  })
+}
+
+/** Options after their check, defaults filled in. */
+export type ParsedOptions = Omit<QuotaOptions, 'failurePolicy' | 'idTtlMs' | 'createNonce'> & {
+  readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
+  readonly idTtlMs: number
+  readonly createNonce: () => string
+}
+
+const schema: z.ZodType<Omit<ParsedOptions, 'policy'> & { readonly policy?: unknown }> = z.strictObject({
+  policy: z.unknown(),
+  store: having<QuotaStore>(['attach', 'take', 'read', 'settle', 'reset'], 'a quota store').optional(),
+  settingsStore: having<SettingsStore>(
+    ['read', 'write', 'readSubject', 'writeSubject', 'watch'],
+    'a settings store',
+  ).optional(),
+  failurePolicy: z.record(z.string(), z.enum(['closed', 'open'], { error: 'expected closed or open' })).default({}),
+  idTtlMs: z.int().min(1_000).max(86_400_000).default(600_000),
+  clock: having<Clock>(['now'], 'a clock').optional(),
+  createNonce: z
+    .custom<() => string>((value) => typeof value === 'function', { error: 'expected a function' })
+    .default(() => () => crypto.randomUUID()),
+})
+
+/** @throws {QuotaError} `invalid_options`, `invalid_policy`, naming every fault */
+export function parseQuotaOptions(options: QuotaOptions): ParsedOptions {
+  const parsed = parseOptions('createQuota()', schema, options)
+  const faults = policyFaults(parsed.policy)
+  if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
+  const policy = structuredClone(parsed.policy) as Policy
+  const strangers = Object.keys(parsed.failurePolicy).filter((category) => !policy.categories.includes(category))
+  if (strangers.length > 0) {
+    const message = `not a category; the policy has ${policy.categories.join(', ')}`
+    const faultsOfStrangers = strangers.map((category) => ({ path: `failurePolicy.${category}`, message }))
+    throw faultyDocument('invalid_options', 'options of createQuota()', faultsOfStrangers)
+  }
+  return { ...parsed, policy }
+}

@@ -1,0 +1,50 @@
+import { QuotaError, type QuotaErrorCode } from '../errors/quota-error.ts'
+import type { LayerDefinition } from '../policy/policy.ts'
+import type { Subject } from '../store/quota-store.ts'
+
+/** Longest subject key or id, in bytes of UTF-8. */
+const MAX_BYTES = 256
+/** A UTF-16 unit makes three bytes at the most, so that short texts need no counting. */
+const SURELY_SHORT = Math.floor(MAX_BYTES / 3)
+
+/** @throws {QuotaError} unless the text is a string of 1 to 256 bytes */
+export function checkText(text: unknown, code: QuotaErrorCode, what: string): asserts text is string {
+  if (typeof text === 'string' && text.length > 0 && (text.length <= SURELY_SHORT || fitsBytes(text))) return
+  const got = typeof text === 'string' ? `${text.length} characters` : `a value of type ${typeof text}`
+  throw new QuotaError(code, `${what}: expected text of 1 to ${MAX_BYTES} bytes (UTF-8), got ${got}`)
+}
+
+function fitsBytes(text: string): boolean {
+  return text.length <= MAX_BYTES && new TextEncoder().encode(text).length <= MAX_BYTES
+}
+
+/**
+ * @throws {QuotaError} `invalid_subject` unless the subject is one string (in a policy with one layer that is not
+ * shared), or an object with one string for each such layer
+ */
+export function checkSubject(subject: unknown, layers: readonly LayerDefinition[]): asserts subject is Subject {
+  if (typeof subject === 'object' && subject !== null) {
+    checkKeys(subject as Record<string, unknown>, layers)
+    return
+  }
+  checkText(subject, 'invalid_subject', 'subject')
+  let own = 0
+  for (const layer of layers) if (!layer.shared) own++
+  if (own === 1) return
+  const message = `subject: expected an object with one key for each of ${ownNames(layers).join(', ')}, got a string`
+  throw new QuotaError('invalid_subject', message)
+}
+
+function checkKeys(keys: Readonly<Record<string, unknown>>, layers: readonly LayerDefinition[]): void {
+  const names = ownNames(layers)
+  for (const name of names)
+    checkText(Object.hasOwn(keys, name) ? keys[name] : undefined, 'invalid_subject', `subject.${name}`)
+  const stranger = Object.keys(keys).find((key) => !names.includes(key))
+  if (stranger === undefined) return
+  const message = `subject: unknown key "${stranger}"; one key for each of ${names.join(', ')}`
+  throw new QuotaError('invalid_subject', message)
+}
+
+function ownNames(layers: readonly LayerDefinition[]): string[] {
+  return layers.filter((layer) => !layer.shared).map(({ name }) => name)
+}

@@ -1,0 +1,102 @@
+import type { RefusedDecision, WindowStatus } from '../decision/decision.ts'
+import type { Limit } from '../policy/policy.ts'
+import { BEIJING_TIME_ZONE, beijingText, isoText } from '../time/beijing.ts'
+import { type Locale, type MessageTexts, refusalMessage } from './messages.ts'
+
+/** The body of a 429. */
+export interface QuotaExceededBody {
+  readonly error: 'quota_exceeded'
+  /** Text for people: layer, window, category, and when to go on in Beijing time. */
+  readonly msg: string
+  /** Whole seconds to wait, at least 1. */
+  readonly retryAfterSeconds: number
+  /** The window that binds. */
+  readonly quota: {
+    /** The layer, for example `Personal`. */
+    readonly scope: string
+    readonly category: string
+    /** Window label, for example `1h`. */
+    readonly window: string
+    /** Limit, used and requested in tokens. */
+    readonly limit: number
+    readonly used: number
+    readonly requested: number
+    /** ISO 8601 UTC with milliseconds. */
+    readonly resetAt: string
+    /** `yyyy-MM-dd HH:mm:ss`, never earlier than `resetAt`. */
+    readonly retryAtBeijing: string
+    readonly timeZone: string
+  }
+}
+
+export interface QuotaExceededOptions {
+  /** @default 'en' */
+  readonly locale?: Locale | undefined
+  /** Where people ask for a higher quota. */
+  readonly supportForumUrl?: string | undefined
+  /** Texts of the application's own, by locale. */
+  readonly messages?: MessageTexts | undefined
+}
+
+/** What a refused caller is told: the window that binds, how much, until when. */
+export function quotaExceededBody(decision: RefusedDecision, options: QuotaExceededOptions = {}): QuotaExceededBody {
+  const { binding, retryAfterSeconds } = decision
+  const { scope, category, window, limit, used, requested, resetAt } = binding
+  return {
+    error: 'quota_exceeded',
+    msg: refusalMessage(decision, options),
+    retryAfterSeconds,
+    quota: {
+      scope,
+      category,
+      window,
+      limit,
+      used,
+      requested,
+      resetAt: isoText(resetAt),
+      retryAtBeijing: beijingText(resetAt),
+      timeZone: BEIJING_TIME_ZONE,
+    },
+  }
+}
+
+/** One window of a quota status on the wire. */
+export interface WindowStatusBody {
+  readonly scope: string
+  readonly window: string
+  readonly limit: Limit
+  readonly used: number
+  readonly remaining: Limit
+  /** ISO 8601 UTC with milliseconds; `null` when the window is not open. */
+  readonly startedAt: string | null
+  readonly resetAt: string | null
+}
+
+/** A quota status on the wire. */
+export interface QuotaStatusBody {
+  /** By category: the windows of each layer that applies to the caller, in the policy's order. */
+  readonly windows: Readonly<Record<string, readonly WindowStatusBody[]>>
+  readonly timeZone: string
+}
+
+/** A status with instants as ISO text. */
+export function quotaStatusBody(status: {
+  readonly windows: Readonly<Record<string, readonly WindowStatus[]>>
+}): QuotaStatusBody {
+  const entries = Object.entries(status.windows).map(
+    ([category, windows]) => [category, windows.map(windowBody)] as const,
+  )
+  return { windows: Object.fromEntries(entries), timeZone: BEIJING_TIME_ZONE }
+}
+
+function windowBody({ scope, window, limit, used, remaining, startedAt, resetAt }: WindowStatus): WindowStatusBody {
+  return {
+    scope,
+    window,
+    limit,
+    used,
+    remaining,
+    startedAt: startedAt === null ? null : isoText(startedAt),
+    resetAt: resetAt === null ? null : isoText(resetAt),
+  }
+}

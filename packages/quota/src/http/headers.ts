@@ -1,0 +1,51 @@
+import type { Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
+import { isoText } from '../time/beijing.ts'
+
+/** Names of the header fields a 429 carries, for CORS configurations that expose them. */
+export const QUOTA_HEADER_NAMES = ['Retry-After', 'X-Quota-Reset', 'RateLimit', 'RateLimit-Policy'] as const
+
+/** `Retry-After` (whole seconds) and `X-Quota-Reset` (ISO 8601 UTC) of a refusal. */
+export function refusalHeaders(decision: RefusedDecision): Record<string, string> {
+  return { 'Retry-After': String(decision.retryAfterSeconds), 'X-Quota-Reset': isoText(decision.resetAt) }
+}
+
+/**
+ * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10. A refusal's `RateLimit` lists the
+ * windows that refuse and no others. Unlimited windows are left out, and so are both fields when none is left.
+ */
+export function rateLimitHeaders(decision: Decision): Record<string, string> {
+  const windows = decision.windows.filter(({ limit }) => limit !== 'unlimited')
+  if (windows.length === 0) return {}
+  const told = decision.allowed ? windows : windows.filter((window) => refuses(decision, window))
+  return {
+    'RateLimit-Policy': windows.map(policyItem).join(', '),
+    RateLimit: told.map((window) => limitItem(window, decision)).join(', '),
+  }
+}
+
+/** All header fields of a decision: those of a refusal, and on request the draft's on every answer. */
+export function quotaHeaders(
+  decision: Decision,
+  options: { readonly standardHeaders?: 'draft-10' | false | undefined } = {},
+): Record<string, string> {
+  return {
+    ...(decision.allowed ? {} : refusalHeaders(decision)),
+    ...(options.standardHeaders === 'draft-10' ? rateLimitHeaders(decision) : {}),
+  }
+}
+
+function refuses({ violations }: RefusedDecision, { layer, window }: WindowStatus): boolean {
+  return violations.some((violation) => violation.layer === layer && violation.window === window)
+}
+
+/** Names of layers and windows are `A-Z a-z 0-9 _ -`, so that the string needs no escapes (RFC 9651). */
+function policyItem({ layer, window, limit, lengthMs }: WindowStatus): string {
+  return `"${layer}-${window}";q=${limit};w=${Math.ceil(lengthMs / 1000)}`
+}
+
+function limitItem(window: WindowStatus, decision: Decision): string {
+  const seconds = window.resetAt === null ? undefined : Math.max(0, Math.ceil((window.resetAt - decision.now) / 1000))
+  // `Retry-After` is never earlier than a `t` beside it: where waiting helps nobody, a later end is left out.
+  const told = seconds !== undefined && (decision.allowed || seconds <= decision.retryAfterSeconds)
+  return `"${window.layer}-${window.window}";r=${window.remaining}${told ? `;t=${seconds}` : ''}`
+}

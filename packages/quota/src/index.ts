@@ -1,0 +1,83 @@
+export type { WindowStates } from './decision/decide.ts'
+export type {
+  AdmittedDecision,
+  Decision,
+  DecisionSource,
+  RefusedDecision,
+  Violation,
+  WindowStatus,
+} from './decision/decision.ts'
+export { createQuota } from './engine/create-quota.ts'
+export type { QuotaEvent, QuotaEvents, QuotaListener } from './engine/events.ts'
+export type { DeepPartial } from './engine/merge-patch.ts'
+export type { FailurePolicy, QuotaOptions } from './engine/options.ts'
+export type { Quota } from './engine/quota.ts'
+export type {
+  EmptyReservation,
+  HeldReservation,
+  NearLimit,
+  QuotaRequest,
+  QuotaStatus,
+  RefusedReservation,
+  RepeatedReservation,
+  Reservation,
+  ReserveRequest,
+  ResetOptions,
+  RunResult,
+  SyncReservation,
+} from './engine/requests.ts'
+export type { QuotaSettings, QuotaSubjects, SettingsUpdate, SubjectOptions } from './engine/settings-admin.ts'
+export { type Fault, QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'
+export {
+  type QuotaExceededBody,
+  type QuotaExceededOptions,
+  type QuotaStatusBody,
+  quotaExceededBody,
+  quotaStatusBody,
+  type WindowStatusBody,
+} from './http/body.ts'
+export { QUOTA_HEADER_NAMES, quotaHeaders, rateLimitHeaders, refusalHeaders } from './http/headers.ts'
+export { LOCALES, type Locale, type MessageFacts, type MessageTexts, refusalMessage } from './http/messages.ts'
+export { type MemorySettings, memorySettings } from './memory/memory-settings.ts'
+export { type MemoryStore, memoryStore } from './memory/memory-store.ts'
+export type { MemoryStoreOptions } from './memory/options.ts'
+export type { SnapshotPart } from './memory/snapshot.ts'
+export { MAX_LIMIT, type Quotas } from './policy/limits.ts'
+export {
+  type DefaultPolicyOptions,
+  defaultPolicy,
+  type LayerDefinition,
+  type Limit,
+  type LimitTable,
+  type OperationDefinition,
+  type Policy,
+} from './policy/policy.ts'
+export {
+  initialSettings,
+  MODES,
+  type Mode,
+  type Settings,
+  type SharedLayerSettings,
+  type SubjectSettings,
+  type VersionedSettings,
+  type VersionedSubjectSettings,
+} from './policy/settings.ts'
+export {
+  layerKey,
+  type MaybePromise,
+  type QuotaStore,
+  type ReadReply,
+  type ReadRequest,
+  type ReservationId,
+  type ResetRequest,
+  type SettleRequest,
+  type StoreSchema,
+  type Subject,
+  type TakeOutcome,
+  type TakeReply,
+  type TakeRequest,
+} from './store/quota-store.ts'
+export type { SettingsChange, SettingsStore, WriteOptions, WriteReply } from './store/settings-store.ts'
+export { BEIJING_TIME_ZONE, beijingText, isoText } from './time/beijing.ts'
+export { type Clock, systemClock } from './time/clock.ts'
+export type { WindowDefinition } from './windows/window.ts'

@@ -1,0 +1,86 @@
+import type { WindowDefinition } from '../windows/window.ts'
+
+/** A limit: whole tokens, 0 to 10^11 (0 blocks), or no limit at all. */
+export type Limit = number | 'unlimited'
+
+/** Limits in tokens by layer, category and window label. */
+export type LimitTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Limit>>>>>>
+
+/** A layer of quota: who shares one set of windows. */
+export interface LayerDefinition {
+  /** Name in settings and subjects, for example `personal`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
+  readonly name: string
+  /** How status and refusals name it, for example `Personal`. */
+  readonly scope: string
+  /**
+   * `false`: each subject has windows of its own, and may have overrides.
+   * `true`: all subjects share one set; it can be switched off, multiplied, and bypassed by single subjects.
+   */
+  readonly shared: boolean
+}
+
+/** A thing callers ask for: its category and its price in tokens. */
+export interface OperationDefinition {
+  readonly category: string
+  /** Price in tokens, a whole number; 0 is free. */
+  readonly cost: number
+}
+
+/** What an engine decides by: windows, categories, layers, operations and the base limits. Plain data. */
+export interface Policy<Operation extends string = string> {
+  readonly windows: readonly WindowDefinition[]
+  /** Names of the categories; they never share a counter. */
+  readonly categories: readonly string[]
+  readonly layers: readonly LayerDefinition[]
+  readonly operations: Readonly<Record<Operation, OperationDefinition>>
+  /** Base limits in tokens, which the modes scale. */
+  readonly base: LimitTable
+}
+
+/** What {@link defaultPolicy} takes. */
+export interface DefaultPolicyOptions<Operation extends string> {
+  /**
+   * Operations and prices; category `read` or `write`.
+   * @default `read` and `write`, one token each
+   */
+  readonly operations?: Readonly<Record<Operation, OperationDefinition & { readonly category: 'read' | 'write' }>>
+  /**
+   * Base limits in tokens of both layers.
+   * @default personal read 120/400/1,200 and write 60/200/600, site read 3,000/10,000/36,000 and write 1,500/5,000/18,000
+   */
+  readonly base?: LimitTable
+}
+
+const DEFAULT_BASE: LimitTable = {
+  personal: { read: { '1h': 120, '5h': 400, '1d': 1_200 }, write: { '1h': 60, '5h': 200, '1d': 600 } },
+  site: { read: { '1h': 3_000, '5h': 10_000, '1d': 36_000 }, write: { '1h': 1_500, '5h': 5_000, '1d': 18_000 } },
+}
+
+/**
+ * Three windows (1 hour, 5 hours, 1 day), two categories (read, write), two layers (personal, site).
+ *
+ * @example
+ * defaultPolicy({ operations: { 'music.upsert': { category: 'write', cost: 15 } } })
+ */
+export function defaultPolicy<Operation extends string = 'read' | 'write'>(
+  options: DefaultPolicyOptions<Operation> = {},
+): Policy<Operation> {
+  const operations = options.operations ?? {
+    read: { category: 'read', cost: 1 },
+    write: { category: 'write', cost: 1 },
+  }
+  return {
+    windows: [
+      { label: '1h', lengthMs: 3_600_000 },
+      { label: '5h', lengthMs: 18_000_000 },
+      { label: '1d', lengthMs: 86_400_000 },
+    ],
+    categories: ['read', 'write'],
+    layers: [
+      { name: 'personal', scope: 'Personal', shared: false },
+      { name: 'site', scope: 'Site', shared: true },
+    ],
+    operations: operations as Readonly<Record<Operation, OperationDefinition>>,
+    base: options.base ?? DEFAULT_BASE,
+  }
+}

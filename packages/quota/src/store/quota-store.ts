@@ -1,0 +1,141 @@
+import type { WindowStates } from '../decision/decide.ts'
+import type { Quotas } from '../policy/limits.ts'
+import type { LayerDefinition } from '../policy/policy.ts'
+import type { WindowDefinition } from '../windows/window.ts'
+
+/** A value now, or later: a store whose `sync` is true always answers now. */
+export type MaybePromise<T> = T | Promise<T>
+
+/** Goes on with a value: at once if it is here, else when it arrives. */
+export function chain<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
+
+/** Who asks: one string, or one key for each layer that is not shared. Any text of 1 to 256 bytes. */
+export type Subject = string | Readonly<Record<string, string>>
+
+/** What the counters are made of; the same for the whole life of a store. */
+export interface StoreSchema {
+  readonly windows: readonly WindowDefinition[]
+  readonly categories: readonly string[]
+  readonly layers: readonly LayerDefinition[]
+}
+
+/** A server-side id that makes a repeated reservation harmless. */
+export interface ReservationId {
+  /** The caller's id, 1 to 256 bytes, together with subject and category. */
+  readonly id: string
+  /** Tells the holders of one id apart: 128 random bits as text, made anew for each reservation handle. */
+  readonly nonce: string
+  /** What the id was used for; another use of the same id is a conflict. */
+  readonly fingerprint: string
+  /** How long the record is kept after its last write, in milliseconds. */
+  readonly ttlMs: number
+}
+
+/** One decision to be made and, if admitted, charged. */
+export interface TakeRequest {
+  readonly subject: Subject
+  /** Index into the schema's categories. */
+  readonly category: number
+  readonly quotas: Quotas
+  /** Tokens, a safe integer of at least 1. */
+  readonly cost: number
+  /** Version of the settings that `quotas` came from. */
+  readonly settingsVersion: number
+  readonly id?: ReservationId | undefined
+}
+
+/**
+ * - `admitted`: fits in every window, and was charged in all of them at one instant (under an id: by this nonce, now
+ *   or earlier).
+ * - `refused`: does not fit in some window; nothing was written (but see rule 5 of the port).
+ * - `duplicate`: the id was admitted before for another nonce; nothing was charged now.
+ * - `cancelled`: the id was cancelled before; nothing was charged.
+ * - `conflict`: the id was used for something else; nothing was charged.
+ * - `stale`: newer settings are in force; nothing was charged; ask again with them.
+ */
+export type TakeOutcome = 'admitted' | 'refused' | 'duplicate' | 'cancelled' | 'conflict' | 'stale'
+
+export interface TakeReply {
+  readonly outcome: TakeOutcome
+  /** The store's clock, epoch milliseconds. */
+  readonly now: number
+  /** The windows after the decision (`admitted`) or as they are (`refused`); else empty. */
+  readonly states: WindowStates
+}
+
+/** A look at the windows of a subject; several categories at once. */
+export interface ReadRequest {
+  readonly subject: Subject
+  /** Indices of categories. */
+  readonly categories: readonly number[]
+  /** Indices of layers. */
+  readonly layers: readonly number[]
+}
+
+export interface ReadReply {
+  readonly now: number
+  /** One state for each category asked for. */
+  readonly states: readonly WindowStates[]
+}
+
+/** The end of a reservation: tokens to give back to the windows they came from. */
+export interface SettleRequest {
+  readonly subject: Subject
+  readonly category: number
+  /** Indices of the layers that were charged. */
+  readonly layers: readonly number[]
+  /** The states of the reply that admitted the reservation; their starts say which windows to refund. */
+  readonly states: WindowStates
+  /** Tokens to give back, a safe integer of at least 0 and at most the cost. */
+  readonly giveBack: number
+  readonly as: 'committed' | 'cancelled'
+  /** Present when the reservation was made under an id. */
+  readonly id?: ReservationId | undefined
+}
+
+/** Windows to close. */
+export interface ResetRequest {
+  readonly subject: Subject
+  readonly categories: readonly number[]
+  readonly layers: readonly number[]
+}
+
+/**
+ * Where the counters live. What every store promises, and the conformance suite of `@scoregw/quota-testkit` asks:
+ *
+ * 1. `take` is one atomic decision: charged in every window of every applying layer at one instant, or in none.
+ * 2. A window is `[startedAt, startedAt + lengthMs)`. It opens with the first admitted request, at
+ *    `max(now, previous startedAt + 1)`, so that a start identifies a window, also after a reset.
+ * 3. `settle` gives tokens back only to windows with the same start, and never below 0.
+ * 4. Under an id: one charge for the first nonce; a repeat by the same nonce gets the stored answer, by another
+ *    `duplicate`, with another fingerprint `conflict`. `settle` counts only from the nonce that reserved, and once;
+ *    cancelling an unknown id marks it cancelled, so that a delayed reserve cannot charge.
+ * 5. The store's clock decides. A clock that steps back leaves windows open: `now < startedAt` counts as inside. A
+ *    window that starts more than 5 s in the future is moved to the present, keeping what was used; of all that a
+ *    refusal leaves alone, this is the one thing it may write.
+ * 6. State is forgotten only when all its windows are over. Where there is no room for new state, `take` throws
+ *    `store_full`.
+ */
+export interface QuotaStore {
+  /** Whether every call answers at once, never with a promise. */
+  readonly sync: boolean
+  /**
+   * Called by the engine before anything else. Engines with an equal schema may share a store.
+   * @throws {QuotaError} `store_mismatch` when the store already serves another schema
+   */
+  attach(schema: StoreSchema): void
+  take(request: TakeRequest): MaybePromise<TakeReply>
+  read(request: ReadRequest): MaybePromise<ReadReply>
+  settle(request: SettleRequest): MaybePromise<void>
+  reset(request: ResetRequest): MaybePromise<void>
+  /** Leaves nothing open. */
+  close?(): MaybePromise<void>
+}
+
+/** A subject's key in a layer: shared layers have one for everybody. */
+export function layerKey(layer: LayerDefinition, subject: Subject): string {
+  if (layer.shared) return ''
+  return typeof subject === 'string' ? subject : subject[layer.name]!
+}

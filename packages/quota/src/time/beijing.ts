@@ -1,0 +1,20 @@
+import { DateTime } from 'luxon'
+
+/** IANA name of the zone in which refusals tell the time. */
+export const BEIJING_TIME_ZONE = 'Asia/Shanghai'
+
+/**
+ * An instant as Beijing local time, `yyyy-MM-dd HH:mm:ss`.
+ * Rounded up to the second, so that the text never names a time before the instant.
+ *
+ * @param instant epoch milliseconds
+ */
+export function beijingText(instant: number): string {
+  const wholeSecond = Math.ceil(instant / 1000) * 1000
+  return DateTime.fromMillis(wholeSecond, { zone: BEIJING_TIME_ZONE }).toFormat('yyyy-MM-dd HH:mm:ss')
+}
+
+/** An instant as ISO 8601 UTC with milliseconds, `2026-08-06T15:06:26.000Z`. */
+export function isoText(instant: number): string {
+  return new Date(instant).toISOString()
+}

@@ -1,0 +1,139 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createQuota, QuotaError, type QuotaErrorCode } from '../src/index.ts'
+import { fixture, START, testPolicy } from './support.ts'
+
+function thrown(call: () => unknown): QuotaErrorCode | undefined {
+  try {
+    call()
+    return undefined
+  } catch (error) {
+    if (error instanceof QuotaError) return error.code
+    throw error
+  }
+}
+
+describe('costs', () => {
+  it.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY, 2 ** 53, '5', null, 5n, {}])(
+    '%s is an error, never a decision',
+    (cost) => {
+      const { quota } = fixture()
+      const request = { subject: 'u', operation: 'write', cost: cost as number } as const
+      // A `null` cost is the absence of one only when it is written as absence.
+      if (cost === null) return expect(quota.peekSync(request).cost).toBe(15)
+      expect(thrown(() => quota.consumeSync(request))).toBe('invalid_cost')
+      expect(thrown(() => quota.peekSync(request))).toBe('invalid_cost')
+      expect(thrown(() => quota.reserveSync(request))).toBe('invalid_cost')
+      expect(quota.statusSync('u').windows.write?.[0]).toMatchObject({ used: 0, startedAt: null })
+    },
+  )
+
+  it('as large as numbers go are refused or, unlimited, counted without overflow', async () => {
+    const { quota } = fixture()
+    const huge = { subject: 'u', operation: 'write', cost: Number.MAX_SAFE_INTEGER } as const
+    expect(quota.consumeSync(huge)).toMatchObject({ allowed: false, retryable: false })
+    await quota.subjects.set('u', {
+      overrides: { write: { '1h': 'unlimited', '5h': 'unlimited', '1d': 'unlimited' } },
+      bypass: ['site'],
+    })
+    quota.consumeSync(huge)
+    quota.consumeSync(huge)
+    expect(quota.statusSync('u').windows.write?.[0]).toMatchObject({
+      used: Number.MAX_SAFE_INTEGER,
+      limit: 'unlimited',
+      remaining: 'unlimited',
+    })
+  })
+})
+
+describe('subjects', () => {
+  it.each([[''], ['x'.repeat(257)], ['語'.repeat(86)], [undefined], [null], [5], [{}], [['u']], [{ personal: 5 }]])(
+    '%j is refused',
+    (subject) => {
+      const { quota } = fixture()
+      expect(thrown(() => quota.consumeSync({ subject: subject as string, operation: 'write' }))).toBe(
+        'invalid_subject',
+      )
+      expect(thrown(() => quota.statusSync(subject as string))).toBe('invalid_subject')
+    },
+  )
+
+  it('with a key that no layer has are refused', () => {
+    const subject = { personal: 'u', site: 'mine' }
+    expect(thrown(() => fixture().quota.consumeSync({ subject, operation: 'write' }))).toBe('invalid_subject')
+  })
+
+  it('of any characters are told apart', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
+      fc.constantFrom(
+        '__proto__',
+        'constructor',
+        '\0',
+        '\u0000a',
+        'a\u0000',
+        '{a}',
+        'a:b',
+        '\ud800',
+        '\udc00',
+        '😀',
+        '["a"]',
+      ),
+    )
+    fc.assert(
+      fc.property(fc.uniqueArray(text, { minLength: 2, maxLength: 8 }), (subjects) => {
+        const { quota } = fixture()
+        for (const [index, subject] of subjects.entries()) {
+          quota.consumeSync({ subject, operation: 'write', cost: index + 1 })
+          quota.reserveSync({ subject, operation: 'read', cost: index + 1, id: subjects[0]! })
+        }
+        const used = subjects.map((subject) => quota.statusSync(subject).windows.write![0]!.used)
+        expect(used).toEqual(subjects.map((_, index) => index + 1))
+        const reads = subjects.map((subject) => quota.statusSync(subject).windows.read![0]!.used)
+        expect(reads).toEqual(used)
+      }),
+    )
+  })
+
+  it('of 256 bytes are taken', () => {
+    expect(fixture().quota.consumeSync({ subject: 'é'.repeat(128), operation: 'write' }).allowed).toBe(true)
+  })
+})
+
+describe('operations', () => {
+  it.each(['fly', '', '__proto__', 'constructor', 'toString', undefined, 5])('%s is unknown', (operation) => {
+    const { quota } = fixture()
+    expect(thrown(() => quota.consumeSync({ subject: 'u', operation: operation as 'write' }))).toBe('unknown_operation')
+  })
+})
+
+describe('windows', () => {
+  it.each([1_000, 30 * 86_400_000, 366 * 86_400_000])('of %i ms end when they should', (lengthMs) => {
+    const clock = { at: START, now: () => clock.at }
+    const quota = createQuota({
+      clock,
+      policy: {
+        ...testPolicy(),
+        windows: [{ label: 'w', lengthMs }],
+        base: { personal: { read: { w: 1 }, write: { w: 20 } }, site: { read: { w: 1 }, write: { w: 20 } } },
+      },
+    })
+    expect(quota.consumeSync({ subject: 'u', operation: 'write' }).allowed).toBe(true)
+    clock.at += lengthMs - 1
+    expect(quota.consumeSync({ subject: 'u', operation: 'write' })).toMatchObject({ allowed: false, retryAfterMs: 1 })
+    clock.at += 1
+    expect(quota.consumeSync({ subject: 'u', operation: 'write' }).allowed).toBe(true)
+  })
+})
+
+describe('a closed engine', () => {
+  it('says so', async () => {
+    const { quota } = fixture()
+    await quota.close()
+    await quota.close()
+    expect(thrown(() => quota.consumeSync({ subject: 'u', operation: 'write' }))).toBe('quota_closed')
+    await expect(quota.status('u')).rejects.toMatchObject({ code: 'quota_closed' })
+    await expect(quota.reset('u')).rejects.toMatchObject({ code: 'quota_closed' })
+    await expect(quota.ready()).rejects.toMatchObject({ code: 'quota_closed' })
+  })
+})

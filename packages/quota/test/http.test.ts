@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  beijingText,
+  type Decision,
+  quotaExceededBody,
+  quotaHeaders,
+  type RefusedDecision,
+  rateLimitHeaders,
+} from '../src/index.ts'
+import { fixture, flatBase, START, testPolicy } from './support.ts'
+
+function refusal(decision: Decision): RefusedDecision {
+  if (decision.allowed) throw new Error('expected a refusal')
+  return decision
+}
+
+function exhausted(): RefusedDecision {
+  const base = testPolicy().base
+  const roomy = { ...base.personal!, write: { '1h': 60, '5h': 2000, '1d': 6000 } }
+  const { quota } = fixture({ policy: testPolicy({ ...base, personal: roomy }) })
+  for (let i = 0; i < 4; i++) quota.consumeSync({ subject: 'u', operation: 'write' })
+  return refusal(quota.consumeSync({ subject: 'u', operation: 'write' }))
+}
+
+function hopeless(): RefusedDecision {
+  return refusal(fixture().quota.consumeSync({ subject: 'u', operation: 'write', cost: 61 }))
+}
+
+describe('the body of a 429', () => {
+  it('tells which layer, which window, how much, until when', () => {
+    expect(quotaExceededBody(exhausted(), { supportForumUrl: 'https://forum.example.com' })).toEqual({
+      error: 'quota_exceeded',
+      msg:
+        'Reached Personal 1-Hour Quota Limit for Write requests. You may continue after 2026-08-06 23:06:26 ' +
+        'Beijing Time (UTC+8). For a higher quota, ask at https://forum.example.com.',
+      retryAfterSeconds: 3600,
+      quota: {
+        scope: 'Personal',
+        category: 'write',
+        window: '1h',
+        limit: 60,
+        used: 60,
+        requested: 15,
+        resetAt: '2026-08-06T15:06:26.000Z',
+        retryAtBeijing: '2026-08-06 23:06:26',
+        timeZone: 'Asia/Shanghai',
+      },
+    })
+  })
+
+  it('speaks Chinese', () => {
+    expect(quotaExceededBody(exhausted(), { locale: 'zh-CN', supportForumUrl: 'https://f.example' }).msg).toBe(
+      '已达到个人 1 小时写入配额上限。' +
+        '您可以在北京时间（UTC+8）2026-08-06 23:06:26 之后继续请求。如需更高配额，请前往 https://f.example 申请。',
+    )
+    expect(quotaExceededBody(hopeless(), { locale: 'zh-CN' }).msg).toContain('等待无法解决')
+  })
+
+  it('says that waiting will not help when it will not', () => {
+    const { msg, quota } = quotaExceededBody(hopeless())
+    expect(msg).toBe(
+      'This request needs 61 tokens, more than the Personal 1-Hour Quota Limit of 60 for Write requests: waiting will ' +
+        'not help. For a higher quota, ask at the support forum.',
+    )
+    expect(quota).toMatchObject({ used: 0, limit: 60, requested: 61, resetAt: '2026-08-06T15:06:26.000Z' })
+  })
+
+  it('takes texts of the application’s own', () => {
+    const messages = { en: ({ retryAtBeijing }: { retryAtBeijing: string }) => `Back at ${retryAtBeijing}!` }
+    expect(quotaExceededBody(exhausted(), { messages }).msg).toBe('Back at 2026-08-06 23:06:26!')
+    expect(quotaExceededBody(exhausted(), { messages, locale: 'zh-CN' }).msg).toContain('已达到')
+  })
+
+  it('never names a Beijing time before the reset', () => {
+    fc.assert(
+      // From 1992 on: before, Shanghai kept summer time, when its offset was not +08:00.
+      fc.property(fc.integer({ min: Date.UTC(1992, 0), max: 4e12 }), (instant) => {
+        const named = Date.parse(`${beijingText(instant).replace(' ', 'T')}+08:00`)
+        expect(named).toBeGreaterThanOrEqual(instant)
+        expect(named - instant).toBeLessThan(1000)
+      }),
+      { examples: [[START + 1], [START]] },
+    )
+  })
+})
+
+describe('headers', () => {
+  it('of a refusal are Retry-After and X-Quota-Reset', () => {
+    expect(quotaHeaders(exhausted())).toEqual({ 'Retry-After': '3600', 'X-Quota-Reset': '2026-08-06T15:06:26.000Z' })
+  })
+
+  it('of draft 10 list every window of an answer, and on a 429 those that refuse', () => {
+    const { quota } = fixture()
+    const admitted = quota.consumeSync({ subject: 'u', operation: 'write' })
+    expect(quotaHeaders(admitted)).toEqual({})
+    expect(quotaHeaders(admitted, { standardHeaders: 'draft-10' })).toEqual({
+      'RateLimit-Policy':
+        '"personal-1h";q=60;w=3600, "personal-5h";q=200;w=18000, "personal-1d";q=600;w=86400, ' +
+        '"site-1h";q=1500;w=3600, "site-5h";q=5000;w=18000, "site-1d";q=18000;w=86400',
+      RateLimit:
+        '"personal-1h";r=45;t=3600, "personal-5h";r=185;t=18000, "personal-1d";r=585;t=86400, ' +
+        '"site-1h";r=1485;t=3600, "site-5h";r=4985;t=18000, "site-1d";r=17985;t=86400',
+    })
+    expect(rateLimitHeaders(exhausted()).RateLimit).toBe('"personal-1h";r=0;t=3600')
+    expect(rateLimitHeaders(hopeless()).RateLimit).toBe('"personal-1h";r=60')
+  })
+
+  it('leave unlimited windows out, and say nothing of free requests', async () => {
+    const { quota } = fixture()
+    await quota.subjects.set('u', { overrides: { write: { '1h': 'unlimited', '5h': 'unlimited' } }, bypass: ['site'] })
+    const decision = quota.consumeSync({ subject: 'u', operation: 'write' })
+    expect(rateLimitHeaders(decision).RateLimit).toBe('"personal-1d";r=585;t=86400')
+    expect(rateLimitHeaders(quota.consumeSync({ subject: 'u', operation: 'free' }))).toEqual({})
+  })
+
+  it('never ask to wait less than a window they name', () => {
+    const limit = fc.integer({ min: 0, max: 40 })
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 5e6 }), limit), { maxLength: 12 }),
+        limit,
+        (steps, cost) => {
+          const { quota, clock } = fixture({ policy: testPolicy(flatBase(30, 40)) })
+          for (const [ms, tokens] of steps) {
+            clock.at += ms
+            quota.consumeSync({ subject: 'u', operation: 'write', cost: tokens })
+          }
+          const decision = quota.consumeSync({ subject: 'u', operation: 'write', cost: cost + 1 })
+          if (decision.allowed) return
+          const waits = [...rateLimitHeaders(decision).RateLimit!.matchAll(/;t=(\d+)/g)].map(([, t]) => Number(t))
+          expect(Math.max(0, ...waits)).toBeLessThanOrEqual(decision.retryAfterSeconds)
+          expect(rateLimitHeaders(decision).RateLimit!.split(', ')).toHaveLength(decision.violations.length)
+        },
+      ),
+    )
+  })
+})

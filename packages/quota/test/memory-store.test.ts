@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { createQuota, memoryStore, type SnapshotPart } from '../src/index.ts'
+import { fixture, flatBase, HOUR, testClock, testPolicy } from './support.ts'
+
+const DAY = 24 * HOUR
+
+describe('a memory store', () => {
+  it('forgets ended counters while it is used, without a timer', () => {
+    const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(1e9, 1e9)) })
+    for (let i = 0; i < 5_000; i++) quota.consumeSync({ subject: `old-${i}`, operation: 'write' })
+    expect(store.size).toBe(5_001)
+    clock.at += DAY + 60_000
+    for (let i = 0; i < 5_000; i++) quota.consumeSync({ subject: `new-${i}`, operation: 'write' })
+    expect(store.size).toBeLessThan(5_100)
+    for (let i = 0; i < 5_000; i++) {
+      if (quota.statusSync(`new-${i}`).windows.write![0]!.used !== 15) throw new Error(`lost new-${i}`)
+    }
+  })
+
+  it('shrinks also when nobody new comes', () => {
+    const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(1e9, 1e9)) })
+    for (let i = 0; i < 1_000; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
+    clock.at += DAY + 60_000
+    for (let i = 0; i < 80_000; i++) quota.consumeSync({ subject: 'u-0', operation: 'write', cost: 1 })
+    expect(store.size).toBeLessThan(10)
+  })
+
+  it('never drops a live counter for another: beyond maxSubjects new subjects get the failure policy', async () => {
+    const clock = testClock()
+    const store = memoryStore({ clock, maxSubjects: 100 })
+    const quota = createQuota({ policy: testPolicy(), store, clock, failurePolicy: { read: 'open', write: 'closed' } })
+    for (let i = 0; i < 100; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write', cost: 1 })
+    for (let i = 0; i < 100; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'read', cost: 1 })
+    const degraded: boolean[] = []
+    quota.on('degraded', ({ allowed }) => degraded.push(allowed))
+
+    expect(() => quota.consumeSync({ subject: 'new', operation: 'write' })).toThrowError(
+      expect.objectContaining({ code: 'quota_unavailable', cause: expect.objectContaining({ code: 'store_full' }) }),
+    )
+    expect(quota.consumeSync({ subject: 'new', operation: 'read' })).toMatchObject({
+      allowed: true,
+      source: 'fallback',
+    })
+    const reservation = await quota.reserve({ subject: 'new', operation: 'read' })
+    await reservation.cancel()
+    expect(degraded).toEqual([false, true, true])
+
+    expect(quota.statusSync('u-0').windows.write?.map(({ used }) => used)).toEqual([1, 1, 1, 100, 100, 100])
+    expect(quota.consumeSync({ subject: 'u-0', operation: 'write' }).allowed).toBe(true)
+    clock.at += DAY + 60_000
+    expect(quota.consumeSync({ subject: 'new', operation: 'write' })).toMatchObject({ allowed: true, source: 'store' })
+  })
+
+  it('keeps at most maxIds live ids and forgets the ended ones', () => {
+    const clock = testClock()
+    const store = memoryStore({ clock, maxIds: 3 })
+    const quota = createQuota({ policy: testPolicy(flatBase(1e6, 1e6)), store, clock, idTtlMs: 60_000 })
+    for (const id of ['a', 'b', 'c']) quota.reserveSync({ subject: 'u', operation: 'write', id })
+    expect(() => quota.reserveSync({ subject: 'u', operation: 'write', id: 'd' })).toThrowError(
+      expect.objectContaining({ code: 'quota_unavailable' }),
+    )
+    expect(quota.statusSync('u').windows.write?.[0]?.used).toBe(45)
+    clock.at += 60_000
+    expect(quota.reserveSync({ subject: 'u', operation: 'write', id: 'd' }).status).toBe('reserved')
+  })
+
+  it('serves one schema', () => {
+    const store = memoryStore()
+    createQuota({ policy: testPolicy(), store })
+    createQuota({ policy: testPolicy(flatBase(1, 1)), store })
+    const other = { ...testPolicy(), layers: [{ name: 'personal', scope: 'P', shared: false }] }
+    const base = { personal: testPolicy().base.personal! }
+    expect(() => createQuota({ policy: { ...other, base }, store })).toThrowError(
+      expect.objectContaining({ code: 'store_mismatch' }),
+    )
+  })
+
+  it.each([[{ maxSubjects: 0 }], [{ maxIds: 1.5 }], [{ clock: {} }], [{ size: 1 }]])(
+    'refuses options %j',
+    (options) => {
+      expect(() => memoryStore(options as object)).toThrowError(expect.objectContaining({ code: 'invalid_options' }))
+    },
+  )
+})
+
+describe('a snapshot', () => {
+  function saved(parts: Iterable<SnapshotPart>): unknown[] {
+    return JSON.parse(JSON.stringify([...parts])) as unknown[]
+  }
+
+  it('restored forgives nobody: counters, windows and ids are as they were', () => {
+    const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(1e6, 1e9)) })
+    for (let i = 0; i < 2_500; i++) quota.consumeSync({ subject: `u-${i}`, operation: i % 2 ? 'read' : 'write' })
+    quota.reserveSync({ subject: 'u-0', operation: 'write', id: 'attempt' })
+    const parts = saved(store.snapshot())
+    expect(parts).toHaveLength(3)
+
+    const later = fixture({ policy: testPolicy(flatBase(1e6, 1e9)) })
+    later.clock.at = clock.at + 1_000
+    for (const part of parts) later.store.restore(part)
+    for (const i of [0, 1, 999, 2_499]) {
+      expect(later.quota.statusSync(`u-${i}`).windows).toEqual(quota.statusSync(`u-${i}`).windows)
+    }
+    expect(later.quota.reserveSync({ subject: 'u-0', operation: 'write', id: 'attempt' }).status).toBe('duplicate')
+  })
+
+  it('leaves out what has ended, and does not undo what was charged since', () => {
+    const { quota, store, clock } = fixture()
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    const parts = saved(store.snapshot())
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    for (const part of parts) store.restore(part)
+    expect(quota.statusSync('u').windows.write?.[0]?.used).toBe(30)
+    clock.at += DAY + 60_000
+    expect(saved(store.snapshot())).toEqual([])
+  })
+
+  it('of another policy, or of nonsense, is refused', () => {
+    const { store, quota } = fixture()
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    const [part] = saved(store.snapshot()) as SnapshotPart[]
+    const other = fixture({
+      policy: { ...testPolicy(), windows: testPolicy().windows.map((w) => ({ ...w, lengthMs: 5_000 })) },
+    })
+    expect(() => other.store.restore(part)).toThrowError(expect.objectContaining({ code: 'store_mismatch' }))
+    for (const nonsense of [null, {}, { ...part, rows: [[0, 'u', [1, 'x']]] }]) {
+      expect(() => store.restore(nonsense)).toThrowError(expect.objectContaining({ code: 'invalid_options' }))
+    }
+    for (const row of [
+      [9, 'u', part!.rows[0]![2]],
+      [0, 'v', [1]],
+    ]) {
+      expect(() => store.restore({ ...part, rows: [row] })).toThrowError(
+        expect.objectContaining({ code: 'store_mismatch' }),
+      )
+    }
+  })
+})

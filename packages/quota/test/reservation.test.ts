@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest'
+import { createQuota, memoryStore, type SyncReservation } from '../src/index.ts'
+import { asyncStore, fixture, flatBase, HOUR, testClock, testPolicy } from './support.ts'
+
+function heldOf(reservation: SyncReservation): Extract<SyncReservation, { status: 'reserved' }> {
+  if (reservation.status !== 'reserved') throw new Error(`expected a held reservation, got ${reservation.status}`)
+  return reservation
+}
+
+function used(quota: ReturnType<typeof fixture>['quota'], subject = 'u'): number[] {
+  return quota.statusSync(subject).windows.write!.map((window) => window.used)
+}
+
+describe('a reservation', () => {
+  it('is charged at once and stays charged when committed or never settled', () => {
+    const { quota } = fixture()
+    heldOf(quota.reserveSync({ subject: 'u', operation: 'write' })).commit()
+    quota.reserveSync({ subject: 'u', operation: 'write' })
+    expect(used(quota)).toEqual([30, 30, 30, 30, 30, 30])
+  })
+
+  it('cancelled gives everything back and leaves the windows open', () => {
+    const { quota } = fixture()
+    heldOf(quota.reserveSync({ subject: 'u', operation: 'write' })).cancel()
+    expect(used(quota)).toEqual([0, 0, 0, 0, 0, 0])
+    expect(quota.statusSync('u').windows.write?.[0]?.startedAt).not.toBeNull()
+  })
+
+  it('committed below the reserved gives the rest back, above it is an error', () => {
+    const { quota } = fixture()
+    const reservation = heldOf(quota.reserveSync({ subject: 'u', operation: 'write' }))
+    expect(() => reservation.commit(16)).toThrowError(expect.objectContaining({ code: 'commit_above_reservation' }))
+    expect(() => reservation.commit(-1)).toThrowError(expect.objectContaining({ code: 'invalid_cost' }))
+    expect(() => reservation.commit(Number.NaN)).toThrowError(expect.objectContaining({ code: 'invalid_cost' }))
+    reservation.commit(4)
+    expect(used(quota)).toEqual([4, 4, 4, 4, 4, 4])
+  })
+
+  it.each([
+    ['commit', 'cancel'],
+    ['cancel', 'cancel'],
+    ['cancel', 'commit'],
+    ['commit', 'commit'],
+  ] as const)('settles once: %s, then %s', (first, second) => {
+    const { quota } = fixture()
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    const reservation = heldOf(quota.reserveSync({ subject: 'u', operation: 'write' }))
+    reservation[first]()
+    const after = used(quota)
+    reservation[second]()
+    expect(used(quota)).toEqual(after)
+    expect(after[0]).toBe(first === 'commit' ? 30 : 15)
+  })
+
+  it('refunds the very windows it came from, never a later one', () => {
+    const { quota, clock } = fixture()
+    const reservation = heldOf(quota.reserveSync({ subject: 'u', operation: 'write' }))
+    clock.at += HOUR
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    reservation.cancel()
+    expect(used(quota)).toEqual([15, 15, 15, 15, 15, 15])
+  })
+
+  it('refused holds nothing: cancel does nothing, commit is an error', async () => {
+    const { quota } = fixture()
+    const reservation = await quota.reserve({ subject: 'u', operation: 'write', cost: 61 })
+    expect(reservation).toMatchObject({ status: 'refused', allowed: false, decision: { allowed: false } })
+    await reservation.cancel()
+    await expect(reservation.commit()).rejects.toMatchObject({ code: 'commit_refused' })
+    expect(used(quota)).toEqual([0, 0, 0, 0, 0, 0])
+  })
+
+  it('of a free operation holds nothing and can be settled', () => {
+    const { quota } = fixture()
+    const reservation = heldOf(quota.reserveSync({ subject: 'u', operation: 'free' }))
+    expect(() => reservation.commit(1)).toThrowError(expect.objectContaining({ code: 'commit_above_reservation' }))
+    reservation.commit()
+  })
+})
+
+describe('a reservation under an id', () => {
+  const request = { subject: 'u', operation: 'write', id: 'attempt-1' } as const
+
+  it('is charged once, whoever repeats it', () => {
+    const { quota } = fixture()
+    const first = heldOf(quota.reserveSync(request))
+    const repeat = quota.reserveSync(request)
+    expect(repeat).toMatchObject({ status: 'duplicate', allowed: false })
+    expect(repeat.decision).toBeUndefined()
+    repeat.cancel()
+    repeat.commit()
+    expect(used(quota)[0]).toBe(15)
+    first.commit()
+    expect(quota.reserveSync(request).status).toBe('duplicate')
+    expect(used(quota)[0]).toBe(15)
+  })
+
+  it('is used up by a cancel', () => {
+    const { quota } = fixture()
+    heldOf(quota.reserveSync(request)).cancel()
+    expect(quota.reserveSync(request)).toMatchObject({ status: 'cancelled', allowed: false })
+    expect(used(quota)[0]).toBe(0)
+  })
+
+  it('leaves no record when it was refused', () => {
+    const { quota, clock } = fixture()
+    quota.consumeSync({ subject: 'u', operation: 'write', cost: 60 })
+    expect(quota.reserveSync(request).status).toBe('refused')
+    clock.at += HOUR
+    expect(quota.reserveSync(request).status).toBe('reserved')
+  })
+
+  it('belongs to one subject, operation and cost', () => {
+    const { quota } = fixture()
+    quota.reserveSync(request)
+    expect(quota.reserveSync({ ...request, subject: 'v' }).status).toBe('reserved')
+    expect(quota.reserveSync({ ...request, operation: 'read' }).status).toBe('reserved')
+    for (const other of [{ cost: 14 }, { operation: 'big' }] as const) {
+      expect(() => quota.reserveSync({ ...request, ...other })).toThrowError(
+        expect.objectContaining({ code: 'id_conflict' }),
+      )
+    }
+  })
+
+  it('is remembered for idTtlMs after its last use', () => {
+    const { quota, clock } = fixture({ idTtlMs: 60_000 })
+    const first = heldOf(quota.reserveSync(request))
+    clock.at += 59_999
+    expect(quota.reserveSync(request).status).toBe('duplicate')
+    clock.at += 1
+    expect(quota.reserveSync(request).status).toBe('reserved')
+    first.cancel()
+    expect(used(quota)[0]).toBe(30)
+  })
+
+  it.each(['', 'x'.repeat(257), 5])('refuses %j as an id', (id) => {
+    expect(() => fixture().quota.reserveSync({ ...request, id: id as string })).toThrowError(
+      expect.objectContaining({ code: 'invalid_id' }),
+    )
+  })
+})
+
+describe('run', () => {
+  it('commits what the work returned for, and cancels what it threw for', async () => {
+    const { quota } = fixture()
+    expect(await quota.run({ subject: 'u', operation: 'write' }, () => 'done')).toMatchObject({
+      allowed: true,
+      value: 'done',
+    })
+    const failing = quota.run({ subject: 'u', operation: 'write' }, () => Promise.reject(new Error('broken')))
+    await expect(failing).rejects.toThrowError('broken')
+    await quota.run({ subject: 'u', operation: 'write' }, (reservation) => reservation.commit(5))
+    expect(used(quota)[0]).toBe(20)
+  })
+
+  it('does not work when refused or repeated', async () => {
+    const { quota } = fixture()
+    const work = (): never => {
+      throw new Error('must not work')
+    }
+    await quota.reserve({ subject: 'u', operation: 'write', id: 'x' })
+    expect(await quota.run({ subject: 'u', operation: 'write', id: 'x' }, work)).toMatchObject({
+      allowed: false,
+      status: 'duplicate',
+    })
+    expect(await quota.run({ subject: 'u', operation: 'write', cost: 61 }, work)).toMatchObject({
+      allowed: false,
+      status: 'refused',
+      decision: { retryable: false },
+    })
+  })
+})
+
+describe('a store that answers later', () => {
+  it('decides the same', async () => {
+    const store = memoryStore({ clock: testClock() })
+    const quota = createQuota({ policy: testPolicy(flatBase(20, 20)), store: asyncStore(store) })
+    const reservation = await quota.reserve({ subject: 'u', operation: 'write' })
+    expect((await quota.consume({ subject: 'u', operation: 'write' })).allowed).toBe(false)
+    await reservation.cancel()
+    expect((await quota.peek({ subject: 'u', operation: 'write' })).allowed).toBe(true)
+    expect((await quota.consume({ subject: 'u', operation: 'write' })).allowed).toBe(true)
+    expect((await quota.status('u')).windows.write?.[0]?.used).toBe(15)
+    expect(() => quota.statusSync('u')).toThrowError(expect.objectContaining({ code: 'sync_unavailable' }))
+  })
+
+  it('can be given up on: what it admits too late is given back', async () => {
+    const store = memoryStore({ clock: testClock() })
+    let open = (): void => undefined
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const quota = createQuota({ policy: testPolicy(), store: asyncStore(store, () => gate) })
+    const { signal, abort } = abortion()
+    const consumed = quota.consume({ subject: 'u', operation: 'write', signal })
+    const reserved = quota.reserve({ subject: 'u', operation: 'write', signal })
+    abort(new Error('enough'))
+    await expect(consumed).rejects.toThrowError('enough')
+    await expect(reserved).rejects.toThrowError('enough')
+    open()
+    await expect.poll(async () => (await quota.status('u')).windows.write?.[0]).toMatchObject({ used: 0 })
+    expect((await quota.status('u')).windows.write?.[0]?.startedAt).not.toBeNull()
+    await expect(quota.consume({ subject: 'u', operation: 'write', signal })).rejects.toThrowError('enough')
+  })
+})
+
+function abortion(): { signal: AbortSignal; abort: (reason: Error) => void } {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: (reason) => controller.abort(reason) }
+}

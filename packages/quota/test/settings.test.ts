@@ -1,0 +1,337 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  createQuota,
+  initialSettings,
+  MAX_LIMIT,
+  memorySettings,
+  QuotaError,
+  type Settings,
+  type SettingsStore,
+} from '../src/index.ts'
+import { scaledLimit } from '../src/policy/limits.ts'
+import { fixture, flatBase, START, testPolicy } from './support.ts'
+
+function limits(quota: ReturnType<typeof fixture>['quota'], category = 'write'): (number | string)[] {
+  return quota.statusSync('u').windows[category]!.map(({ limit }) => limit)
+}
+
+async function faultsOf(call: Promise<unknown>): Promise<Record<string, string>> {
+  const error = await call.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  )
+  if (!(error instanceof QuotaError)) throw new Error('expected a QuotaError')
+  return Object.fromEntries(error.faults.map(({ path, message }) => [path, message]))
+}
+
+describe('effective limits', () => {
+  it.each([
+    ['conservative', [45, 150, 450, 1125, 3750, 13500]],
+    ['normal', [60, 200, 600, 1500, 5000, 18000]],
+    ['lenient', [90, 300, 900, 2250, 7500, 27000]],
+  ] as const)('in mode %s', async (mode, expected) => {
+    const { quota } = fixture()
+    await quota.settings.update({ mode })
+    expect(limits(quota)).toEqual(expected)
+  })
+
+  it('of mode custom come from its own table, the multiplier on top', async () => {
+    const { quota } = fixture()
+    await quota.settings.update({ mode: 'custom', custom: flatBase(7, 10), layers: { site: { multiplier: 0.25 } } })
+    expect(limits(quota)).toEqual([7, 7, 7, 2, 2, 2])
+  })
+
+  it('of the site follow its multiplier and its switch', async () => {
+    const { quota } = fixture()
+    await quota.settings.update({ layers: { site: { multiplier: 2.5 } } })
+    expect(limits(quota)).toEqual([60, 200, 600, 3750, 12500, 45000])
+    await quota.settings.update({ layers: { site: { enabled: false } } })
+    expect(limits(quota)).toEqual([60, 200, 600])
+  })
+
+  it('of a subject are absolute overrides; 0 blocks, null follows the default', async () => {
+    const { quota } = fixture()
+    await quota.settings.update({ mode: 'lenient' })
+    await quota.subjects.set('u', {
+      overrides: { write: { '1h': 0, '5h': 7, '1d': 'unlimited' }, read: { '1h': null } },
+    })
+    expect(limits(quota)).toEqual([0, 7, 'unlimited', 2250, 7500, 27000])
+    expect(limits(quota, 'read').slice(0, 3)).toEqual([180, 600, 1800])
+    expect(quota.consumeSync({ subject: 'u', operation: 'write' }).allowed).toBe(false)
+    await quota.subjects.remove('u')
+    expect(limits(quota)).toEqual([90, 300, 900, 2250, 7500, 27000])
+  })
+
+  it('of a subject that bypasses the site are the personal ones, and the site is not charged', async () => {
+    const { quota } = fixture()
+    await quota.subjects.set('u', { bypass: ['site'] })
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    expect(limits(quota)).toEqual([60, 200, 600])
+    expect(quota.statusSync('v').windows.write?.[3]?.used).toBe(0)
+  })
+
+  it('lowered below what was used leave 0, never less; raised take effect at once', async () => {
+    const { quota } = fixture()
+    quota.consumeSync({ subject: 'u', operation: 'write', cost: 60 })
+    await quota.settings.update({ mode: 'conservative' })
+    expect(quota.statusSync('u').windows.write?.[0]).toMatchObject({ limit: 45, used: 60, remaining: 0 })
+    await quota.settings.update({ mode: 'lenient' })
+    expect(quota.consumeSync({ subject: 'u', operation: 'write', cost: 30 })).toMatchObject({
+      allowed: true,
+      settingsVersion: 2,
+    })
+  })
+
+  it('are exact integers over the whole range', () => {
+    const hundredths = fc.integer({ min: 25, max: 400 })
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: MAX_LIMIT }), fc.constantFrom(75, 100, 150), hundredths, (base, m, s) => {
+        const exact = Number((BigInt(base) * BigInt(m) * BigInt(s)) / 10_000n)
+        expect(scaledLimit(base, m, s)).toBe(base > 0 ? Math.max(1, exact) : 0)
+      }),
+    )
+  })
+})
+
+describe('settings', () => {
+  it('are refused whole with every fault named', async () => {
+    const { quota } = fixture()
+    const document = {
+      ...initialSettings(testPolicy()),
+      mode: 'wild',
+      base: { ...flatBase(1, 1), personal: { read: { '1h': -1, '5h': 1.5, '1d': 1e12, '2d': 1 } } },
+      layers: { site: { enabled: 'yes', multiplier: 1.005 } },
+      prices: { write: 2.5, fly: 1 },
+    } as unknown as Settings
+    const faults = await faultsOf(quota.settings.replace(document))
+    expect(Object.keys(faults).sort()).toEqual([
+      'base.personal.read.1d',
+      'base.personal.read.1h',
+      'base.personal.read.2d',
+      'base.personal.read.5h',
+      'base.personal.write',
+      'layers.site.enabled',
+      'layers.site.multiplier',
+      'mode',
+      'prices.write',
+      'version',
+    ])
+    expect(faults['layers.site.multiplier']).toBe('expected a number from 0.25 to 4 with at most two decimals')
+    expect(await quota.settings.get()).toMatchObject({ version: 0, mode: 'normal' })
+  })
+
+  it.each([
+    [{ prices: { fly: 1 } }, 'prices.fly', 'not an operation; the policy has read, write, big, free'],
+    [{ mode: 'custom' }, 'custom', 'mode "custom" needs this table'],
+    [{ layers: { site: { multiplier: 0.24 } } }, 'layers.site.multiplier', /from 0.25 to 4/],
+    [{ layers: { site: { multiplier: 4.01 } } }, 'layers.site.multiplier', /from 0.25 to 4/],
+    [{ layers: { personal: { enabled: false } } }, 'layers.personal', 'unknown key'],
+    [{ mode: 'adaptive' }, 'mode', /no adaptive law/],
+  ] as const)('refuse %j', async (patch, path, message) => {
+    const faults = await faultsOf(fixture().quota.settings.update(patch as Partial<Settings>))
+    expect(Object.keys(faults)).toEqual([path])
+    expect(faults[path]).toMatch(message)
+  })
+
+  it('warn of limits that make an operation impossible', async () => {
+    const { quota } = fixture()
+    const { warnings } = await quota.settings.update({ base: { personal: { write: { '1h': 14 } } } })
+    expect(warnings).toEqual([
+      {
+        path: 'base.personal.write.1h',
+        message: 'the effective limit of 14 tokens is below the price of write, big',
+      },
+    ])
+    expect(limits(quota)[0]).toBe(14)
+  })
+
+  it('change prices at once, and give them back with null', async () => {
+    const { quota } = fixture()
+    await quota.settings.update({ prices: { write: 7 } })
+    expect(quota.peekSync({ subject: 'u', operation: 'write' }).cost).toBe(7)
+    await quota.settings.update({ prices: { write: null } })
+    expect(quota.peekSync({ subject: 'u', operation: 'write' }).cost).toBe(15)
+  })
+
+  it('are written by compare-and-set: of two administrators one is told', async () => {
+    const { quota } = fixture()
+    const { settings } = await quota.settings.update({ mode: 'lenient' }, { ifVersion: 0 })
+    expect(settings.version).toBe(1)
+    await expect(quota.settings.update({ mode: 'normal' }, { ifVersion: 0 })).rejects.toMatchObject({
+      code: 'settings_conflict',
+    })
+    await expect(quota.settings.replace(initialDocument(), { ifVersion: 0 })).rejects.toMatchObject({
+      code: 'settings_conflict',
+    })
+    await quota.subjects.set('u', { bypass: ['site'] }, { ifVersion: 0 })
+    await expect(quota.subjects.set('u', {}, { ifVersion: 0 })).rejects.toMatchObject({ code: 'settings_conflict' })
+    await expect(quota.subjects.remove('u', { ifVersion: 2 })).rejects.toMatchObject({ code: 'settings_conflict' })
+    expect(await quota.settings.get()).toMatchObject({ version: 1, mode: 'lenient' })
+  })
+
+  it('lose no patch when many are made at once', async () => {
+    const settingsStore = memorySettings()
+    const quotas = [1, 2, 3].map(() => fixture({ settingsStore }).quota)
+    await Promise.all([
+      quotas[0]!.settings.update({ mode: 'lenient' }),
+      quotas[1]!.settings.update({ prices: { write: 1 } }),
+      quotas[2]!.settings.update({ layers: { site: { enabled: false } } }),
+    ])
+    expect(await quotas[0]!.settings.get()).toMatchObject({
+      version: 3,
+      mode: 'lenient',
+      prices: { write: 1 },
+      layers: { site: { enabled: false } },
+    })
+    expect(quotas[1]!.peekSync({ subject: 'u', operation: 'write' })).toMatchObject({ cost: 1, settingsVersion: 3 })
+  })
+
+  it('are not the caller’s object: changing that later changes nothing', async () => {
+    const { quota } = fixture()
+    const document = structuredClone(initialDocument()) as { prices: Record<string, number> } & Settings
+    await quota.settings.replace(document)
+    document.prices.write = 1
+    expect(quota.peekSync({ subject: 'u', operation: 'write' }).cost).toBe(15)
+  })
+
+  it.each([
+    [{ overrides: { write: { '1h': -1 } } }, 'overrides.write.1h'],
+    [{ overrides: { fly: {} } }, 'overrides.fly'],
+    [{ overrides: { write: { '2h': 1 } } }, 'overrides.write.2h'],
+    [{ bypass: ['personal'] }, 'bypass.0'],
+    [{ bypas: [] }, 'bypas'],
+  ])('of a subject refuse %j', async (settings, path) => {
+    const faults = await faultsOf(fixture().quota.subjects.set('u', settings as never))
+    expect(Object.keys(faults)).toEqual([path])
+  })
+})
+
+describe('a policy', () => {
+  it.each([
+    [{ windows: [] }, 'windows'],
+    [{ windows: [{ label: '1h', lengthMs: 500 }] }, 'windows.0.lengthMs'],
+    [{ windows: [{ label: 'a b', lengthMs: 5000 }] }, 'windows.0.label'],
+    [{ categories: ['read', 'read', 'write'] }, 'categories'],
+    [{ layers: [{ name: 'site', scope: 'Site', shared: true }] }, 'layers'],
+    [{ operations: { fly: { category: 'air', cost: 1 } } }, 'operations.fly.category'],
+    [{ operations: { read: { category: 'read', cost: Number.NaN } } }, 'operations.read.cost'],
+    [{ base: {} }, 'base.personal'],
+    [{ extra: 1 }, 'extra'],
+  ])('is refused at construction: %j', (patch, path) => {
+    const construct = (): unknown => createQuota({ policy: { ...testPolicy(), ...patch } as never })
+    expect(construct).toThrowError(QuotaError)
+    try {
+      construct()
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'invalid_policy' })
+      expect((error as QuotaError).faults.map((fault) => fault.path)).toContain(path)
+    }
+  })
+
+  it.each([
+    [{ failurePolicy: { fly: 'open' } }, 'failurePolicy.fly'],
+    [{ failurePolicy: { read: 'maybe' } }, 'failurePolicy.read'],
+    [{ store: {} }, 'store'],
+    [{ idTtlMs: 0 }, 'idTtlMs'],
+    [{ stroe: 1 }, 'stroe'],
+    [{ clock: 5 }, 'clock'],
+  ])('options are refused at construction: %j', (options, path) => {
+    try {
+      createQuota({ policy: testPolicy(), ...(options as object) })
+      expect.unreachable()
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'invalid_options', faults: [{ path }] })
+    }
+  })
+
+  it('takes any windows, categories and layers', () => {
+    const table = { w: { a: 10, b: 'unlimited' }, x: { a: 10, b: 5 } } as const
+    const quota = createQuota({
+      clock: { now: () => START },
+      policy: {
+        windows: [
+          { label: 'a', lengthMs: 1_000 },
+          { label: 'b', lengthMs: 30 * 86_400_000 },
+        ],
+        categories: ['w', 'x'],
+        layers: [
+          { name: 'personal', scope: 'Personal', shared: false },
+          { name: 'team', scope: 'Team', shared: false },
+          { name: 'site', scope: 'Site', shared: true },
+        ],
+        operations: { go: { category: 'w', cost: 6 } },
+        base: { personal: table, team: table, site: table },
+      },
+    })
+    expect(quota.consumeSync({ subject: { personal: 'p', team: 't' }, operation: 'go' }).allowed).toBe(true)
+    const decision = quota.consumeSync({ subject: { personal: 'q', team: 't' }, operation: 'go' })
+    expect(decision).toMatchObject({ allowed: false, binding: { layer: 'team', window: 'a' } })
+    expect(() => quota.consumeSync({ subject: 'p', operation: 'go' })).toThrowError(
+      /one key for each of personal, team/,
+    )
+    expect(() => quota.consumeSync({ subject: { personal: 'p' }, operation: 'go' })).toThrowError(/subject.team/)
+  })
+})
+
+describe('a settings store that answers later', () => {
+  function laterSettings(): SettingsStore & { inner: ReturnType<typeof memorySettings>; reads: number } {
+    const inner = memorySettings()
+    return {
+      inner,
+      reads: 0,
+      sync: false,
+      read: async () => inner.read(),
+      write: async (settings, options) => inner.write(settings, options),
+      async readSubject(layer, key) {
+        this.reads++
+        return inner.readSubject(layer, key)
+      },
+      writeSubject: async (layer, key, settings, options) => inner.writeSubject(layer, key, settings, options),
+      watch: (listener) => inner.watch(listener),
+    }
+  }
+
+  it('is read before the first decision, and again after changes', async () => {
+    const settingsStore = laterSettings()
+    settingsStore.inner.write({ ...initialDocument(), mode: 'lenient' }, {})
+    const { quota } = fixture({ settingsStore })
+    expect(quota.sync).toBe(false)
+    expect(() => quota.consumeSync({ subject: 'u', operation: 'write' })).toThrowError(
+      expect.objectContaining({ code: 'sync_unavailable' }),
+    )
+    expect(await quota.consume({ subject: 'u', operation: 'write' })).toMatchObject({ settingsVersion: 1 })
+    expect((await quota.status('u')).windows.write?.[0]?.limit).toBe(90)
+    await quota.settings.update({ mode: 'normal' })
+    expect((await quota.status('u')).windows.write?.[0]?.limit).toBe(60)
+  })
+
+  it('is asked once for a subject, and again when that subject changed', async () => {
+    const settingsStore = laterSettings()
+    const { quota } = fixture({ settingsStore })
+    await quota.consume({ subject: 'u', operation: 'write' })
+    await quota.consume({ subject: 'u', operation: 'write' })
+    expect(settingsStore.reads).toBe(1)
+    settingsStore.inner.writeSubject('personal', 'u', { overrides: {}, bypass: ['site'] }, {})
+    expect((await quota.status('u')).windows.write).toHaveLength(3)
+    expect(settingsStore.reads).toBe(2)
+  })
+
+  it('that cannot be read is quota_unavailable, and asked again by the next call', async () => {
+    const settingsStore = laterSettings()
+    let down = true
+    const { read } = settingsStore
+    settingsStore.read = () => (down ? Promise.reject(new Error('gone')) : read())
+    const { quota } = fixture({ settingsStore })
+    await expect(quota.consume({ subject: 'u', operation: 'write' })).rejects.toMatchObject({
+      code: 'quota_unavailable',
+    })
+    down = false
+    expect(await quota.consume({ subject: 'u', operation: 'write' })).toMatchObject({ allowed: true })
+  })
+})
+
+function initialDocument(): Settings {
+  const { version: _, ...document } = initialSettings(testPolicy())
+  return document
+}

@@ -1,0 +1,79 @@
+import {
+  type Clock,
+  createQuota,
+  defaultPolicy,
+  type LimitTable,
+  type MemoryStore,
+  memoryStore,
+  type Policy,
+  type Quota,
+  type QuotaOptions,
+  type QuotaStore,
+} from '../src/index.ts'
+
+/** A clock turned by hand. */
+export interface TestClock extends Clock {
+  at: number
+}
+
+/** 2026-08-06T14:06:26Z: one hour before the instant of the documented example. */
+export const START: number = Date.UTC(2026, 7, 6, 14, 6, 26)
+export const HOUR = 3_600_000
+
+export function testClock(at: number = START): TestClock {
+  return {
+    at,
+    now() {
+      return this.at
+    },
+  }
+}
+
+export type Operation = 'read' | 'write' | 'big' | 'free'
+
+export function testPolicy(base?: LimitTable): Policy<Operation> {
+  return defaultPolicy({
+    operations: {
+      read: { category: 'read', cost: 4 },
+      write: { category: 'write', cost: 15 },
+      big: { category: 'write', cost: 50 },
+      free: { category: 'read', cost: 0 },
+    },
+    ...(base === undefined ? {} : { base }),
+  })
+}
+
+/** The same limit in every window of a layer and category. */
+export function flatBase(personal: number, site: number): LimitTable {
+  const windows = (limit: number): Record<string, number> => ({ '1h': limit, '5h': limit, '1d': limit })
+  const layer = (limit: number): Record<string, Record<string, number>> => ({
+    read: windows(limit),
+    write: windows(limit),
+  })
+  return { personal: layer(personal), site: layer(site) }
+}
+
+export interface Fixture {
+  readonly clock: TestClock
+  readonly store: MemoryStore
+  readonly quota: Quota<Operation>
+}
+
+export function fixture(options: Partial<QuotaOptions<Operation>> = {}): Fixture {
+  const clock = testClock()
+  const store = memoryStore({ clock })
+  const quota = createQuota<Operation>({ policy: testPolicy(), clock, store, ...options })
+  return { clock, store, quota }
+}
+
+/** A memory store that answers with promises, each call waiting for `gate`. */
+export function asyncStore(store: MemoryStore, gate: () => Promise<void> = () => Promise.resolve()): QuotaStore {
+  return {
+    sync: false,
+    attach: (schema) => store.attach(schema),
+    take: (request) => gate().then(() => store.take(request)),
+    read: (request) => gate().then(() => store.read(request)),
+    settle: (request) => gate().then(() => store.settle(request)),
+    reset: (request) => gate().then(() => store.reset(request)),
+  }
+}

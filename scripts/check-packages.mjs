@@ -1,0 +1,63 @@
+// Checks what users will install: builds every published package, packs it, and asks publint and
+// are-the-types-wrong about the tarball; then loads the unpacked packages with both `import` and `require`.
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { manifestOf, published, root, run } from './workspace.mjs'
+
+const pnpm = ['--yes', 'pnpm@12.21.0']
+const temporary = mkdtempSync(join(tmpdir(), 'quota-packed-'))
+const modules = join(temporary, 'node_modules')
+let failed = false
+
+try {
+  if (!process.argv.includes('--no-build')) await step('build', 'npm', ['run', 'build'])
+  for (const folder of published) await checkTarball(folder)
+  for (const folder of published) await checkLoads(manifestOf(folder).name)
+} finally {
+  rmSync(temporary, { recursive: true, force: true })
+}
+process.exitCode = failed ? 1 : 0
+
+async function checkTarball(folder) {
+  const { name, dependencies = {}, peerDependencies = {} } = manifestOf(folder)
+  const out = join(temporary, 'tarballs', folder)
+  mkdirSync(out, { recursive: true })
+  await step(`${name}: pack`, 'npx', [...pnpm, 'pack', '--pack-destination', out], join(root, folder))
+  const tarball = join(out, readdirSync(out)[0] ?? 'missing.tgz')
+  await step(`${name}: publint`, 'publint', [tarball, '--strict'])
+  await step(`${name}: are the types wrong`, 'attw', [tarball, '--profile', 'node16', '--no-color'])
+
+  const target = join(modules, name)
+  mkdirSync(target, { recursive: true })
+  await step(`${name}: unpack`, 'tar', ['-xzf', tarball, '--strip-components=1', '-C', target])
+  const others = Object.keys({ ...dependencies, ...peerDependencies }).filter((other) => !other.startsWith('@scoregw/'))
+  for (const other of others) link(other, join(root, folder, 'node_modules', other))
+}
+
+/** Outside packages come from the workspace's installation; our own from their tarballs. */
+function link(name, source) {
+  const path = join(modules, name)
+  mkdirSync(dirname(path), { recursive: true })
+  rmSync(path, { force: true })
+  symlinkSync(realpathSync(source), path)
+}
+
+async function checkLoads(name) {
+  const file = (extension, code) => {
+    const path = join(temporary, `load.${extension}`)
+    writeFileSync(path, code)
+    return path
+  }
+  const some = 'if (Object.keys(loaded).length === 0) throw new Error("no exports")'
+  await step(`${name}: import`, 'node', [file('mjs', `import * as loaded from '${name}'\n${some}`)])
+  await step(`${name}: require`, 'node', [file('cjs', `const loaded = require('${name}')\n${some}`)])
+}
+
+async function step(title, command, args, cwd) {
+  const { code, output } = await run(command, args, cwd)
+  console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${title}`)
+  if (code === 0) return
+  failed = true
+  console.log(output)
+}

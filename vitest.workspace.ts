@@ -1,0 +1,61 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+
+const root = import.meta.dirname
+const conditions = ['@scoregw/source']
+
+/** Gives `.lua` files as text, as the packed build does. */
+const luaAsText = {
+  name: 'lua-as-text',
+  enforce: 'pre' as const,
+  load(id: string) {
+    return id.endsWith('.lua') ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))}` : null
+  },
+}
+
+/** `packages/*` and `examples/*`, plus `bench` and `docs`: every workspace folder that has tests is a project. */
+const folders = [
+  ...['packages', 'examples'].flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`)),
+  'bench',
+  'docs',
+].filter((folder) => existsSync(join(root, folder, 'test')))
+
+const projects = folders.map(
+  (folder): TestProjectInlineConfiguration => ({
+    plugins: [luaAsText],
+    resolve: { conditions },
+    ssr: { resolve: { conditions } },
+    test: {
+      name: folder.replace(/^packages\//, ''),
+      root: join(root, folder),
+      include: ['test/**/*.test.ts'],
+    },
+  }),
+)
+
+/** Type tests run once, in a project of their own: the compiler starts once instead of once a project. */
+const types: TestProjectInlineConfiguration = {
+  test: {
+    name: 'types',
+    root,
+    include: [],
+    typecheck: {
+      enabled: true,
+      only: true,
+      include: ['packages/*/test/**/*.test-d.ts'],
+      tsconfig: join(root, 'tsconfig.types.json'),
+    },
+  },
+}
+
+export default defineConfig({
+  test: {
+    projects: [...projects, types],
+    coverage: {
+      provider: 'v8',
+      include: ['packages/*/src/**/*.ts'],
+      reporter: ['text', 'html'],
+    },
+  },
+})
