@@ -1,48 +1,72 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DefaultTheme, defineConfig } from 'vitepress'
 
 const docs = join(import.meta.dirname, '..')
 
-/** The sidebar's sections are folders of `docs/`, in this order; a page is listed as soon as its file is there. */
-const sections = [
-  { title: 'Guide', folder: 'guide' },
-  { title: 'Reference', folder: 'reference' },
-  { title: 'Errors', folder: 'errors' },
-]
-
-interface Page {
-  readonly text: string
-  readonly link: string
-  readonly order: number
+interface Section {
+  readonly title: string
+  /** A folder of `docs/`: its pages are listed as soon as their files are there. */
+  readonly folder: string
+  /** Pages that come first, in this order; the others follow by name. */
+  readonly first: readonly string[]
 }
 
-/** A page's title is its first heading; `order: 3` in its front matter sets its place, else it comes after, by name. */
-function pageOf(folder: string, file: string): Page {
-  const text = readFileSync(join(docs, folder, file), 'utf8')
-  const name = file.replace(/\.md$/, '')
+const sections: readonly Section[] = [
+  {
+    title: 'Guide',
+    folder: 'guide',
+    first: [
+      'getting-started',
+      'concepts',
+      'express',
+      'refusals',
+      'settings',
+      'reservations',
+      'status-and-reset',
+      'events',
+      'memory-store',
+      'redis',
+      'time-and-clocks',
+      'typescript',
+    ],
+  },
+  { title: 'Reference', folder: 'reference', first: ['api', 'errors', 'rows'] },
+  { title: 'Gateway', folder: 'gateway', first: ['index'] },
+]
+
+/** A page's title is its first heading. */
+function pageOf(folder: string, name: string): { readonly text: string; readonly link: string } {
+  const text = readFileSync(join(docs, folder, `${name}.md`), 'utf8')
   return {
     text: /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name,
     link: `/${folder}/${name === 'index' ? '' : name}`,
-    order: Number(/^order: *(\d+)$/m.exec(text)?.[1] ?? Number.POSITIVE_INFINITY),
   }
 }
 
-function pagesOf(folder: string): Page[] {
-  let files: string[]
-  try {
-    files = readdirSync(join(docs, folder)).filter((file) => file.endsWith('.md'))
-  } catch {
-    return []
-  }
-  return files
-    .sort()
-    .map((file) => pageOf(folder, file))
-    .sort((a, b) => (a.order === b.order ? 0 : a.order - b.order))
+function pageNames(folder: string): string[] {
+  if (!existsSync(join(docs, folder))) return []
+  const files = readdirSync(join(docs, folder)).filter((file) => file.endsWith('.md'))
+  return files.map((file) => file.replace(/\.md$/, '')).sort()
+}
+
+function pagesOf({ folder, first }: Section): DefaultTheme.SidebarItem[] {
+  const names = pageNames(folder)
+  const others = names.filter((name) => !first.includes(name))
+  return [...first.filter((name) => names.includes(name)), ...others].map((name) => pageOf(folder, name))
+}
+
+/** A heading's anchor as GitHub makes it, so that one address works in both places. */
+function anchorOf(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-')
 }
 
 const sidebar: DefaultTheme.SidebarItem[] = sections
-  .map(({ title, folder }) => ({ text: title, items: pagesOf(folder).map(({ text, link }) => ({ text, link })) }))
+  .map((section) => ({ text: section.title, items: pagesOf(section) }))
   .filter(({ items }) => items.length > 0)
 
 const nav: DefaultTheme.NavItem[] = sidebar.map(({ text, items }) => ({
@@ -56,6 +80,7 @@ export default defineConfig({
   lang: 'en',
   cleanUrls: true,
   srcExclude: ['README.md', 'node_modules/**'],
+  markdown: { anchor: { slugify: anchorOf } },
   themeConfig: {
     nav,
     sidebar,

@@ -38,6 +38,7 @@ export {
 } from './http/body.ts'
 export { QUOTA_HEADER_NAMES, quotaHeaders, rateLimitHeaders, refusalHeaders } from './http/headers.ts'
 export { LOCALES, type Locale, type MessageFacts, type MessageTexts, refusalMessage } from './http/messages.ts'
+export { type MemoryOutcomes, memoryOutcomes } from './memory/memory-outcomes.ts'
 export { type MemorySettings, memorySettings } from './memory/memory-settings.ts'
 export { type MemoryStore, memoryStore } from './memory/memory-store.ts'
 export type { MemoryStoreOptions } from './memory/options.ts'
@@ -62,6 +63,19 @@ export {
   type VersionedSettings,
   type VersionedSubjectSettings,
 } from './policy/settings.ts'
+export {
+  type CallOutcome,
+  type OutcomeRecorder,
+  type OutcomeRecorderOptions,
+  outcomeRecorder,
+} from './store/outcome-recorder.ts'
+export {
+  type MinuteOutcomes,
+  OUTCOME_COLUMNS,
+  OUTCOMES_KEPT_MINUTES,
+  type OutcomeColumn,
+  type OutcomeStore,
+} from './store/outcome-store.ts'
 export {
   layerKey,
   type MaybePromise,

@@ -16,6 +16,7 @@ export type QuotaErrorCode =
   | 'store_mismatch'
   | 'store_full'
   | 'store_error'
+  | 'unsafe_eviction'
   | 'quota_unavailable'
   | 'quota_closed'
 

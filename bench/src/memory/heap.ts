@@ -1,0 +1,33 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { HeapUse } from '../report.ts'
+
+/** Those whose heap is measured, the keys alone first. */
+const KEEPERS = ['keys', 'quota', 'array', 'express-rate-limit', 'rate-limiter-flexible'] as const
+export type Keeper = (typeof KEEPERS)[number]
+
+const NAMES: Readonly<Record<Exclude<Keeper, 'keys'>, string>> = {
+  quota: 'quota: memoryStore, one category',
+  array: 'Map of arrays',
+  'express-rate-limit': 'express-rate-limit: three MemoryStores',
+  'rate-limiter-flexible': 'rate-limiter-flexible: three limiters',
+}
+
+/** Bytes a user with three windows, each keeper in a process of its own. */
+export async function heapUses(users: number): Promise<HeapUse[]> {
+  let keyBytes = 0
+  const uses: HeapUse[] = []
+  for (const keeper of KEEPERS) {
+    const bytesPerUser = await bytesPerUserOf(keeper, users)
+    if (keeper === 'keys') keyBytes = bytesPerUser
+    else uses.push({ name: NAMES[keeper], bytesPerUser, keyBytes, besideKeyBytes: bytesPerUser - keyBytes })
+  }
+  return uses
+}
+
+async function bytesPerUserOf(keeper: Keeper, users: number): Promise<number> {
+  const execArgv = [...process.execArgv, '--expose-gc']
+  const child = fork(new URL('../heap-process.ts', import.meta.url), [keeper, String(users)], { execArgv })
+  const [bytes] = (await once(child, 'message')) as [number]
+  return bytes / users
+}

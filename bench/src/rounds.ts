@@ -1,0 +1,58 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Rate } from './report.ts'
+
+/** Something that is measured beside others. */
+export interface Contestant {
+  readonly name: string
+  /** Works for about so many milliseconds; resolves to how much it did in a second. */
+  perSecondOver(durationMs: number): Promise<number>
+}
+
+export interface RoundOptions {
+  readonly rounds: number
+  /** How long each contestant works in a round, in milliseconds. */
+  readonly roundMs: number
+  /** How long each works before the first round, in milliseconds. */
+  readonly warmUpMs: number
+}
+
+/**
+ * Lets the contestants work in turn, over many short rounds, so that what slows the machine slows all of them. The
+ * first is what the others are compared to, round by round. Each round begins with another contestant.
+ */
+export async function interleave(contestants: readonly Contestant[], options: RoundOptions): Promise<Rate[]> {
+  const collectGarbage = garbageCollector()
+  for (const contestant of contestants) await contestant.perSecondOver(options.warmUpMs)
+  const rates = contestants.map((): number[] => [])
+  for (let round = 0; round < options.rounds; round++) {
+    for (let turn = 0; turn < contestants.length; turn++) {
+      const index = (round + turn) % contestants.length
+      collectGarbage()
+      rates[index]?.push((await contestants[index]?.perSecondOver(options.roundMs)) ?? Number.NaN)
+    }
+  }
+  const first = rates[0] ?? []
+  return contestants.map(({ name }, index) => {
+    const perRound = rates[index] ?? []
+    const ratios = perRound.map((rate, round) => rate / (first[round] ?? Number.NaN))
+    return {
+      name,
+      perSecond: quantile(perRound, 0.5),
+      ratio: quantile(ratios, 0.5),
+      spread: [quantile(ratios, 0.1), quantile(ratios, 0.9)],
+    }
+  })
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN
+}
+
+/** Node's garbage collector, as with `--expose-gc`. */
+export function garbageCollector(): () => void {
+  if (globalThis.gc !== undefined) return globalThis.gc
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+}

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const main = join(import.meta.dirname, '../src/main.ts')
+const run = promisify(execFile)
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bench-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function bench(...args: string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, ['--conditions=@scoregw/source', '--import=tsx', main, ...args])
+  return stdout
+}
+
+test('the memory suite writes its report', { timeout: 60_000 }, async () => {
+  const file = join(folder, 'memory.json')
+  const printed = await bench('memory', '--quick', '--json', file)
+  const report = JSON.parse(await readFile(file, 'utf8'))
+
+  expect(report).toMatchObject({ suite: 'memory', commit: expect.any(String), node: process.version })
+  expect(report.results).toHaveLength(8)
+  for (const result of report.results) {
+    expect(result).toEqual({
+      name: expect.any(String),
+      perSecond: expect.any(Number),
+      ratio: expect.any(Number),
+      spread: [expect.any(Number), expect.any(Number)],
+    })
+    expect(printed).toContain(result.name)
+  }
+  expect(report.results[0].ratio).toBe(1)
+  expect(report.heap).toHaveLength(4)
+  for (const { bytesPerUser, keyBytes, besideKeyBytes } of report.heap) {
+    expect(besideKeyBytes).toBe(bytesPerUser - keyBytes)
+  }
+  expect(report.targets).toHaveLength(3)
+  for (const target of report.targets) {
+    expect(target).toEqual({
+      name: expect.any(String),
+      target: expect.any(Number),
+      reached: expect.any(Number),
+      ok: expect.any(Boolean),
+    })
+  }
+})
+
+test('an unknown suite is refused, naming those there are', async () => {
+  await expect(bench('nothing')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('memory') })
+})

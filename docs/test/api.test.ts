@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { expect, it } from 'vitest'
+import { readPage, root } from './markdown.ts'
+
+/** The names that an `index.ts` exports, types included. */
+function exportsOf(path: string): string[] {
+  const source = ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest)
+  return source.statements.flatMap((each) =>
+    ts.isExportDeclaration(each) && each.exportClause !== undefined && ts.isNamedExports(each.exportClause)
+      ? each.exportClause.elements.map(({ name }) => name.text)
+      : [],
+  )
+}
+
+it.each([
+  ['packages/quota/src/index.ts', 'docs/reference/api.md'],
+  ['packages/quota/src/rows.ts', 'docs/reference/rows.md'],
+])('every export of %s is in %s, once, and nothing else is', (source, page) => {
+  const exported = exportsOf(source)
+  expect(exported.length).toBeGreaterThan(5)
+  const rows = [...readPage(page).matchAll(/^\| `([A-Za-z_]+)(?:[(<][^`]*)?` +\|/gm)]
+  expect(rows.map(([, name]) => name).sort()).toEqual(exported.sort())
+})

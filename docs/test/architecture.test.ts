@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, it } from 'vitest'
+import { readPage, root } from './markdown.ts'
+
+interface Rule {
+  readonly name: string
+  readonly to: { readonly pathNot?: string }
+}
+
+/** What each room may import, from the rules that are enforced. */
+async function rulesByRoom(): Promise<Record<string, string[]>> {
+  const path = join(root, '.dependency-cruiser.mjs')
+  const { default: config } = (await import(pathToFileURL(path).href)) as { default: { forbidden: Rule[] } }
+  const entries = config.forbidden.flatMap(({ name, to }) => {
+    const room = /^room-(.+)$/.exec(name)?.[1]
+    if (room === undefined) return []
+    const allowed = /\(\?:([^)]+)\)/.exec(String(to.pathNot))?.[1]?.split('|') ?? []
+    return [[room, allowed.filter((each) => each !== room && each !== 'errors').sort()]]
+  })
+  return Object.fromEntries(entries) as Record<string, string[]>
+}
+
+function tableOfRooms(): Record<string, string[]> {
+  const section = readPage('ARCHITECTURE.md').split('## Rooms of the core')[1]?.split('\n## ')[0] ?? ''
+  const rows = [...section.matchAll(/^\| `([a-z]+)` +\| ([^|]*)\|/gm)]
+  return Object.fromEntries(
+    rows.map(([, room = '', imports = '']) => [
+      room,
+      [...imports.matchAll(/`([a-z]+)`/g)].map(([, name]) => name).sort(),
+    ]),
+  ) as Record<string, string[]>
+}
+
+it('the table of rooms says what the import rules enforce', async () => {
+  const rules = await rulesByRoom()
+  expect(Object.keys(rules).length).toBeGreaterThan(5)
+  expect(tableOfRooms()).toEqual(rules)
+})

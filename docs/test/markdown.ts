@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The folder of the whole project. */
+export const root: string = join(import.meta.dirname, '..', '..')
+
+/** One block of TypeScript on a page. */
+export interface Snippet {
+  /** The page's path from the project's root. */
+  readonly page: string
+  /** Number of the block's first line of code. */
+  readonly line: number
+  readonly code: string
+  /** Whether it is run, or (marked `no-run`, or with a server that listens) only type-checked. */
+  readonly run: boolean
+  /** What it says that `console.log` prints, call by call. */
+  readonly expected: readonly string[]
+}
+
+/** Every page of documentation, by its path from the project's root. */
+export function pages(): string[] {
+  const isPage = (path: string): boolean => path.endsWith('.md') && !path.includes('node_modules')
+  const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  return [...readdirSync(root), ...inDocs.map((path) => `docs/${path.replaceAll('\\', '/')}`)].filter(isPage).sort()
+}
+
+export function readPage(page: string): string {
+  return readFileSync(join(root, page), 'utf8')
+}
+
+const FENCE = /^```ts(?<flags>[^\n]*)\n(?<code>.*?)^```$/gms
+
+/** The blocks of a page that are marked `ts`. */
+export function snippetsOf(page: string): Snippet[] {
+  const text = readPage(page)
+  return [...text.matchAll(FENCE)].map(({ index, groups }) => {
+    const { flags = '', code = '' } = groups ?? {}
+    const line = text.slice(0, index).split('\n').length + 1
+    // A server would take a port that the machine may need.
+    const run = flagged(flags.trim(), `${page}:${line - 1}`) && !code.includes('.listen(')
+    return { page, line, code, run, expected: expectedOf(code) }
+  })
+}
+
+function flagged(flags: string, where: string): boolean {
+  if (flags === '' || flags === 'no-run') return flags === ''
+  throw new Error(`${where}: a block is marked \`ts\` or \`ts no-run\`, not \`ts ${flags}\``)
+}
+
+/** The texts after `// =>`; a comment line that is indented by three spaces or more goes on with the text above it. */
+function expectedOf(code: string): string[] {
+  const texts: string[] = []
+  let open = false
+  for (const line of code.split('\n')) {
+    const text = /\/\/ => (.*)$/.exec(line)?.[1]
+    const more: string | undefined = open ? /^\s*\/\/ {3,}(.*)$/.exec(line)?.[1] : undefined
+    open = text !== undefined || more !== undefined
+    if (text !== undefined) texts.push(text)
+    if (more !== undefined) texts.push(`${texts.pop()} ${more}`)
+  }
+  return texts.map(oneLine)
+}
+
+/** A printed text without its line breaks and runs of blanks, in which `util.inspect` is free. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}

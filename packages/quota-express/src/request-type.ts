@@ -1,0 +1,23 @@
+import type { RequestQuota } from './options.ts'
+
+/**
+ * The property of `Request` that `requestPropertyName` names, for those who name another than `quota`.
+ *
+ * @example
+ * declare global {
+ *   namespace Express {
+ *     interface Request extends RequestQuotaProperty<'limits'> {}
+ *   }
+ * }
+ */
+export type RequestQuotaProperty<Name extends string> = { [K in Name]?: RequestQuota }
+
+declare global {
+  // biome-ignore lint/style/noNamespace: the types of Express are extended through this namespace alone
+  namespace Express {
+    interface Request {
+      /** The quota of a metered request. */
+      quota?: RequestQuota
+    }
+  }
+}

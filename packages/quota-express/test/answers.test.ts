@@ -1,0 +1,244 @@
+import { rateLimitHeaders } from '@scoregw/quota'
+import {
+  type QuotaAnswer,
+  type QuotaAppOptions,
+  type QuotaMiddlewareOptions,
+  quotaErrorHandler,
+  quotaMiddleware,
+} from '@scoregw/quota-express'
+import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express'
+import express from 'express'
+import { describe, expect, test } from 'vitest'
+import { LateStore, lateQuota, listening, type Operation, START, syncQuota, used } from './support/engine.ts'
+import { MATRIX } from './support/matrix.ts'
+import { serve } from './support/server.ts'
+
+const HOUR_LATER = new Date(START + 3_600_000).toISOString()
+
+describe.each(MATRIX)('refused: $title', ({ express, engine }) => {
+  async function refusing(options: Partial<QuotaAppOptions<Operation>> = {}) {
+    const quota = engine()
+    const app = express()
+    let worked = 0
+    app.use(quotaMiddleware({ quota, subject: () => 'u1', operation: () => 'save', ...options }))
+    app.all('/x', (_, res) => {
+      worked++
+      res.json({})
+    })
+    const served = await serve(app)
+    await served.ask('/x')
+    await served.ask('/x')
+    return { quota, ...served, worked: () => worked }
+  }
+
+  test('429 with body and fields; the handler is not reached, nothing is charged', async () => {
+    const { ask, worked, quota } = await refusing({ supportForumUrl: 'https://forum.example/quota' })
+    const { status, headers, body } = await ask('/x')
+    expect(status).toBe(429)
+    expect(worked()).toBe(2)
+    expect(await used(quota)).toBe(10)
+    expect(headers).toMatchObject({
+      'retry-after': '3600',
+      'x-quota-reset': HOUR_LATER,
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+    })
+    expect(headers.ratelimit).toBeUndefined()
+    expect(JSON.parse(body)).toEqual({
+      error: 'quota_exceeded',
+      msg: 'Reached Personal 1-Hour Quota Limit for Write requests. You may continue after 2026-08-06 23:06:26 Beijing Time (UTC+8). For a higher quota, ask at https://forum.example/quota.',
+      retryAfterSeconds: 3600,
+      quota: {
+        scope: 'Personal',
+        category: 'write',
+        window: '1h',
+        limit: 10,
+        used: 10,
+        requested: 5,
+        resetAt: HOUR_LATER,
+        retryAtBeijing: '2026-08-06 23:06:26',
+        timeZone: 'Asia/Shanghai',
+      },
+    })
+  })
+
+  test.each([
+    [undefined, 'Reached'],
+    ['zh', '已达到'],
+    ['zh-CN', '已达到'],
+    ['zh-Hans-CN,en;q=0.5', '已达到'],
+    ['en;q=0.5, zh-Hans;q=0.8', '已达到'],
+    ['en-GB,en;q=0.9,zh;q=0.8', 'Reached'],
+    ['fr', 'Reached'],
+    ['*', 'Reached'],
+  ])('Accept-Language %s', async (accepted, beginning) => {
+    const { ask } = await refusing()
+    const { body } = await ask('/x', { headers: accepted === undefined ? {} : { 'Accept-Language': accepted } })
+    expect((JSON.parse(body) as { msg: string }).msg).toMatch(new RegExp(`^${beginning}`))
+  })
+
+  test('draft-10 fields of a 429 list the windows that refuse and no others', async () => {
+    const { ask } = await refusing({ standardHeaders: 'draft-10' })
+    const { headers } = await ask('/x')
+    expect(headers.ratelimit).toBe('"personal-1h";r=0;t=3600')
+    expect(headers['ratelimit-policy']).toContain('"personal-1h";q=10;w=3600, "personal-5h";q=1000;w=18000')
+  })
+
+  test('a handler answers in its own way, with the fields already there', async () => {
+    const answers: QuotaAnswer[] = []
+    const { ask } = await refusing({
+      handler: (_, res, __, answer) => {
+        answers.push(answer)
+        res.status(answer.status).send('slow down')
+      },
+    })
+    expect(await ask('/x')).toMatchObject({ status: 429, body: 'slow down', headers: { 'retry-after': '3600' } })
+    expect(answers).toMatchObject([{ status: 429, body: { error: 'quota_exceeded' }, decision: { allowed: false } }])
+  })
+
+  test('a handler that fails later is an error of the application', async () => {
+    const { ask } = await refusing({
+      handler: async () => Promise.reject(Object.assign(new Error('x'), { status: 418 })),
+    })
+    expect((await ask('/x')).status).toBe(418)
+  })
+
+  test('a handler may let the request through', async () => {
+    const { ask, worked } = await refusing({ handler: (_, __, next) => next() })
+    expect((await ask('/x')).status).toBe(200)
+    expect(worked()).toBe(3)
+  })
+
+  test('a cost above the limit is told to be hopeless', async () => {
+    const { ask } = await refusing({ operation: () => 'huge' })
+    expect((JSON.parse((await ask('/x')).body) as { msg: string }).msg).toContain('waiting will not help')
+  })
+
+  test('language and texts of the application', async () => {
+    const { ask } = await refusing({ locale: () => 'zh-CN', messages: { 'zh-CN': () => '稍后再来' } })
+    expect(JSON.parse((await ask('/x')).body)).toMatchObject({ msg: '稍后再来' })
+  })
+})
+
+describe.each(MATRIX)('draft-10 fields: $title', ({ express, engine }) => {
+  async function fieldsOf(handler: (req: Request, res: Response, next: NextFunction) => unknown) {
+    const app = express()
+    app.set('env', 'test')
+    const metered = quotaMiddleware({ quota: engine(), subject: () => 'u1', standardHeaders: 'draft-10' })
+    app.get('/x', metered.operation('save'), handler)
+    return (await (await serve(app)).ask('/x')).headers
+  }
+
+  test('of a success: the windows after the decision', async () => {
+    const headers = await fieldsOf((_, res) => res.json({}))
+    expect(headers.ratelimit).toMatch(/^"personal-1h";r=5;t=3600, "personal-5h";r=995;t=18000, .*"site-1d";r=995/)
+    expect(headers['ratelimit-policy']).toMatch(/^"personal-1h";q=10;w=3600, /)
+  })
+
+  test.each([
+    ['a failure', (_: Request, res: Response) => res.status(400).json({}), 10],
+    [
+      'an error, whose answer drops all fields',
+      (_: Request, __: Response, next: NextFunction) => next(new Error('x')),
+      10,
+    ],
+    ['a part that was given back', (req: Request, res: Response) => req.quota!.commit(2).then(() => res.json({})), 8],
+    ['a head written at once', (_: Request, res: Response) => res.writeHead(404, { 'X-A': 'b' }).end(), 10],
+  ])('of %s: without the tokens that went back', async (_, handler, remaining) => {
+    expect((await fieldsOf(handler)).ratelimit).toMatch(new RegExp(`^"personal-1h";r=${remaining};`))
+  })
+
+  test('two engines on one request tell both in one list', async () => {
+    const [first, second] = [engine(), engine()]
+    const app = express()
+    const operation = (): Operation => 'save'
+    const common = { subject: () => 'u1', standardHeaders: 'draft-10', operation } as const
+    app.use(quotaMiddleware({ ...common, quota: first }))
+    app.use(quotaMiddleware({ ...common, quota: second, requestPropertyName: 'second', cost: 3 }))
+    app.get('/x', (req, res) => res.status(Number(req.query.status)).json({}))
+    const { ask } = await serve(app)
+    const { headers } = await ask('/x?status=200')
+    expect(headers.ratelimit!.match(/"personal-1h";r=\d+/g)).toEqual(['"personal-1h";r=7', '"personal-1h";r=5'])
+    expect([await used(first), await used(second)]).toEqual([5, 3])
+    await ask('/x?status=400')
+    expect([await used(first), await used(second)]).toEqual([5, 3])
+  })
+})
+
+test('the fields are those of the core', async () => {
+  const quota = syncQuota()
+  const app = express()
+  app.use(quotaMiddleware({ quota, subject: () => 'u1', operation: () => 'save', standardHeaders: 'draft-10' }))
+  app.get('/x', (req, res) => res.json(rateLimitHeaders(req.quota!.decision)))
+  const { headers, body } = await (await serve(app)).ask('/x')
+  const fields = JSON.parse(body) as Record<string, string>
+  expect([headers.ratelimit, headers['ratelimit-policy']]).toEqual([fields.RateLimit, fields['RateLimit-Policy']])
+})
+
+describe('a store that is away', () => {
+  function away() {
+    const store = new LateStore()
+    store.takes = Promise.reject(new Error('connection refused'))
+    store.takes.catch(() => undefined)
+    return store
+  }
+
+  test('503, never a 429; handlers are told the error', async () => {
+    const app = express()
+    const metered = quotaMiddleware({ quota: lateQuota(away()), subject: () => 'u1' })
+    app.get('/x', metered.operation('save'), (_, res) => res.json({}))
+    const own = metered.operation('save', {
+      handler: (_, res, __, answer) => res.status(answer.status).json('error' in answer ? answer.error.code : null),
+    })
+    app.get('/own', own, (_, res) => res.json({}))
+    const { ask } = await serve(app)
+    const { status, headers, body } = await ask('/x', { headers: { 'Accept-Language': 'zh-CN' } })
+    expect(status).toBe(503)
+    expect(headers).toMatchObject({ 'retry-after': '5', 'cache-control': 'no-store' })
+    expect(JSON.parse(body)).toEqual({
+      error: 'quota_unavailable',
+      msg: '配额服务暂时不可用，请稍后重试。',
+      retryAfterSeconds: 5,
+    })
+    expect(await ask('/own')).toMatchObject({ status: 503, body: '"quota_unavailable"' })
+  })
+})
+
+describe.each(MATRIX)('errors of the application: $title', ({ express, engine }) => {
+  test.each<[string, Partial<QuotaMiddlewareOptions>]>([
+    ['unknown_operation', { operation: () => 'nonsense' }],
+    ['invalid_cost', { cost: () => Number.NaN }],
+    ['invalid_cost', { cost: async () => -1 }],
+    ['invalid_subject', { subject: () => '' }],
+    ['mine', { subject: () => thrown() }],
+    ['mine', { subject: async () => thrown() }],
+    ['mine', { skip: async () => thrown() }],
+    ['mine', { cost: async () => thrown() }],
+    ['mine', { operation: () => thrown() }],
+  ])('%s goes to next()', async (code, options) => {
+    const app = express()
+    const quota = engine()
+    const given = { quota, subject: () => 'u1', operation: () => 'save', ...options } as QuotaMiddlewareOptions
+    app.use(quotaMiddleware(given as QuotaAppOptions))
+    app.get('/x', (_, res) => res.json('reached'))
+    app.use(quotaErrorHandler())
+    const told: ErrorRequestHandler = (error, _, res, __) => void res.status(500).json((error as { code: string }).code)
+    app.use(told)
+    expect((await (await serve(app)).ask('/x')).body).toBe(JSON.stringify(code))
+  })
+})
+
+test('warnings of subjects that are no text come once, the error every time', async () => {
+  const logger = listening()
+  const app = express()
+  const subject = (() => 42) as unknown as () => string
+  app.use(quotaMiddleware({ quota: syncQuota(), subject, operation: () => 'save', logger }))
+  app.set('env', 'test')
+  const { ask } = await serve(app)
+  expect([(await ask('/x')).status, (await ask('/x')).status]).toEqual([500, 500])
+  expect(logger.warnings).toMatchObject([{ code: 'subject_not_text' }])
+})
+
+function thrown(): never {
+  throw Object.assign(new Error('of the application'), { code: 'mine' })
+}

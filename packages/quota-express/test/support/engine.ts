@@ -1,0 +1,87 @@
+import {
+  createQuota,
+  defaultPolicy,
+  memoryStore,
+  type Policy,
+  type Quota,
+  type QuotaStore,
+  type ReadReply,
+  type StoreSchema,
+  type TakeReply,
+  type TakeRequest,
+} from '@scoregw/quota'
+import type { QuotaLogger, QuotaWarning } from '@scoregw/quota-express'
+
+export const START: number = Date.UTC(2026, 7, 6, 14, 6, 26)
+
+export type Operation = 'look' | 'save' | 'huge' | 'free'
+
+/** Personal write limit of an hour is 10; `save` costs 5. */
+export function policy(hourly = 10): Policy<Operation> {
+  const limits = { '1h': hourly, '5h': 1_000, '1d': 1_000 }
+  const layer = { read: { '1h': 1_000, '5h': 1_000, '1d': 1_000 }, write: limits }
+  const site = { read: layer.read, write: { '1h': 1_000, '5h': 1_000, '1d': 1_000 } }
+  return defaultPolicy<Operation>({
+    operations: {
+      look: { category: 'read', cost: 1 },
+      save: { category: 'write', cost: 5 },
+      huge: { category: 'write', cost: 11 },
+      free: { category: 'read', cost: 0 },
+    },
+    base: { personal: layer, site },
+  })
+}
+
+/** Counters in memory that answer later, as a store over a network does; how late is in the test's hands. */
+export class LateStore implements QuotaStore {
+  readonly sync = false
+  readonly #inner = memoryStore({ clock: { now: () => START } })
+  /** What a settlement waits for; a rejection is a store that does not answer. */
+  settles: Promise<void> = Promise.resolve()
+  /** What a decision waits for. */
+  takes: Promise<void> = Promise.resolve()
+  settleCalls = 0
+
+  attach(schema: StoreSchema): void {
+    this.#inner.attach(schema)
+  }
+
+  async take(request: TakeRequest): Promise<TakeReply> {
+    await this.takes
+    return this.#inner.take(request)
+  }
+
+  async read(request: Parameters<QuotaStore['read']>[0]): Promise<ReadReply> {
+    return this.#inner.read(request)
+  }
+
+  async settle(request: Parameters<QuotaStore['settle']>[0]): Promise<void> {
+    this.settleCalls++
+    await this.settles
+    this.#inner.settle(request)
+  }
+
+  async reset(request: Parameters<QuotaStore['reset']>[0]): Promise<void> {
+    this.#inner.reset(request)
+  }
+}
+
+export function syncQuota(hourly?: number): Quota<Operation> {
+  return createQuota({ policy: policy(hourly), store: memoryStore({ clock: { now: () => START } }) })
+}
+
+export function lateQuota(store: LateStore = new LateStore(), hourly?: number): Quota<Operation> {
+  return createQuota({ policy: policy(hourly), store })
+}
+
+/** Tokens a subject has used of its hourly write limit. */
+export async function used(quota: Quota<Operation>, subject = 'u1'): Promise<number> {
+  return (await quota.status(subject)).windows.write![0]!.used
+}
+
+/** A logger that keeps what it is told. */
+export function listening(): QuotaLogger & { readonly warnings: QuotaWarning[]; readonly errors: unknown[] } {
+  const warnings: QuotaWarning[] = []
+  const errors: unknown[] = []
+  return { warnings, errors, warn: (warning) => warnings.push(warning), error: (error) => errors.push(error) }
+}

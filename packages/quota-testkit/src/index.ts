@@ -1,0 +1,22 @@
+export { SCENES, type Scene } from './histories/policies.ts'
+export { checkPromises, type PromiseCounts } from './histories/promises.ts'
+export {
+  type HistoryOptions,
+  type QuotaCommand,
+  quotaCommands,
+  runHistories,
+  runHistory,
+} from './histories/run-history.ts'
+export { type ManualClock, manualClock } from './manual-clock.ts'
+export { type ModelRequest, type ModelReservation, QuotaModel } from './model/quota-model.ts'
+export { CONFORMANCE_CASES } from './suite/cases.ts'
+export { describeStore, type TestRunner } from './suite/describe-store.ts'
+export {
+  type CaseContext,
+  type ConformanceCase,
+  runCase,
+  type StoreCapability,
+  type StoreFactory,
+  type StoreHarness,
+  type StoreWishes,
+} from './suite/harness.ts'

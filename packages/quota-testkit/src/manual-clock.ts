@@ -1,0 +1,36 @@
+import type { Clock } from '@scoregw/quota'
+
+/** A {@link Clock} that stands still until it is turned by hand. */
+export interface ManualClock extends Clock {
+  /** Turns the clock by some milliseconds; a negative number turns it back. */
+  advance(ms: number): void
+  /** Sets the clock to an instant, in epoch milliseconds. */
+  set(instant: number): void
+}
+
+/** 6 August 2026, 15:06:26 UTC: some instant, and the same in every run. */
+const SOME_INSTANT = Date.UTC(2026, 7, 6, 15, 6, 26)
+
+/**
+ * Makes a clock for tests.
+ *
+ * @param start the instant it stands at, in epoch milliseconds; by default one in 2026, the same in every run
+ * @throws {RangeError} for instants that are not whole milliseconds
+ */
+export function manualClock(start: number = SOME_INSTANT): ManualClock {
+  let instant = whole(start)
+  return {
+    now: () => instant,
+    advance(ms) {
+      instant = whole(instant + ms)
+    },
+    set(next) {
+      instant = whole(next)
+    },
+  }
+}
+
+function whole(instant: number): number {
+  if (Number.isSafeInteger(instant)) return instant
+  throw new RangeError(`expected an instant in whole epoch milliseconds, got ${instant}`)
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { createQuota, type QuotaStore } from '@scoregw/quota'
+import type { CaseContext, ConformanceCase } from './harness.ts'
+import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from './probe.ts'
+
+const TWO_LAYERS = { ...ONE_WINDOW, layers: [SITE, PERSONAL] }
+
+/** What a store without a bound has to do: keep everybody who comes. */
+async function keepsEverybody({ store }: CaseContext): Promise<void> {
+  const probe = new Probe(store, ONE_WINDOW, 2)
+  for (let user = 0; user < 100; user++) await probe.admitted(1, { subject: `u${user}` })
+  for (let user = 0; user < 100; user++) assert.deepEqual(await probe.used({ subject: `u${user}` }), [1])
+}
+
+function boundCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+  return { name, needs: 'bounded', wishes: { maxSubjects: 3 }, run, without: keepsEverybody }
+}
+
+/** Fills a store of three subjects; site first, so that a store that charges too early is caught. */
+async function filled(store: QuotaStore): Promise<Probe> {
+  const probe = new Probe(store, TWO_LAYERS, 100)
+  for (const subject of ['a', 'b', 'c']) await probe.admitted(1, { subject })
+  return probe
+}
+
+function engineOn({ store, clock }: CaseContext, failurePolicy: 'open' | 'closed') {
+  const limits = { read: { '1h': 100 } }
+  return createQuota({
+    policy: {
+      ...TWO_LAYERS,
+      operations: { read: { category: 'read', cost: 1 } },
+      base: { personal: limits, site: limits },
+    },
+    store,
+    clock,
+    failurePolicy: { read: failurePolicy },
+  })
+}
+
+/** Promises of a store with room for three subjects. */
+export const BOUND_CASES: readonly ConformanceCase[] = [
+  boundCase('where there is no room a new subject gets store_full, and nothing is charged', async ({ store }) => {
+    const probe = await filled(store)
+    for (let again = 0; again < 5; again++) {
+      await throwsCode(() => probe.take(1, { subject: `new-${again}` }), 'store_full')
+    }
+    assert.deepEqual(await probe.used({ subject: 'new-0' }), [3, 0])
+  }),
+  boundCase('nothing live is ever dropped', async ({ store, advance }) => {
+    const probe = await filled(store)
+    for (let step = 0; step < 60; step++) {
+      await advance(59_000)
+      await throwsCode(() => probe.take(1, { subject: `new-${step}` }), 'store_full')
+    }
+    for (const subject of ['a', 'b', 'c']) {
+      assert.deepEqual(await probe.used({ subject }), [3, 1])
+      await probe.admitted(1, { subject, layers: [1], limits: [2] })
+      await probe.refused(1, { subject, layers: [1], limits: [2] })
+    }
+  }),
+  boundCase('a refusal needs no room', async ({ store }) => {
+    const probe = await filled(store)
+    await probe.refused(101, { subject: 'new' })
+  }),
+  boundCase('ended subjects make room for new ones', async ({ store, advance }) => {
+    const probe = await filled(store)
+    await advance(HOUR_MS + DAY_MS)
+    for (const subject of ['d', 'e', 'f']) await probe.admitted(1, { subject })
+    await throwsCode(() => probe.take(1, { subject: 'g' }), 'store_full')
+  }),
+  boundCase('a full store is no refusal: the failure policy closed answers quota_unavailable', async (context) => {
+    await filled(context.store)
+    const quota = engineOn(context, 'closed')
+    const error = await throwsCode(() => quota.consume({ subject: 'new', operation: 'read' }), 'quota_unavailable')
+    assert.equal((error.cause as { code?: unknown }).code, 'store_full')
+    assert.equal((await quota.consume({ subject: 'a', operation: 'read' })).allowed, true)
+  }),
+  boundCase('a full store and the failure policy open: admitted, uncounted', async (context) => {
+    await filled(context.store)
+    const quota = engineOn(context, 'open')
+    const decision = await quota.consume({ subject: 'new', operation: 'read' })
+    assert.deepEqual([decision.allowed, decision.source], [true, 'fallback'])
+    const { windows } = await quota.status('new')
+    assert.deepEqual(
+      windows.read?.map(({ used }) => used),
+      [3, 0],
+    )
+  }),
+]

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import type { CaseContext, ConformanceCase } from './harness.ts'
+import { DAY_MS, HOUR_MS, idOf, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
+
+/** Further than this ahead of the clock, a window is moved to the present. */
+const MAX_AHEAD_MS = 5_000
+const YEAR_MS = 365 * DAY_MS
+
+/** What a store whose clock cannot be stepped has to do: its time never goes back. */
+async function neverGoesBack({ store, advance }: CaseContext): Promise<void> {
+  const probe = new Probe(store, ONE_WINDOW, 1_000)
+  let last = 0
+  for (let round = 0; round < 10; round++) {
+    const { now } = await probe.take(1)
+    assert.ok(now >= last, `${now} after ${last}`)
+    last = now
+    await advance(7)
+  }
+}
+
+function clockCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+  return { name, needs: 'clock-steps', run, without: neverGoesBack }
+}
+
+/** Promises about clocks that are set forward and back. */
+export const CLOCK_CASES: readonly ConformanceCase[] = [
+  {
+    name: "every answer carries the store's own time",
+    async run({ store, clock, advance }) {
+      const probe = new Probe(store, ONE_WINDOW, 1)
+      for (const outcome of ['admitted', 'refused', 'refused']) {
+        const reply = await probe.take(1)
+        assert.equal(reply.outcome, outcome)
+        assert.equal(reply.now, clock.now())
+        const read = await store.read({ subject: 'u', categories: [0], layers: [0] })
+        assert.equal(read.now, clock.now())
+        await advance(1)
+      }
+    },
+  },
+  clockCase('a clock that steps back a little leaves windows as they are', async ({ store, stepClock, advance }) => {
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    const { now } = await probe.admitted(4)
+    await stepClock(-MAX_AHEAD_MS)
+    assert.deepEqual(await probe.states(), [now, 4])
+    const { states } = await probe.admitted(6)
+    assert.deepEqual([...states], [now, 10])
+    await probe.refused(1)
+    await advance(MAX_AHEAD_MS + HOUR_MS - 1)
+    await probe.refused(1)
+    await advance(1)
+    assert.deepEqual(await probe.states(), [-1, 0])
+  }),
+  clockCase(
+    'a clock that steps back before a window ended opens no second one',
+    async ({ store, stepClock, advance }) => {
+      const probe = new Probe(store, ONE_WINDOW, 10)
+      const { now } = await probe.admitted(10)
+      await advance(HOUR_MS)
+      const next = await probe.admitted(3)
+      await stepClock(-2_000)
+      assert.deepEqual(await probe.states(), [now + HOUR_MS, 3])
+      const { states } = await probe.admitted(7)
+      assert.deepEqual([...states], [next.now, 10])
+      await probe.refused(1)
+    },
+  ),
+  clockCase('a window more than 5 s ahead is moved to the present with what was used', async (context) => {
+    const { store, stepClock, advance } = context
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    const { now } = await probe.admitted(4)
+    await stepClock(-MAX_AHEAD_MS - 1)
+    const present = now - MAX_AHEAD_MS - 1
+    const { states } = await probe.admitted(5)
+    assert.deepEqual([...states], [present, 9])
+    await advance(HOUR_MS - 1)
+    assert.deepEqual(await probe.states(), [present, 9])
+    await advance(1)
+    assert.deepEqual(await probe.states(), [-1, 0])
+  }),
+  clockCase('a refusal moves a window that is too far ahead, and keeps what was used', async (context) => {
+    const { store, stepClock, advance } = context
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    const { now } = await probe.admitted(10)
+    await stepClock(-10_000)
+    const present = now - 10_000
+    const refusal = await probe.refused(1)
+    assert.deepEqual([...refusal.states], [present, 10])
+    await advance(HOUR_MS - 1)
+    const last = await probe.refused(1)
+    assert.deepEqual([...last.states], [present, 10])
+    await advance(1)
+    await probe.admitted(10)
+  }),
+  clockCase('nobody is locked out when the clock was a year ahead, and nothing is given away', async (context) => {
+    const { store, stepClock, advance } = context
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    await stepClock(YEAR_MS)
+    await probe.admitted(10)
+    await stepClock(-YEAR_MS)
+    const { now, states } = await probe.refused(1)
+    assert.deepEqual([...states], [now, 10, now, 10, now, 10, now, 10, now, 10, now, 10])
+    await advance(DAY_MS - 1)
+    await probe.refused(1)
+    await advance(1)
+    await probe.admitted(10)
+  }),
+  clockCase('a clock that jumps a year ahead ends every window', async ({ store, stepClock }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    await probe.admitted(10)
+    await stepClock(YEAR_MS)
+    const { now, states } = await probe.admitted(10)
+    assert.deepEqual([...states], [now, 10, now, 10, now, 10, now, 10, now, 10, now, 10])
+  }),
+  clockCase('rows do not touch the time of each other', async ({ store, stepClock }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 100)
+    const a = await probe.admitted(1, { subject: 'a', layers: [0], limits: [100, 100, 100] })
+    await stepClock(20_000)
+    const b = await probe.admitted(1, { subject: 'b', layers: [0], limits: [100, 100, 100] })
+    await stepClock(-20_000)
+    const again = await probe.admitted(1, { subject: 'b', layers: [0], limits: [100, 100, 100] })
+    assert.deepEqual([...again.states], [a.now, 2, a.now, 2, a.now, 2])
+    assert.equal(b.now, a.now + 20_000)
+    assert.deepEqual(await probe.states({ subject: 'a', layers: [0] }), [a.now, 1, a.now, 1, a.now, 1])
+  }),
+  clockCase('a reset of a window that is ahead, and the next opens at the present', async ({ store, stepClock }) => {
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    const { now } = await probe.admitted(10)
+    await stepClock(-3_000)
+    await probe.reset()
+    const near = await probe.admitted(10)
+    assert.deepEqual([...near.states], [now + 1, 10], 'a start is never used twice')
+    await stepClock(-YEAR_MS)
+    await probe.reset()
+    const far = await probe.admitted(10)
+    assert.ok((far.states[0] ?? 0) - far.now <= MAX_AHEAD_MS, 'never far ahead')
+    await probe.refused(1)
+  }),
+  {
+    name: 'a refund finds its window after the clock stepped back',
+    needs: 'clock-steps',
+    async run({ store, stepClock, capabilities }) {
+      const probe = new Probe(store, ONE_WINDOW, 10)
+      const options = capabilities.includes('ids') ? { id: idOf('attempt') } : {}
+      const reply = await probe.admitted(10, options)
+      await stepClock(-3_000)
+      await probe.cancel(reply, 10, options)
+      assert.deepEqual(await probe.states(), [reply.now, 0])
+      await probe.admitted(10)
+    },
+    without: neverGoesBack,
+  },
+]

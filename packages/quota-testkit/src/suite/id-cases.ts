@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import type { TakeOutcome, TakeReply } from '@scoregw/quota'
+import type { CaseContext, ConformanceCase } from './harness.ts'
+import { HOUR_MS, idOf, ONE_WINDOW, PERSONAL, Probe, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
+
+/** What a store without ids has to do with one: refuse it by a typed error, charging nothing. */
+async function refusesIds({ store }: CaseContext): Promise<void> {
+  const probe = new Probe(store, ONE_WINDOW, 10)
+  await throwsCode(() => probe.take(1, { id: idOf('attempt') }))
+  assert.deepEqual(await probe.states(), [-1, 0])
+}
+
+function idCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+  return { name, needs: 'ids', run, without: refusesIds }
+}
+
+const HOLDERS = ['a', 'b'] as const
+type Holder = (typeof HOLDERS)[number]
+const ACTIONS = ['reserve', 'commit', 'cancel'] as const
+type Action = (typeof ACTIONS)[number]
+type Move = readonly [holder: Holder, action: Action]
+const MOVES: readonly Move[] = HOLDERS.flatMap((holder) => ACTIONS.map((action) => [holder, action] as const))
+
+const COST = 5
+const COMMITTED = 2
+
+/** What a history of moves under one id has to come to, in as few words as possible. */
+class IdOracle {
+  #owner: Holder | undefined
+  #state: 'unknown' | 'reserved' | 'committed' | 'cancelled' = 'unknown'
+  used = 0
+
+  /** The outcome of a reservation; settlements have none. */
+  move([holder, action]: Move): TakeOutcome | undefined {
+    if (action === 'reserve') return this.#reserve(holder)
+    if (action === 'cancel' && this.#state === 'unknown') this.#state = 'cancelled'
+    if (this.#state !== 'reserved' || holder !== this.#owner) return undefined
+    this.#state = action === 'cancel' ? 'cancelled' : 'committed'
+    this.used = action === 'cancel' ? 0 : COMMITTED
+    return undefined
+  }
+
+  #reserve(holder: Holder): TakeOutcome {
+    if (this.#state === 'cancelled') return 'cancelled'
+    if (this.#state !== 'unknown') return holder === this.#owner ? 'admitted' : 'duplicate'
+    this.#state = 'reserved'
+    this.#owner = holder
+    this.used = COST
+    return 'admitted'
+  }
+}
+
+/** Plays moves on one id of a subject of its own, and compares every outcome and what is used after each. */
+async function play(probe: Probe, moves: readonly Move[]): Promise<void> {
+  const name = moves.map(([holder, action]) => `${holder}.${action}`).join(' ')
+  const oracle = new IdOracle()
+  const replies = new Map<Holder, TakeReply>()
+  for (const move of moves) {
+    const [holder, action] = move
+    const options = { subject: name, id: idOf('attempt', holder) }
+    const expected = oracle.move(move)
+    if (action === 'reserve') {
+      const reply = await probe.take(COST, options)
+      assert.equal(reply.outcome, expected, name)
+      replies.set(holder, reply)
+    } else if (action === 'commit') {
+      await probe.commit(replies.get(holder), COST - COMMITTED, options)
+    } else {
+      await probe.cancel(replies.get(holder), COST, options)
+    }
+    assert.deepEqual(await probe.used({ subject: name }), [oracle.used], `${name}: used`)
+  }
+}
+
+/** All sequences of some moves. */
+function sequences(length: number): Move[][] {
+  if (length === 0) return [[]]
+  return sequences(length - 1).flatMap((rest) => MOVES.map((move) => [...rest, move]))
+}
+
+/** Promises about reservation ids. */
+export const ID_CASES: readonly ConformanceCase[] = [
+  ...MOVES.map(
+    (first): ConformanceCase =>
+      idCase(
+        `one id in the hands of two holders: every history that begins with ${first.join('.')}`,
+        async (context) => {
+          const probe = new Probe(context.store, ONE_WINDOW, 1_000)
+          for (const rest of sequences(3)) await play(probe, [first, ...rest])
+        },
+      ),
+  ),
+  idCase('two processes with one id: one is admitted, the other told of a duplicate', async ({ store, peer }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    peer.attach(SIX_WINDOWS)
+    const replies = await Promise.all([
+      probe.take(6, { id: idOf('attempt', 'a') }),
+      probe.take(6, { id: idOf('attempt', 'b'), store: peer }),
+    ])
+    assert.deepEqual(replies.map(({ outcome }) => outcome).sort(), ['admitted', 'duplicate'])
+    assert.deepEqual(await probe.used(), [6, 6, 6, 6, 6, 6])
+  }),
+  idCase('a repeat by the same holder is answered with the first answer, whatever happened since', async (context) => {
+    const probe = new Probe(context.store, ONE_WINDOW, 10)
+    const id = idOf('attempt')
+    const first = await probe.admitted(4, { id })
+    await context.advance(1_000)
+    await probe.admitted(6)
+    const again = await probe.admitted(4, { id })
+    assert.deepEqual([...again.states], [...first.states])
+    assert.deepEqual(await probe.used(), [10])
+    await probe.cancel(again, 4, { id })
+    assert.deepEqual(await probe.used(), [6])
+  }),
+  idCase('a refusal uses no id up', async ({ store, advance }) => {
+    const probe = new Probe(store, ONE_WINDOW, 5)
+    await probe.admitted(5)
+    await probe.refused(1, { id: idOf('attempt', 'a') })
+    await probe.refused(1, { id: idOf('attempt', 'b', 'write:2') })
+    await advance(HOUR_MS)
+    await probe.admitted(1, { id: idOf('attempt', 'c') })
+  }),
+  idCase(
+    'another use of the same id is a conflict, also of a cancelled one, and charges nothing',
+    async ({ store }) => {
+      const probe = new Probe(store, ONE_WINDOW, 10)
+      const reply = await probe.admitted(2, { id: idOf('attempt', 'a', 'read:2') })
+      for (const nonce of ['a', 'b']) {
+        const other = await probe.take(3, { id: idOf('attempt', nonce, 'read:3') })
+        assert.equal(other.outcome, 'conflict')
+      }
+      assert.deepEqual(await probe.used(), [2])
+      await probe.cancel(reply, 2, { id: idOf('attempt', 'a', 'read:2') })
+      const late = await probe.take(3, { id: idOf('attempt', 'a', 'read:3') })
+      assert.equal(late.outcome, 'conflict')
+      assert.deepEqual(await probe.used(), [0])
+    },
+  ),
+  idCase('a cancel that overtakes its reserve keeps it from charging', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    const id = idOf('attempt')
+    await probe.cancel(undefined, 4, { id })
+    const late = await probe.take(4, { id })
+    assert.equal(late.outcome, 'cancelled')
+    assert.deepEqual([...late.states], [])
+    assert.deepEqual(await probe.states(), [-1, 0])
+  }),
+  idCase('a commit that overtakes its reserve changes nothing', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    const id = idOf('attempt')
+    await probe.commit(undefined, 1, { id })
+    await probe.admitted(4, { id })
+    assert.deepEqual(await probe.used(), [4])
+  }),
+  idCase('ids of different subjects, categories and spellings are different ids', async ({ store }) => {
+    const probe = new Probe(store, { ...SIX_WINDOWS, categories: ['read', 'write', 'x'] }, 1_000)
+    const pairs = [
+      ['u', '1'],
+      ['u1', ''],
+      ['u', '1:'],
+      ['u', ':1'],
+      ['1:u', ''],
+      ['u', ':attempt'],
+      ['u:attempt', ''],
+      ['attempt:u', ''],
+      ['u:1', '0'],
+      ['u:1:0', 'x'],
+      ['u', '1:0'],
+      ['u","1', '2'],
+      ['u', '1","2'],
+      ['u\u0000', '1'],
+      ['u', '\u00001'],
+      ['u', 'A'],
+      ['u', 'a'],
+      ['u', '__proto__'],
+      ['u', 'constructor'],
+    ]
+    for (const [subject = '', text = ''] of pairs) {
+      const id = `attempt${text}`
+      for (const category of [0, 1, 2])
+        await probe.admitted(1, { subject, category, id: idOf(id, `${subject}${text}`) })
+    }
+    assert.deepEqual(await probe.used({ layers: [1] }), [pairs.length, pairs.length, pairs.length])
+  }),
+  idCase('ids belong to the whole subject where layers have keys of their own', async ({ store }) => {
+    const layers = [PERSONAL, { name: 'team', scope: 'Team', shared: false }, SITE]
+    const probe = new Probe(store, { ...SIX_WINDOWS, layers }, 1_000)
+    const subjects = [
+      { personal: 'a', team: 'b:c' },
+      { personal: 'a:b', team: 'c' },
+      { personal: 'a', team: 'b' },
+      { personal: 'b', team: 'a' },
+      { personal: 'a', team: 'a' },
+    ]
+    for (const subject of subjects) await probe.admitted(1, { subject, id: idOf('attempt', JSON.stringify(subject)) })
+    assert.deepEqual((await probe.used({ subject: { personal: 'q', team: 'r' }, layers: [2] })).at(0), subjects.length)
+  }),
+  idCase('an id is remembered for its time after its last use, to the millisecond', async ({ store, advance }) => {
+    const probe = new Probe(store, { ...ONE_WINDOW, windows: [{ label: '1d', lengthMs: 24 * HOUR_MS }] }, 100)
+    const ttlMs = 600_000
+    const a = idOf('attempt', 'a', 'read:1', ttlMs)
+    const b = idOf('attempt', 'b', 'read:1', ttlMs)
+    const first = await probe.admitted(3, { id: a })
+    await advance(ttlMs - 1)
+    assert.equal((await probe.take(3, { id: b })).outcome, 'duplicate')
+    await probe.commit(first, 1, { id: a })
+    await advance(ttlMs - 1)
+    assert.equal((await probe.take(3, { id: b })).outcome, 'duplicate', 'kept anew since the commit')
+    await advance(1)
+    await probe.admitted(3, { id: b })
+    assert.deepEqual(await probe.used(), [5])
+    await probe.cancel(first, 3, { id: a })
+    assert.deepEqual(await probe.used(), [5], 'the id is now held by another')
+  }),
+  idCase('once the record of an id is gone its reservation can no longer be settled', async ({ store, advance }) => {
+    const probe = new Probe(store, ONE_WINDOW, 100)
+    const id = idOf('attempt', 'a', 'read:1', 60_000)
+    const reply = await probe.admitted(3, { id })
+    await advance(60_000)
+    await probe.commit(reply, 3, { id })
+    assert.deepEqual(await probe.used(), [3])
+    await probe.cancel(reply, 3, { id })
+    assert.deepEqual(await probe.used(), [3])
+    assert.equal((await probe.take(3, { id })).outcome, 'cancelled')
+  }),
+  idCase('a refund under an id goes to the windows of its reservation alone', async ({ store, advance }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const id = idOf('attempt', 'a', 'read:4', 2 * HOUR_MS)
+    const reply = await probe.admitted(4, { id })
+    await advance(HOUR_MS)
+    await probe.admitted(3)
+    await probe.reset({ layers: [1] })
+    await probe.admitted(1)
+    await probe.cancel(reply, 4, { id })
+    assert.deepEqual(await probe.used(), [4, 4, 4, 1, 1, 1])
+  }),
+]

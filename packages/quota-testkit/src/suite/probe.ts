@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import {
+  type LayerDefinition,
+  QuotaError,
+  type QuotaErrorCode,
+  type QuotaStore,
+  type ReservationId,
+  type StoreSchema,
+  type Subject,
+  type TakeOutcome,
+  type TakeReply,
+} from '@scoregw/quota'
+
+export const SECOND_MS = 1_000
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 86_400_000
+
+export const PERSONAL: LayerDefinition = { name: 'personal', scope: 'Personal', shared: false }
+export const SITE: LayerDefinition = { name: 'site', scope: 'Site', shared: true }
+
+/** One window of an hour, one category, one layer: the least there is. */
+export const ONE_WINDOW: StoreSchema = {
+  windows: [{ label: '1h', lengthMs: HOUR_MS }],
+  categories: ['read'],
+  layers: [PERSONAL],
+}
+
+/** The shape of the default policy: three windows, two categories, two layers. */
+export const SIX_WINDOWS: StoreSchema = {
+  windows: [
+    { label: '1h', lengthMs: HOUR_MS },
+    { label: '5h', lengthMs: 5 * HOUR_MS },
+    { label: '1d', lengthMs: DAY_MS },
+  ],
+  categories: ['read', 'write'],
+  layers: [PERSONAL, SITE],
+}
+
+/** What differs from a probe's usual request. */
+export interface ProbeOptions {
+  readonly subject?: Subject
+  readonly category?: number
+  readonly layers?: readonly number[]
+  readonly limits?: readonly number[]
+  readonly id?: ReservationId
+  readonly store?: QuotaStore
+}
+
+/** An id as an engine makes it. */
+export function idOf(id: string, nonce = 'nonce-a', fingerprint = 'read:1', ttlMs = 600_000): ReservationId {
+  return { id, nonce, fingerprint, ttlMs }
+}
+
+/** Requests to one store, with everything usual left out. */
+export class Probe {
+  readonly #store: QuotaStore
+  readonly #schema: StoreSchema
+  readonly #limits: readonly number[]
+
+  /** @param limits of every window of every layer; one number: the same for all */
+  constructor(store: QuotaStore, schema: StoreSchema, limits: number | readonly number[]) {
+    this.#store = store
+    this.#schema = schema
+    const count = schema.layers.length * schema.windows.length
+    this.#limits = typeof limits === 'number' ? Array.from({ length: count }, () => limits) : limits
+    store.attach(schema)
+  }
+
+  get #allLayers(): number[] {
+    return this.#schema.layers.map((_, index) => index)
+  }
+
+  async take(cost: number, options: ProbeOptions = {}): Promise<TakeReply> {
+    const { subject = 'u', category = 0, layers = this.#allLayers, limits = this.#limits, id } = options
+    const quotas = { layers, limits }
+    return (options.store ?? this.#store).take({ subject, category, quotas, cost, settingsVersion: 0, id })
+  }
+
+  async admitted(cost: number, options: ProbeOptions = {}): Promise<TakeReply> {
+    return this.#took('admitted', cost, options)
+  }
+
+  async refused(cost: number, options: ProbeOptions = {}): Promise<TakeReply> {
+    return this.#took('refused', cost, options)
+  }
+
+  /** The windows of one subject and category: `[startedAt, used]` for each. */
+  async states({ subject = 'u', category = 0, layers = this.#allLayers, store }: ProbeOptions = {}): Promise<number[]> {
+    const reply = await (store ?? this.#store).read({ subject, categories: [category], layers })
+    assert.equal(reply.states.length, 1, 'one state for each category asked for')
+    return [...(reply.states[0] ?? [])]
+  }
+
+  /** The tokens used in each window. */
+  async used(options: ProbeOptions = {}): Promise<number[]> {
+    return (await this.states(options)).filter((_, index) => index % 2 === 1)
+  }
+
+  /** The starts of each window; -1 where none is open. */
+  async starts(options: ProbeOptions = {}): Promise<number[]> {
+    return (await this.states(options)).filter((_, index) => index % 2 === 0)
+  }
+
+  async cancel(reply: TakeReply | undefined, cost: number, options: ProbeOptions = {}): Promise<void> {
+    await this.#settle(reply, cost, 'cancelled', options)
+  }
+
+  /** @param giveBack what the work did not need */
+  async commit(reply: TakeReply | undefined, giveBack: number, options: ProbeOptions = {}): Promise<void> {
+    await this.#settle(reply, giveBack, 'committed', options)
+  }
+
+  async reset({ subject = 'u', category, layers = this.#allLayers, store }: ProbeOptions = {}): Promise<void> {
+    const categories = category === undefined ? this.#schema.categories.map((_, index) => index) : [category]
+    await (store ?? this.#store).reset({ subject, categories, layers })
+  }
+
+  async #took(outcome: TakeOutcome, cost: number, options: ProbeOptions): Promise<TakeReply> {
+    const reply = await this.take(cost, options)
+    assert.equal(reply.outcome, outcome, `a cost of ${cost}, windows ${JSON.stringify(reply.states)}`)
+    return reply
+  }
+
+  async #settle(
+    reply: TakeReply | undefined,
+    giveBack: number,
+    as: 'committed' | 'cancelled',
+    { subject = 'u', category = 0, layers = this.#allLayers, id, store }: ProbeOptions,
+  ): Promise<void> {
+    const states = reply?.states ?? []
+    await (store ?? this.#store).settle({ subject, category, layers, states, giveBack, as, id })
+  }
+}
+
+/** Asserts that a call throws (or rejects with) a `QuotaError` of a code; any code if none is named. */
+export async function throwsCode(call: () => unknown, code?: QuotaErrorCode): Promise<QuotaError> {
+  let thrown: unknown
+  try {
+    await call()
+  } catch (error) {
+    thrown = error
+  }
+  assert.ok(thrown instanceof QuotaError, `expected a QuotaError ${code ?? ''}, got ${String(thrown)}`)
+  if (code !== undefined) assert.equal(thrown.code, code)
+  return thrown
+}

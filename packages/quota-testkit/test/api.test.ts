@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import * as testkit from '../src/index.ts'
+
+it('exports these values and no others', () => {
+  expect(Object.keys(testkit).sort()).toEqual([
+    'CONFORMANCE_CASES',
+    'QuotaModel',
+    'SCENES',
+    'checkPromises',
+    'describeStore',
+    'manualClock',
+    'quotaCommands',
+    'runCase',
+    'runHistories',
+    'runHistory',
+  ])
+})
+
+it('exports these types and no others', () => {
+  const index = readFileSync(join(import.meta.dirname, '../src/index.ts'), 'utf8')
+  const types = [...index.matchAll(/\btype (\w+)/g)].map(([, name]) => name)
+  expect(types.sort()).toEqual([
+    'CaseContext',
+    'ConformanceCase',
+    'HistoryOptions',
+    'ManualClock',
+    'ModelRequest',
+    'ModelReservation',
+    'PromiseCounts',
+    'QuotaCommand',
+    'Scene',
+    'StoreCapability',
+    'StoreFactory',
+    'StoreHarness',
+    'StoreWishes',
+    'TestRunner',
+  ])
+})

@@ -1,0 +1,10 @@
+import { describe, it } from 'vitest'
+import { runHistories } from '../src/index.ts'
+import { memoryFactory } from './memory-factory.ts'
+import { RUNS, TIMEOUT_MS } from './runs.ts'
+
+describe('random histories on the memory store', () => {
+  it(`${RUNS.runs} of them are answered as by the model`, { timeout: TIMEOUT_MS }, async () => {
+    await runHistories(memoryFactory, RUNS)
+  })
+})

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { manualClock } from '../src/index.ts'
+
+describe('manualClock', () => {
+  it('stands still until it is turned', () => {
+    const clock = manualClock(1_000)
+    expect(clock.now()).toBe(1_000)
+    clock.advance(5)
+    clock.advance(-2)
+    expect(clock.now()).toBe(1_003)
+    clock.set(7)
+    expect(clock.now()).toBe(7)
+  })
+
+  it('starts at the same instant in every run', () => {
+    expect(manualClock().now()).toBe(Date.parse('2026-08-06T15:06:26.000Z'))
+  })
+
+  it('can be turned without its object, as a harness does', () => {
+    const { advance, now } = manualClock(0)
+    advance(1)
+    expect(now()).toBe(1)
+  })
+
+  it('refuses instants that are no whole milliseconds', () => {
+    const clock = manualClock(0)
+    for (const wrong of [Number.NaN, 0.5, Number.POSITIVE_INFINITY]) {
+      expect(() => clock.set(wrong)).toThrow(RangeError)
+      expect(() => clock.advance(wrong)).toThrow(RangeError)
+      expect(() => manualClock(wrong)).toThrow(RangeError)
+    }
+    expect(clock.now()).toBe(0)
+  })
+})

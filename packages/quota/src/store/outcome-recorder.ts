@@ -1,0 +1,120 @@
+import type { Clock } from '../time/clock.ts'
+import { type MinuteOutcomes, noOutcomes, OUTCOMES_KEPT_MINUTES, type OutcomeStore } from './outcome-store.ts'
+import { OutcomeTable } from './outcome-table.ts'
+
+/** How a call ended. */
+export interface CallOutcome {
+  /** The HTTP status; 0: there was no answer to pass on. */
+  readonly httpStatus: number
+  /** The status was fine, but the body says that the call failed. @default false */
+  readonly businessFail?: boolean | undefined
+  /** The status is the service's own word that quotas could not be asked for (503). @default false */
+  readonly quotaUnavailable?: boolean | undefined
+}
+
+export interface OutcomeRecorderOptions {
+  readonly store: OutcomeStore
+  /** Says which minute a call belongs to. */
+  readonly clock: Clock
+  /**
+   * The longest that counts wait to be added to the store, in milliseconds.
+   * @default 1_000
+   */
+  readonly flushAfterMs?: number | undefined
+}
+
+/** Counts calls in memory and adds them to a store, once a second while there are any. */
+export interface OutcomeRecorder {
+  /** Never throws, never waits. */
+  record(outcome: CallOutcome): void
+  /**
+   * Adds what was counted. What cannot be added is kept, 11,520 minutes of it, and added at a later time; where the
+   * store added it although it threw, it is counted twice.
+   * @throws the store's error
+   */
+  flush(): Promise<void>
+  /** A last flush; then nothing is open. The store is the caller's to close. */
+  close(): Promise<void>
+}
+
+/** Nothing is recorded after `close`. */
+export function outcomeRecorder(options: OutcomeRecorderOptions): OutcomeRecorder {
+  return new Recorder(options)
+}
+
+class Recorder implements OutcomeRecorder {
+  readonly #store: OutcomeStore
+  readonly #clock: Clock
+  readonly #flushAfterMs: number
+  #pending = new OutcomeTable(OUTCOMES_KEPT_MINUTES)
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #flushing: Promise<void> = Promise.resolve()
+  #closed = false
+
+  constructor({ store, clock, flushAfterMs = 1_000 }: OutcomeRecorderOptions) {
+    this.#store = store
+    this.#clock = clock
+    this.#flushAfterMs = flushAfterMs
+  }
+
+  record(outcome: CallOutcome): void {
+    if (this.#closed) return
+    this.#pending.add(countsOf(outcome, Math.floor(this.#clock.now() / 60_000)))
+    this.#flushLater()
+  }
+
+  /** One at a time, so that a failed one is back before the next looks. */
+  flush(): Promise<void> {
+    const flushed = this.#flushing.then(() => this.#flush())
+    this.#flushing = flushed.catch(() => undefined)
+    return flushed
+  }
+
+  close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    return this.flush()
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#pending.isEmpty) return
+    const counts = this.#pending.entries()
+    this.#pending = new OutcomeTable(OUTCOMES_KEPT_MINUTES)
+    try {
+      await this.#store.add(counts)
+    } catch (error) {
+      for (const each of counts) this.#pending.add(each)
+      this.#flushLater()
+      throw error
+    }
+  }
+
+  #flushLater(): void {
+    if (this.#closed || this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      // Kept, and tried again.
+      this.flush().catch(() => undefined)
+    }, this.#flushAfterMs)
+    this.#timer.unref()
+  }
+}
+
+function countsOf({ httpStatus, businessFail, quotaUnavailable }: CallOutcome, minute: number): MinuteOutcomes {
+  const serverError = httpStatus >= 500
+  return {
+    ...noOutcomes(minute),
+    calls: 1,
+    codeZero: one(httpStatus === 0),
+    clientError: one(httpStatus >= 400 && !serverError),
+    serverError: one(serverError),
+    businessFail: one(businessFail === true && httpStatus > 0 && httpStatus < 400),
+    refused: one(httpStatus === 429),
+    quotaUnavailable: one(quotaUnavailable === true && serverError),
+  }
+}
+
+function one(condition: boolean): number {
+  return condition ? 1 : 0
+}

@@ -1,0 +1,73 @@
+import type { MaybePromise } from './quota-store.ts'
+
+/**
+ * What is counted of calls, in this order:
+ *
+ * - `calls`: all of them; each also counts in at most one of the next four, and in one of the last two besides
+ * - `codeZero`: there was no answer to pass on (`httpStatus` 0)
+ * - `clientError`: status 400 to 499
+ * - `serverError`: status 500 and above
+ * - `businessFail`: a status below 400, whose body says that it failed
+ * - `refused`: of `clientError`, those with status 429
+ * - `quotaUnavailable`: of `serverError`, the service's own 503 about quotas
+ */
+export const OUTCOME_COLUMNS = [
+  'calls',
+  'codeZero',
+  'clientError',
+  'serverError',
+  'businessFail',
+  'refused',
+  'quotaUnavailable',
+] as const
+export type OutcomeColumn = (typeof OUTCOME_COLUMNS)[number]
+
+/** The calls of one minute, counted. */
+export interface MinuteOutcomes extends Readonly<Record<OutcomeColumn, number>> {
+  /** Whole minutes since the epoch. */
+  readonly minute: number
+}
+
+/** How long every store keeps its counts, at least: 8 days. */
+export const OUTCOMES_KEPT_MINUTES: number = 8 * 24 * 60
+
+/**
+ * Where the outcomes of calls are counted, per minute and over all processes: for the adaptive mode and for charts.
+ * Times are arguments; a store reads no clock.
+ */
+export interface OutcomeStore {
+  /** Adds counts, whole numbers of at least 0, to what is there. When it throws, any of them may have been added. */
+  add(counts: readonly MinuteOutcomes[]): MaybePromise<void>
+  /** The minutes from `fromMinute` up to, not including, `toMinute`, in order; those without calls may be left out. */
+  read(fromMinute: number, toMinute: number): MaybePromise<readonly MinuteOutcomes[]>
+  /** Leaves nothing open. */
+  close?(): MaybePromise<void>
+}
+
+/** A minute in which nothing was counted. */
+export function noOutcomes(minute: number): MinuteOutcomes {
+  return {
+    minute,
+    calls: 0,
+    codeZero: 0,
+    clientError: 0,
+    serverError: 0,
+    businessFail: 0,
+    refused: 0,
+    quotaUnavailable: 0,
+  }
+}
+
+/** Both added, column by column; the minute is that of the first. */
+export function addOutcomes(a: MinuteOutcomes, b: MinuteOutcomes): MinuteOutcomes {
+  return {
+    minute: a.minute,
+    calls: a.calls + b.calls,
+    codeZero: a.codeZero + b.codeZero,
+    clientError: a.clientError + b.clientError,
+    serverError: a.serverError + b.serverError,
+    businessFail: a.businessFail + b.businessFail,
+    refused: a.refused + b.refused,
+    quotaUnavailable: a.quotaUnavailable + b.quotaUnavailable,
+  }
+}
