@@ -60,7 +60,7 @@ describe('a memory store', () => {
       expect.objectContaining({ code: 'quota_unavailable' }),
     )
     expect(quota.statusSync('u').windows.write?.[0]?.used).toBe(45)
-    clock.at += 60_000
+    clock.at += 120_000
     expect(quota.reserveSync({ subject: 'u', operation: 'write', id: 'd' }).status).toBe('reserved')
   })
 

@@ -143,6 +143,24 @@ describe('a recorder of outcomes', () => {
     expect(store.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 1 })])
   })
 
+  it('adds at the close what a flush under way could not', async () => {
+    const inner = memoryOutcomes()
+    const away: ((error: Error) => void)[] = []
+    let isAway = true
+    const add = (added: readonly MinuteOutcomes[]) =>
+      isAway ? new Promise<void>((_, reject) => away.push(reject)) : inner.add(added)
+    const recorder = outcomeRecorder({ store: { add, read: inner.read }, clock: testClock() })
+    recorder.record({ httpStatus: 200 })
+    const flushed = recorder.flush()
+    await Promise.resolve()
+    isAway = false
+    const closed = recorder.close()
+    for (const reject of away) reject(new Error('store is away'))
+    await expect(flushed).rejects.toThrow('away')
+    await closed
+    expect(inner.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 1 })])
+  })
+
   it('keeps no more than 8 days of minutes while the store is away', async () => {
     const store = faulty()
     store.failing = true

@@ -99,7 +99,7 @@ describe('settings', () => {
     const { quota } = fixture()
     const document = {
       ...initialSettings(testPolicy()),
-      mode: 'wild',
+      mode: 'custom',
       base: { ...flatBase(1, 1), personal: { read: { '1h': -1, '5h': 1.5, '1d': 1e12, '2d': 1 } } },
       layers: { site: { enabled: 'yes', multiplier: 1.005 } },
       prices: { write: 2.5, fly: 1 },
@@ -111,9 +111,10 @@ describe('settings', () => {
       'base.personal.read.2d',
       'base.personal.read.5h',
       'base.personal.write',
+      'custom',
       'layers.site.enabled',
       'layers.site.multiplier',
-      'mode',
+      'prices.fly',
       'prices.write',
       'version',
     ])
@@ -128,6 +129,7 @@ describe('settings', () => {
     [{ layers: { site: { multiplier: 4.01 } } }, 'layers.site.multiplier', /from 0.25 to 4/],
     [{ layers: { personal: { enabled: false } } }, 'layers.personal', 'unknown key'],
     [{ mode: 'adaptive' }, 'mode', /no adaptive law/],
+    [{ mode: 'wild' }, 'mode', 'expected one of conservative, normal, lenient, adaptive, custom'],
   ] as const)('refuse %j', async (patch, path, message) => {
     const faults = await faultsOf(fixture().quota.settings.update(patch as Partial<Settings>))
     expect(Object.keys(faults)).toEqual([path])

@@ -29,14 +29,20 @@ export function violationsOf(
   cost: number,
   now: number,
 ): Violation[] {
-  return windowStatuses(frame, quotas, states).flatMap((status) => {
-    if (status.limit === 'unlimited' || status.used + cost <= status.limit) return []
-    const { layer, scope, category, window, lengthMs, limit, used } = status
-    const resetAt = status.resetAt ?? now + lengthMs
-    return [
-      { layer, scope, category, window, lengthMs, limit, used, requested: cost, resetAt, retryable: cost <= limit },
-    ]
-  })
+  const { windows, layers, category } = frame
+  const violations: Violation[] = []
+  for (let index = 0; index < quotas.limits.length; index++) {
+    const limit = quotas.limits[index]!
+    const used = states[2 * index + 1]!
+    if (used + cost <= limit) continue
+    const { label: window, lengthMs } = windows[index % windows.length]!
+    const { name: layer, scope } = layers[quotas.layers[Math.floor(index / windows.length)]!]!
+    const startedAt = states[2 * index]!
+    const resetAt = (startedAt === NOT_OPEN ? now : startedAt) + lengthMs
+    const retryable = cost <= limit
+    violations.push({ layer, scope, category, window, lengthMs, limit, used, requested: cost, resetAt, retryable })
+  }
+  return violations
 }
 
 /**

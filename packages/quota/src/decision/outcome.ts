@@ -9,105 +9,93 @@ import {
 } from './decide.ts'
 import type { AdmittedDecision, DecisionSource, RefusedDecision, Violation, WindowStatus } from './decision.ts'
 
-/** What a decision is made of; its windows and violations are worked out when they are looked at. */
-export interface DecisionFacts {
+/** What was asked. */
+export interface Asked {
   readonly subject: string | Readonly<Record<string, string>>
   readonly operation: string
+  /** Index into the policy's categories. */
+  readonly category: number
+  /** Tokens. */
   readonly cost: number
+}
+
+/** What the counters said, and under what quotas. */
+export interface Counted {
+  /** Instant by the store's clock, epoch milliseconds. */
   readonly now: number
-  readonly settingsVersion: number
-  readonly source: DecisionSource
-  readonly frame: DecisionFrame
-  readonly quotas: Quotas
   readonly states: WindowStates
+  readonly quotas: Quotas
+  readonly settingsVersion: number
 }
 
-/** Facts without windows: of a decision for which no counter was asked. */
-export const NO_QUOTAS: Quotas = { layers: [], limits: [] }
-
-abstract class Outcome {
+/** A class with nothing above it: a derived one is slower to make, and most decisions admit. */
+class Outcome {
+  readonly allowed: boolean
   readonly subject: string | Readonly<Record<string, string>>
   readonly operation: string
+  readonly category: string
   readonly cost: number
   readonly now: number
   readonly settingsVersion: number
   readonly source: DecisionSource
-  protected readonly frame: DecisionFrame
-  protected readonly quotas: Quotas
-  protected readonly states: WindowStates
+  readonly #frame: DecisionFrame
+  readonly #quotas: Quotas
+  readonly #states: WindowStates
 
-  constructor(facts: DecisionFacts) {
-    this.subject = facts.subject
-    this.operation = facts.operation
-    this.cost = facts.cost
-    this.now = facts.now
-    this.settingsVersion = facts.settingsVersion
-    this.source = facts.source
-    this.frame = facts.frame
-    this.quotas = facts.quotas
-    this.states = facts.states
+  constructor(asked: Asked, counted: Counted, frame: DecisionFrame, source: DecisionSource, allowed: boolean) {
+    this.allowed = allowed
+    this.subject = asked.subject
+    this.operation = asked.operation
+    this.category = frame.category
+    this.cost = asked.cost
+    this.now = counted.now
+    this.settingsVersion = counted.settingsVersion
+    this.source = source
+    this.#frame = frame
+    this.#quotas = counted.quotas
+    this.#states = counted.states
   }
 
-  get category(): string {
-    return this.frame.category
-  }
-
+  /** Worked out when it is looked at: most decisions are asked whether they admit, and nothing more. */
   get windows(): readonly WindowStatus[] {
-    return windowStatuses(this.frame, this.quotas, this.states)
+    return windowStatuses(this.#frame, this.#quotas, this.#states)
   }
-
-  protected plain(): object {
-    const { subject, operation, category, cost, now, settingsVersion, source, windows } = this
-    return { subject, operation, category, cost, now, settingsVersion, source, windows }
-  }
-}
-
-export class Admitted extends Outcome implements AdmittedDecision {
-  readonly allowed = true
 
   toJSON(): object {
-    return { allowed: true, ...this.plain() }
+    return { ...this, windows: this.windows }
   }
 }
 
-export class Refused extends Outcome implements RefusedDecision {
-  readonly allowed = false
+class Refusal extends Outcome implements RefusedDecision {
+  declare readonly allowed: false
   readonly violations: readonly Violation[]
   readonly binding: Violation
+  readonly retryable: boolean
+  readonly resetAt: number
+  readonly retryAfterMs: number
+  readonly retryAfterSeconds: number
 
-  constructor(facts: DecisionFacts) {
-    super(facts)
-    this.violations = violationsOf(facts.frame, facts.quotas, facts.states, facts.cost, facts.now)
-    this.binding = bindingViolation(this.violations, facts.frame.layers)
+  constructor(asked: Asked, counted: Counted, frame: DecisionFrame) {
+    super(asked, counted, frame, 'store', false)
+    const { now, quotas, states } = counted
+    this.violations = violationsOf(frame, quotas, states, asked.cost, now)
+    this.binding = bindingViolation(this.violations, frame.layers)
+    this.retryable = this.binding.retryable
+    this.resetAt = this.binding.resetAt
+    this.retryAfterMs = Math.max(1, this.resetAt - now)
+    this.retryAfterSeconds = retryAfterSeconds(this.resetAt, now)
   }
+}
 
-  get retryable(): boolean {
-    return this.binding.retryable
-  }
+export function admitted(
+  asked: Asked,
+  counted: Counted,
+  frame: DecisionFrame,
+  source: DecisionSource,
+): AdmittedDecision {
+  return new Outcome(asked, counted, frame, source, true) as Outcome & { readonly allowed: true }
+}
 
-  get resetAt(): number {
-    return this.binding.resetAt
-  }
-
-  get retryAfterMs(): number {
-    return Math.max(1, this.resetAt - this.now)
-  }
-
-  get retryAfterSeconds(): number {
-    return retryAfterSeconds(this.resetAt, this.now)
-  }
-
-  toJSON(): object {
-    const { violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds } = this
-    return {
-      allowed: false,
-      ...this.plain(),
-      violations,
-      binding,
-      retryable,
-      resetAt,
-      retryAfterMs,
-      retryAfterSeconds,
-    }
-  }
+export function refused(asked: Asked, counted: Counted, frame: DecisionFrame): RefusedDecision {
+  return new Refusal(asked, counted, frame)
 }

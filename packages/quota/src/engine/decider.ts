@@ -1,6 +1,6 @@
 import { admits, type DecisionFrame, type WindowStates } from '../decision/decide.ts'
 import type { AdmittedDecision, Decision } from '../decision/decision.ts'
-import { Admitted, type DecisionFacts, NO_QUOTAS, Refused } from '../decision/outcome.ts'
+import { type Asked, admitted, type Counted, refused } from '../decision/outcome.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -9,7 +9,7 @@ import {
   type MaybePromise,
   type QuotaStore,
   type ReservationId,
-  type Subject,
+  type TakeOutcome,
   type TakeReply,
 } from '../store/quota-store.ts'
 import type { Clock } from '../time/clock.ts'
@@ -18,7 +18,7 @@ import type { LiveSettings } from './live-settings.ts'
 import { NearLimitWatch } from './near-limit.ts'
 import type { FailurePolicy } from './options.ts'
 import type { QuotaRequest, ReserveRequest } from './requests.ts'
-import { held, type MaybeReservation, refused, repeated } from './reservation.ts'
+import { held, type MaybeReservation, repeated, turnedAway } from './reservation.ts'
 import { checkSubject, checkText } from './text.ts'
 import { asking, unavailable } from './unavailable.ts'
 
@@ -35,19 +35,9 @@ export interface DeciderParts {
   readonly createNonce: () => string
 }
 
-/** A request after its check: what is asked, in the terms of the store. */
-interface Asked {
-  readonly subject: Subject
-  readonly operation: string
-  readonly category: number
-  readonly cost: number
-}
-
-/** A store's answer to what was asked, and the quotas it was decided under. */
-interface Answer {
-  readonly reply: TakeReply
-  readonly quotas: Quotas
-  readonly settingsVersion: number
+/** A store's answer, and the quotas it was decided under. */
+interface Answer extends Counted {
+  readonly outcome: TakeOutcome
 }
 
 /** No answer: the store threw, or there was no room. */
@@ -110,9 +100,11 @@ export class Decider {
   }
 
   #foresee(asked: Asked, quotas: Quotas, now: number, states: WindowStates): Decision {
-    const settingsVersion = this.#live.compiled.settings.version
-    const facts = this.#facts(asked, { reply: { outcome: 'admitted', now, states }, quotas, settingsVersion })
-    return admits(quotas, states, asked.cost) ? new Admitted(facts) : new Refused(facts)
+    const frame = this.#frames[asked.category]!
+    const counted = { now, states, quotas, settingsVersion: this.#live.compiled.settings.version }
+    return admits(quotas, states, asked.cost)
+      ? admitted(asked, counted, frame, 'store')
+      : refused(asked, counted, frame)
   }
 
   reserve(request: ReserveRequest): MaybePromise<MaybeReservation> {
@@ -124,7 +116,7 @@ export class Decider {
 
   #reservation(asked: Asked, answer: Answer | NoAnswer, id: ReservationId | undefined): MaybeReservation {
     if (!(answer instanceof NoAnswer)) {
-      const { outcome } = answer.reply
+      const { outcome } = answer
       if (outcome === 'duplicate' || outcome === 'cancelled') return repeated(outcome)
       if (outcome === 'conflict') {
         const message = `the id was used for another operation or cost than "${asked.operation}", ${asked.cost} tokens`
@@ -132,11 +124,11 @@ export class Decider {
       }
     }
     const decision = this.#decision(asked, answer)
-    if (!decision.allowed) return refused(decision)
+    if (!decision.allowed) return turnedAway(decision)
     if (answer instanceof NoAnswer) return held(decision, () => undefined)
     const { subject, category } = asked
+    const { states } = answer
     const { layers } = answer.quotas
-    const { states } = answer.reply
     return held(decision, (giveBack, as) =>
       asking(() => this.#store.settle({ subject, category, layers, states, giveBack, as, id })),
     )
@@ -172,7 +164,7 @@ export class Decider {
           : this.#askStore(asked, quotas[asked.category]!, id)
       if (!(answer instanceof Promise)) return answer
       return answer.then(
-        (late) => (late.reply.outcome === 'stale' ? this.#takeWithNewer(asked, id, again) : late),
+        (late) => (late.outcome === 'stale' ? this.#takeWithNewer(asked, id, again) : late),
         (error: unknown) => new NoAnswer(error),
       )
     } catch (error) {
@@ -185,8 +177,8 @@ export class Decider {
     const settingsVersion = this.#live.compiled.settings.version
     const reply = this.#store.take({ subject, category, quotas, cost, settingsVersion, id })
     return reply instanceof Promise
-      ? reply.then((late) => ({ reply: late, quotas, settingsVersion }))
-      : { reply, quotas, settingsVersion }
+      ? reply.then((late) => answerOf(late, quotas, settingsVersion))
+      : answerOf(reply, quotas, settingsVersion)
   }
 
   /** The store knows newer settings than this process: reads them and asks once more. */
@@ -200,16 +192,11 @@ export class Decider {
   /** The decision of an answer, told to those who listen; without an answer, what the failure policy says. */
   #decision(asked: Asked, answer: Answer | NoAnswer): Decision {
     if (answer instanceof NoAnswer) return this.#withoutStore(asked, answer.error)
-    const facts = this.#facts(asked, answer)
-    const decision = answer.reply.outcome === 'admitted' ? new Admitted(facts) : new Refused(facts)
+    const frame = this.#frames[asked.category]!
+    const decision =
+      answer.outcome === 'admitted' ? admitted(asked, answer, frame, 'store') : refused(asked, answer, frame)
     if (this.#events.hearsDecisions) this.#tell(decision)
     return decision
-  }
-
-  #facts({ subject, operation, category, cost }: Asked, { reply, quotas, settingsVersion }: Answer): DecisionFacts {
-    const { now, states } = reply
-    const frame = this.#frames[category]!
-    return { subject, operation, cost, now, settingsVersion, source: 'store', frame, quotas, states }
   }
 
   #tell(decision: Decision): void {
@@ -234,20 +221,16 @@ export class Decider {
     return this.#uncounted(asked, 'free')
   }
 
-  #uncounted({ subject, operation, category, cost }: Asked, source: 'free' | 'fallback'): AdmittedDecision {
-    const now = this.#clock.now()
-    const frame = this.#frames[category]!
+  #uncounted(asked: Asked, source: 'free' | 'fallback'): AdmittedDecision {
     const settingsVersion = this.#live.compiled.settings.version
-    return new Admitted({
-      subject,
-      operation,
-      cost,
-      now,
-      settingsVersion,
-      source,
-      frame,
-      quotas: NO_QUOTAS,
-      states: [],
-    })
+    const counted = { now: this.#clock.now(), states: [], quotas: NO_QUOTAS, settingsVersion }
+    return admitted(asked, counted, this.#frames[asked.category]!, source)
   }
+}
+
+/** Of a decision for which no counter was asked. */
+const NO_QUOTAS: Quotas = { layers: [], limits: [] }
+
+function answerOf({ outcome, now, states }: TakeReply, quotas: Quotas, settingsVersion: number): Answer {
+  return { outcome, now, states, quotas, settingsVersion }
 }

@@ -65,7 +65,10 @@ export class LiveSettings {
 
   /** The quotas of a subject by category. Asks `ready()` to have been awaited. */
   quotasOf(subject: Subject): MaybePromise<readonly Quotas[]> {
-    if (this.#store.sync) return this.#compiled.quotasOf(this.#lookUp(subject))
+    if (this.#store.sync) {
+      const found = this.#lookUp(subject)
+      return found === undefined ? this.#compiled.defaults : this.#compiled.quotasOf(found)
+    }
     const missing = this.#ownLayers.some((layer) => !this.#remembered.has(memoryKey(layer, subject)))
     if (!missing) return this.#compiled.quotasOf(this.#recall(subject))
     return this.#fetch(subject).then((found) => this.#compiled.quotasOf(found))
@@ -75,7 +78,7 @@ export class LiveSettings {
     this.#unwatch()
   }
 
-  #lookUp(subject: Subject): Record<string, VersionedSubjectSettings> {
+  #lookUp(subject: Subject): Record<string, VersionedSubjectSettings> | undefined {
     let found: Record<string, VersionedSubjectSettings> | undefined
     for (const layer of this.#ownLayers) {
       const settings = this.#store.readSubject(layer.name, layerKey(layer, subject))
@@ -83,7 +86,7 @@ export class LiveSettings {
       found ??= {}
       found[layer.name] = settings as VersionedSubjectSettings
     }
-    return found ?? NOTHING
+    return found
   }
 
   #recall(subject: Subject): Record<string, VersionedSubjectSettings> {
@@ -140,8 +143,6 @@ export class LiveSettings {
     Promise.resolve(this.refresh()).catch(() => undefined)
   }
 }
-
-const NOTHING: Record<string, VersionedSubjectSettings> = {}
 
 function memoryKey(layer: LayerDefinition, subject: Subject): string {
   return JSON.stringify([layer.name, layerKey(layer, subject)])

@@ -42,7 +42,7 @@ interface HeldFacts {
 }
 
 /** The handle of a refused request. */
-export function refused(decision: RefusedDecision): MaybeReservation & {
+export function turnedAway(decision: RefusedDecision): MaybeReservation & {
   readonly status: 'refused'
   readonly allowed: false
   readonly decision: RefusedDecision

@@ -1,6 +1,6 @@
 import { type Fault, faultyDocument, QuotaError } from '../errors/quota-error.ts'
 import type { Policy } from '../policy/policy.ts'
-import { faultsOf, settingsSchema, subjectSettingsSchema } from '../policy/schema.ts'
+import { faultsOf, settingsCheck, subjectSettingsSchema } from '../policy/schema.ts'
 import {
   initialSettings,
   initialSubjectSettings,
@@ -57,12 +57,12 @@ export interface QuotaSubjects {
 }
 
 export function settingsAdmin(policy: Policy, store: SettingsStore, live: LiveSettings): QuotaSettings {
-  const schema = settingsSchema(policy)
+  const check = settingsCheck(policy)
 
   const stored = async (): Promise<VersionedSettings> => (await store.read()) ?? initialSettings(policy)
 
   async function write(document: Settings, options: WriteOptions): Promise<SettingsUpdate | WriteReply> {
-    const faults = faultsOf(schema, document)
+    const faults = check(document)
     if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings', faults)
     const copy = structuredClone(document)
     const reply = await store.write(copy, options)

@@ -1,5 +1,6 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { ReservationId } from '../store/quota-store.ts'
+import { GRACE_MS } from './row-table.ts'
 
 /** What is remembered of a server-side id. */
 export interface IdRecord {
@@ -35,11 +36,11 @@ export class IdRecords {
     this.#records.set(key, record)
   }
 
-  /** Forgets the oldest records that expired, a few at the most. */
+  /** Forgets the oldest records that ended, a few at the most; as rows, they outlive their end a little. */
   sweep(now: number, most: number): void {
     let left = most
     for (const [key, { expiresAt }] of this.#records) {
-      if (left-- === 0 || now < expiresAt) return
+      if (left-- === 0 || now < expiresAt + GRACE_MS) return
       this.#records.delete(key)
     }
   }

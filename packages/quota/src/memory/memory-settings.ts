@@ -40,6 +40,8 @@ class Store implements MemorySettings {
   }
 
   readSubject(layer: string, key: string): VersionedSubjectSettings | undefined {
+    // Every decision asks; in most engines nobody has settings of their own.
+    if (this.#subjects.size === 0) return undefined
     return this.#subjects.get(layer)?.get(key)?.settings
   }
 

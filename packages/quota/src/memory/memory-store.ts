@@ -15,10 +15,10 @@ import {
   type TakeRequest,
 } from '../store/quota-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
-import { type Cells, charge, clearRow, close, fits, reanchor, refund, viewRow } from '../windows/row.ts'
+import { charge, close, closedRow, fits, reanchor, refund, viewRow } from '../windows/row.ts'
 import { IdRecords } from './id-records.ts'
 import { type MemoryStoreOptions, parseMemoryStoreOptions } from './options.ts'
-import { RowTable } from './row-table.ts'
+import { type Row, RowTable } from './row-table.ts'
 import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
 
 /** Rows looked at, for each row added, to find ended ones; two keep the table at most twice what is live. */
@@ -71,11 +71,11 @@ class Store implements MemoryStore {
   /** One table for each (layer, category), at `layer * categories + category`. */
   #tables: RowTable[] = []
   /** A row that never opened, standing in for the rows that are not there. */
-  #blank: Cells = new Float64Array(0)
+  #blank: Row = []
   /** Copied for each reply: copying an array of doubles is cheaper than growing one. */
   #statesByLayers: number[][] = []
-  /** Slots of the rows of the request at hand, one a layer. */
-  #slots: number[] = []
+  /** The rows of the request at hand, one a layer. */
+  readonly #rows: (Row | undefined)[] = []
   #charges = 0
 
   constructor(clock: Clock, maxSubjects: number, maxIds: number) {
@@ -98,13 +98,13 @@ class Store implements MemoryStore {
     this.#fingerprint = fingerprint
     this.#schema = schema
     this.#lengthsMs = schema.windows.map(({ lengthMs }) => lengthMs)
-    this.#tables = schema.layers.flatMap(() => schema.categories.map(() => new RowTable(this.#lengthsMs)))
-    this.#blank = new Float64Array(2 * schema.windows.length)
-    clearRow(this.#blank, 0, schema.windows.length)
+    this.#tables = schema.layers.flatMap(({ shared }) =>
+      schema.categories.map(() => new RowTable(this.#lengthsMs, shared)),
+    )
+    this.#blank = closedRow(schema.windows.length)
     this.#statesByLayers = Array.from({ length: schema.layers.length + 1 }, (_, layers) =>
       Array.from({ length: 2 * layers * schema.windows.length }, () => 0.5),
     )
-    this.#slots = schema.layers.map(() => -1)
   }
 
   take(request: TakeRequest): TakeReply {
@@ -114,39 +114,54 @@ class Store implements MemoryStore {
   }
 
   #take(request: TakeRequest, now: number): TakeReply {
+    const { subject, category, cost } = request
     const { layers, limits } = request.quotas
     const lengthsMs = this.#lengthsMs
     let admitted = true
+    let missing = false
     for (let l = 0; l < layers.length; l++) {
-      const table = this.#table(layers[l]!, request.category)
-      const slot = table.find(layerKey(this.#layer(layers[l]!), request.subject))
-      this.#slots[l] = slot
-      const cells = slot === -1 ? this.#blank : table.cells(slot)
-      const at = slot === -1 ? 0 : table.at(slot)
-      admitted = admitted && fits(cells, at, lengthsMs, limits, l * lengthsMs.length, request.cost, now)
+      const row = this.#find(layers[l]!, category, subject)
+      this.#rows[l] = row
+      if (row === undefined) missing = true
+      if (!fits(row ?? this.#blank, 0, lengthsMs, limits, l * lengthsMs.length, cost, now)) admitted = false
     }
-    if (admitted) this.#charge(request, now)
-    else this.#reanchor(layers, request.category, now)
-    return { outcome: admitted ? 'admitted' : 'refused', now, states: this.#view(layers, request.category, now) }
+    if (!admitted) {
+      for (let l = 0; l < layers.length; l++) reanchor(this.#rows[l] ?? this.#blank, 0, lengthsMs.length, now)
+      return { outcome: 'refused', now, states: this.#view(layers.length, now) }
+    }
+    if (missing) this.#addRows(request, now)
+    return { outcome: 'admitted', now, states: this.#charge(layers.length, cost, now) }
   }
 
-  /** Charges the rows in `#slots`, adding those that are missing; throws before it writes when there is no room. */
-  #charge(request: TakeRequest, now: number): void {
-    const { layers } = request.quotas
+  /** Adds the rows that are missing in `#rows`; throws before it writes when there is no room. */
+  #addRows({ subject, category, quotas: { layers } }: TakeRequest, now: number): void {
     for (let l = 0; l < layers.length; l++) {
-      if (this.#slots[l] === -1) this.#makeRoom(this.#table(layers[l]!, request.category), now)
+      if (this.#rows[l] === undefined) this.#makeRoom(this.#table(layers[l]!, category), now)
     }
     for (let l = 0; l < layers.length; l++) {
-      const table = this.#table(layers[l]!, request.category)
-      if (this.#slots[l] === -1) this.#slots[l] = table.add(layerKey(this.#layer(layers[l]!), request.subject))
-      const slot = this.#slots[l]!
-      charge(table.cells(slot), table.at(slot), this.#lengthsMs, request.cost, now)
+      this.#rows[l] ??= this.#table(layers[l]!, category).add(layerKey(this.#layer(layers[l]!), subject))
+    }
+  }
+
+  /** Charges the rows in `#rows`; their states thereafter. */
+  #charge(layers: number, cost: number, now: number): WindowStates {
+    const lengthsMs = this.#lengthsMs
+    const states = this.#statesByLayers[layers]!.slice()
+    const width = 2 * lengthsMs.length
+    for (let l = 0; l < layers; l++) {
+      const row = this.#rows[l]!
+      charge(row, 0, lengthsMs, cost, now)
+      // Every window is open now, so that the cells are the states.
+      for (let i = 0; i < width; i++) states[l * width + i] = row[i]!
     }
     this.#charges++
-    if (this.#charges % CHARGES_PER_SWEEP === 0) {
-      this.#tables[(this.#charges / CHARGES_PER_SWEEP) % this.#tables.length]!.sweep(now, 1)
-      this.#ids.sweep(now, 1)
-    }
+    if (this.#charges % CHARGES_PER_SWEEP === 0) this.#sweep(now)
+    return states
+  }
+
+  #sweep(now: number): void {
+    this.#tables[(this.#charges / CHARGES_PER_SWEEP) % this.#tables.length]!.sweep(now, 1)
+    this.#ids.sweep(now, 1)
   }
 
   #makeRoom(table: RowTable, now: number): void {
@@ -155,23 +170,12 @@ class Store implements MemoryStore {
     throw new QuotaError('store_full', `the memory store holds ${this.#maxSubjects} live subjects (maxSubjects)`)
   }
 
-  #reanchor(layers: readonly number[], category: number, now: number): void {
-    for (let l = 0; l < layers.length; l++) {
-      const slot = this.#slots[l]!
-      if (slot === -1) continue
-      const table = this.#table(layers[l]!, category)
-      reanchor(table.cells(slot), table.at(slot), this.#lengthsMs.length, now)
-    }
-  }
-
-  /** The states of the rows in `#slots`. */
-  #view(layers: readonly number[], category: number, now: number): WindowStates {
-    const states = this.#statesByLayers[layers.length]!.slice()
-    for (let l = 0; l < layers.length; l++) {
-      const table = this.#table(layers[l]!, category)
-      const slot = this.#slots[l]!
-      const cells = slot === -1 ? this.#blank : table.cells(slot)
-      viewRow(cells, slot === -1 ? 0 : table.at(slot), this.#lengthsMs, now, states, 2 * l * this.#lengthsMs.length)
+  /** The states of the rows in `#rows`. */
+  #view(layers: number, now: number): WindowStates {
+    const lengthsMs = this.#lengthsMs
+    const states = this.#statesByLayers[layers]!.slice()
+    for (let l = 0; l < layers; l++) {
+      viewRow(this.#rows[l] ?? this.#blank, 0, lengthsMs, now, states, 2 * l * lengthsMs.length)
     }
     return states
   }
@@ -198,7 +202,7 @@ class Store implements MemoryStore {
     const now = this.#clock.now()
     const states = categories.map((category) => {
       this.#locate(layers, category, subject)
-      return this.#view(layers, category, now)
+      return this.#view(layers.length, now)
     })
     return { now, states }
   }
@@ -210,11 +214,9 @@ class Store implements MemoryStore {
     const startedAts = states.filter((_, index) => index % 2 === 0)
     this.#locate(layers, category, subject)
     for (let l = 0; l < layers.length; l++) {
-      const slot = this.#slots[l]!
-      if (slot === -1) continue
-      const table = this.#table(layers[l]!, category)
       const windows = this.#lengthsMs.length
-      refund(table.cells(slot), table.at(slot), windows, startedAts, l * windows, giveBack)
+      const row = this.#rows[l]
+      if (row !== undefined) refund(row, 0, windows, startedAts, l * windows, giveBack)
     }
   }
 
@@ -234,10 +236,8 @@ class Store implements MemoryStore {
     for (const category of categories) {
       this.#locate(layers, category, subject)
       for (let l = 0; l < layers.length; l++) {
-        const slot = this.#slots[l]!
-        if (slot === -1) continue
-        const table = this.#table(layers[l]!, category)
-        close(table.cells(slot), table.at(slot), this.#lengthsMs.length)
+        const row = this.#rows[l]
+        if (row !== undefined) close(row, 0, this.#lengthsMs.length)
       }
     }
   }
@@ -274,9 +274,9 @@ class Store implements MemoryStore {
       if (table === undefined || cells.length !== this.#blank.length) {
         throw faultyDocument('store_mismatch', 'snapshot', [{ path: 'rows', message: `no such row: ${index}` }])
       }
-      if (table.find(key) !== -1) continue
-      const slot = table.add(key)
-      table.cells(slot).set(cells, table.at(slot))
+      if (table.find(key) !== undefined) continue
+      const row = table.add(key)
+      for (const [i, cell] of cells.entries()) row[i] = cell
     }
     const now = this.#clock.now()
     for (const [key, record] of ids) if (this.#ids.find(key, now) === undefined) this.#ids.put(key, record)
@@ -284,8 +284,12 @@ class Store implements MemoryStore {
 
   #locate(layers: readonly number[], category: number, subject: Subject): void {
     for (let l = 0; l < layers.length; l++) {
-      this.#slots[l] = this.#table(layers[l]!, category).find(layerKey(this.#layer(layers[l]!), subject))
+      this.#rows[l] = this.#find(layers[l]!, category, subject)
     }
+  }
+
+  #find(layer: number, category: number, subject: Subject): Row | undefined {
+    return this.#table(layer, category).find(layerKey(this.#layer(layer), subject))
   }
 
   #table(layer: number, category: number): RowTable {

@@ -1,80 +1,62 @@
-import { type Cells, clearRow, isForgettable } from '../windows/row.ts'
-
-/** Rows a chunk; chunks are never copied, so that growth costs no pause. */
-const CHUNK_ROWS = 1_024
+import { closedRow, isForgettable } from '../windows/row.ts'
 
 /**
  * How long a row is kept after its last window ended, so that a clock stepping back a little finds it again. In
  * milliseconds.
  */
-const GRACE_MS = 60_000
+export const GRACE_MS = 60_000
 
-/** The rows of one (layer, category), packed into chunks and found by key. */
+/** A row of windows, see `windows/row.ts`. */
+export type Row = number[]
+
+/** The rows of one layer and category, by key; a layer that everybody shares has one row and no keys. */
 export class RowTable {
   readonly #lengthsMs: readonly number[]
-  readonly #width: number
-  readonly #slots = new Map<string, number>()
-  readonly #chunks: Cells[] = []
-  readonly #free: number[] = []
-  #next = 0
-  #sweeper: MapIterator<[string, number]> | undefined
+  readonly #shared: boolean
+  readonly #rows = new Map<string, Row>()
+  #sharedRow: Row | undefined
+  #sweeper: MapIterator<[string, Row]> | undefined
 
-  constructor(lengthsMs: readonly number[]) {
+  constructor(lengthsMs: readonly number[], shared: boolean) {
     this.#lengthsMs = lengthsMs
-    this.#width = 2 * lengthsMs.length
+    this.#shared = shared
   }
 
   get size(): number {
-    return this.#slots.size
+    return this.#sharedRow === undefined ? this.#rows.size : 1
   }
 
-  /** The row's slot, or -1. */
-  find(key: string): number {
-    return this.#slots.get(key) ?? -1
+  find(key: string): Row | undefined {
+    return this.#shared ? this.#sharedRow : this.#rows.get(key)
   }
 
-  /** Adds a row whose windows never opened; the caller knows that the key is absent. */
-  add(key: string): number {
-    const slot = this.#free.pop() ?? this.#next++
-    if (slot >= this.#chunks.length * CHUNK_ROWS) this.#chunks.push(new Float64Array(CHUNK_ROWS * this.#width))
-    clearRow(this.cells(slot), this.at(slot), this.#lengthsMs.length)
-    this.#slots.set(key, slot)
-    return slot
-  }
-
-  /** The array that holds a slot's row ... */
-  cells(slot: number): Cells {
-    return this.#chunks[Math.trunc(slot / CHUNK_ROWS)]!
-  }
-
-  /** ... and where in it the row begins. */
-  at(slot: number): number {
-    return (slot % CHUNK_ROWS) * this.#width
+  /** Adds a row whose windows never opened; the caller knows that there is none. */
+  add(key: string): Row {
+    const row = closedRow(this.#lengthsMs.length)
+    if (this.#shared) this.#sharedRow = row
+    else this.#rows.set(key, row)
+    return row
   }
 
   /** Looks at the next few rows and forgets those whose windows all ended. */
-  sweep(now: number, rows: number): void {
-    for (let looked = 0; looked < rows; looked++) {
-      this.#sweeper ??= this.#slots.entries()
+  sweep(now: number, most: number): void {
+    for (let looked = 0; looked < most; looked++) {
+      this.#sweeper ??= this.#rows.entries()
       const next = this.#sweeper.next()
       if (next.done) {
         this.#sweeper = undefined
         return
       }
-      const [key, slot] = next.value
-      if (!isForgettable(this.cells(slot), this.at(slot), this.#lengthsMs, now, GRACE_MS)) continue
-      this.#slots.delete(key)
-      this.#free.push(slot)
+      const [key, row] = next.value
+      if (isForgettable(row, 0, this.#lengthsMs, now, GRACE_MS)) this.#rows.delete(key)
     }
   }
 
-  /** Every row that still says something, as `[key, cells]`. */
-  *rows(now: number): Generator<readonly [key: string, cells: number[]]> {
-    for (const [key, slot] of this.#slots) {
-      const at = this.at(slot)
-      const cells = this.cells(slot)
-      if (isForgettable(cells, at, this.#lengthsMs, now, GRACE_MS)) continue
-      yield [key, Array.from(cells.subarray(at, at + this.#width))]
+  /** Every row that still says something. */
+  *rows(now: number): Generator<readonly [key: string, cells: Row]> {
+    const rows = this.#sharedRow === undefined ? this.#rows : ([['', this.#sharedRow]] as const)
+    for (const [key, row] of rows) {
+      if (!isForgettable(row, 0, this.#lengthsMs, now, GRACE_MS)) yield [key, [...row]]
     }
   }
 }

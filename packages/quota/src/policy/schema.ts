@@ -18,7 +18,8 @@ const limit = z.custom<Limit>(isLimit, {
 const override = z.custom<Limit | null>((value) => value === null || isLimit(value), {
   error: `expected a whole number of tokens from 0 to ${MAX_LIMIT}, "unlimited", or null to follow the default`,
 })
-const price = z.custom<number>(wholeTokens, { error: 'expected a whole number of tokens, 0 or more' })
+const PRICE_EXPECTED = 'expected a whole number of tokens, 0 or more'
+const price = z.custom<number>(wholeTokens, { error: PRICE_EXPECTED })
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'expected 1 to 32 of A-Z a-z 0-9 _ -')
 const operationName = z.string().regex(/^[A-Za-z0-9_.:-]{1,64}$/, 'expected a name of 1 to 64 of A-Z a-z 0-9 _ . : -')
 const multiplier = z.custom<number>(
@@ -97,34 +98,39 @@ export function policyFaults(policy: unknown): Fault[] {
   ]
 }
 
-/** Schema of the settings documents of a policy; `adaptive` is a mode only where its law runs. */
-export function settingsSchema(policy: Policy): z.ZodType {
+/** Names every fault of a settings document of a policy; none when it can be stored. */
+export function settingsCheck(policy: Policy): (document: unknown) => Fault[] {
   const table = tableSchema(policy)
   const shared = policy.layers.filter((layer) => layer.shared).map((layer) => layer.name)
-  const operations = Object.keys(policy.operations)
-  return z
-    .strictObject({
-      mode: z.enum(MODES, { error: `expected one of ${MODES.join(', ')}` }),
-      base: table,
-      custom: table.nullable(),
-      layers: eachKey(shared, z.strictObject({ enabled: z.boolean(), multiplier })),
-      prices: z.record(z.string(), price),
-    })
-    .superRefine(({ prices }, context) => {
-      for (const operation of Object.keys(prices)) {
-        if (operations.includes(operation)) continue
-        const message = `not an operation; the policy has ${operations.join(', ')}`
-        context.addIssue({ code: 'custom', path: ['prices', operation], message })
-      }
-    })
-    .refine(({ mode, custom }) => mode !== 'custom' || custom !== null, {
-      path: ['custom'],
-      error: 'mode "custom" needs this table',
-    })
-    .refine(({ mode }) => mode !== 'adaptive', {
-      path: ['mode'],
-      error: 'mode "adaptive" is not available: this engine has no adaptive law; use another mode',
-    })
+  const schema = z.strictObject({
+    mode: z
+      .enum(MODES, { error: `expected one of ${MODES.join(', ')}` })
+      .refine((mode) => mode !== 'adaptive', { error: 'not available: this engine has no adaptive law' }),
+    base: table,
+    custom: table.nullable(),
+    layers: eachKey(shared, z.strictObject({ enabled: z.boolean(), multiplier })),
+    prices: pricesSchema(Object.keys(policy.operations)),
+  })
+  return (document) => [...faultsOf(schema, document), ...customFaults(document)]
+}
+
+/** Asked apart from the schema, which leaves out what depends on several members once one of them is at fault. */
+function customFaults(document: unknown): Fault[] {
+  const { mode, custom } = (document ?? {}) as { mode?: unknown; custom?: unknown }
+  return mode === 'custom' && custom === null ? [{ path: 'custom', message: 'mode "custom" needs this table' }] : []
+}
+
+/** Prices by operation; a price that is no price and an operation that is none are both faults. */
+function pricesSchema(operations: readonly string[]): z.ZodType {
+  return z.record(z.string(), z.unknown()).superRefine((prices, context) => {
+    for (const [operation, cost] of Object.entries(prices)) {
+      const faults = [
+        ...(operations.includes(operation) ? [] : [`not an operation; the policy has ${operations.join(', ')}`]),
+        ...(wholeTokens(cost) ? [] : [PRICE_EXPECTED]),
+      ]
+      for (const message of faults) context.addIssue({ code: 'custom', path: [operation], message })
+    }
+  })
 }
 
 /** Schema of one subject's settings. */

@@ -14,7 +14,9 @@ import { MAX_AHEAD_MS, NOT_OPEN } from './window.ts'
  * The functions here are the only ones that move a row from one state to the next. They take the time as an argument,
  * allocate nothing, and a row that {@link fits} refuses is not written at all but by {@link reanchor}.
  */
-export type Cells = Float64Array
+export interface Cells {
+  [index: number]: number
+}
 
 /** `used` of a window that a reset closed, or that never opened. */
 const CLOSED = -1
@@ -28,9 +30,15 @@ function anchored(startedAt: number, now: number): number {
   return startedAt - now > MAX_AHEAD_MS ? now : startedAt
 }
 
-/** Makes a row that never opened. */
+/** Makes a row one whose windows never opened. */
 export function clearRow(cells: Cells, at: number, windows: number): void {
-  cells.fill(CLOSED, at, at + 2 * windows)
+  for (let i = at; i < at + 2 * windows; i++) cells[i] = CLOSED
+}
+
+/** A row of its own whose windows never opened. */
+export function closedRow(windows: number): number[] {
+  // An array that was made of fractions holds plain doubles; one of small integers would be copied at the first instant.
+  return new Array<number>(2 * windows).fill(0.5).fill(CLOSED)
 }
 
 /**
@@ -60,14 +68,14 @@ export function fits(
 export function charge(cells: Cells, at: number, lengthsMs: readonly number[], cost: number, now: number): void {
   for (let w = 0; w < lengthsMs.length; w++) {
     const i = at + 2 * w
+    const startedAt = cells[i]!
     const used = cells[i + 1]!
-    const startedAt = anchored(cells[i]!, now)
     if (isOpen(startedAt, used, lengthsMs[w]!, now)) {
-      cells[i] = startedAt
+      if (startedAt - now > MAX_AHEAD_MS) cells[i] = now
       cells[i + 1] = Math.min(used + cost, Number.MAX_SAFE_INTEGER)
     } else {
       // Later than any earlier opening, so that a start identifies a window and a late refund finds only its own.
-      cells[i] = Math.max(now, startedAt + 1)
+      cells[i] = Math.max(now, anchored(startedAt, now) + 1)
       cells[i + 1] = cost
     }
   }

@@ -1,0 +1,88 @@
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import * as z from 'zod'
+
+/** Root of the repository, three folders above this example's sources. */
+const ROOT = join(import.meta.dirname, '../../../..')
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'expected a port number, 0 to 65535 (0: any free port)')
+  .transform(Number)
+  .refine((value) => value <= 65_535, 'expected a port number, 0 to 65535 (0: any free port)')
+
+const isHttpUrl = (text: string): boolean => {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return ['http:', 'https:'].includes(protocol) && username === '' && password === ''
+}
+
+const httpUrl = z.string().refine(isHttpUrl, 'expected an http or https address')
+
+/** An address without a slash at the end, so that paths can be put behind it. */
+const baseUrl = httpUrl
+  .refine((text) => !/[?#]/.test(text), 'expected an address without query and fragment')
+  .transform((text) => text.replace(/\/+$/, ''))
+
+const isOrigin = (text: string): boolean => isHttpUrl(text) && new URL(text).origin === text
+
+const origins = z
+  .string()
+  .transform((text) => listOf(text))
+  .refine((list) => list.every(isOrigin), 'expected origins such as https://app.example.com, separated by commas')
+
+const isProxy = (text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const most = isIP(address) === 6 ? 128 : 32
+  return isIP(address) !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= most))
+}
+
+/** What Express calls "trust proxy": nobody, a number of proxies, or their addresses. */
+const trustProxy = z
+  .string()
+  .transform((text): false | number | string[] => {
+    if (text === 'false') return false
+    return /^\d{1,2}$/.test(text) ? Number(text) : listOf(text)
+  })
+  .refine((value) => !Array.isArray(value) || (value.length > 0 && value.every(isProxy)), {
+    error: 'expected false, a number of proxies, or their addresses (or address/bits) separated by commas',
+  })
+
+const gatewayToken = z.string().regex(/^gw_[A-Za-z0-9_-]{4,200}$/, 'expected gw_ and then 4 to 200 of A-Z a-z 0-9 _ -')
+
+/** One environment variable: its meaning, and the text that stands for it when it is not set. */
+interface Variable<T extends z.ZodType = z.ZodType> {
+  readonly schema: T
+  readonly default: string | undefined
+}
+
+function variable<T extends z.ZodType>(schema: T, text?: string): Variable<T> {
+  return { schema, default: text }
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+/** Every environment variable that the gateway reads. */
+export const VARIABLES = {
+  PORT: variable(port, '8080'),
+  HOST: variable(z.string().regex(/^[A-Za-z0-9.:_-]{1,255}$/, 'expected a host name or address'), '127.0.0.1'),
+  PUBLIC_BASE_URL: variable(baseUrl.optional()),
+  DATA_DIR: variable(z.string().min(1, 'expected the path of a folder'), join(ROOT, '.data/gateway')),
+  CORS_ORIGINS: variable(origins, ''),
+  TRUST_PROXY: variable(trustProxy, 'false'),
+  LOG_LEVEL: variable(z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }), 'info'),
+  SUPPORT_FORUM_URL: variable(httpUrl, 'https://forum.example.com/quota'),
+  DEMO_USER_TOKEN: variable(gatewayToken.optional()),
+  DEMO_ADMIN_TOKEN: variable(gatewayToken.optional()),
+  NODE_ENV: variable(
+    z.enum(['development', 'test', 'production'], { error: 'expected development, test or production' }),
+    'development',
+  ),
+} as const
+
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}

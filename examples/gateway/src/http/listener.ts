@@ -1,0 +1,80 @@
+import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+
+/** How long a client may take, in milliseconds, to send the head and the whole of a request. */
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 30_000
+/** How long an idle connection is kept. Longer than most proxies keep theirs, so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000
+/** Largest head of a request, in bytes. */
+const MAX_HEADER_BYTES = 16_384
+
+/** A server that listens, and how to make it stop. */
+export interface Listener {
+  readonly port: number
+  /** No new connections; resolves when requests in flight are answered, or were broken off after `graceMs`. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Listens on a host and port (0: any free one). */
+export async function listen(listener: RequestListener, host: string, port: number): Promise<Listener> {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    },
+    listener,
+  )
+  server.on('clientError', answerUnreadable)
+  const inFlight = trackResponses(server)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stop(server, inFlight, graceMs) }
+}
+
+/** The responses that have not been sent to their end. */
+function trackResponses(server: Server): ReadonlySet<ServerResponse> {
+  const inFlight = new Set<ServerResponse>()
+  server.on('request', (_req, res) => {
+    inFlight.add(res)
+    res.once('close', () => {
+      inFlight.delete(res)
+      // A connection that its last answer did not close would keep a stopping server for as long as its client likes.
+      if (!server.listening) setImmediate(() => server.closeIdleConnections())
+    })
+  })
+  return inFlight
+}
+
+async function stop(server: Server, inFlight: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
+  for (const response of inFlight) if (!response.headersSent) response.setHeader('Connection', 'close')
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(timer)
+}
+
+/** Answers what Node could not read as a request: too large a head, too slow, or no HTTP at all. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const status = UNREADABLE[error.code ?? ''] ?? 400
+  const body = JSON.stringify({ error: 'bad_request', msg: 'The request could not be read.', requestId: null })
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+const UNREADABLE: Readonly<Record<string, number>> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }

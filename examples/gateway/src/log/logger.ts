@@ -1,0 +1,46 @@
+import { Writable } from 'node:stream'
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
+
+export type { Logger } from 'pino'
+
+/** Where a credential could ever be in what is logged; what is there is left out. */
+const SECRETS = ['authorization', 'cookie', 'token', 'password', 'key', 'qrcode']
+
+const REDACTED = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
+
+/**
+ * Logs as JSON lines on standard error, since standard output belongs to what is printed for people. On a terminal the
+ * same lines come in a readable form.
+ */
+export function createLogger(level: string, destination: DestinationStream = standardError()): Logger {
+  const options: LoggerOptions = {
+    level,
+    base: { pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: REDACTED, remove: true },
+  }
+  return pino(options, destination)
+}
+
+function standardError(): DestinationStream {
+  return process.stderr.isTTY ? readable(process.stderr) : pino.destination({ dest: 2, sync: true })
+}
+
+function readable(terminal: Writable): DestinationStream {
+  return new Writable({
+    write(line: Buffer, _encoding, done) {
+      terminal.write(`${readableLine(line.toString())}\n`)
+      done()
+    },
+  })
+}
+
+/** `14:06:26 info  message key=value ...` */
+function readableLine(json: string): string {
+  const { time, level, pid: _, msg = '', err, ...rest } = JSON.parse(json) as Record<string, unknown>
+  const label = pino.levels.labels[Number(level)] ?? String(level)
+  const facts = Object.entries(rest).map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+  const stack = (err as { stack?: string } | undefined)?.stack
+  const text = [String(time).slice(11, 19), label.padEnd(5), String(msg), ...facts].join(' ')
+  return stack === undefined ? text : `${text}\n${stack}`
+}

@@ -1,0 +1,41 @@
+import { inspect } from 'node:util'
+import { ConfigError, loadConfig } from './config/config.ts'
+import { banner } from './demo/banner.ts'
+import { startGateway } from './gateway.ts'
+import { createLogger } from './log/logger.ts'
+
+/** EX_CONFIG of sysexits.h. */
+const EXIT_CONFIG = 78
+
+async function main(): Promise<void> {
+  const config = loadConfig(process.env)
+  const logger = createLogger(config.logLevel)
+  const gateway = await startGateway(config, logger)
+  process.stdout.write(banner(gateway.baseUrl, config.dataDir, gateway.demo))
+  logger.info({ baseUrl: gateway.baseUrl }, 'started')
+
+  let isStopping = false
+  const stop = (signal: NodeJS.Signals): void => {
+    if (isStopping) return
+    isStopping = true
+    logger.info({ signal }, 'stopping')
+    gateway.stop().then(
+      () => {
+        logger.info('stopped')
+        process.exit(0)
+      },
+      (error: unknown) => {
+        logger.fatal({ err: error }, 'stopping failed')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+main().catch((error: unknown) => {
+  const isConfig = error instanceof ConfigError
+  process.stderr.write(`${isConfig ? error.message : inspect(error)}\n`)
+  process.exit(isConfig ? EXIT_CONFIG : 1)
+})

@@ -1,0 +1,33 @@
+import type { Quota } from '@scoregw/quota'
+import { quotaMiddleware } from '@scoregw/quota-express'
+import { HttpError } from '../http/http-error.ts'
+import type { Meter } from '../http/mount.ts'
+import { contextOf } from '../http/request-context.ts'
+import type { Logger } from '../log/logger.ts'
+import type { OperationName } from './policy.ts'
+
+export interface MeterOptions {
+  readonly quota: Quota<OperationName>
+  readonly supportForumUrl: string
+  readonly logger: Logger
+}
+
+/** Charges requests to the user who sends them, before the work, and gives back what was not delivered. */
+export function createMeter({ quota, supportForumUrl, logger }: MeterOptions): Meter {
+  const metered = quotaMiddleware({
+    quota,
+    supportForumUrl,
+    standardHeaders: 'draft-10',
+    subject: (req) => contextOf(req).user?.id,
+    // A 429 has a body of its own; every other answer has the form of the gateway's errors.
+    handler(_req, res, next, { status, body }) {
+      if (status === 429) res.status(status).json(body)
+      else next(new HttpError(body.error, body.msg))
+    },
+    logger: {
+      warn: (warning) => logger.warn({ err: warning }, 'quota middleware'),
+      error: (error) => logger.error({ err: error }, 'tokens could not be settled'),
+    },
+  })
+  return (operation) => metered.operation(operation)
+}

@@ -1,0 +1,94 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import type { Clock, MemoryStore } from '@scoregw/quota'
+import type { Db } from '../db/schema.ts'
+
+/** How old the beginnings of a save are, in milliseconds, when the process that wrote them must have ended. */
+const ABANDONED_AFTER_MS = 600_000
+
+/**
+ * Keeps the counters of a memory store in the database, so that a restart forgives nobody. Saved part by part, so that
+ * many counters are saved without a pause; a save that was broken off counts as not begun.
+ */
+export class SavedCounters {
+  readonly #db: Db
+  readonly #store: MemoryStore
+  readonly #clock: Clock
+  /** The last save, one at a time. */
+  #last: Promise<void> = Promise.resolve()
+  #savedDigest = ''
+
+  constructor(db: Db, store: MemoryStore, clock: Clock) {
+    this.#db = db
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Takes over what was saved last. */
+  async restore(): Promise<void> {
+    const snapshot = await this.#db
+      .selectFrom('quota_counter_snapshots')
+      .select('id')
+      .where('is_complete', '=', 1)
+      .orderBy('saved_at', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    if (snapshot === undefined) return
+    const parts = await this.#db
+      .selectFrom('quota_counter_parts')
+      .select('content')
+      .where('snapshot_id', '=', snapshot.id)
+      .orderBy('part')
+      .execute()
+    for (const { content } of parts) this.#store.restore(JSON.parse(content))
+  }
+
+  /** Saves what counts now, unless that is what was saved last. */
+  save(): Promise<void> {
+    const next = this.#last.then(() => this.#save())
+    // Whoever waits hears of a failure; the next save does not depend on it.
+    this.#last = next.catch(() => undefined)
+    return next
+  }
+
+  async #save(): Promise<void> {
+    const parts: string[] = []
+    const hash = createHash('sha256')
+    for (const part of this.#store.snapshot()) {
+      const content = JSON.stringify(part)
+      parts.push(content)
+      hash.update(content)
+      await setImmediate()
+    }
+    const digest = hash.digest('hex')
+    if (digest === this.#savedDigest) return
+    const id = randomUUID()
+    await this.#db
+      .insertInto('quota_counter_snapshots')
+      .values({ id, saved_at: this.#clock.now(), is_complete: 0 })
+      .execute()
+    for (const [part, content] of parts.entries()) {
+      await this.#db.insertInto('quota_counter_parts').values({ snapshot_id: id, part, content }).execute()
+      await setImmediate()
+    }
+    await this.#replaceOthers(id)
+    this.#savedDigest = digest
+  }
+
+  /** From here on this snapshot counts, and older ones are gone. */
+  async #replaceOthers(id: string): Promise<void> {
+    const abandonedBefore = this.#clock.now() - ABANDONED_AFTER_MS
+    await this.#db.transaction().execute(async (transaction) => {
+      await transaction.updateTable('quota_counter_snapshots').set({ is_complete: 1 }).where('id', '=', id).execute()
+      await transaction
+        .deleteFrom('quota_counter_snapshots')
+        .where('id', '!=', id)
+        .where(({ or, eb }) => or([eb('is_complete', '=', 1), eb('saved_at', '<', abandonedBefore)]))
+        .execute()
+      await transaction
+        .deleteFrom('quota_counter_parts')
+        .where('snapshot_id', 'not in', transaction.selectFrom('quota_counter_snapshots').select('id'))
+        .execute()
+    })
+  }
+}

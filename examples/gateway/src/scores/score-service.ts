@@ -1,0 +1,92 @@
+import type { Clock } from '@scoregw/quota'
+import { type Chart, type ChartKey, chartText } from '../charts/chart.ts'
+import type { ChartRepository } from '../charts/chart-repository.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { UpsertBody } from './bodies.ts'
+import { type ChartedPlay, resolvePlays } from './resolve-plays.ts'
+import { isSamePlay, type Score, type StoredScore, toScore } from './score.ts'
+import type { ScoreRepository } from './score-repository.ts'
+
+export interface UpsertResult {
+  readonly musicId: number
+  readonly level: number
+  readonly status: 'created' | 'updated' | 'unchanged'
+  readonly score: Score
+}
+
+export interface DeleteResult {
+  readonly musicId: number
+  readonly level: number
+  readonly status: 'deleted' | 'not_found'
+}
+
+/** What players do with their scores. */
+export class ScoreService {
+  readonly #scores: ScoreRepository
+  readonly #charts: ChartRepository
+  readonly #clock: Clock
+
+  constructor(scores: ScoreRepository, charts: ChartRepository, clock: Clock) {
+    this.#scores = scores
+    this.#charts = charts
+    this.#clock = clock
+  }
+
+  /**
+   * Finds the charts of an upsert's entries and works out their DX scores.
+   * @throws {HttpError} `unknown_chart`, `dx_score_too_high`, `validation_failed`, naming every fault
+   */
+  async resolve({ musicList }: UpsertBody): Promise<readonly ChartedPlay[]> {
+    return resolvePlays(musicList, await this.#charts.ofMusic(musicList))
+  }
+
+  /** Stores plays over what is there; all of them or none. */
+  async upsert(userId: string, plays: readonly ChartedPlay[]): Promise<UpsertResult[]> {
+    const keys = plays.map(({ play }) => play)
+    return this.#scores.change(userId, async (scores) => {
+      const stored = byChart(await scores.ofMusic(keys))
+      const results: UpsertResult[] = []
+      for (const { play, chart } of plays) {
+        const { musicId, level } = play
+        const before = stored.get(chartText(play))
+        if (before !== undefined && isSamePlay(before, play)) {
+          results.push({ musicId, level, status: 'unchanged', score: toScore(before, chart) })
+          continue
+        }
+        const updatedAt = this.#clock.now()
+        const after: StoredScore = { playCount: null, playedAt: null, ...before, ...play, source: 'api', updatedAt }
+        await scores.put(after)
+        const status = before === undefined ? 'created' : 'updated'
+        results.push({ musicId, level, status, score: toScore(after, chart) })
+      }
+      return results
+    })
+  }
+
+  /**
+   * Deletes the scores of charts.
+   * @throws {HttpError} `score_not_found` when there is none of them
+   */
+  async remove(userId: string, keys: readonly ChartKey[]): Promise<DeleteResult[]> {
+    return this.#scores.change(userId, async (scores) => {
+      const results: DeleteResult[] = []
+      for (const { musicId, level } of keys) {
+        const isRemoved = await scores.remove({ musicId, level })
+        results.push({ musicId, level, status: isRemoved ? 'deleted' : 'not_found' })
+      }
+      if (results.some(({ status }) => status === 'deleted')) return results
+      throw new HttpError('score_not_found', 'There is no score of these charts.')
+    })
+  }
+
+  /** All scores of a player. */
+  async all(userId: string): Promise<Score[]> {
+    const stored = await this.#scores.all(userId)
+    const charts = stored.length === 0 ? new Map<string, Chart>() : await this.#charts.ofMusic(stored)
+    return stored.map((score) => toScore(score, charts.get(chartText(score))))
+  }
+}
+
+function byChart(scores: readonly StoredScore[]): Map<string, StoredScore> {
+  return new Map(scores.map((score) => [chartText(score), score]))
+}

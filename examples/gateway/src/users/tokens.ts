@@ -1,0 +1,14 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+/** Text that every gateway token begins with. */
+export const TOKEN_PREFIX = 'gw_'
+
+/** A new gateway token of 256 random bits. */
+export function newToken(): string {
+  return `${TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`
+}
+
+/** What is stored of a token. A token is random, so that one round of SHA-256 gives nothing to guess at. */
+export function tokenHash(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}

@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ManualClock, manualClock } from '@scoregw/quota-testkit'
+import Database from 'libsql'
+import { onTestFinished } from 'vitest'
+import { loadConfig } from '../../src/config/config.ts'
+import { type Gateway, startGateway } from '../../src/gateway.ts'
+import { createLogger } from '../../src/log/logger.ts'
+
+/** One hour before the instant that the documentation's example names. */
+export const START = Date.UTC(2026, 7, 6, 14, 6, 26)
+export const HOUR_MS = 3_600_000
+
+export const USER_TOKEN = 'gw_test-user-0123456789'
+export const ADMIN_TOKEN = 'gw_test-admin-0123456789'
+
+/** Whatever a JSON text may hold: a test says what it expects. */
+type Parsed = ReturnType<typeof JSON.parse>
+
+/** An answer with its body parsed. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Parsed
+}
+
+export interface SendOptions {
+  /** `null`: no credential. Default: the demo user's. */
+  readonly token?: string | null
+  readonly headers?: Record<string, string>
+  /** A value to be sent as JSON, or text as it is. */
+  readonly body?: unknown
+  readonly text?: string | Uint8Array
+}
+
+export interface TestGateway {
+  readonly gateway: Gateway
+  readonly clock: ManualClock
+  readonly dataDir: string
+  /** What was logged so far. */
+  readonly log: string[]
+  send(method: string, path: string, options?: SendOptions): Promise<Answer>
+  stop(): Promise<void>
+}
+
+export interface TestOptions {
+  readonly dataDir?: string
+  readonly env?: Record<string, string>
+  readonly clock?: ManualClock
+}
+
+/** A folder that is gone when the test is over. */
+export function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'gateway-test-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** A gateway on a free port with a database file of its own. */
+export async function testGateway({
+  dataDir = tempDir(),
+  env = {},
+  clock = manualClock(START),
+}: TestOptions = {}): Promise<TestGateway> {
+  const log: string[] = []
+  const config = loadConfig({
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DEMO_USER_TOKEN: USER_TOKEN,
+    DEMO_ADMIN_TOKEN: ADMIN_TOKEN,
+    LOG_LEVEL: 'debug',
+    ...env,
+  })
+  const gateway = await startGateway(config, createLogger(config.logLevel, { write: (line) => log.push(line) }), clock)
+  let stopped: Promise<void> | undefined
+  const stop = (): Promise<void> => (stopped ??= gateway.stop())
+  onTestFinished(stop)
+  return { gateway, clock, dataDir, log, stop, send: sender(`http://127.0.0.1:${gateway.port}`) }
+}
+
+/** Sends requests to an address. */
+export function sender(baseUrl: string): TestGateway['send'] {
+  return async (method, path, { token = USER_TOKEN, headers = {}, body, text } = {}) => {
+    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+        ...(sent === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(sent === undefined ? {} : { body: sent }),
+    })
+    const answer = await response.text()
+    const { status } = response
+    return { status, headers: response.headers, body: answer === '' ? undefined : JSON.parse(answer) }
+  }
+}
+
+/** Tables whose rows change with the time and not with what is done. */
+const VOLATILE = ['quota_counter_snapshots', 'quota_counter_parts']
+
+/** Every row of every table. */
+export function databaseOf(dataDir: string): Record<string, unknown[]> {
+  const file = new Database(join(dataDir, 'gateway.sqlite'), { readonly: true })
+  try {
+    const names = file.prepare("select name from sqlite_master where type = 'table'").all() as { name: string }[]
+    const kept = names.map(({ name }) => name).filter((name) => !VOLATILE.includes(name))
+    return Object.fromEntries(kept.map((name) => [name, file.prepare(`select * from "${name}"`).all()]))
+  } finally {
+    file.close()
+  }
+}
+
+/** Used tokens by category in the personal 1-hour window. */
+export async function usedOf({ send }: Pick<TestGateway, 'send'>): Promise<{ read: number; write: number }> {
+  const { body } = await send('GET', '/me/quota')
+  return { read: body.windows.read[0].used, write: body.windows.write[0].used }
+}
+
+/** A valid entry of an upsert; the sample chart has 524 notes. */
+export const ENTRY = { musicId: 101, level: 3, achievement: 100.5, dxScore: 1500 }

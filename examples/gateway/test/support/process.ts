@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+const EXAMPLE = join(import.meta.dirname, '../..')
+
+/** A process of its own, and what it has printed. */
+export interface Child {
+  readonly process: ChildProcess
+  stdout(): string
+  stderr(): string
+  /** Resolves when the standard output has this in it, with what it matched. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+  /** Resolves when the process has ended. */
+  ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+/** Runs one of the example's files as a stranger does, with nothing of this process's environment but the path. */
+export function run(file: 'main.ts' | 'cli.ts', args: readonly string[], env: Record<string, string>): Child {
+  const flags = ['--conditions=@scoregw/source', '--import', 'tsx', join(EXAMPLE, 'src', file), ...args]
+  const child = spawn(process.execPath, flags, { cwd: EXAMPLE, env: { PATH: process.env.PATH, ...env } })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const text = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    text.out += part
+  })
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    text.err += part
+  })
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }))
+  return {
+    process: child,
+    stdout: () => text.out,
+    stderr: () => text.err,
+    ended: () => ended,
+    async printed(pattern) {
+      let hasEnded = false
+      while (!hasEnded) {
+        hasEnded = await Promise.race([once(child.stdout, 'data').then(() => false), ended.then(() => true)])
+        const match = pattern.exec(text.out)
+        if (match !== null) return match
+      }
+      throw new Error(`ended with ${child.exitCode}: ${text.err}`)
+    },
+  }
+}
+
+/** Starts the gateway as a process of its own and waits until it serves. */
+export async function runGateway(
+  dataDir: string,
+  env: Record<string, string> = {},
+): Promise<Child & { baseUrl: string }> {
+  const child = run('main.ts', [], { PORT: '0', DATA_DIR: dataDir, ...env })
+  const [, baseUrl = ''] = await child.printed(/Score gateway +(\S+)\n(?:.*\n)*\n$/)
+  return { ...child, baseUrl }
+}
