@@ -26,6 +26,7 @@ const sections: readonly Section[] = [
       'status-and-reset',
       'events',
       'memory-store',
+      'failure-policy',
       'redis',
       'time-and-clocks',
       'typescript',

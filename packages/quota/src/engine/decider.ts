@@ -15,6 +15,7 @@ import {
 import type { Clock } from '../time/clock.ts'
 import type { Events } from './events.ts'
 import type { LiveSettings } from './live-settings.ts'
+import { LocalShares, type Posting, type TakeBack } from './local-shares.ts'
 import { NearLimitWatch } from './near-limit.ts'
 import type { FailurePolicy } from './options.ts'
 import type { QuotaRequest, ReserveRequest } from './requests.ts'
@@ -43,10 +44,19 @@ interface Answer extends Counted {
 /** No answer: the store threw, or there was no room. */
 class NoAnswer {
   readonly error: unknown
+  /** What would have been asked; absent when not even the settings could be read. */
+  readonly quotas: Quotas | undefined
 
-  constructor(error: unknown) {
+  constructor(error: unknown, quotas?: Quotas) {
     this.error = error
+    this.quotas = quotas
   }
+}
+
+/** What the failure policy says, and how tokens that it let somebody spend are given back. */
+interface Fallback {
+  readonly decision: AdmittedDecision
+  readonly giveBack: (tokens: number) => MaybePromise<void>
 }
 
 /**
@@ -64,6 +74,8 @@ export class Decider {
   readonly #idTtlMs: number
   readonly #createNonce: () => string
   readonly #nearLimit: NearLimitWatch
+  /** Kept only where some category decides locally. */
+  readonly #shares: LocalShares | undefined
 
   constructor(parts: DeciderParts) {
     this.#policy = parts.policy
@@ -76,6 +88,9 @@ export class Decider {
     this.#idTtlMs = parts.idTtlMs
     this.#createNonce = parts.createNonce
     this.#nearLimit = new NearLimitWatch(parts.policy.layers)
+    const { windows, layers } = parts.policy
+    const isLocal = Object.values(parts.failurePolicy).some((policy) => typeof policy === 'object')
+    this.#shares = isLocal ? new LocalShares(windows, layers, parts.clock) : undefined
   }
 
   consume(request: QuotaRequest): MaybePromise<Decision> {
@@ -115,17 +130,18 @@ export class Decider {
   }
 
   #reservation(asked: Asked, answer: Answer | NoAnswer, id: ReservationId | undefined): MaybeReservation {
-    if (!(answer instanceof NoAnswer)) {
-      const { outcome } = answer
-      if (outcome === 'duplicate' || outcome === 'cancelled') return repeated(outcome)
-      if (outcome === 'conflict') {
-        const message = `the id was used for another operation or cost than "${asked.operation}", ${asked.cost} tokens`
-        throw new QuotaError('id_conflict', message)
-      }
+    if (answer instanceof NoAnswer) {
+      const fallback = this.#withoutStore(asked, answer)
+      return held(fallback.decision, fallback.giveBack)
+    }
+    const { outcome } = answer
+    if (outcome === 'duplicate' || outcome === 'cancelled') return repeated(outcome)
+    if (outcome === 'conflict') {
+      const message = `the id was used for another operation or cost than "${asked.operation}", ${asked.cost} tokens`
+      throw new QuotaError('id_conflict', message)
     }
     const decision = this.#decision(asked, answer)
     if (!decision.allowed) return turnedAway(decision)
-    if (answer instanceof NoAnswer) return held(decision, () => undefined)
     const { subject, category } = asked
     const { states } = answer
     const { layers } = answer.quotas
@@ -158,17 +174,31 @@ export class Decider {
   #take(asked: Asked, id: ReservationId | undefined, again = true): MaybePromise<Answer | NoAnswer> {
     try {
       const quotas = this.#live.quotasOf(asked.subject)
-      const answer =
-        quotas instanceof Promise
-          ? quotas.then((late) => this.#askStore(asked, late[asked.category]!, id))
-          : this.#askStore(asked, quotas[asked.category]!, id)
-      if (!(answer instanceof Promise)) return answer
-      return answer.then(
-        (late) => (late.outcome === 'stale' ? this.#takeWithNewer(asked, id, again) : late),
+      if (!(quotas instanceof Promise)) return this.#takeUnder(quotas[asked.category]!, asked, id, again)
+      return quotas.then(
+        (late) => this.#takeUnder(late[asked.category]!, asked, id, again),
         (error: unknown) => new NoAnswer(error),
       )
     } catch (error) {
       return new NoAnswer(error)
+    }
+  }
+
+  #takeUnder(
+    quotas: Quotas,
+    asked: Asked,
+    id: ReservationId | undefined,
+    again: boolean,
+  ): MaybePromise<Answer | NoAnswer> {
+    try {
+      const answer = this.#askStore(asked, quotas, id)
+      if (!(answer instanceof Promise)) return answer
+      return answer.then(
+        (late) => (late.outcome === 'stale' ? this.#takeWithNewer(asked, id, again) : late),
+        (error: unknown) => new NoAnswer(error, quotas),
+      )
+    } catch (error) {
+      return new NoAnswer(error, quotas)
     }
   }
 
@@ -191,10 +221,11 @@ export class Decider {
 
   /** The decision of an answer, told to those who listen; without an answer, what the failure policy says. */
   #decision(asked: Asked, answer: Answer | NoAnswer): Decision {
-    if (answer instanceof NoAnswer) return this.#withoutStore(asked, answer.error)
+    if (answer instanceof NoAnswer) return this.#withoutStore(asked, answer).decision
     const frame = this.#frames[asked.category]!
     const decision =
       answer.outcome === 'admitted' ? admitted(asked, answer, frame, 'store') : refused(asked, answer, frame)
+    if (this.#shares !== undefined) this.#seen(this.#shares, asked, answer)
     if (this.#events.hearsDecisions) this.#tell(decision)
     return decision
   }
@@ -209,12 +240,36 @@ export class Decider {
     for (const crossing of this.#nearLimit.crossings(decision)) this.#events.tell('nearLimit', crossing)
   }
 
-  #withoutStore(asked: Asked, error: unknown): AdmittedDecision {
+  /** The store answers: remembers what it said, and posts what was spent while it did not. */
+  #seen(shares: LocalShares, asked: Asked, answer: Answer): void {
+    shares.see(asked, answer)
+    for (const posting of shares.takePostings()) this.#settleLate(posting).catch(() => undefined)
+  }
+
+  async #settleLate(posting: Posting): Promise<void> {
+    await this.#store.settle({ ...posting, as: 'committed' })
+  }
+
+  #withoutStore(asked: Asked, { error, quotas }: NoAnswer): Fallback {
     const category = this.#policy.categories[asked.category]!
-    const allowed = this.#failurePolicy[category] === 'open'
+    const policy = this.#failurePolicy[category] ?? 'closed'
+    const takeBack = typeof policy === 'object' ? this.#spendShare(asked, quotas, policy.local) : undefined
+    const allowed = policy === 'open' || takeBack !== undefined
     this.#events.tell('degraded', { category, allowed, error })
     if (!allowed) throw unavailable(error)
-    return this.#uncounted(asked, 'fallback')
+    const giveBack = (tokens: number): MaybePromise<void> => {
+      const posting = takeBack?.(tokens)
+      return posting === undefined ? undefined : asking(() => this.#settleLate(posting))
+    }
+    return { decision: this.#uncounted(asked, 'fallback'), giveBack }
+  }
+
+  #spendShare(
+    asked: Asked,
+    quotas: Quotas | undefined,
+    { expectedProcesses }: { readonly expectedProcesses: number },
+  ): TakeBack | undefined {
+    return quotas === undefined ? undefined : this.#shares?.spend(asked, quotas.layers, expectedProcesses)
   }
 
   #free(asked: Asked): AdmittedDecision {

@@ -8,10 +8,18 @@ import type { SettingsStore } from '../store/settings-store.ts'
 import type { Clock } from '../time/clock.ts'
 
 /**
- * What happens to requests of a category when the store does not answer: `closed`, the call throws
- * `quota_unavailable`; `open`, the request is admitted uncounted, with `source: 'fallback'`.
+ * What happens to requests of a category when the store does not answer.
+ *
+ * - `closed`: the call throws `quota_unavailable`.
+ * - `{ local: { expectedProcesses } }`: this process spends its share of what the store last said was left of each
+ *   window, `floor(remainder / expectedProcesses)` once for each opening of a window; a request beyond that, or in a
+ *   window that was not seen open, throws `quota_unavailable`. With n processes cut off at most the limit plus their
+ *   shares is admitted. What was spent is posted to the store when it answers again.
+ * - `open`: the request is admitted uncounted.
+ *
+ * Admitted without the store, a decision has `source: 'fallback'`.
  */
-export type FailurePolicy = 'closed' | 'open'
+export type FailurePolicy = 'closed' | 'open' | { readonly local: { readonly expectedProcesses: number } }
 
 /** What {@link createQuota} takes. */
 export interface QuotaOptions<Operation extends string = string> {
@@ -73,7 +81,18 @@ const schema: z.ZodType<Omit<ParsedOptions, 'policy'> & { readonly policy?: unkn
     ['read', 'write', 'readSubject', 'writeSubject', 'watch'],
     'a settings store',
   ).optional(),
-  failurePolicy: z.record(z.string(), z.enum(['closed', 'open'], { error: 'expected closed or open' })).default({}),
+  failurePolicy: z
+    .record(
+      z.string(),
+      z.union(
+        [
+          z.enum(['closed', 'open']),
+          z.strictObject({ local: z.strictObject({ expectedProcesses: z.int().min(1).max(100_000) }) }),
+        ],
+        { error: 'expected closed, open, or { local: { expectedProcesses } } with 1 to 100000 processes' },
+      ),
+    )
+    .default({}),
   idTtlMs: z.int().min(1_000).max(86_400_000).default(600_000),
   clock: having<Clock>(['now'], 'a clock').optional(),
   createNonce: z

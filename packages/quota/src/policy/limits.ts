@@ -2,7 +2,7 @@ import type { Limit, LimitTable, Policy } from './policy.ts'
 import type { Mode, Settings, SubjectSettings } from './settings.ts'
 
 /** Factors of the fixed modes in whole hundredths, so that limits are exact integers. `custom` has a table of its own. */
-export const MODE_HUNDREDTHS: Readonly<Record<Exclude<Mode, 'adaptive' | 'custom'>, number>> = {
+const MODE_HUNDREDTHS: Readonly<Record<Exclude<Mode, 'adaptive' | 'custom'>, number>> = {
   conservative: 75,
   normal: 100,
   lenient: 150,

@@ -6,8 +6,8 @@ import type { Limit, Policy } from './policy.ts'
 import { MODES } from './settings.ts'
 
 /** Limits of a shared layer's multiplier. */
-export const MIN_MULTIPLIER = 0.25
-export const MAX_MULTIPLIER = 4
+const MIN_MULTIPLIER = 0.25
+const MAX_MULTIPLIER = 4
 
 const wholeTokens = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 const isLimit = (value: unknown): value is Limit => value === 'unlimited' || (wholeTokens(value) && value <= MAX_LIMIT)

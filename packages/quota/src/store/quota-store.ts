@@ -88,7 +88,10 @@ export interface SettleRequest {
   readonly layers: readonly number[]
   /** The states of the reply that admitted the reservation; their starts say which windows to refund. */
   readonly states: WindowStates
-  /** Tokens to give back, a safe integer of at least 0 and at most the cost. */
+  /**
+   * Tokens to give back, a safe integer of at most the cost. Negative: tokens that were spent while the store did not
+   * answer, to be added whatever the limits.
+   */
   readonly giveBack: number
   readonly as: 'committed' | 'cancelled'
   /** Present when the reservation was made under an id. */

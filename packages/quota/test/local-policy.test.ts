@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createQuota, type MemoryStore, memoryStore, type Quota, type QuotaStore } from '../src/index.ts'
+import { asyncStore, flatBase, HOUR, type Operation, type TestClock, testClock, testPolicy } from './support.ts'
+
+/** A store that others share and that can be cut off from one engine. */
+function cuttable(store: MemoryStore, line: { readonly cut: boolean }): QuotaStore {
+  return asyncStore(store, () => (line.cut ? Promise.reject(new Error('cut off')) : Promise.resolve()))
+}
+
+interface Process {
+  readonly quota: Quota<Operation>
+  readonly line: { cut: boolean }
+}
+
+function processes(count: number, limit: number, clock: TestClock): { all: Process[]; store: MemoryStore } {
+  const store = memoryStore({ clock })
+  const all = Array.from({ length: count }, () => {
+    const line = { cut: false }
+    const local = { local: { expectedProcesses: count } }
+    const quota = createQuota<Operation>({
+      policy: testPolicy(flatBase(limit, limit)),
+      store: cuttable(store, line),
+      clock,
+      failurePolicy: { read: local, write: 'closed' },
+    })
+    return { quota, line }
+  })
+  return { all, store }
+}
+
+async function admits({ quota }: Process, cost: number, subject = 'u'): Promise<boolean> {
+  const decision = await quota.consume({ subject, operation: 'read', cost }).catch((error: unknown) => {
+    expect(error).toMatchObject({ code: 'quota_unavailable' })
+    return { allowed: false }
+  })
+  return decision.allowed
+}
+
+describe('the local failure policy', () => {
+  it('spends this process’s share of what was last seen, and then nothing', async () => {
+    const { all } = processes(2, 100, testClock())
+    const [one] = all as [Process]
+    await one.quota.consume({ subject: 'u', operation: 'read', cost: 20 })
+    one.line.cut = true
+    expect(await one.quota.consume({ subject: 'u', operation: 'read', cost: 40 })).toMatchObject({
+      allowed: true,
+      source: 'fallback',
+    })
+    expect(await admits(one, 1)).toBe(false)
+    await expect(one.quota.consume({ subject: 'u', operation: 'write' })).rejects.toMatchObject({
+      code: 'quota_unavailable',
+    })
+  })
+
+  it('spends nothing of a window it never saw open, or that has ended', async () => {
+    const clock = testClock()
+    const { all } = processes(2, 100, clock)
+    const [one] = all as [Process]
+    one.line.cut = true
+    expect(await admits(one, 1)).toBe(false)
+    one.line.cut = false
+    expect(await admits(one, 1)).toBe(true)
+    one.line.cut = true
+    expect(await admits(one, 1, 'other')).toBe(false)
+    clock.at += HOUR - 1
+    expect(await admits(one, 1)).toBe(true)
+    clock.at += 1
+    expect(await admits(one, 1)).toBe(false)
+  })
+
+  it('posts what was spent when the store answers again, into the same windows', async () => {
+    const { all } = processes(2, 100, testClock())
+    const [one] = all as [Process]
+    await admits(one, 20)
+    one.line.cut = true
+    expect(await admits(one, 30)).toBe(true)
+    one.line.cut = false
+    await admits(one, 1)
+    await expect
+      .poll(async () => (await one.quota.status('u')).windows.read?.map(({ used }) => used))
+      .toEqual([51, 51, 51, 51, 51, 51])
+  })
+
+  it('has one share a window, however many outages', async () => {
+    const { all } = processes(2, 100, testClock())
+    const [one] = all as [Process]
+    await admits(one, 20)
+    for (const spent of [true, false, false]) {
+      one.line.cut = true
+      expect(await admits(one, 40)).toBe(spent)
+      one.line.cut = false
+      await one.quota.status('u')
+    }
+  })
+
+  it('takes a cancelled reservation back, before it was posted and after', async () => {
+    const { all } = processes(1, 100, testClock())
+    const [one] = all as [Process]
+    await admits(one, 10)
+    one.line.cut = true
+    const early = await one.quota.reserve({ subject: 'u', operation: 'read', cost: 50 })
+    const late = await one.quota.reserve({ subject: 'u', operation: 'read', cost: 40 })
+    await early.cancel()
+    expect(await admits(one, 51)).toBe(false)
+    expect(await admits(one, 50)).toBe(true)
+    one.line.cut = false
+    expect(await admits(one, 1)).toBe(true)
+    await expect.poll(async () => (await one.quota.status('u')).windows.read?.[0]?.used).toBe(101)
+    await late.cancel()
+    expect((await one.quota.status('u')).windows.read?.[0]?.used).toBe(61)
+  })
+
+  it('admits at most the limit plus the shares of the processes cut off', async () => {
+    const step = fc.record({
+      process: fc.nat(2),
+      action: fc.constantFrom('take', 'take', 'take', 'cut', 'mend'),
+      cost: fc.integer({ min: 1, max: 20 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+        const limit = 100
+        const { all } = processes(3, limit, testClock())
+        let admitted = 0
+        for (const { process, action, cost } of steps) {
+          const one = all[process]!
+          if (action !== 'take') one.line.cut = action === 'cut'
+          else if (await admits(one, cost)) admitted += cost
+        }
+        expect(admitted).toBeLessThanOrEqual(limit + 3 * Math.floor(limit / 3))
+      }),
+    )
+  })
+})
