@@ -9,7 +9,7 @@ const rooms = {
   decision: ['windows', 'policy', 'time'],
   store: ['decision', 'policy', 'windows', 'time'],
   memory: ['store', 'windows', 'decision', 'policy', 'time'],
-  adaptive: ['policy', 'store'],
+  adaptive: ['policy', 'store', 'time'],
   engine: ['time', 'windows', 'policy', 'decision', 'store', 'memory', 'adaptive'],
   http: ['decision', 'policy', 'windows', 'time'],
 }
@@ -38,7 +38,7 @@ const outsideRules = Object.entries(outside).map(([name, allowed]) => ({
   to: { path: `(?:^|/)node_modules/(?:@types/)?${name}/` },
 }))
 
-const workspaceFolder = '^(packages/[^/]+|examples/[^/]+|bench|docs)/'
+const workspaceFolder = '^(packages/[^/]+|examples/[^/]+|internal/[^/]+|bench|docs)/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {

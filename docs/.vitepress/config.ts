@@ -22,6 +22,7 @@ const sections: readonly Section[] = [
       'express',
       'refusals',
       'settings',
+      'adaptive',
       'reservations',
       'status-and-reset',
       'events',

@@ -34,6 +34,10 @@ type WriteHead = (...args: unknown[]) => ServerResponse
 
 const DONE: Promise<void> = Promise.resolve()
 
+/** The fields of `rateLimitHeaders()`. */
+const DRAFT_FIELDS = ['RateLimit-Policy', 'RateLimit'] as const
+const NOTHING_TOLD: Readonly<Record<string, string>> = {}
+
 /**
  * One request under one engine. Judges the outcome when the head is written: the head is fixed first, so that a status
  * Node refuses is never judged, then settled, and only then sent.
@@ -53,7 +57,8 @@ export class MeteredRequest implements RequestQuota {
   #givenBack = 0
   /** A settlement under way. */
   #pending: Promise<void> | undefined
-  #told: readonly string[] = []
+  /** The draft's fields as we set them last. */
+  #told: Readonly<Record<string, string>> = NOTHING_TOLD
 
   constructor(parts: MeteredParts) {
     this.decision = parts.decision
@@ -69,7 +74,7 @@ export class MeteredRequest implements RequestQuota {
 
   /** Watches the response, if its head has anything to do with this quota. */
   watch(): void {
-    if (this.decision.source !== 'store' || (this.#held === undefined && !this.#standardHeaders)) return
+    if (this.decision.source === 'free' || (this.#held === undefined && !this.#standardHeaders)) return
     const res = this.#res
     const writeHead = res.writeHead as WriteHead
     res.writeHead = ((...args: unknown[]) => this.#writeHead(writeHead, args)) as ServerResponse['writeHead']
@@ -158,13 +163,15 @@ export class MeteredRequest implements RequestQuota {
 
   /** The draft's fields; those of another quota of the same request stay, in one list with ours. */
   #setFields(status: number): void {
-    const fields = Object.entries(rateLimitHeaders(this.#decisionAfter(this.#gives(status))))
-    for (const [index, [name, text]] of fields.entries()) {
+    const fields = rateLimitHeaders(this.#decisionAfter(this.#gives(status)))
+    for (const name of DRAFT_FIELDS) {
+      const text = fields[name]
+      if (text === undefined) continue
       const others = this.#res.getHeader(name)
-      const isOurs = others === undefined || others === this.#told[index]
+      const isOurs = others === undefined || others === this.#told[name]
       this.#res.setHeader(name, isOurs ? text : `${others}, ${text}`)
     }
-    this.#told = fields.map(([, text]) => text)
+    this.#told = fields
   }
 
   /** The decision as it stands when the head leaves: without the tokens that go back. */

@@ -1,3 +1,12 @@
+export { ADAPTIVE_DEFAULTS, type AdaptiveConstants, adaptiveConstants } from './adaptive/constants.ts'
+export { adaptiveCounts } from './adaptive/counts.ts'
+export { adaptiveLaw, initialFactor } from './adaptive/law.ts'
+export {
+  type AdaptiveTick,
+  type AdaptiveTicker,
+  type AdaptiveTickerOptions,
+  adaptiveTicker,
+} from './adaptive/ticker.ts'
 export type { WindowStates } from './decision/decide.ts'
 export type {
   AdmittedDecision,
@@ -38,6 +47,7 @@ export {
 } from './http/body.ts'
 export { QUOTA_HEADER_NAMES, quotaHeaders, rateLimitHeaders, refusalHeaders } from './http/headers.ts'
 export { LOCALES, type Locale, type MessageFacts, type MessageTexts, refusalMessage } from './http/messages.ts'
+export { type MemoryFactor, memoryFactor } from './memory/memory-factor.ts'
 export { type MemoryOutcomes, memoryOutcomes } from './memory/memory-outcomes.ts'
 export { type MemorySettings, memorySettings } from './memory/memory-settings.ts'
 export { type MemoryStore, memoryStore } from './memory/memory-store.ts'
@@ -63,6 +73,8 @@ export {
   type VersionedSettings,
   type VersionedSubjectSettings,
 } from './policy/settings.ts'
+export type { AdaptiveCounts, FactorReason, FactorReasonCode, FactorState } from './store/factor-state.ts'
+export type { FactorStore, VersionedFactor } from './store/factor-store.ts'
 export {
   type CallOutcome,
   type OutcomeRecorder,

@@ -4,6 +4,7 @@ import * as api from '../src/index.ts'
 it('exports these values and no others', () => {
   expect(Object.keys(api).sort()).toMatchInlineSnapshot(`
     [
+      "ADAPTIVE_DEFAULTS",
       "BEIJING_TIME_ZONE",
       "LOCALES",
       "MAX_LIMIT",
@@ -12,12 +13,18 @@ it('exports these values and no others', () => {
       "OUTCOME_COLUMNS",
       "QUOTA_HEADER_NAMES",
       "QuotaError",
+      "adaptiveConstants",
+      "adaptiveCounts",
+      "adaptiveLaw",
+      "adaptiveTicker",
       "beijingText",
       "createQuota",
       "defaultPolicy",
+      "initialFactor",
       "initialSettings",
       "isoText",
       "layerKey",
+      "memoryFactor",
       "memoryOutcomes",
       "memorySettings",
       "memoryStore",

@@ -114,6 +114,16 @@ describe('headers', () => {
     expect(rateLimitHeaders(quota.consumeSync({ subject: 'u', operation: 'free' }))).toEqual({})
   })
 
+  it('tell each subject its own limits, whoever was asked about before', async () => {
+    const { quota } = fixture()
+    await quota.subjects.set('v', { overrides: { write: { '5h': 199 } } })
+    const policyOf = (subject: string): string =>
+      rateLimitHeaders(quota.consumeSync({ subject, operation: 'write', cost: 1 }))['RateLimit-Policy']!
+    const [u, v, uAgain] = [policyOf('u'), policyOf('v'), policyOf('u')]
+    expect(v).toBe(u.replace('"personal-5h";q=200', '"personal-5h";q=199'))
+    expect(uAgain).toBe(u)
+  })
+
   it('never ask to wait less than a window they name', () => {
     const limit = fc.integer({ min: 0, max: 40 })
     fc.assert(

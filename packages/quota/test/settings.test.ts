@@ -5,12 +5,14 @@ import {
   initialSettings,
   MAX_LIMIT,
   memorySettings,
+  memoryStore,
   QuotaError,
+  type QuotaStore,
   type Settings,
   type SettingsStore,
 } from '../src/index.ts'
 import { scaledLimit } from '../src/policy/limits.ts'
-import { fixture, flatBase, START, testPolicy } from './support.ts'
+import { asyncStore, fixture, flatBase, START, testClock, testPolicy } from './support.ts'
 
 function limits(quota: ReturnType<typeof fixture>['quota'], category = 'write'): (number | string)[] {
   return quota.statusSync('u').windows[category]!.map(({ limit }) => limit)
@@ -128,7 +130,7 @@ describe('settings', () => {
     [{ layers: { site: { multiplier: 0.24 } } }, 'layers.site.multiplier', /from 0.25 to 4/],
     [{ layers: { site: { multiplier: 4.01 } } }, 'layers.site.multiplier', /from 0.25 to 4/],
     [{ layers: { personal: { enabled: false } } }, 'layers.personal', 'unknown key'],
-    [{ mode: 'adaptive' }, 'mode', /no adaptive law/],
+    [{ mode: 'adaptive' }, 'mode', /no adaptive factor/],
     [{ mode: 'wild' }, 'mode', 'expected one of conservative, normal, lenient, adaptive, custom'],
   ] as const)('refuse %j', async (patch, path, message) => {
     const faults = await faultsOf(fixture().quota.settings.update(patch as Partial<Settings>))
@@ -317,6 +319,42 @@ describe('a settings store that answers later', () => {
     settingsStore.inner.writeSubject('personal', 'u', { overrides: {}, bypass: ['site'] }, {})
     expect((await quota.status('u')).windows.write).toHaveLength(3)
     expect(settingsStore.reads).toBe(2)
+  })
+
+  it('is read once more for a store that knows newer settings than a look under way', async () => {
+    const settingsStore = laterSettings()
+    const clock = testClock()
+    const counters = memoryStore({ clock })
+    const later = asyncStore(counters)
+    // Refuses to decide under older settings than those in force, as a shared store does.
+    const store: QuotaStore = {
+      ...later,
+      async take(request) {
+        const stored = settingsStore.inner.read()?.version ?? 0
+        return request.settingsVersion < stored ? { outcome: 'stale', now: clock.at, states: [] } : later.take(request)
+      },
+    }
+    // Nobody tells of changes: only the counters' store knows.
+    settingsStore.watch = () => () => undefined
+    const { quota } = fixture({ settingsStore, store })
+    await quota.ready()
+    settingsStore.inner.write({ ...initialDocument(), mode: 'lenient' }, {})
+    const overtaken = settingsStore.inner.read()
+    let release = (): void => undefined
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let looks = 0
+    settingsStore.read = () =>
+      looks++ === 0 ? gate.then(() => overtaken) : Promise.resolve(settingsStore.inner.read())
+    const first = quota.consume({ subject: 'u', operation: 'write' })
+    await expect.poll(() => looks).toBe(1)
+    settingsStore.inner.write({ ...initialDocument(), mode: 'conservative' }, {})
+    const second = quota.consume({ subject: 'u', operation: 'write' })
+    await new Promise(setImmediate)
+    release()
+    expect(await second).toMatchObject({ allowed: true, settingsVersion: 2 })
+    await first
   })
 
   it('that cannot be read is quota_unavailable, and asked again by the next call', async () => {

@@ -13,20 +13,23 @@ export interface CompiledOperation {
   readonly cost: number
 }
 
-/** One version of the settings, worked out for the decisions made under it. */
+/** One version of the settings under one adaptive factor, worked out for the decisions made under them. */
 export class CompiledSettings {
   readonly settings: VersionedSettings
   readonly operations: ReadonlyMap<string, CompiledOperation>
   /** Quotas of subjects without settings of their own, by category. */
   readonly defaults: readonly Quotas[]
   readonly #policy: Policy
+  readonly #factorHundredths: number
   /** Quotas by a subject's settings; gone when a subject's settings are replaced. */
   readonly #bySubject = new WeakMap<SubjectSettings, readonly Quotas[]>()
 
-  constructor(policy: Policy, settings: VersionedSettings) {
+  /** @param factorHundredths the adaptive factor; counts in mode `adaptive` alone */
+  constructor(policy: Policy, settings: VersionedSettings, factorHundredths = 100) {
     this.settings = settings
     this.#policy = policy
-    this.defaults = effectiveQuotas(policy, settings)
+    this.#factorHundredths = factorHundredths
+    this.defaults = effectiveQuotas(policy, settings, {}, factorHundredths)
     this.operations = new Map(
       Object.entries(policy.operations).map(([name, { category }]) => [
         name,
@@ -39,12 +42,16 @@ export class CompiledSettings {
   quotasOf(subjects: Readonly<Record<string, SubjectSettings>>): readonly Quotas[] {
     const layers = Object.values(subjects)
     if (layers.length === 0) return this.defaults
-    if (layers.length > 1) return effectiveQuotas(this.#policy, this.settings, subjects)
+    if (layers.length > 1) return this.#worked(subjects)
     const known = this.#bySubject.get(layers[0]!)
     if (known !== undefined) return known
-    const quotas = effectiveQuotas(this.#policy, this.settings, subjects)
+    const quotas = this.#worked(subjects)
     this.#bySubject.set(layers[0]!, quotas)
     return quotas
+  }
+
+  #worked(subjects: Readonly<Record<string, SubjectSettings>>): readonly Quotas[] {
+    return effectiveQuotas(this.#policy, this.settings, subjects, this.#factorHundredths)
   }
 }
 

@@ -4,6 +4,8 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type { Policy } from '../policy/policy.ts'
+import type { VersionedSettings } from '../policy/settings.ts'
+import type { FactorStore } from '../store/factor-store.ts'
 import { chain, type MaybePromise, type QuotaStore, type Subject } from '../store/quota-store.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import { systemClock } from '../time/clock.ts'
@@ -26,7 +28,7 @@ import type {
 } from './requests.ts'
 import { awaited } from './reservation.ts'
 import { type QuotaSettings, type QuotaSubjects, settingsAdmin, subjectAdmin } from './settings-admin.ts'
-import { checkSubject } from './text.ts'
+import { checkSubject, ownLayerNames } from './text.ts'
 import { asking } from './unavailable.ts'
 
 /**
@@ -49,22 +51,27 @@ class Engine implements Quota {
   readonly subjects: QuotaSubjects
   readonly #store: QuotaStore
   readonly #settingsStore: SettingsStore
+  readonly #factorStore: FactorStore | undefined
   readonly #frames: readonly DecisionFrame[]
+  readonly #ownLayers: readonly string[]
   readonly #live: LiveSettings
   readonly #events = new Events()
   readonly #decider: Decider
   #closed = false
 
   constructor(options: QuotaOptions) {
-    const { policy, store, settingsStore, clock = systemClock, ...rest } = parseQuotaOptions(options)
+    const { policy, store, settingsStore, adaptive, clock = systemClock, ...rest } = parseQuotaOptions(options)
     this.policy = policy
     this.#store = store ?? memoryStore({ clock })
     this.#settingsStore = settingsStore ?? memorySettings()
+    this.#factorStore = adaptive?.factor
     this.sync = this.#store.sync && this.#settingsStore.sync
     this.#frames = decisionFrames(policy)
+    this.#ownLayers = ownLayerNames(policy.layers)
     const { windows, categories, layers } = policy
     this.#store.attach({ windows, categories, layers })
-    this.#live = new LiveSettings(policy, this.#settingsStore, (settings) => this.#events.tell('settings', settings))
+    const tell = (settings: VersionedSettings): void => this.#events.tell('settings', settings)
+    this.#live = new LiveSettings(policy, this.#settingsStore, tell, this.#factorStore)
     this.#decider = new Decider({
       policy,
       store: this.#store,
@@ -74,14 +81,18 @@ class Engine implements Quota {
       clock,
       ...rest,
     })
-    this.settings = settingsAdmin(policy, this.#settingsStore, this.#live)
+    this.settings = settingsAdmin(policy, this.#settingsStore, this.#live, adaptive !== undefined)
     this.subjects = subjectAdmin(policy, this.#settingsStore)
   }
 
   async consume(request: QuotaRequest): Promise<Decision> {
-    if (request.signal === undefined) return this.#whenReady(() => this.#decider.consume(request))
-    const reservation = await this.#reserveAbortably(request, request.signal)
-    return reservation.decision as Decision
+    if (request.signal !== undefined) {
+      const reservation = await this.#reserveAbortably(request, request.signal)
+      return reservation.decision as Decision
+    }
+    this.#requireOpen()
+    if (!this.#live.loaded) await asking(() => this.#live.ready())
+    return this.#decider.consume(request)
   }
 
   consumeSync(request: QuotaRequest): Decision {
@@ -151,7 +162,7 @@ class Engine implements Quota {
         this.policy.layers.map(({ name }) => name),
       )
     if (categories.length === 0) throw noSuch('category', options.category, this.policy.categories)
-    checkSubject(subject, this.policy.layers)
+    checkSubject(subject, this.#ownLayers)
     await asking(() => this.#store.reset({ subject, layers, categories }))
   }
 
@@ -162,6 +173,7 @@ class Engine implements Quota {
   async ready(): Promise<void> {
     this.#requireOpen()
     await asking(() => this.#live.ready())
+    await this.#live.factorSettled()
   }
 
   async close(): Promise<void> {
@@ -171,6 +183,7 @@ class Engine implements Quota {
     this.#events.clear()
     await this.#store.close?.()
     await this.#settingsStore.close?.()
+    await this.#factorStore?.close?.()
   }
 
   async #reserveAbortably(request: ReserveRequest, signal: AbortSignal): Promise<Reservation> {
@@ -180,7 +193,7 @@ class Engine implements Quota {
   }
 
   #status(subject: Subject): MaybePromise<QuotaStatus> {
-    checkSubject(subject, this.policy.layers)
+    checkSubject(subject, this.#ownLayers)
     const { categories } = this.policy
     return asking(() =>
       chain(this.#live.quotasOf(subject), (quotas) => {

@@ -20,7 +20,7 @@ import { NearLimitWatch } from './near-limit.ts'
 import type { FailurePolicy } from './options.ts'
 import type { QuotaRequest, ReserveRequest } from './requests.ts'
 import { held, type MaybeReservation, repeated, turnedAway } from './reservation.ts'
-import { checkSubject, checkText } from './text.ts'
+import { checkSubject, checkText, ownLayerNames } from './text.ts'
 import { asking, unavailable } from './unavailable.ts'
 
 /** What a {@link Decider} decides with. */
@@ -65,7 +65,10 @@ interface Fallback {
  */
 export class Decider {
   readonly #policy: Policy
+  readonly #ownLayers: readonly string[]
   readonly #store: QuotaStore
+  /** Whether both stores answer at once. */
+  readonly #sync: boolean
   readonly #live: LiveSettings
   readonly #frames: readonly DecisionFrame[]
   readonly #events: Events
@@ -79,7 +82,9 @@ export class Decider {
 
   constructor(parts: DeciderParts) {
     this.#policy = parts.policy
+    this.#ownLayers = ownLayerNames(parts.policy.layers)
     this.#store = parts.store
+    this.#sync = parts.store.sync && parts.live.sync
     this.#live = parts.live
     this.#frames = parts.frames
     this.#events = parts.events
@@ -96,10 +101,25 @@ export class Decider {
   consume(request: QuotaRequest): MaybePromise<Decision> {
     const asked = this.#ask(request)
     if (asked.cost === 0) return this.#free(asked)
-    const answer = this.#take(asked, undefined)
-    return answer instanceof Promise
-      ? answer.then((late) => this.#decision(asked, late))
-      : this.#decision(asked, answer)
+    return this.#sync ? this.#decision(asked, this.#takeNow(asked)) : this.#consumeLater(asked)
+  }
+
+  #consumeLater(asked: Asked): MaybePromise<Decision> {
+    return chain(this.#take(asked, undefined), (answer) => this.#decision(asked, answer))
+  }
+
+  /** As {@link #take}, where both stores answer at once: nothing is made for an answer that comes later. */
+  #takeNow(asked: Asked): Answer | NoAnswer {
+    let quotas: Quotas | undefined
+    try {
+      quotas = (this.#live.quotasOf(asked.subject) as readonly Quotas[])[asked.category]!
+      const settingsVersion = this.#live.compiled.settings.version
+      const { subject, category, cost } = asked
+      const request = { subject, category, quotas, cost, settingsVersion, id: undefined }
+      return answerOf(this.#store.take(request) as TakeReply, quotas, settingsVersion)
+    } catch (error) {
+      return new NoAnswer(error, quotas)
+    }
   }
 
   peek(request: QuotaRequest): MaybePromise<Decision> {
@@ -153,15 +173,10 @@ export class Decider {
   /** Checks a request; errors for the programmer are thrown here and nowhere later. */
   #ask(request: QuotaRequest): Asked {
     const operation = this.#live.compiled.operations.get(request.operation)
-    if (operation === undefined) {
-      const message = `unknown operation "${String(request.operation)}"; the policy has ${Object.keys(this.#policy.operations).join(', ')}`
-      throw new QuotaError('unknown_operation', message)
-    }
-    checkSubject(request.subject, this.#policy.layers)
+    if (operation === undefined) throw unknownOperation(request.operation, this.#policy)
+    checkSubject(request.subject, this.#ownLayers)
     const cost = request.cost ?? operation.cost
-    if (!Number.isSafeInteger(cost) || cost < 0) {
-      throw new QuotaError('invalid_cost', `cost: expected a whole number of tokens, 0 or more, got ${String(cost)}`)
-    }
+    if (!Number.isSafeInteger(cost) || cost < 0) throw invalidCost(cost)
     return { subject: request.subject, operation: operation.name, category: operation.category, cost }
   }
 
@@ -285,6 +300,15 @@ export class Decider {
 
 /** Of a decision for which no counter was asked. */
 const NO_QUOTAS: Quotas = { layers: [], limits: [] }
+
+function unknownOperation(operation: unknown, { operations }: Policy): QuotaError {
+  const names = Object.keys(operations).join(', ')
+  return new QuotaError('unknown_operation', `unknown operation "${String(operation)}"; the policy has ${names}`)
+}
+
+function invalidCost(cost: unknown): QuotaError {
+  return new QuotaError('invalid_cost', `cost: expected a whole number of tokens, 0 or more, got ${String(cost)}`)
+}
 
 function answerOf({ outcome, now, states }: TakeReply, quotas: Quotas, settingsVersion: number): Answer {
   return { outcome, now, states, quotas, settingsVersion }

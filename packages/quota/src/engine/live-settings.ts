@@ -1,9 +1,11 @@
 import type { Quotas } from '../policy/limits.ts'
 import type { LayerDefinition, Policy } from '../policy/policy.ts'
 import { initialSettings, type VersionedSettings, type VersionedSubjectSettings } from '../policy/settings.ts'
+import type { FactorStore } from '../store/factor-store.ts'
 import { layerKey, type MaybePromise, type Subject } from '../store/quota-store.ts'
 import type { SettingsChange, SettingsStore } from '../store/settings-store.ts'
 import { CompiledSettings } from './compiled-settings.ts'
+import { LiveFactor } from './live-factor.ts'
 
 /** Most subjects whose settings (or their absence) are remembered, when the store does not answer at once. */
 const MAX_REMEMBERED = 10_000
@@ -22,18 +24,31 @@ export class LiveSettings {
   readonly #remembered = new Map<string, VersionedSubjectSettings | null>()
   /** Counts changes heard of, so that what was read before a change is not remembered after it. */
   #changes = 0
+  readonly #factor: LiveFactor | undefined
+  #factorHundredths = 100
   #compiled: CompiledSettings
   #loaded = false
   #refreshing: Promise<void> | undefined
 
-  constructor(policy: Policy, store: SettingsStore, onChange: (settings: VersionedSettings) => void) {
+  constructor(
+    policy: Policy,
+    store: SettingsStore,
+    onChange: (settings: VersionedSettings) => void,
+    factorStore?: FactorStore,
+  ) {
     this.#policy = policy
     this.#store = store
     this.#onChange = onChange
     this.#ownLayers = policy.layers.filter((layer) => !layer.shared)
     this.#compiled = new CompiledSettings(policy, initialSettings(policy))
+    this.#factor = factorStore && new LiveFactor(factorStore, (hundredths) => this.#factorMoved(hundredths))
     if (store.sync) this.#adopt(store.read() as VersionedSettings | undefined)
     this.#unwatch = store.watch((change) => this.#heard(change))
+  }
+
+  /** Whether {@link quotasOf} answers at once. */
+  get sync(): boolean {
+    return this.#store.sync
   }
 
   /** The settings now in force; of a store that does not answer at once, those last read. */
@@ -51,12 +66,19 @@ export class LiveSettings {
     return this.#loaded ? undefined : this.refresh()
   }
 
+  /** Ends when the adaptive factor was read, or could not be; decisions do not wait for it. */
+  async factorSettled(): Promise<void> {
+    await this.#factor?.settled()
+  }
+
   /** Reads the settings anew; calls at the same time share one look. */
   refresh(): MaybePromise<void> {
     if (this.#store.sync) {
       this.#adopt(this.#store.read() as VersionedSettings | undefined)
       return
     }
+    // A look that is under way may have begun before what the caller knows of: it is told to look once more.
+    if (this.#refreshing !== undefined) this.#changes++
     this.#refreshing ??= this.#readSettings().finally(() => {
       this.#refreshing = undefined
     })
@@ -76,6 +98,7 @@ export class LiveSettings {
 
   close(): void {
     this.#unwatch()
+    this.#factor?.close()
   }
 
   #lookUp(subject: Subject): Record<string, VersionedSubjectSettings> | undefined {
@@ -130,8 +153,14 @@ export class LiveSettings {
   #adopt(stored: VersionedSettings | undefined): void {
     this.#loaded = true
     if (stored === undefined || stored.version === this.#compiled.settings.version) return
-    this.#compiled = new CompiledSettings(this.#policy, stored)
+    this.#compiled = new CompiledSettings(this.#policy, stored, this.#factorHundredths)
     this.#onChange(stored)
+  }
+
+  #factorMoved(hundredths: number): void {
+    this.#factorHundredths = hundredths
+    const { settings } = this.#compiled
+    if (settings.mode === 'adaptive') this.#compiled = new CompiledSettings(this.#policy, settings, hundredths)
   }
 
   #heard(change: SettingsChange): void {

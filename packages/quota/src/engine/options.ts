@@ -3,6 +3,7 @@ import { faultyDocument } from '../errors/quota-error.ts'
 import { parseOptions } from '../policy/options.ts'
 import type { Policy } from '../policy/policy.ts'
 import { policyFaults } from '../policy/schema.ts'
+import type { FactorStore } from '../store/factor-store.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import type { Clock } from '../time/clock.ts'
@@ -35,6 +36,11 @@ export interface QuotaOptions<Operation extends string = string> {
    * @default `memorySettings()`
    */
   readonly settingsStore?: SettingsStore | undefined
+  /**
+   * Where the factor of mode `adaptive` lives; an `adaptiveTicker` moves it. Until it was read, it is 1.
+   * @default none: the mode is refused
+   */
+  readonly adaptive?: { readonly factor: FactorStore } | undefined
   /**
    * What happens when the store does not answer, by category.
    * @default `closed` for every category
@@ -81,6 +87,9 @@ const schema: z.ZodType<Omit<ParsedOptions, 'policy'> & { readonly policy?: unkn
     ['read', 'write', 'readSubject', 'writeSubject', 'watch'],
     'a settings store',
   ).optional(),
+  adaptive: z
+    .strictObject({ factor: having<FactorStore>(['read', 'compareAndSet', 'watch'], 'a factor store') })
+    .optional(),
   failurePolicy: z
     .record(
       z.string(),

@@ -56,8 +56,13 @@ export interface QuotaSubjects {
   remove(key: string, options?: SubjectOptions): Promise<void>
 }
 
-export function settingsAdmin(policy: Policy, store: SettingsStore, live: LiveSettings): QuotaSettings {
-  const check = settingsCheck(policy)
+export function settingsAdmin(
+  policy: Policy,
+  store: SettingsStore,
+  live: LiveSettings,
+  hasFactor: boolean,
+): QuotaSettings {
+  const check = settingsCheck(policy, hasFactor)
 
   const stored = async (): Promise<VersionedSettings> => (await store.read()) ?? initialSettings(policy)
 

@@ -18,33 +18,38 @@ function fitsBytes(text: string): boolean {
   return text.length <= MAX_BYTES && new TextEncoder().encode(text).length <= MAX_BYTES
 }
 
+/** Names of the layers in which each subject has windows of its own. */
+export function ownLayerNames(layers: readonly LayerDefinition[]): readonly string[] {
+  return layers.filter((layer) => !layer.shared).map(({ name }) => name)
+}
+
 /**
+ * @param names see {@link ownLayerNames}
  * @throws {QuotaError} `invalid_subject` unless the subject is one string (in a policy with one layer that is not
  * shared), or an object with one string for each such layer
  */
-export function checkSubject(subject: unknown, layers: readonly LayerDefinition[]): asserts subject is Subject {
+export function checkSubject(subject: unknown, names: readonly string[]): asserts subject is Subject {
+  // Most subjects are a short string, and every request passes here.
+  const isShort = typeof subject === 'string' && subject.length > 0 && subject.length <= SURELY_SHORT
+  if (!isShort || names.length !== 1) checkAnySubject(subject, names)
+}
+
+function checkAnySubject(subject: unknown, names: readonly string[]): void {
   if (typeof subject === 'object' && subject !== null) {
-    checkKeys(subject as Record<string, unknown>, layers)
+    checkKeys(subject as Record<string, unknown>, names)
     return
   }
   checkText(subject, 'invalid_subject', 'subject')
-  let own = 0
-  for (const layer of layers) if (!layer.shared) own++
-  if (own === 1) return
-  const message = `subject: expected an object with one key for each of ${ownNames(layers).join(', ')}, got a string`
+  if (names.length === 1) return
+  const message = `subject: expected an object with one key for each of ${names.join(', ')}, got a string`
   throw new QuotaError('invalid_subject', message)
 }
 
-function checkKeys(keys: Readonly<Record<string, unknown>>, layers: readonly LayerDefinition[]): void {
-  const names = ownNames(layers)
+function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly string[]): void {
   for (const name of names)
     checkText(Object.hasOwn(keys, name) ? keys[name] : undefined, 'invalid_subject', `subject.${name}`)
   const stranger = Object.keys(keys).find((key) => !names.includes(key))
   if (stranger === undefined) return
   const message = `subject: unknown key "${stranger}"; one key for each of ${names.join(', ')}`
   throw new QuotaError('invalid_subject', message)
-}
-
-function ownNames(layers: readonly LayerDefinition[]): string[] {
-  return layers.filter((layer) => !layer.shared).map(({ name }) => name)
 }

@@ -18,7 +18,7 @@ export function rateLimitHeaders(decision: Decision): Record<string, string> {
   if (windows.length === 0) return {}
   const told = decision.allowed ? windows : windows.filter((window) => refuses(decision, window))
   return {
-    'RateLimit-Policy': windows.map(policyItem).join(', '),
+    'RateLimit-Policy': policyField(windows),
     RateLimit: told.map((window) => limitItem(window, decision)).join(', '),
   }
 }
@@ -36,6 +36,22 @@ export function quotaHeaders(
 
 function refuses({ violations }: RefusedDecision, { layer, window }: WindowStatus): boolean {
   return violations.some((violation) => violation.layer === layer && violation.window === window)
+}
+
+/** The field last written, and for which windows: most decisions of a process share their quotas. */
+let written: { readonly windows: readonly WindowStatus[]; readonly text: string } = { windows: [], text: '' }
+
+function policyField(windows: readonly WindowStatus[]): string {
+  if (!isSamePolicy(windows, written.windows)) written = { windows, text: windows.map(policyItem).join(', ') }
+  return written.text
+}
+
+function isSamePolicy(windows: readonly WindowStatus[], others: readonly WindowStatus[]): boolean {
+  return windows.length === others.length && windows.every((window, index) => isSameItem(window, others[index]!))
+}
+
+function isSameItem(a: WindowStatus, b: WindowStatus): boolean {
+  return a.limit === b.limit && a.lengthMs === b.lengthMs && a.window === b.window && a.layer === b.layer
 }
 
 /** Names of layers and windows are `A-Z a-z 0-9 _ -`, so that the string needs no escapes (RFC 9651). */

@@ -40,9 +40,8 @@ class Store implements MemorySettings {
   }
 
   readSubject(layer: string, key: string): VersionedSubjectSettings | undefined {
-    // Every decision asks; in most engines nobody has settings of their own.
-    if (this.#subjects.size === 0) return undefined
-    return this.#subjects.get(layer)?.get(key)?.settings
+    // Every decision asks, and often nobody has settings of their own.
+    return this.#subjects.size === 0 ? undefined : this.#subjects.get(layer)?.get(key)?.settings
   }
 
   writeSubject(layer: string, key: string, settings: SubjectSettings | null, { ifVersion }: WriteOptions): WriteReply {

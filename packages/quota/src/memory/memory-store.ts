@@ -1,6 +1,5 @@
 import type { WindowStates } from '../decision/decide.ts'
 import { faultyDocument, QuotaError } from '../errors/quota-error.ts'
-import type { LayerDefinition } from '../policy/policy.ts'
 import {
   layerKey,
   type QuotaStore,
@@ -15,7 +14,7 @@ import {
   type TakeRequest,
 } from '../store/quota-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
-import { charge, close, closedRow, fits, reanchor, refund, viewRow } from '../windows/row.ts'
+import { chargeAndView, close, closedRow, fits, reanchor, refund, viewRow } from '../windows/row.ts'
 import { IdRecords } from './id-records.ts'
 import { type MemoryStoreOptions, parseMemoryStoreOptions } from './options.ts'
 import { type Row, RowTable } from './row-table.ts'
@@ -98,9 +97,7 @@ class Store implements MemoryStore {
     this.#fingerprint = fingerprint
     this.#schema = schema
     this.#lengthsMs = schema.windows.map(({ lengthMs }) => lengthMs)
-    this.#tables = schema.layers.flatMap(({ shared }) =>
-      schema.categories.map(() => new RowTable(this.#lengthsMs, shared)),
-    )
+    this.#tables = schema.layers.flatMap((layer) => schema.categories.map(() => new RowTable(this.#lengthsMs, layer)))
     this.#blank = closedRow(schema.windows.length)
     this.#statesByLayers = Array.from({ length: schema.layers.length + 1 }, (_, layers) =>
       Array.from({ length: 2 * layers * schema.windows.length }, () => 0.5),
@@ -120,17 +117,20 @@ class Store implements MemoryStore {
     let admitted = true
     let missing = false
     for (let l = 0; l < layers.length; l++) {
-      const row = this.#find(layers[l]!, category, subject)
+      const row = this.#table(layers[l]!, category).find(subject)
       this.#rows[l] = row
       if (row === undefined) missing = true
       if (!fits(row ?? this.#blank, 0, lengthsMs, limits, l * lengthsMs.length, cost, now)) admitted = false
     }
-    if (!admitted) {
-      for (let l = 0; l < layers.length; l++) reanchor(this.#rows[l] ?? this.#blank, 0, lengthsMs.length, now)
-      return { outcome: 'refused', now, states: this.#view(layers.length, now) }
-    }
+    if (!admitted) return { outcome: 'refused', now, states: this.#refuse(layers.length, now) }
     if (missing) this.#addRows(request, now)
     return { outcome: 'admitted', now, states: this.#charge(layers.length, cost, now) }
+  }
+
+  /** Leaves the rows in `#rows` as they are, but for starts in the far future; their states. */
+  #refuse(layers: number, now: number): WindowStates {
+    for (let l = 0; l < layers; l++) reanchor(this.#rows[l] ?? this.#blank, 0, this.#lengthsMs.length, now)
+    return this.#view(layers, now)
   }
 
   /** Adds the rows that are missing in `#rows`; throws before it writes when there is no room. */
@@ -139,7 +139,7 @@ class Store implements MemoryStore {
       if (this.#rows[l] === undefined) this.#makeRoom(this.#table(layers[l]!, category), now)
     }
     for (let l = 0; l < layers.length; l++) {
-      this.#rows[l] ??= this.#table(layers[l]!, category).add(layerKey(this.#layer(layers[l]!), subject))
+      this.#rows[l] ??= this.#table(layers[l]!, category).add(subject)
     }
   }
 
@@ -147,12 +147,8 @@ class Store implements MemoryStore {
   #charge(layers: number, cost: number, now: number): WindowStates {
     const lengthsMs = this.#lengthsMs
     const states = this.#statesByLayers[layers]!.slice()
-    const width = 2 * lengthsMs.length
     for (let l = 0; l < layers; l++) {
-      const row = this.#rows[l]!
-      charge(row, 0, lengthsMs, cost, now)
-      // Every window is open now, so that the cells are the states.
-      for (let i = 0; i < width; i++) states[l * width + i] = row[i]!
+      chargeAndView(this.#rows[l]!, 0, lengthsMs, cost, now, states, 2 * l * lengthsMs.length)
     }
     this.#charges++
     if (this.#charges % CHARGES_PER_SWEEP === 0) this.#sweep(now)
@@ -284,20 +280,12 @@ class Store implements MemoryStore {
 
   #locate(layers: readonly number[], category: number, subject: Subject): void {
     for (let l = 0; l < layers.length; l++) {
-      this.#rows[l] = this.#find(layers[l]!, category, subject)
+      this.#rows[l] = this.#table(layers[l]!, category).find(subject)
     }
-  }
-
-  #find(layer: number, category: number, subject: Subject): Row | undefined {
-    return this.#table(layer, category).find(layerKey(this.#layer(layer), subject))
   }
 
   #table(layer: number, category: number): RowTable {
     return this.#tables[layer * this.#schema.categories.length + category]!
-  }
-
-  #layer(index: number): LayerDefinition {
-    return this.#schema.layers[index]!
   }
 
   /** JSON, so that no two (subject, category, id) share a key whatever characters they hold. */

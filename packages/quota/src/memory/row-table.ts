@@ -1,3 +1,5 @@
+import type { LayerDefinition } from '../policy/policy.ts'
+import { layerKey, type Subject } from '../store/quota-store.ts'
 import { closedRow, isForgettable } from '../windows/row.ts'
 
 /**
@@ -12,29 +14,29 @@ export type Row = number[]
 /** The rows of one layer and category, by key; a layer that everybody shares has one row and no keys. */
 export class RowTable {
   readonly #lengthsMs: readonly number[]
-  readonly #shared: boolean
+  readonly #layer: LayerDefinition
   readonly #rows = new Map<string, Row>()
   #sharedRow: Row | undefined
   #sweeper: MapIterator<[string, Row]> | undefined
 
-  constructor(lengthsMs: readonly number[], shared: boolean) {
+  constructor(lengthsMs: readonly number[], layer: LayerDefinition) {
     this.#lengthsMs = lengthsMs
-    this.#shared = shared
+    this.#layer = layer
   }
 
   get size(): number {
     return this.#sharedRow === undefined ? this.#rows.size : 1
   }
 
-  find(key: string): Row | undefined {
-    return this.#shared ? this.#sharedRow : this.#rows.get(key)
+  find(subject: Subject): Row | undefined {
+    return this.#layer.shared ? this.#sharedRow : this.#rows.get(layerKey(this.#layer, subject))
   }
 
   /** Adds a row whose windows never opened; the caller knows that there is none. */
-  add(key: string): Row {
+  add(subject: Subject): Row {
     const row = closedRow(this.#lengthsMs.length)
-    if (this.#shared) this.#sharedRow = row
-    else this.#rows.set(key, row)
+    if (this.#layer.shared) this.#sharedRow = row
+    else this.#rows.set(layerKey(this.#layer, subject), row)
     return row
   }
 

@@ -8,6 +8,9 @@ const MODE_HUNDREDTHS: Readonly<Record<Exclude<Mode, 'adaptive' | 'custom'>, num
   lenient: 150,
 }
 
+/** The lowest and the highest factor of mode `adaptive`, in whole hundredths. */
+export const ADAPTIVE_HUNDREDTHS = { min: 75, max: 150 } as const
+
 /** Largest base limit, override or custom limit, in tokens. With it `base * 150 * 400` stays a safe integer. */
 export const MAX_LIMIT: number = 10 ** 11
 
@@ -39,31 +42,34 @@ export function scaledLimit(base: Limit, modeHundredths: number, multiplierHundr
  * Limit of a shared layer: `floor(base x mode x multiplier)`, if the layer is on and the subject does not bypass it.
  *
  * @param subjects settings of the subject in each layer, by layer name; layers without any are absent
+ * @param factorHundredths what mode `adaptive` scales by, in hundredths: 75 to 150
  */
 export function effectiveQuotas(
   policy: Policy,
   settings: Settings,
   subjects: Readonly<Record<string, SubjectSettings>> = {},
+  factorHundredths = 100,
 ): readonly Quotas[] {
   const bypassed = new Set(Object.values(subjects).flatMap((subject) => subject.bypass))
   const layers = policy.layers.flatMap(({ name, shared }, index) =>
     shared && (!settings.layers[name]!.enabled || bypassed.has(name)) ? [] : [index],
   )
+  const table = modeTable(settings, factorHundredths)
   return policy.categories.map((category) => ({
     layers,
-    limits: layers.flatMap((index) => layerLimits(policy, settings, subjects, index, category)),
+    limits: layers.flatMap((index) => layerLimits(policy, settings, table, subjects, index, category)),
   }))
 }
 
 function layerLimits(
   policy: Policy,
   settings: Settings,
+  [table, mode]: ModeTable,
   subjects: Readonly<Record<string, SubjectSettings>>,
   layerIndex: number,
   category: string,
 ): number[] {
   const { name, shared } = policy.layers[layerIndex]!
-  const [table, mode] = modeTable(settings)
   const multiplier = shared ? hundredths(settings.layers[name]!.multiplier)! : 100
   return policy.windows.map(({ label }) => {
     const override = subjects[name]?.overrides[category]?.[label] ?? null
@@ -74,8 +80,10 @@ function layerLimits(
 }
 
 /** The table that a mode reads, and the factor it puts on it in hundredths. */
-function modeTable(settings: Settings): readonly [LimitTable, number] {
+type ModeTable = readonly [table: LimitTable, hundredths: number]
+
+function modeTable(settings: Settings, factorHundredths: number): ModeTable {
   if (settings.mode === 'custom') return [settings.custom!, 100]
-  if (settings.mode === 'adaptive') return [settings.base, 100]
+  if (settings.mode === 'adaptive') return [settings.base, factorHundredths]
   return [settings.base, MODE_HUNDREDTHS[settings.mode]]
 }

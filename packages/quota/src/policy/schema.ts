@@ -98,14 +98,20 @@ export function policyFaults(policy: unknown): Fault[] {
   ]
 }
 
-/** Names every fault of a settings document of a policy; none when it can be stored. */
-export function settingsCheck(policy: Policy): (document: unknown) => Fault[] {
+/**
+ * Names every fault of a settings document of a policy; none when it can be stored.
+ *
+ * @param hasFactor whether there is a factor for mode `adaptive`
+ */
+export function settingsCheck(policy: Policy, hasFactor: boolean): (document: unknown) => Fault[] {
   const table = tableSchema(policy)
   const shared = policy.layers.filter((layer) => layer.shared).map((layer) => layer.name)
   const schema = z.strictObject({
     mode: z
       .enum(MODES, { error: `expected one of ${MODES.join(', ')}` })
-      .refine((mode) => mode !== 'adaptive', { error: 'not available: this engine has no adaptive law' }),
+      .refine((mode) => hasFactor || mode !== 'adaptive', {
+        error: 'not available: this engine has no adaptive factor',
+      }),
     base: table,
     custom: table.nullable(),
     layers: eachKey(shared, z.strictObject({ enabled: z.boolean(), multiplier })),

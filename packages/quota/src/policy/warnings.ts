@@ -1,5 +1,5 @@
 import type { Fault } from '../errors/quota-error.ts'
-import { effectiveQuotas } from './limits.ts'
+import { ADAPTIVE_HUNDREDTHS, effectiveQuotas } from './limits.ts'
 import type { Policy } from './policy.ts'
 import type { Settings } from './settings.ts'
 
@@ -10,11 +10,13 @@ export function priceOf(policy: Policy, settings: Settings, operation: string): 
 
 /**
  * What in accepted settings makes an operation impossible: a limit below its price. One entry a window, naming the
- * operations; `path` points into the table that the mode reads.
+ * operations; `path` points into the table that the mode reads. Mode `adaptive` is judged at its lowest factor.
  */
 export function settingsWarnings(policy: Policy, settings: Settings): Fault[] {
   const table = settings.mode === 'custom' ? 'custom' : 'base'
-  return effectiveQuotas(policy, settings).flatMap(({ layers, limits }, categoryIndex) => {
+  const { min } = ADAPTIVE_HUNDREDTHS
+  const where = settings.mode === 'adaptive' ? ` at factor ${min / 100}` : ''
+  return effectiveQuotas(policy, settings, {}, min).flatMap(({ layers, limits }, categoryIndex) => {
     const category = policy.categories[categoryIndex]!
     const operations = Object.keys(policy.operations).filter((name) => policy.operations[name]!.category === category)
     return limits.flatMap((limit, index) => {
@@ -22,7 +24,7 @@ export function settingsWarnings(policy: Policy, settings: Settings): Fault[] {
       const { label } = policy.windows[index % policy.windows.length]!
       const tooDear = operations.filter((name) => priceOf(policy, settings, name) > limit)
       if (tooDear.length === 0) return []
-      const message = `the effective limit of ${limit} tokens is below the price of ${tooDear.join(', ')}`
+      const message = `the effective limit of ${limit} tokens${where} is below the price of ${tooDear.join(', ')}`
       return [{ path: `${table}.${layer.name}.${category}.${label}`, message }]
     })
   })

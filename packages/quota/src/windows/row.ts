@@ -66,18 +66,38 @@ export function fits(
 
 /** Charges a cost to every window of a row, opening those that are not open. The caller has asked {@link fits}. */
 export function charge(cells: Cells, at: number, lengthsMs: readonly number[], cost: number, now: number): void {
+  for (let w = 0; w < lengthsMs.length; w++) chargeWindow(cells, at + 2 * w, lengthsMs[w]!, cost, now)
+}
+
+/** As {@link charge}, and writes what {@link viewRow} would say thereafter into `state` from `to` on. */
+export function chargeAndView(
+  cells: Cells,
+  at: number,
+  lengthsMs: readonly number[],
+  cost: number,
+  now: number,
+  state: number[],
+  to: number,
+): void {
   for (let w = 0; w < lengthsMs.length; w++) {
     const i = at + 2 * w
-    const startedAt = cells[i]!
-    const used = cells[i + 1]!
-    if (isOpen(startedAt, used, lengthsMs[w]!, now)) {
-      if (startedAt - now > MAX_AHEAD_MS) cells[i] = now
-      cells[i + 1] = Math.min(used + cost, Number.MAX_SAFE_INTEGER)
-    } else {
-      // Later than any earlier opening, so that a start identifies a window and a late refund finds only its own.
-      cells[i] = Math.max(now, anchored(startedAt, now) + 1)
-      cells[i + 1] = cost
-    }
+    chargeWindow(cells, i, lengthsMs[w]!, cost, now)
+    // The window is open now, so that its cells are its state.
+    state[to + 2 * w] = cells[i]!
+    state[to + 2 * w + 1] = cells[i + 1]!
+  }
+}
+
+function chargeWindow(cells: Cells, i: number, lengthMs: number, cost: number, now: number): void {
+  const startedAt = cells[i]!
+  const used = cells[i + 1]!
+  if (isOpen(startedAt, used, lengthMs, now)) {
+    if (startedAt - now > MAX_AHEAD_MS) cells[i] = now
+    cells[i + 1] = Math.min(used + cost, Number.MAX_SAFE_INTEGER)
+  } else {
+    // Later than any earlier opening, so that a start identifies a window and a late refund finds only its own.
+    cells[i] = Math.max(now, anchored(startedAt, now) + 1)
+    cells[i + 1] = cost
   }
 }
 

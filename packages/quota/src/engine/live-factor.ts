@@ -1,0 +1,71 @@
+import { ADAPTIVE_HUNDREDTHS } from '../policy/limits.ts'
+import type { FactorStore, VersionedFactor } from '../store/factor-store.ts'
+
+function isFactor(hundredths: number): boolean {
+  const { min, max } = ADAPTIVE_HUNDREDTHS
+  return Number.isInteger(hundredths) && hundredths >= min && hundredths <= max
+}
+
+/**
+ * Follows the adaptive factor in a store. It holds no decision up: until it was read it is 1, and while the store does
+ * not answer it is the last one known.
+ */
+export class LiveFactor {
+  readonly #store: FactorStore
+  readonly #onChange: (hundredths: number) => void
+  readonly #unwatch: () => void
+  #hundredths = 100
+  /** Counts changes heard of, so that a read which began before one is followed by another. */
+  #changes = 0
+  #reading: Promise<void> | undefined
+
+  constructor(store: FactorStore, onChange: (hundredths: number) => void) {
+    this.#store = store
+    this.#onChange = onChange
+    this.#unwatch = store.watch(() => this.#heard())
+    this.#heard()
+  }
+
+  /** Ends when the reads under way have ended, also in vain. */
+  async settled(): Promise<void> {
+    await this.#reading
+  }
+
+  close(): void {
+    this.#unwatch()
+  }
+
+  #heard(): void {
+    this.#changes++
+    if (this.#reading !== undefined) return
+    try {
+      const answer = this.#store.read()
+      if (answer instanceof Promise) this.#reading = this.#follow(answer)
+      else this.#adopt(answer)
+    } catch {
+      // The last factor known stays in force; the next tick that anybody makes is heard of again.
+    }
+  }
+
+  async #follow(first: Promise<VersionedFactor | undefined>): Promise<void> {
+    try {
+      let changes = this.#changes
+      this.#adopt(await first)
+      while (changes !== this.#changes) {
+        changes = this.#changes
+        this.#adopt(await this.#store.read())
+      }
+    } catch {
+      // As above.
+    } finally {
+      this.#reading = undefined
+    }
+  }
+
+  #adopt(stored: VersionedFactor | undefined): void {
+    const hundredths = stored?.state.factorHundredths ?? 100
+    if (hundredths === this.#hundredths || !isFactor(hundredths)) return
+    this.#hundredths = hundredths
+    this.#onChange(hundredths)
+  }
+}

@@ -1,0 +1,27 @@
+import type { FactorState } from '../store/factor-state.ts'
+import type { FactorStore, VersionedFactor } from '../store/factor-store.ts'
+
+/** A {@link FactorStore} in the memory of one process, which answers at once. */
+export interface MemoryFactor extends FactorStore {
+  read(): VersionedFactor | undefined
+  compareAndSet(expectedVersion: number, minute: number, state: FactorState): boolean
+}
+
+/** The adaptive factor in memory: gone with the process. */
+export function memoryFactor(): MemoryFactor {
+  const listeners = new Set<() => void>()
+  let stored: VersionedFactor | undefined
+  return {
+    read: () => stored,
+    compareAndSet(expectedVersion, minute, state) {
+      if ((stored?.version ?? 0) !== expectedVersion || stored?.minute === minute) return false
+      stored = { version: expectedVersion + 1, minute, state }
+      for (const listener of listeners) listener()
+      return true
+    },
+    watch(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}

@@ -1,0 +1,247 @@
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import {
+  adaptiveTicker,
+  type FactorState,
+  type FactorStore,
+  initialFactor,
+  MAX_LIMIT,
+  type MemoryFactor,
+  memoryFactor,
+  memoryOutcomes,
+  memorySettings,
+  outcomeRecorder,
+  type QuotaOptions,
+  type VersionedFactor,
+} from '../src/index.ts'
+import { type Fixture, fixture, flatBase, type Operation, testClock } from './support.ts'
+
+/** Writes a factor, as a tick would. */
+function move(store: MemoryFactor, factorHundredths: number): void {
+  const { version, minute } = store.read() ?? { version: 0, minute: 0 }
+  const state: FactorState = { ...initialFactor(), factorHundredths }
+  expect(store.compareAndSet(version, minute + 1, state)).toBe(true)
+}
+
+async function adaptive(options: Partial<QuotaOptions<Operation>> = {}): Promise<Fixture & { factor: MemoryFactor }> {
+  const factor = memoryFactor()
+  const made = fixture({ adaptive: { factor }, ...options })
+  await made.quota.settings.update({ mode: 'adaptive' })
+  return { ...made, factor }
+}
+
+function limits({ quota }: Fixture, subject = 'u'): (number | string)[] {
+  return quota.statusSync(subject).windows.write!.map(({ limit }) => limit)
+}
+
+/** A factor store that answers later, as a test lets it. */
+function laterFactor() {
+  const inner = memoryFactor()
+  const asked: ((answer: VersionedFactor | undefined | Error) => void)[] = []
+  const store: FactorStore = {
+    ...inner,
+    read: () =>
+      new Promise((resolve, reject) => {
+        asked.push((answer) => (answer instanceof Error ? reject(answer) : resolve(answer)))
+      }),
+  }
+  return { inner, asked, store }
+}
+
+describe('mode adaptive', () => {
+  it('needs a factor', async () => {
+    await expect(fixture().quota.settings.update({ mode: 'adaptive' })).rejects.toMatchObject({
+      faults: [{ path: 'mode', message: 'not available: this engine has no adaptive factor' }],
+    })
+    expect(() => fixture({ adaptive: {} as never })).toThrowError(/adaptive.factor: expected a factor store/)
+  })
+
+  it('starts at factor 1, and follows it at once, in every layer', async () => {
+    const engine = await adaptive()
+    expect(limits(engine)).toEqual([60, 200, 600, 1500, 5000, 18000])
+    move(engine.factor, 85)
+    expect(limits(engine)).toEqual([51, 170, 510, 1275, 4250, 15300])
+    move(engine.factor, 150)
+    expect(limits(engine)).toEqual([90, 300, 900, 2250, 7500, 27000])
+  })
+
+  it('starts with the factor that is stored', async () => {
+    const factor = memoryFactor()
+    move(factor, 75)
+    expect(limits(await adaptive({ adaptive: { factor } }))[0]).toBe(45)
+  })
+
+  it('decides by the factor', async () => {
+    const engine = await adaptive()
+    move(engine.factor, 75)
+    expect(engine.quota.consumeSync({ subject: 'u', operation: 'write', cost: 46 }).allowed).toBe(false)
+    move(engine.factor, 80)
+    expect(engine.quota.consumeSync({ subject: 'u', operation: 'write', cost: 46 }).allowed).toBe(true)
+  })
+
+  it('multiplies factor and multiplier exactly', async () => {
+    const engine = await adaptive()
+    const anyBase = fc.integer({ min: 0, max: MAX_LIMIT })
+    const [anyFactor, anyMultiplier] = [fc.integer({ min: 75, max: 150 }), fc.integer({ min: 25, max: 400 })]
+    await fc.assert(
+      fc.asyncProperty(anyBase, anyFactor, anyMultiplier, async (base, factor, multiplier) => {
+        const layers = { site: { multiplier: multiplier / 100 } }
+        await engine.quota.settings.update({ base: flatBase(base, base), layers })
+        move(engine.factor, factor)
+        const exact = (by: number): number => {
+          const limit = Number((BigInt(base) * BigInt(factor) * BigInt(by)) / 10_000n)
+          return base > 0 ? Math.max(1, limit) : 0
+        }
+        expect(limits(engine)).toEqual([100, 100, 100, multiplier, multiplier, multiplier].map(exact))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('leaves overrides as they are, and scales the rest of a subject with some', async () => {
+    const engine = await adaptive()
+    await engine.quota.subjects.set('u', { overrides: { write: { '5h': 7 } }, bypass: ['site'] })
+    expect(limits(engine)).toEqual([60, 7, 600])
+    move(engine.factor, 75)
+    expect(limits(engine)).toEqual([45, 7, 450])
+  })
+
+  it('is the only one that the factor moves, and the factor that moved meanwhile counts when it is back', async () => {
+    const engine = await adaptive()
+    for (const mode of ['conservative', 'normal', 'lenient', 'custom'] as const) {
+      await engine.quota.settings.update({ mode, custom: flatBase(9, 9) })
+      const before = limits(engine)
+      move(engine.factor, mode === 'normal' ? 130 : 120)
+      expect(limits(engine)).toEqual(before)
+    }
+    await engine.quota.settings.update({ mode: 'adaptive' })
+    expect(limits(engine)[0]).toBe(72)
+  })
+
+  it('keeps the settings’ version: an administrator loses no race against the factor', async () => {
+    const engine = await adaptive()
+    const { version } = await engine.quota.settings.get()
+    const told = vi.fn()
+    engine.quota.on('settings', told)
+    move(engine.factor, 90)
+    expect(engine.quota.statusSync('u').settingsVersion).toBe(version)
+    expect(told).not.toHaveBeenCalled()
+    const { settings } = await engine.quota.settings.update({ prices: { write: 7 } }, { ifVersion: version })
+    expect(settings.version).toBe(version + 1)
+    expect(limits(engine)[0]).toBe(54)
+  })
+
+  it('warns of what is impossible at the lowest factor', async () => {
+    const { quota } = await adaptive()
+    const { warnings } = await quota.settings.update({ base: { personal: { write: { '1h': 19 } } } })
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'the effective limit of 14 tokens at factor 0.75 is below the price of write, big',
+    ])
+  })
+})
+
+describe('engines that share a factor', () => {
+  it('follow it, and no more when they are closed', async () => {
+    const [factor, settingsStore] = [memoryFactor(), memorySettings()]
+    const close = vi.fn()
+    const shared = { settingsStore, adaptive: { factor: { ...factor, close } } }
+    const [one, other] = [await adaptive(shared), await adaptive(shared)]
+    move(factor, 90)
+    expect([limits(one)[0], limits(other)[0]]).toEqual([54, 54])
+    await one.quota.close()
+    expect(close).toHaveBeenCalledTimes(1)
+    const read = vi.spyOn(shared.adaptive.factor, 'read')
+    move(factor, 80)
+    expect(limits(other)[0]).toBe(48)
+    expect(read).toHaveBeenCalledTimes(1)
+  })
+
+  it('follow a service’s outcomes through a ticker', async () => {
+    const clock = testClock()
+    const outcomes = memoryOutcomes()
+    const engine = await adaptive({ clock })
+    const ticker = adaptiveTicker({ outcomes, factorStore: engine.factor, clock, settings: engine.quota.settings })
+    const recorder = outcomeRecorder({ store: outcomes, clock })
+    for (let call = 0; call < 1_000; call++) recorder.record({ httpStatus: call % 10 === 0 ? 502 : 200 })
+    await recorder.close()
+    clock.at += 60_000
+    await ticker.tick()
+    expect(limits(engine)[0]).toBe(54)
+    await engine.quota.settings.update({ mode: 'normal' })
+    clock.at += 300_000
+    expect(await ticker.tick()).toEqual({ status: 'idle' })
+    expect(engine.factor.read()?.version).toBe(1)
+  })
+})
+
+describe('a factor store that answers later', () => {
+  const at = (version: number, factorHundredths: number): VersionedFactor => ({
+    version,
+    minute: version,
+    state: { ...initialFactor(), factorHundredths },
+  })
+
+  it('holds no decision up: the factor is 1 until it was read, and ready() waits for it', async () => {
+    const { asked, store } = laterFactor()
+    const engine = await adaptive({ adaptive: { factor: store } })
+    expect(limits(engine)[0]).toBe(60)
+    let ready = false
+    const waiting = engine.quota.ready().then(() => {
+      ready = true
+    })
+    await new Promise(setImmediate)
+    expect(ready).toBe(false)
+    asked[0]!(at(1, 80))
+    await waiting
+    expect(limits(engine)[0]).toBe(48)
+  })
+
+  it('is read again when a change came during a read', async () => {
+    const { inner, asked, store } = laterFactor()
+    const engine = await adaptive({ adaptive: { factor: store } })
+    move(inner, 90)
+    move(inner, 80)
+    expect(asked).toHaveLength(1)
+    asked[0]!(undefined)
+    await new Promise(setImmediate)
+    asked[1]!(at(2, 80))
+    await engine.quota.ready()
+    expect(limits(engine)[0]).toBe(48)
+    expect(asked).toHaveLength(2)
+  })
+
+  it('that cannot be read leaves the last factor in force, and is read again at the next change', async () => {
+    const { inner, asked, store } = laterFactor()
+    const engine = await adaptive({ adaptive: { factor: store } })
+    asked[0]!(at(1, 80))
+    await engine.quota.ready()
+    for (const [read, after] of [
+      [new Error('gone'), 48],
+      [at(3, 90), 54],
+    ] as const) {
+      move(inner, 100)
+      asked.at(-1)!(read)
+      await engine.quota.ready()
+      expect(limits(engine)[0]).toBe(after)
+    }
+    expect(asked).toHaveLength(3)
+  })
+
+  it('that throws at once is no error of the engine', async () => {
+    const inner = memoryFactor()
+    const read = vi.fn<() => VersionedFactor | undefined>().mockImplementationOnce(() => {
+      throw new Error('gone')
+    })
+    const engine = await adaptive({ adaptive: { factor: { ...inner, read: () => read() ?? inner.read() } } })
+    expect(limits(engine)[0]).toBe(60)
+    move(inner, 80)
+    expect(limits(engine)[0]).toBe(48)
+  })
+
+  it.each([74, 151, 99.5, Number.NaN, '100'])('holding %s as its factor is not followed', async (wrong) => {
+    const engine = await adaptive()
+    move(engine.factor, 90)
+    move(engine.factor, wrong as number)
+    expect(limits(engine)[0]).toBe(54)
+  })
+})
