@@ -7,7 +7,9 @@ export const root = join(import.meta.dirname, '..')
 
 /** The folders of all workspace packages, relative to the root. */
 export const folders = [
-  ...['packages', 'examples'].flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`)),
+  ...['packages', 'examples', 'internal'].flatMap((group) =>
+    readdirSync(join(root, group)).map((name) => `${group}/${name}`),
+  ),
   'bench',
   'docs',
 ].filter((folder) => existsSync(join(root, folder, 'package.json')))

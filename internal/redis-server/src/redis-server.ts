@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { type RedisBinary, redisBinary } from './redis-binary.ts'
+
+/** Whether tests with real servers run; `REDIS_TESTS=off` leaves them out, for `describe.runIf(redisTests)`. */
+export const redisTests: boolean = process.env.REDIS_TESTS !== 'off'
+
+export interface RedisOptions {
+  /** More arguments for the server, for example `['--maxmemory', '2mb']`. */
+  readonly args?: readonly string[]
+  /** Writes an append-only file, synced before every reply. @default false */
+  readonly aof?: boolean
+  /** Where it keeps its files. @default a temporary folder, removed with the server */
+  readonly dir?: string
+}
+
+/** A private server on a free loopback port; gone with this process, however that ends. */
+export interface RedisServer {
+  readonly port: number
+  readonly url: string
+  /** Ends the server and removes its temporary folder. */
+  stop(): Promise<void>
+  /** SIGKILL: as when the machine is lost. */
+  kill(): Promise<void>
+  /** Starts it again on the same port and files, after ending it if it runs. */
+  restart(): Promise<void>
+  /** SIGSTOP: connections stay open and nothing is answered. */
+  pause(): void
+  /** SIGCONT. */
+  resume(): void
+  /** Sends one command over a connection of its own, for example `cli('GET', 'k')`. */
+  cli(...args: string[]): Promise<unknown>
+}
+
+/** Starts a server and resolves when it accepts connections: 10 to 30 ms. */
+export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
+  const binary = await redisBinary()
+  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'scoregw-redis-')))
+  const ownDir = options.dir === undefined ? dir : undefined
+  const args = [
+    ...['--bind', '127.0.0.1', '--dir', dir, '--save', '', '--daemonize', 'no', '--maxmemory-policy', 'noeviction'],
+    ...(options.aof === true ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no']),
+    ...(options.args ?? []),
+  ]
+  const start = (port: number) => launch(binary, ['--port', String(port), ...args], ownDir)
+  const removeOwnDir = async () => {
+    if (ownDir !== undefined) await rm(ownDir, { recursive: true, force: true })
+  }
+  let { port, running } = await startOnFreePort(start).catch(async (error: unknown) => {
+    await removeOwnDir()
+    throw error
+  })
+  const kill = () => running.end('SIGKILL')
+
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    kill,
+    async stop() {
+      await kill()
+      await removeOwnDir()
+    },
+    async restart() {
+      await running.end('SIGTERM')
+      running = await start(port)
+    },
+    pause: () => running.signal('SIGSTOP'),
+    resume: () => running.signal('SIGCONT'),
+    cli: (...words) => command(port, words),
+  }
+}
+
+interface Running {
+  signal(name: NodeJS.Signals): void
+  /** Resolves when the process is gone; at once when it is. */
+  end(name: NodeJS.Signals): Promise<void>
+}
+
+/** Another process may take the port between the look and the server's start: then look again. */
+async function startOnFreePort(start: (port: number) => Promise<Running>): Promise<{ port: number; running: Running }> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort()
+    try {
+      return { port, running: await start(port) }
+    } catch (error) {
+      if (attempt === 5 || !/already in use/i.test(String(error))) throw error
+    }
+  }
+}
+
+async function launch(binary: RedisBinary, args: readonly string[], ownDir: string | undefined): Promise<Running> {
+  const server = spawn(binary.path, args, { env: binary.env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const guard = startGuard(server, ownDir)
+  const gone = new Promise<void>((resolve) => {
+    // `close` follows both an exit and a program that could not be started.
+    server.once('close', () => {
+      guard.kill('SIGKILL')
+      resolve()
+    })
+  })
+  await accepting(server)
+  return {
+    signal: (name) => {
+      server.kill(name)
+    },
+    async end(name) {
+      // One that is paused would hear nothing but SIGKILL.
+      if (name !== 'SIGKILL') server.kill('SIGCONT')
+      server.kill(name)
+      await gone
+    },
+  }
+}
+
+/** Resolves when the server says that it is ready (after it has loaded its files), rejects when it ends before. */
+function accepting(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    for (const stream of [server.stdout, server.stderr]) {
+      stream?.on('data', (data: Buffer) => {
+        output = (output + data.toString()).slice(-10_000)
+        if (output.includes('Ready to accept connections')) resolve()
+      })
+    }
+    server.once('error', reject)
+    server.once('exit', () => reject(new Error(`The Redis server ended while starting:\n${output}`)))
+  })
+}
+
+/** A shell that waits for the end of its standard input, so for the end of this process, and then cleans up. */
+function startGuard(server: ChildProcess, ownDir: string | undefined): ChildProcess {
+  const script = 'cat >/dev/null; kill -9 "$1"; [ -z "$2" ] || rm -rf "$2"'
+  const guard = spawn('sh', ['-c', script, 'sh', String(server.pid), ownDir ?? ''], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  guard.unref()
+  return guard
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+async function command(port: number, [name, ...args]: readonly string[]): Promise<unknown> {
+  if (name === undefined) throw new TypeError('No command was given')
+  const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => null })
+  // The command rejects with the same news.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return await client.call(name, ...args)
+  } finally {
+    client.disconnect()
+  }
+}

@@ -1,0 +1,7 @@
+export type { EvictionPolicy, RedisLogger } from './client/eviction-policy.ts'
+export { type RedisOutcomes, type RedisOutcomesOptions, redisOutcomes } from './outcomes/redis-outcomes.ts'
+export type { RedisSettingsOptions } from './settings/options.ts'
+export { type RedisBroadcast, redisBroadcast } from './settings/redis-broadcast.ts'
+export { type RedisSettings, redisSettings } from './settings/redis-settings.ts'
+export type { RedisStoreOptions } from './store/options.ts'
+export { type RedisStore, redisStore } from './store/redis-store.ts'

@@ -1,0 +1,128 @@
+/// <reference path="../lua.d.ts" />
+import {
+  type MinuteOutcomes,
+  OUTCOME_COLUMNS,
+  OUTCOMES_KEPT_MINUTES,
+  type OutcomeColumn,
+  type OutcomeStore,
+} from '@scoregw/quota'
+import type { ChainableCommander, Redis } from 'ioredis'
+import * as z from 'zod'
+import { clientOption, parseOptions, prefixOption } from '../client/options.ts'
+import { type OwnClient, ownClient } from '../client/own-client.ts'
+import add from './add.lua'
+
+/** What {@link redisOutcomes} takes. */
+export interface RedisOutcomesOptions {
+  /** Tells which server; the store works on a connection of its own and leaves this one alone. */
+  readonly client: Redis
+  /** The beginning of every key. The client's own `keyPrefix` is not used. @default 'quota' */
+  readonly prefix?: string | undefined
+}
+
+/** An {@link OutcomeStore} in Redis: counts of all processes that name the same server and prefix. */
+export interface RedisOutcomes extends OutcomeStore {
+  add(counts: readonly MinuteOutcomes[]): Promise<void>
+  read(fromMinute: number, toMinute: number): Promise<MinuteOutcomes[]>
+  /** Closes the connection; calls that come later or are under way reject. */
+  close(): void
+}
+
+const BUCKET_MINUTES = 30
+const KEPT_MS = (OUTCOMES_KEPT_MINUTES + BUCKET_MINUTES) * 60_000
+/** Half-hours added to or read at a time: a script or reply of moderate size; a week is read in four. */
+const BATCH_BUCKETS = 96
+
+const schema: z.ZodType<{ readonly client: Redis; readonly prefix: string }> = z.strictObject({
+  client: clientOption,
+  prefix: prefixOption.default('quota'),
+})
+
+/**
+ * Counts of outcomes in Redis, one hash for half an hour, forgotten 8 days after its last change. Calls reject with the
+ * client's error or `store_error` while the server does not answer.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ */
+export function redisOutcomes(options: RedisOutcomesOptions): RedisOutcomes {
+  const { client, prefix } = parseOptions('redisOutcomes()', schema, options)
+  return new Store(ownClient(client), `{${prefix}}:outcomes:`)
+}
+
+class Store implements RedisOutcomes {
+  readonly #own: OwnClient
+  readonly #start: string
+
+  constructor(own: OwnClient, start: string) {
+    this.#own = own
+    this.#start = start
+  }
+
+  async add(counts: readonly MinuteOutcomes[]): Promise<void> {
+    await this.#own.ready()
+    for (const batch of inBatches([...byBucket(counts)])) {
+      const keys = batch.map(([bucket]) => this.#start + bucket)
+      const words = batch.flatMap(([, counts], index) => counts.flatMap((each) => additions(index + 1, each)))
+      await this.#own.redis.eval(add, keys.length, ...keys, KEPT_MS, ...words)
+    }
+  }
+
+  async read(fromMinute: number, toMinute: number): Promise<MinuteOutcomes[]> {
+    await this.#own.ready()
+    const first = Math.floor(fromMinute / BUCKET_MINUTES)
+    const end = Math.ceil(toMinute / BUCKET_MINUTES)
+    const buckets = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index)
+    const minutes: MinuteOutcomes[] = []
+    for (const batch of inBatches(buckets)) {
+      for (const fields of await this.#hashes(batch)) minutes.push(...minutesOf(fields))
+    }
+    return minutes.filter(({ minute }) => minute >= fromMinute && minute < toMinute)
+  }
+
+  close(): void {
+    this.#own.close()
+  }
+
+  async #hashes(buckets: readonly number[]): Promise<Record<string, string>[]> {
+    const pipeline: ChainableCommander = this.#own.redis.pipeline()
+    for (const bucket of buckets) pipeline.hgetall(this.#start + bucket)
+    const replies = (await pipeline.exec()) ?? []
+    return replies.map(([error, fields]) => {
+      if (error !== null) throw error
+      return fields as Record<string, string>
+    })
+  }
+}
+
+function byBucket(counts: readonly MinuteOutcomes[]): Map<number, MinuteOutcomes[]> {
+  const buckets = new Map<number, MinuteOutcomes[]>()
+  for (const each of counts) {
+    const bucket = Math.floor(each.minute / BUCKET_MINUTES)
+    const found = buckets.get(bucket)
+    if (found === undefined) buckets.set(bucket, [each])
+    else found.push(each)
+  }
+  return buckets
+}
+
+/** The script's threes for one minute; a count of 0 needs no field. */
+function additions(keyIndex: number, counts: MinuteOutcomes): (string | number)[] {
+  const counted = OUTCOME_COLUMNS.filter((column) => counts[column] > 0)
+  return counted.flatMap((column) => [keyIndex, `${counts.minute}:${column}`, counts[column]])
+}
+
+/** The minutes of one hash, in order. Fields that another version of this library may have added are left out. */
+function minutesOf(fields: Readonly<Record<string, string>>): MinuteOutcomes[] {
+  const names = Object.keys(fields)
+  const minutes = new Set(names.map((name) => Number.parseInt(name, 10)))
+  return [...minutes]
+    .sort((a, b) => a - b)
+    .map((minute) => {
+      const counts = OUTCOME_COLUMNS.map((column) => [column, Number(fields[`${minute}:${column}`] ?? 0)] as const)
+      return { minute, ...(Object.fromEntries(counts) as Record<OutcomeColumn, number>) }
+    })
+}
+
+function* inBatches<T>(items: readonly T[]): Generator<T[]> {
+  for (let start = 0; start < items.length; start += BATCH_BUCKETS) yield items.slice(start, start + BATCH_BUCKETS)
+}

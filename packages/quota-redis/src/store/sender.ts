@@ -1,0 +1,41 @@
+import type { OwnClient } from '../client/own-client.ts'
+import type { Batch } from './batch.ts'
+import { Breaker } from './breaker.ts'
+import { Delivery, type DeliveryContext } from './delivery.ts'
+import { storeError } from './errors.ts'
+import type { Step } from './steps.ts'
+
+/** Sends batches, but only a few while the server does not answer. */
+export class Sender {
+  readonly #context: DeliveryContext
+  readonly #breaker = new Breaker(() => performance.now())
+  /** Why the last call that got no answer got none. */
+  #lastError: unknown
+
+  constructor(connection: OwnClient, deadlineMs: number, rebatch: (steps: readonly Step[]) => Batch) {
+    this.#context = {
+      connection,
+      deadlineMs,
+      rebatch,
+      answered: () => this.#breaker.succeeded(),
+      unanswered: (error) => {
+        this.#lastError = error
+        this.#breaker.failed()
+      },
+    }
+  }
+
+  /**
+   * Answers or fails every step of the batch: within the deadline, and at once while the circuit is open.
+   * @returns a promise that never rejects; when it resolves, nothing of the batch is under way any more
+   */
+  async send(batch: Batch): Promise<void> {
+    if (this.#breaker.admits()) await this.sendAnyway(batch)
+    else batch.fail(storeError('Redis gave no answers for a while and is not asked now', this.#lastError))
+  }
+
+  /** The same, whatever the circuit says. */
+  sendAnyway(batch: Batch): Promise<void> {
+    return new Delivery(this.#context, batch).run()
+  }
+}

@@ -1,0 +1,274 @@
+import {
+  memoryStore,
+  type QuotaStore,
+  type Quotas,
+  type ReservationId,
+  type StoreSchema,
+  type TakeReply,
+  type TakeRequest,
+} from '@scoregw/quota'
+import { manualClock } from '@scoregw/quota-testkit'
+import * as fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Keys } from '../src/store/keys.ts'
+import { newPrefix, openStore } from './store-harness.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 400
+const TIMEOUT_MS = 60_000 + 30 * RUNS
+const SUBJECTS = ['a', 'b']
+
+const WINDOWS = [
+  { label: '1m', lengthMs: 60_000 },
+  { label: '1h', lengthMs: 3_600_000 },
+  { label: '1d', lengthMs: 86_400_000 },
+]
+
+function schemaOf(windows: number): StoreSchema {
+  return {
+    windows: WINDOWS.slice(0, windows),
+    categories: ['read', 'write'],
+    layers: [
+      { name: 'site', scope: 'Site', shared: true },
+      { name: 'personal', scope: 'Personal', shared: false },
+      { name: 'all', scope: 'All', shared: true },
+    ],
+  }
+}
+
+/** Few of them, so that takes under the same limits follow each other. */
+const LIMITS = [
+  [12, 12, 12, 12, 12, 12, 12, 12, 12],
+  [7, 12, 12, 12, 12, 7, 12, 12, 12],
+  [12, 12, 9, 5, 12, 12, 12, 12, 6],
+  [0, 12, 12, 12, 12, 12, 12, 12, 12],
+  [Number.POSITIVE_INFINITY, 12, 12, Number.POSITIVE_INFINITY, 12, 12, 12, 12, 12],
+  Array.from({ length: 9 }, () => Number.POSITIVE_INFINITY),
+]
+
+/** One object for the same limits, as an engine has for the subjects that have no limits of their own. */
+const quotasByText = new Map<string, Quotas>()
+function quotasOf(layers: readonly number[], limits: readonly number[]): Quotas {
+  const text = `${layers} ${limits}`
+  const known = quotasByText.get(text) ?? { layers, limits }
+  quotasByText.set(text, known)
+  return known
+}
+
+interface RowSeed {
+  readonly layer: number
+  readonly category: number
+  readonly subject: string
+  readonly closed: boolean
+  /** Start, from now, and tokens used, of up to three windows. */
+  readonly windows: readonly { readonly startsInMs: number; readonly used: number }[]
+}
+
+/** Rows as a store may have left them at any time, by any clock. */
+const rowSeed: fc.Arbitrary<RowSeed> = fc.record({
+  layer: fc.nat(2),
+  category: fc.nat(1),
+  subject: fc.constantFrom(...SUBJECTS),
+  closed: fc.boolean(),
+  windows: fc.tuple(...WINDOWS.map(({ lengthMs }) => windowSeed(lengthMs))),
+})
+
+function windowSeed(lengthMs: number): fc.Arbitrary<RowSeed['windows'][number]> {
+  const ending = [-lengthMs - 1, -lengthMs, -lengthMs + 1]
+  return fc.record({
+    startsInMs: fc.constantFrom(...ending, -1, 0, 1, -1, 0, 1, 4_999, 5_000, 5_001, 31_536_000_000),
+    used: fc.oneof(
+      { weight: 5, arbitrary: fc.nat(12) },
+      fc.constantFrom(Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER),
+    ),
+  })
+}
+
+interface Ask {
+  readonly kind: 'take' | 'settle' | 'reset' | 'read'
+  readonly subject: string
+  readonly category: number
+  readonly layers: readonly number[]
+  readonly cost: number
+  readonly limits: readonly number[]
+  readonly id: ReservationId | undefined
+  readonly as: 'committed' | 'cancelled'
+  /** Which earlier take is settled, and the tokens that go back. */
+  readonly of: number
+}
+
+const reservationId: fc.Arbitrary<ReservationId> = fc.record({
+  id: fc.constantFrom('i', 'j'),
+  nonce: fc.constantFrom('x', 'y'),
+  fingerprint: fc.constantFrom('f', 'f', 'f', 'g'),
+  ttlMs: fc.constant(90_000),
+})
+
+const ask: fc.Arbitrary<Ask> = fc.record({
+  kind: fc.constantFrom('take', 'take', 'take', 'take', 'take', 'settle', 'reset', 'read'),
+  subject: fc.constantFrom(...SUBJECTS),
+  category: fc.constantFrom(0, 0, 1),
+  layers: fc.constantFrom([0, 1], [0, 1], [0, 1, 2], [1], [0]),
+  cost: fc.constantFrom(1, 1, 1, 2, 3),
+  limits: fc.constantFrom(...LIMITS),
+  id: fc.option(reservationId, { nil: undefined, freq: 2 }),
+  as: fc.constantFrom('committed', 'cancelled'),
+  of: fc.nat(7),
+})
+
+interface History {
+  readonly windows: number
+  readonly seeds: readonly RowSeed[]
+  /** Batches, each with how far the clock is turned before it. */
+  readonly batches: readonly { readonly turnMs: number; readonly asks: readonly Ask[] }[]
+}
+
+const history: fc.Arbitrary<History> = fc.record({
+  windows: fc.constantFrom(1, 2, 3, 3, 3),
+  seeds: fc.array(rowSeed, { maxLength: 6 }),
+  batches: fc.array(
+    fc.record({
+      turnMs: fc.constantFrom(0, 1, -3_000, -6_000, 59_999, 60_000, 90_000, 3_600_000),
+      asks: fc.array(ask, { minLength: 1, maxLength: 12 }),
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+})
+
+/** A take under an id or not, and what it was answered. */
+interface Taken {
+  readonly request: TakeRequest
+  readonly reply: TakeReply
+}
+
+/** Puts one question to a store; settlements are of takes that were answered by the store in memory. */
+function put(store: QuotaStore, schema: StoreSchema, asked: Ask, taken: readonly Taken[]): unknown {
+  const { subject, category, layers, cost, id } = asked
+  if (asked.kind === 'read') return store.read({ subject, categories: [0, 1], layers })
+  if (asked.kind === 'reset') return store.reset({ subject, categories: [category], layers })
+  if (asked.kind === 'take') return store.take(takeRequest(schema, asked))
+  const { request, reply } = taken[asked.of % Math.max(1, taken.length)] ?? {
+    request: takeRequest(schema, asked),
+    reply: { states: layers.flatMap(() => schema.windows.flatMap(() => [0, 0])) },
+  }
+  const states =
+    reply.states.length > 0 ? reply.states : request.quotas.layers.flatMap(() => schema.windows.flatMap(() => [0, 0]))
+  return store.settle({
+    subject: request.subject,
+    category: request.category,
+    layers: request.quotas.layers,
+    states,
+    giveBack: Math.min(cost, request.cost),
+    as: asked.as,
+    id: request.id ?? id,
+  })
+}
+
+function takeRequest(schema: StoreSchema, { subject, category, layers, cost, limits, id }: Ask): TakeRequest {
+  const quotas = quotasOf(layers, limits.slice(0, layers.length * schema.windows.length))
+  return { subject, category, quotas, cost, settingsVersion: 0, id }
+}
+
+function packed(seed: RowSeed, windows: number, now: number): Buffer {
+  const bytes = Buffer.alloc(1 + 13 * windows, 0)
+  bytes[0] = 1
+  for (const [w, { startsInMs, used }] of seed.windows.slice(0, windows).entries()) {
+    const at = 1 + 13 * w
+    bytes.writeUIntLE(now + startsInMs, at, 6)
+    if (seed.closed) bytes.fill(255, at + 6, at + 13)
+    else {
+      bytes.writeUIntLE(used % 2 ** 48, at + 6, 6)
+      bytes.writeUInt8(Math.floor(used / 2 ** 48), at + 12)
+    }
+  }
+  return bytes
+}
+
+describe.runIf(redisTests)('batches', () => {
+  let redis: RedisServer
+  let admin: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+    admin = new Redis({ port: redis.port })
+  })
+  afterAll(async () => {
+    admin.disconnect()
+    await redis.stop()
+  })
+
+  async function seed(prefix: string, schema: StoreSchema, seeds: readonly RowSeed[], now: number): Promise<void> {
+    const keys = new Keys(prefix, schema)
+    for (const row of seeds) {
+      await admin.set(keys.row(row.layer, row.category, row.subject), packed(row, schema.windows.length, now))
+    }
+  }
+
+  /** Every row and record by its key without the prefix. */
+  async function contents(prefix: string): Promise<Record<string, string>> {
+    const names = (await admin.keys(`{${prefix}}*`)).sort()
+    const values = await Promise.all(names.map((name) => admin.getBuffer(name)))
+    return Object.fromEntries(names.map((name, i) => [name.slice(prefix.length + 2), values[i]?.toString('hex') ?? '']))
+  }
+
+  async function play({ windows, seeds, batches }: History, counts: Record<string, number>): Promise<void> {
+    const schema = schemaOf(windows)
+    const clock = manualClock()
+    const memory = memoryStore({ clock })
+    memory.attach(schema)
+    // The last of several seeds of one row is the one that counts, in Redis as here.
+    const rows = new Map(
+      seeds.map(({ layer, category, subject, closed, windows: cells }) => {
+        const key = schema.layers[layer]?.shared ? '' : subject
+        const list = cells
+          .slice(0, windows)
+          .flatMap(({ startsInMs, used }) => [clock.now() + startsInMs, closed ? -1 : used])
+        return [`${layer * 2 + category} ${key}`, [layer * 2 + category, key, list] as const]
+      }),
+    )
+    const fingerprint = JSON.stringify([schema.windows, schema.categories, schema.layers])
+    memory.restore({ schema: fingerprint, rows: [...rows.values()], ids: [] })
+    const [prefixA, prefixB] = [newPrefix(), newPrefix()]
+    const [single, batched] = [openStore(redis.port, prefixA, clock), openStore(redis.port, prefixB, clock)]
+    try {
+      for (const store of [single, batched]) store.attach(schema)
+      await Promise.all([single.ready(), batched.ready()])
+      await seed(prefixA, schema, seeds, clock.now())
+      await seed(prefixB, schema, seeds, clock.now())
+      const taken: Taken[] = []
+      for (const { turnMs, asks } of batches) {
+        clock.advance(turnMs)
+        const calls = asks.map((asked) => {
+          const before = [...taken]
+          const answer = put(memory, schema, asked, before)
+          if (asked.kind === 'take') {
+            const reply = answer as TakeReply
+            counts[reply.outcome] = (counts[reply.outcome] ?? 0) + 1
+            taken.push({ request: takeRequest(schema, asked), reply })
+          }
+          return { asked, before, answer }
+        })
+        const expected = calls.map(({ answer }) => answer)
+        const together = await Promise.all(calls.map(({ asked, before }) => put(batched, schema, asked, before)))
+        expect(together, 'in one batch').toEqual(expected)
+        for (const { asked, before, answer } of calls) {
+          expect(await put(single, schema, asked, before), 'one by one').toEqual(answer)
+        }
+      }
+      expect(await contents(prefixB)).toEqual(await contents(prefixA))
+    } finally {
+      await Promise.all([single.close(), batched.close()])
+    }
+  }
+
+  it('are answered as one by one, and both as the row functions of the core do', { timeout: TIMEOUT_MS }, async () => {
+    const counts: Record<string, number> = {}
+    await fc.assert(
+      fc.asyncProperty(history, (each) => play(each, counts)),
+      { numRuns: RUNS },
+    )
+    for (const outcome of ['admitted', 'refused', 'duplicate', 'cancelled', 'conflict']) {
+      expect(counts[outcome], outcome).toBeGreaterThan(10)
+    }
+  })
+})

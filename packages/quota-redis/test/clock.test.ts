@@ -1,0 +1,126 @@
+import type { Decision } from '@scoregw/quota'
+import { manualClock } from '@scoregw/quota-testkit'
+import { Redis } from 'ioredis'
+import { describe, expect, it, vi } from 'vitest'
+import { redisSettings } from '../src/index.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { engineOn, policyOf } from './support/engines.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server, proxy: startProxy } = useCleanups()
+
+const DAY_MS = 86_400_000
+const YEAR_MS = 366 * DAY_MS
+const write = { subject: 'u', operation: 'write' } as const
+
+describe.runIf(redisTests)('clocks', { timeout: 30_000 }, () => {
+  it("decides by the server's clock, however wrong the clock of the process is", async () => {
+    const redis = await server()
+    later(() => vi.useRealTimers())
+    const early = engineOn(redis.port, later, { policy: policyOf(4), clock: { now: () => Date.now() - DAY_MS } }).quota
+    const late = engineOn(redis.port, later, { policy: policyOf(4), clock: { now: () => Date.now() + DAY_MS } }).quota
+    const [seconds] = (await redis.cli('TIME')) as [string, string]
+    const serverNow = Number(seconds) * 1_000
+
+    const decisions: Decision[] = []
+    for (const skewMs of [-DAY_MS, DAY_MS, -DAY_MS]) {
+      vi.useFakeTimers({ toFake: ['Date'], now: serverNow + skewMs })
+      for (const quota of [early, late]) decisions.push(await quota.consume(write))
+    }
+    vi.useRealTimers()
+
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, true, false, false])
+    for (const { now, windows } of decisions) {
+      expect(Math.abs(now - serverNow)).toBeLessThan(5_000)
+      expect(windows[0]!.startedAt).toBe(decisions[0]!.now)
+      expect(windows[0]!.resetAt).toBe(decisions[0]!.now + 3_600_000)
+    }
+  })
+
+  it.each([
+    ['5 s ahead and back', 5_000],
+    ['6 s ahead and back', 6_000],
+    ['a year ahead and back', YEAR_MS],
+    ['5 s back and ahead', -5_000],
+    ['a year back and ahead', -YEAR_MS],
+  ])("a server's clock that steps %s locks nobody out", async (_, stepMs) => {
+    const redis = await server()
+    for (const windowsOpenBefore of [true, false]) {
+      await steppingClock(redis.port, stepMs, windowsOpenBefore)
+    }
+  })
+
+  async function steppingClock(port: number, stepMs: number, windowsOpenBefore: boolean): Promise<void> {
+    const testClock = manualClock()
+    const prefix = `open before: ${windowsOpenBefore}`
+    const { quota } = engineOn(port, later, { policy: policyOf(3), testClock, prefix })
+    const decide = () => quota.consume(write)
+    if (windowsOpenBefore) await decide()
+    testClock.advance(stepMs)
+    await decide()
+    testClock.advance(-stepMs)
+
+    // Whatever the clock did, the limit holds in the windows now open ...
+    const outcomes = [await decide(), await decide(), await decide(), await decide()]
+    const last = outcomes.at(-1)!
+    if (last.allowed) throw new Error('expected a refusal')
+    for (const { used, limit } of last.windows) expect(used).toBeLessThanOrEqual(limit as number)
+    // ... and they end a window's length from now at the latest, or 5 s later.
+    for (const { resetAt, window } of last.windows) {
+      const lengthMs = window === 'hour' ? 3_600_000 : DAY_MS
+      expect(resetAt! - testClock.now()).toBeLessThanOrEqual(lengthMs + 5_000)
+    }
+    // A small step forgets no charge.
+    const admitted = (windowsOpenBefore ? 2 : 1) + outcomes.filter(({ allowed }) => allowed).length
+    if (Math.abs(stepMs) < 10_000) expect(admitted).toBe(3)
+    testClock.set(last.resetAt!)
+    expect(await decide()).toMatchObject({ allowed: true })
+  }
+
+  it('engines that only look, or are refused, open no window in hours', async () => {
+    const redis = await server()
+    const testClock = manualClock()
+    const engines = [1, 2, 3].map(() => engineOn(redis.port, later, { policy: policyOf(5), testClock }).quota)
+    for (let hour = 0; hour < 48; hour++) {
+      for (const quota of engines) {
+        await quota.status('u')
+        await quota.peek(write)
+        expect(await quota.consume({ ...write, cost: 6 })).toMatchObject({ allowed: false })
+        await quota.consume({ ...write, cost: 0 })
+      }
+      testClock.advance(3_600_000)
+    }
+    expect(await redis.cli('DBSIZE')).toBe(0)
+  })
+})
+
+describe.runIf(redisTests)('settings that change in mid-window', { timeout: 30_000 }, () => {
+  it('are in force in every engine within a second, and no engine admits more than the newest', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const [first, second] = [redis.port, proxy.port].map((port) => {
+      const client = new Redis({ port })
+      const settingsStore = redisSettings({ client })
+      later(() => client.disconnect())
+      return engineOn(redis.port, later, { policy: policyOf(100), settingsStore }).quota
+    })
+    await Promise.all([first!.ready(), second!.ready()])
+    await first!.consume({ ...write, cost: 50 })
+    // The second engine hears of changes late, and the store tells it that its settings are old.
+    proxy.latency(30)
+
+    for (const limit of [40, 80, 60]) {
+      await first!.settings.update({ base: { personal: { writes: { hour: limit } } } })
+      const began = performance.now()
+      const decisions = await Promise.all([first!, second!].map((quota) => quota.consume({ ...write, cost: 5 })))
+      for (const { windows } of decisions) expect(windows[0]!.limit).toBe(limit)
+      await vi.waitFor(async () => {
+        const { windows } = await second!.status('u')
+        expect(windows.writes![0]!.limit).toBe(limit)
+      })
+      expect(performance.now() - began).toBeLessThan(1_000)
+    }
+    const { windows } = await second!.status('u')
+    expect(windows.writes![0]!.used).toBe(60)
+  })
+})

@@ -1,0 +1,20 @@
+import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { redisFactory } from './store-harness.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+
+describe.runIf(redisTests)('the conformance suite', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  const registered = describeStore(
+    { describe, it },
+    redisFactory(() => redis.port),
+    'Redis store',
+  )
+
+  it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
+})

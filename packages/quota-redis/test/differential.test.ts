@@ -1,0 +1,28 @@
+import { checkPromises, runHistories } from '@scoregw/quota-testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { redisFactory } from './store-harness.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+const HISTORIES = { runs: deep ? 100_000 : 1_000, maxSteps: 30 }
+const PROMISES = { runs: deep ? 20_000 : 200, maxSteps: 30 }
+/** Room for a slow machine, in milliseconds. */
+const TIMEOUT_MS = deep ? 7_200_000 : 300_000
+
+describe.runIf(redisTests)('random histories on Redis', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+  const factory = redisFactory(() => redis.port)
+
+  it(`${HISTORIES.runs} of them are answered as by the model`, { timeout: TIMEOUT_MS }, async () => {
+    await runHistories(factory, HISTORIES)
+  })
+
+  it(`${PROMISES.runs} of them break no promise`, { timeout: TIMEOUT_MS }, async () => {
+    const { admitted, refused, retried } = await checkPromises(factory, PROMISES)
+    expect(Math.min(admitted, refused, retried)).toBeGreaterThan(100)
+  })
+})

@@ -1,0 +1,150 @@
+import { Redis } from 'ioredis'
+import { describe, expect, it, vi } from 'vitest'
+import { cleanupsOf, engineOn, load, measureLag, p99, timedWrite, timeToRecover, usedBy } from './support/engines.ts'
+import { type RedisServer, redisTests } from './support/redis-server.ts'
+import type { TcpProxy } from './support/tcp-proxy.ts'
+
+const DEADLINE_MS = 150
+const CALLERS = 10
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+
+interface Silence {
+  readonly name: string
+  readonly lastsMs: number
+  begin(proxy: TcpProxy, redis: RedisServer): void
+  end(proxy: TcpProxy, redis: RedisServer): void
+}
+
+const silences: readonly Silence[] = [
+  {
+    name: 'a black hole',
+    lastsMs: deep ? 30_000 : 3_500,
+    begin: (proxy) => proxy.blackHole(true),
+    end: (proxy) => proxy.blackHole(false),
+  },
+  {
+    name: 'a server that stands still',
+    lastsMs: deep ? 30_000 : 2_500,
+    begin: (_, redis) => redis.pause(),
+    end: (_, redis) => redis.resume(),
+  },
+  {
+    name: 'a line that is 300 ms slow',
+    lastsMs: deep ? 30_000 : 2_500,
+    begin: (proxy) => proxy.latency(150),
+    end: (proxy) => proxy.latency(0),
+  },
+]
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+describe.runIf(redisTests).concurrent('silence', { timeout: 60_000 }, () => {
+  it.for(silences)(
+    'every call is answered in time before $name, and soon given up',
+    async (silence, { onTestFinished }) => {
+      const { later, server, proxy: startProxy } = cleanupsOf(onTestFinished)
+      const redis = await server()
+      const proxy = await startProxy(redis.port)
+      const client = new Redis({ port: proxy.port, lazyConnect: true })
+      const { quota, store } = engineOn(proxy.port, later, { client, deadlineMs: DEADLINE_MS })
+      await store.ready()
+      expect(await timedWrite(quota)).toMatchObject({ ok: true })
+
+      silence.begin(proxy, redis)
+      const began = performance.now()
+      const lagMs = measureLag()
+      const callers = load(quota, CALLERS)
+      await pause(silence.lastsMs)
+      const results = await callers.stop()
+      const slackMs = 20 + lagMs()
+
+      expect(results.filter(({ ok }) => ok)).toEqual([])
+      expect(results.length).toBeGreaterThan(100)
+      expect(p99(results.map(({ ms }) => ms))).toBeLessThanOrEqual(DEADLINE_MS + slackMs)
+      const opened = results.find(({ ms }) => ms < 20)
+      expect(opened!.at - began).toBeLessThanOrEqual(2_000 + slackMs)
+      // From then on only the probes wait: 5 a second, each for at most all callers at once.
+      const waited = results.filter(({ at, ms }) => at > opened!.at + DEADLINE_MS && ms > 100)
+      const probes = (results.at(-1)!.at - opened!.at) / 200 + 1
+      expect(waited.length).toBeLessThanOrEqual(probes * CALLERS)
+      expect(proxy.openSockets()).toBeLessThanOrEqual(1)
+
+      // What is still on its way over the slow line arrives before anything overtakes it.
+      await pause(700)
+      silence.end(proxy, redis)
+      expect(await timeToRecover(quota)).toBeLessThan(1_000)
+      expect(proxy.openSockets()).toBe(1)
+      // Ours, and the one that asks.
+      expect(
+        String(await redis.cli('CLIENT', 'LIST', 'TYPE', 'normal'))
+          .trim()
+          .split('\n'),
+      ).toHaveLength(2)
+    },
+  )
+
+  it('a slow line leaves nothing charged that was not admitted', async ({ onTestFinished }) => {
+    const { later, server, proxy: startProxy } = cleanupsOf(onTestFinished)
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const { quota, store } = engineOn(proxy.port, later, { deadlineMs: DEADLINE_MS })
+    const witness = engineOn(redis.port, later).quota
+    await store.ready()
+    expect(await timedWrite(quota)).toMatchObject({ ok: true })
+    proxy.latency(150)
+    const callers = load(quota, CALLERS)
+    // Until the circuit is open, so that late answers come when nothing but probes is sent.
+    await vi.waitFor(async () => expect((await timedWrite(quota)).ms).toBeLessThan(20), { timeout: 2_000 })
+    expect(await usedBy(witness, 'u')).toBeGreaterThan(10)
+    expect((await callers.stop()).filter(({ ok }) => ok)).toEqual([])
+    await vi.waitFor(async () => expect(await usedBy(witness, 'u')).toBe(1), { timeout: 3_000 })
+  })
+})
+
+describe.runIf(redisTests)('a busy process', { timeout: 60_000 }, () => {
+  it('calls that nobody can answer do not pile up', async ({ onTestFinished }) => {
+    const { later, server } = cleanupsOf(onTestFinished)
+    const redis = await server()
+    const { quota, store } = engineOn(redis.port, later)
+    await store.ready()
+    expect(await timedWrite(quota)).toMatchObject({ ok: true })
+    redis.pause()
+    const calls = Array.from({ length: 10_100 }, () => quota.consume({ subject: 'u', operation: 'write' }))
+    const results = await Promise.allSettled(calls)
+    const why = results.map((result) => (result.status === 'rejected' ? String(result.reason.cause) : 'answered'))
+    expect(why.filter((each) => each.includes('no more are taken on'))).toHaveLength(100)
+    expect(why.filter((each) => each.includes('no answer within 500 ms'))).toHaveLength(10_000)
+    redis.resume()
+    expect(await timeToRecover(quota)).toBeLessThan(1_000)
+  })
+
+  it('sends nothing whose deadline is over', async ({ onTestFinished }) => {
+    const { later, server, proxy: startProxy } = cleanupsOf(onTestFinished)
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    proxy.latency(100)
+    const client = new Redis({ port: proxy.port, lazyConnect: true })
+    // Connected after two round trips, 400 ms, and usable after a third.
+    const { quota, store } = engineOn(proxy.port, later, { client, deadlineMs: 500 })
+    expect(await timedWrite(quota)).toMatchObject({ ok: false })
+    await store.ready()
+    await store.close()
+    expect(await redis.cli('INFO', 'commandstats')).not.toMatch(/cmdstat_eval/)
+  })
+
+  it('an answer that is here in time counts, also when the process was too busy to look', async ({
+    onTestFinished,
+  }) => {
+    const { later, server } = cleanupsOf(onTestFinished)
+    const redis = await server()
+    const { quota, store } = engineOn(redis.port, later, { deadlineMs: 50 })
+    await store.ready()
+    expect(await timedWrite(quota)).toMatchObject({ ok: true })
+    const call = timedWrite(quota)
+    // Behind the turn in which the call goes out, so that the deadline's timer is due before the socket is looked at.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    const until = performance.now() + 200
+    while (performance.now() < until);
+    expect(await call).toMatchObject({ ok: true })
+  })
+})

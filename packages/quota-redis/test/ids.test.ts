@@ -1,0 +1,115 @@
+import { memoryStore, type QuotaStore, type StoreSchema, type TakeReply } from '@scoregw/quota'
+import { manualClock } from '@scoregw/quota-testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newPrefix, openStore } from './store-harness.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+
+const COST = 4
+const TTL_MS = 600_000
+const SCHEMA: StoreSchema = {
+  windows: [{ label: '9d', lengthMs: 9 * 86_400_000 }],
+  categories: ['read'],
+  layers: [{ name: 'personal', scope: 'Personal', shared: false }],
+}
+const MOVES = ['a reserves', 'b reserves', 'a commits', 'b commits', 'a cancels', 'b cancels', 'expires'] as const
+type Move = (typeof MOVES)[number]
+
+/** Every sequence of so many moves. */
+function sequences(length: number): Move[][] {
+  if (length === 0) return [[]]
+  return sequences(length - 1).flatMap((start) => MOVES.map((move) => [...start, move]))
+}
+
+function play(store: QuotaStore, subject: string, move: Move, starts: ReadonlyMap<string, readonly number[]>): unknown {
+  const who = move[0] ?? ''
+  const id = { id: 'i', nonce: who, fingerprint: 'f', ttlMs: TTL_MS }
+  if (move.endsWith('reserves')) {
+    const quotas = { layers: [0], limits: [100] }
+    return store.take({ subject, category: 0, quotas, cost: COST, settingsVersion: 0, id })
+  }
+  const as = move.endsWith('commits') ? 'committed' : 'cancelled'
+  const states = starts.get(who) ?? [0, 0]
+  const giveBack = as === 'committed' ? 1 : COST
+  return store.settle({ subject, category: 0, layers: [0], states, giveBack, as, id })
+}
+
+describe.runIf(redisTests)('one id in the hands of two processes', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  it('is charged once and given back once, in every order of what they do', { timeout: 120_000 }, async () => {
+    const all = sequences(4)
+    const clock = manualClock()
+    const prefix = newPrefix()
+    const stores = { a: openStore(redis.port, prefix, clock), b: openStore(redis.port, prefix, clock) }
+    const memory = memoryStore({ clock, maxIds: 1_000_000 })
+    for (const store of [stores.a, stores.b, memory]) store.attach(SCHEMA)
+    await Promise.all([stores.a.ready(), stores.b.ready()])
+    const games = all.map((moves, index) => ({
+      subject: `u${index}`,
+      moves,
+      starts: new Map<string, readonly number[]>(),
+      admitted: 0,
+      holder: '',
+    }))
+    const turn = async (game: (typeof games)[number], move: Move): Promise<void> => {
+      const who = move[0] as 'a' | 'b'
+      const expected = play(memory, game.subject, move, game.starts)
+      const answer = await play(stores[who], game.subject, move, game.starts)
+      expect(answer, game.moves.join(', ')).toEqual(expected)
+      if (!move.endsWith('reserves')) return
+      const { outcome, states } = answer as TakeReply
+      if (outcome !== 'admitted') return
+      expect(['', who], `${game.moves.join(', ')}: work is admitted twice`).toContain(game.holder)
+      if (game.holder === '') game.admitted++
+      game.holder = who
+      game.starts.set(who, states)
+    }
+    // Games in which the id expires at the same turns are played at once, each on a subject of its own.
+    for (let pattern = 0; pattern < 16; pattern++) {
+      const expiresAt = (turnIndex: number) => ((pattern >> turnIndex) & 1) === 1
+      const group = games.filter(({ moves }) => moves.every((move, i) => (move === 'expires') === expiresAt(i)))
+      for (let i = 0; i < 4; i++) {
+        if (!expiresAt(i)) await Promise.all(group.map((game) => turn(game, game.moves[i] as Move)))
+        else {
+          clock.advance(TTL_MS)
+          for (const game of group) game.holder = ''
+        }
+      }
+    }
+    for (const { subject, moves, admitted } of games) {
+      const { states } = await stores.a.read({ subject, categories: [0], layers: [0] })
+      const used = states[0]?.[1] ?? -1
+      expect(states, moves.join(', ')).toEqual(memory.read({ subject, categories: [0], layers: [0] }).states)
+      expect(used).toBeGreaterThanOrEqual(0)
+      expect(used).toBeLessThanOrEqual(admitted * COST)
+    }
+    await Promise.all([stores.a.close(), stores.b.close()])
+  })
+
+  it('is work for one of them, and for nobody after a cancel, when both call at once', async () => {
+    const clock = manualClock()
+    const prefix = newPrefix()
+    const stores = [1, 2, 3, 4].map(() => openStore(redis.port, prefix, clock))
+    for (const store of stores) store.attach(SCHEMA)
+    for (let round = 0; round < 100; round++) {
+      const subject = `r${round}`
+      const replies = await Promise.all(
+        stores.map((store, n) => {
+          const id = { id: 'i', nonce: String(n), fingerprint: 'f', ttlMs: TTL_MS }
+          const quotas = { layers: [0], limits: [100] }
+          return store.take({ subject, category: 0, quotas, cost: COST, settingsVersion: 0, id })
+        }),
+      )
+      expect(replies.map(({ outcome }) => outcome).sort()).toEqual(['admitted', 'duplicate', 'duplicate', 'duplicate'])
+      const starts = new Map([['a', replies.find(({ outcome }) => outcome === 'admitted')?.states ?? []]])
+      for (const store of stores) await play(store, subject, 'a cancels', starts)
+      const { states } = await (stores[0] as QuotaStore).read({ subject, categories: [0], layers: [0] })
+      expect(states[0]?.[1], 'only the nonce that reserved may give back').toBe(COST)
+    }
+    await Promise.all(stores.map((store) => store.close()))
+  })
+})

@@ -1,0 +1,127 @@
+import { Redis } from 'ioredis'
+import { Redis as Redis5 } from 'ioredis5'
+import { describe, expect, it, vi } from 'vitest'
+import { useCleanups } from './support/cleanups.ts'
+import { type EngineOptions, engineOn, measureLag, usedBy } from './support/engines.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server, proxy: startProxy } = useCleanups()
+
+const write = { subject: 'u', operation: 'write' } as const
+const unavailable = { code: 'quota_unavailable', cause: { code: 'store_error' } }
+
+describe.runIf(redisTests).each([
+  ['ioredis 6', Redis],
+  ['ioredis 5', Redis5 as unknown as typeof Redis],
+])('in doubt, %s', { timeout: 30_000 }, (_, Client) => {
+  /** An engine behind a proxy, and what the server counted. The script is known to the server already. */
+  async function behindProxy(options: EngineOptions = {}) {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const engine = engineOn(proxy.port, later, { Client, ...options })
+    const witness = engineOn(redis.port, later, { Client }).quota
+    await engine.store.ready()
+    await engine.quota.consume({ ...write, subject: 'somebody else' })
+    return { ...engine, redis, proxy, used: () => usedBy(witness, 'u') }
+  }
+
+  it('charges once when the reply is lost, and answers by the failure policy', async () => {
+    const { quota, proxy, used } = await behindProxy({ failurePolicy: { reads: 'open' } })
+    const cut = proxy.cutAfterNextRequest()
+    await expect(quota.consume(write)).rejects.toMatchObject(unavailable)
+    await cut
+    await quota.consume({ ...write, operation: 'read' })
+    expect(await used()).toBe(1)
+
+    const again = proxy.cutAfterNextRequest()
+    expect(await quota.consume({ ...write, operation: 'read' })).toMatchObject({ allowed: true, source: 'fallback' })
+    await again
+  })
+
+  it('is not charged twice by the trap of the client that it is given', async () => {
+    const { client, quota, redis, proxy, used } = await behindProxy()
+    // The trap itself: this client sends a command whose reply was lost again.
+    await client.ping()
+    const trap = proxy.cutAfterNextRequest()
+    await client.incr('trapped')
+    await trap
+    expect(await redis.cli('GET', 'trapped')).toBe('2')
+
+    await quota.peek(write)
+    const cut = proxy.cutAfterNextRequest()
+    await expect(quota.consume(write)).rejects.toMatchObject(unavailable)
+    await cut
+    await quota.peek(write)
+    expect(await used()).toBe(1)
+  })
+
+  it('asks again under an id, is charged once, and works', async () => {
+    const { quota, proxy, used } = await behindProxy()
+    const cut = proxy.cutAfterNextRequest()
+    const reservation = await quota.reserve({ ...write, cost: 5, id: 'order 7' })
+    await cut
+    expect(reservation).toMatchObject({ status: 'reserved', decision: { source: 'store' } })
+    expect(await used()).toBe(5)
+    if (reservation.status !== 'reserved') return
+    const cutCancel = proxy.cutAfterNextRequest()
+    await reservation.cancel()
+    await cutCancel
+    expect(await used()).toBe(0)
+  })
+
+  it('tells apart what may be asked again and what may not in one call of the script', async () => {
+    const { quota, proxy, used } = await behindProxy()
+    const cut = proxy.cutAfterNextRequest()
+    const results = await Promise.allSettled([
+      quota.consume(write),
+      quota.reserve({ ...write, cost: 10, id: 'a' }),
+      quota.consume(write),
+      quota.peek(write),
+      quota.reserve({ ...write, cost: 100, id: 'b' }),
+    ])
+    await cut
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect(await used()).toBe(112)
+  })
+
+  it('gives back once without an id, and does not ask again', async () => {
+    const { quota, proxy, used } = await behindProxy()
+    const first = await quota.reserve({ ...write, cost: 5 })
+    await quota.reserve({ ...write, cost: 7 })
+    if (first.status !== 'reserved') throw new Error('expected a reservation')
+    const cut = proxy.cutAfterNextRequest()
+    await expect(first.cancel()).rejects.toMatchObject(unavailable)
+    await cut
+    await quota.peek(write)
+    expect(await used()).toBe(7)
+  })
+
+  it('waits for a reply that never comes no longer than the deadline, and sends nothing twice', async () => {
+    const { quota, proxy, used } = await behindProxy({ deadlineMs: 150 })
+    proxy.dropReplies(true)
+    const lagMs = measureLag()
+    const began = performance.now()
+    const results = await Promise.allSettled([quota.consume(write), quota.reserve({ ...write, cost: 10, id: 'a' })])
+    expect(performance.now() - began).toBeLessThan(150 + 20 + lagMs())
+    expect(results).toMatchObject([
+      { status: 'rejected', reason: unavailable },
+      { status: 'rejected', reason: unavailable },
+    ])
+    proxy.dropReplies(false)
+    // Whoever asks again under the id hears that it was admitted once.
+    expect(await quota.reserve({ ...write, cost: 10, id: 'a' })).toMatchObject({ status: 'duplicate' })
+    expect(await used()).toBe(11)
+  })
+
+  it('gives back what was admitted after its caller was turned away', async () => {
+    const { quota, proxy, used } = await behindProxy({ deadlineMs: 150 })
+    proxy.latency(200)
+    const late = await Promise.allSettled([quota.consume(write), quota.reserve({ ...write, cost: 10, id: 'a' })])
+    expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await vi.waitFor(async () => expect(await used()).toBe(11), { timeout: 2_000, interval: 10 })
+    await vi.waitFor(async () => expect(await used()).toBe(0), { timeout: 2_000, interval: 20 })
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    proxy.latency(0)
+    expect(await quota.reserve({ ...write, cost: 10, id: 'a' })).toMatchObject({ status: 'cancelled' })
+  })
+})

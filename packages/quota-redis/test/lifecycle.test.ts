@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { Redis } from 'ioredis'
+import { describe, expect, it, vi } from 'vitest'
+import { type RedisStoreOptions, redisStore } from '../src/index.ts'
+import { Batch } from '../src/store/batch.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { engineOn, measureLag, policyOf, usedBy } from './support/engines.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server, proxy: startProxy } = useCleanups()
+
+const write = { subject: 'u', operation: 'write' } as const
+const root = join(import.meta.dirname, '..', '..', '..')
+
+/** A program that decides once, prints what came of it, closes its engine and has nothing else to do. */
+function programThatDecides(port: number): ChildProcess {
+  const code = `
+    import { createQuota, defaultPolicy } from '@scoregw/quota'
+    import { redisStore } from '@scoregw/quota-redis'
+    import { Redis } from 'ioredis'
+    const client = new Redis({ port: ${port}, lazyConnect: true })
+    const quota = createQuota({ policy: defaultPolicy(), store: redisStore({ client }) })
+    const decide = () => quota.consume({ subject: 'u', operation: 'write' }).then(() => 'admitted', ({ code }) => code)
+    console.log(await decide(), await decide(), await decide())
+    await quota.close()
+    console.log('closed')`
+  const hook = pathToFileURL(join(root, 'scripts', 'lua-as-text.mjs')).href
+  const args = [
+    '--conditions=@scoregw/source',
+    '--import=tsx',
+    `--import=${hook}`,
+    '--input-type=module',
+    '--eval',
+    code,
+  ]
+  const child = spawn(process.execPath, args, { cwd: join(root, 'packages', 'quota-redis') })
+  later(() => child.kill('SIGKILL'))
+  return child
+}
+
+async function outputAndExit(
+  child: ChildProcess,
+): Promise<{ output: string; code: number | null; closedToExitMs: number }> {
+  let output = ''
+  let closedAt = 0
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (data: Buffer) => {
+      output += data.toString()
+      if (output.includes('closed\n')) closedAt ||= performance.now()
+    })
+  }
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return { output, code, closedToExitMs: performance.now() - closedAt }
+}
+
+describe('options of redisStore', () => {
+  const client = new Redis({ lazyConnect: true })
+
+  it.each<[string, object]>([
+    ['client', {}],
+    ['client', { client: { host: 'localhost' } }],
+    ['prefix', { client, prefix: 'a{b}' }],
+    ['prefix', { client, prefix: '' }],
+    ['deadlineMs', { client, deadlineMs: 0 }],
+    ['deadlineMs', { client, deadlineMs: 1_001 }],
+    ['evictionPolicy', { client, evictionPolicy: 'ignore' }],
+    ['logger', { client, logger: console.log }],
+    ['testClock', { client, testClock: {} }],
+    ['deadline', { client, deadline: 150 }],
+  ])('names what is wrong with %s', (name, options) => {
+    const faulty = () => redisStore(options as RedisStoreOptions)
+    expect(faulty).toThrow(expect.objectContaining({ code: 'invalid_options', message: expect.stringContaining(name) }))
+  })
+})
+
+describe.runIf(redisTests)('life of a Redis store', { timeout: 30_000 }, () => {
+  it.each(['there', 'away'])('a program ends by itself after close(), with the server %s', async (server_) => {
+    const redis = await server()
+    if (server_ === 'away') await redis.kill()
+    const { output, code, closedToExitMs } = await outputAndExit(programThatDecides(redis.port))
+    const word = server_ === 'there' ? 'admitted' : 'quota_unavailable'
+    expect(output).toBe(`${word} ${word} ${word}\nclosed\n`)
+    expect(code).toBe(0)
+    expect(closedToExitMs).toBeLessThan(1_000)
+  })
+
+  it('close() waits for what is under way, and later calls reject', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const { quota, store } = engineOn(proxy.port, later, { deadlineMs: 500 })
+    await store.ready()
+    await quota.consume(write)
+    proxy.latency(30)
+    const underWay = [quota.consume(write), quota.status('u')]
+    await store.close()
+    await Promise.all(underWay)
+    await store.close()
+    const began = performance.now()
+    const cause = { code: 'store_error', message: expect.stringMatching(/was closed/) }
+    await expect(quota.consume(write)).rejects.toMatchObject({ cause })
+    expect(performance.now() - began).toBeLessThan(100)
+    await expect(store.ready()).rejects.toMatchObject({ code: 'store_error' })
+    expect(await usedBy(engineOn(redis.port, later).quota, 'u')).toBe(2)
+  })
+
+  it('close() waits no longer than the deadline, and calls under way reject', async () => {
+    const redis = await server()
+    const { quota, store } = engineOn(redis.port, later, { deadlineMs: 150 })
+    await store.ready()
+    await quota.consume(write)
+    redis.pause()
+    const underWay = quota.consume(write).catch((error: unknown) => error)
+    const lagMs = measureLag()
+    const began = performance.now()
+    await store.close()
+    expect(performance.now() - began).toBeLessThan(150 + 20 + lagMs())
+    expect(await underWay).toMatchObject({ code: 'quota_unavailable' })
+  })
+
+  it("leaves the caller's client alone", async () => {
+    const redis = await server()
+    const { quota, client } = engineOn(redis.port, later)
+    await quota.consume(write)
+    await quota.close()
+    expect(await client.ping()).toBe('PONG')
+  })
+
+  it('serves engines with the same windows, and no others', async () => {
+    const redis = await server()
+    const { store } = engineOn(redis.port, later)
+    createQuota({ policy: policyOf(5), store })
+    expect(() => createQuota({ policy: defaultPolicy(), store })).toThrow(
+      expect.objectContaining({ code: 'store_mismatch' }),
+    )
+  })
+
+  it('refuses to work on a server that may forget counters, until it is told better', async () => {
+    const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
+    const { quota, store } = engineOn(redis.port, later)
+    await expect(store.ready()).rejects.toMatchObject({ code: 'unsafe_eviction' })
+    for (let i = 0; i < 10; i++) {
+      const cause = { code: 'unsafe_eviction', message: expect.stringMatching(/allkeys-lru/) }
+      await expect(quota.consume(write)).rejects.toMatchObject({ code: 'quota_unavailable', cause })
+    }
+    await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+    expect(await quota.consume(write)).toMatchObject({ allowed: true })
+  })
+
+  it('fails the calls whose answer it cannot read, and goes on', async () => {
+    const redis = await server()
+    const { quota, store } = engineOn(redis.port, later)
+    await store.ready()
+    const spy = vi.spyOn(Batch.prototype, 'answer').mockImplementationOnce(() => {
+      throw new RangeError('some bytes')
+    })
+    later(() => spy.mockRestore())
+    await expect(quota.consume(write)).rejects.toMatchObject({
+      cause: { code: 'store_error', message: expect.stringMatching(/read/) },
+    })
+    expect(await quota.consume(write)).toMatchObject({ allowed: true })
+  })
+})

@@ -1,0 +1,154 @@
+import {
+  type MinuteOutcomes,
+  memoryOutcomes,
+  OUTCOME_COLUMNS,
+  OUTCOMES_KEPT_MINUTES,
+  outcomeRecorder,
+} from '@scoregw/quota'
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { describe, expect, it, vi } from 'vitest'
+import { type RedisOutcomes, redisOutcomes } from '../src/index.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server, proxy: startProxy } = useCleanups()
+
+/** 2026-08-06T14:00Z, in minutes; the server's own clock says something else. */
+const MINUTE = Date.UTC(2026, 7, 6, 14) / 60_000
+
+function store(port: number, prefix = 'quota'): RedisOutcomes {
+  const opened = redisOutcomes({ client: new Redis({ port, lazyConnect: true }), prefix })
+  later(() => opened.close())
+  return opened
+}
+
+function counts(minute: number, some: Partial<MinuteOutcomes>): MinuteOutcomes {
+  const none = Object.fromEntries(OUTCOME_COLUMNS.map((column) => [column, 0]))
+  return { ...(none as unknown as MinuteOutcomes), minute, ...some }
+}
+
+const someCounts = fc.record({
+  minute: fc.integer({ min: MINUTE - 90, max: MINUTE + 90 }),
+  ...(Object.fromEntries(OUTCOME_COLUMNS.map((column) => [column, fc.nat(5)])) as Record<
+    (typeof OUTCOME_COLUMNS)[number],
+    fc.Arbitrary<number>
+  >),
+})
+
+describe.runIf(redisTests)('outcomes in Redis', () => {
+  it('adds up what several processes counted', async () => {
+    const redis = await server()
+    const [one, two] = [store(redis.port), store(redis.port)]
+    await Promise.all([
+      one.add([counts(MINUTE, { calls: 3, serverError: 1 }), counts(MINUTE + 31, { calls: 1 })]),
+      two.add([counts(MINUTE, { calls: 4, codeZero: 2 }), counts(MINUTE - 1, { calls: 1 })]),
+    ])
+    expect(await one.read(MINUTE, MINUTE + 32)).toEqual([
+      counts(MINUTE, { calls: 7, serverError: 1, codeZero: 2 }),
+      counts(MINUTE + 31, { calls: 1 }),
+    ])
+    expect(await store(redis.port, 'other').read(MINUTE, MINUTE + 32)).toEqual([])
+  })
+
+  it('answers as the memory store does', async () => {
+    const redis = await server()
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(someCounts, { maxLength: 8 }), { maxLength: 5 }),
+        fc.integer({ min: MINUTE - 100, max: MINUTE + 100 }),
+        fc.integer({ min: MINUTE - 100, max: MINUTE + 100 }),
+        async (batches, from, to) => {
+          const memory = memoryOutcomes()
+          const own = redisOutcomes({ client: new Redis({ port: redis.port, lazyConnect: true }), prefix: `r${run++}` })
+          try {
+            for (const batch of batches) {
+              memory.add(batch)
+              await own.add(batch)
+            }
+            const counted = ({
+              calls,
+              codeZero,
+              clientError,
+              serverError,
+              businessFail,
+              refused,
+              quotaUnavailable,
+            }: MinuteOutcomes) =>
+              calls + codeZero + clientError + serverError + businessFail + refused + quotaUnavailable > 0
+            expect(await own.read(from, to)).toEqual(memory.read(from, to).filter(counted))
+          } finally {
+            own.close()
+          }
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
+  it('keeps each half-hour for 8 days after its last change, whatever the time that it counts', async () => {
+    const redis = await server()
+    const one = store(redis.port)
+    await one.add([counts(60, { calls: 1 }), counts(MINUTE, { calls: 1 })])
+    const keys = (await redis.cli('KEYS', '*')) as string[]
+    expect(keys.sort()).toEqual(['{quota}:outcomes:2', `{quota}:outcomes:${MINUTE / 30}`])
+    for (const key of keys) {
+      const left = Number(await redis.cli('PTTL', key))
+      expect(left).toBeGreaterThan(OUTCOMES_KEPT_MINUTES * 60_000)
+      expect(left).toBeLessThanOrEqual((OUTCOMES_KEPT_MINUTES + 30) * 60_000)
+    }
+  })
+
+  it('reads 8 days of busy minutes in a few round trips', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const one = store(proxy.port)
+    const first = MINUTE - OUTCOMES_KEPT_MINUTES
+    const all = Array.from({ length: OUTCOMES_KEPT_MINUTES }, (_, index) =>
+      counts(first + index, { calls: 9, clientError: 3, serverError: 2, businessFail: 1, refused: 1 }),
+    )
+    await one.add(all)
+    proxy.latency(20)
+    const before = performance.now()
+    const read = await one.read(first, MINUTE)
+    const roundTrips = (performance.now() - before) / 40
+    expect(read).toEqual(all)
+    expect(roundTrips).toBeLessThan(50)
+  })
+
+  it('adds all or nothing when the server is out of memory', async () => {
+    const redis = await server()
+    const one = store(redis.port)
+    await one.add([counts(MINUTE, { calls: 1 })])
+    await redis.cli('CONFIG', 'SET', 'maxmemory', '1')
+    await expect(one.add([counts(MINUTE, { calls: 1 }), counts(MINUTE + 40, { calls: 1 })])).rejects.toThrow(/OOM/)
+    expect(await one.read(MINUTE, MINUTE + 60)).toEqual([counts(MINUTE, { calls: 1 })])
+  })
+
+  it('is caught up by a recorder when the server is back', async () => {
+    const redis = await server({ aof: true })
+    const one = store(redis.port)
+    const clock = { now: () => MINUTE * 60_000 }
+    const recorder = outcomeRecorder({ store: one, clock, flushAfterMs: 20 })
+    recorder.record({ httpStatus: 500 })
+    await recorder.flush()
+    await redis.kill()
+    recorder.record({ httpStatus: 200 })
+    await expect(recorder.flush()).rejects.toThrow()
+    await redis.restart()
+    await vi.waitFor(async () =>
+      expect(await one.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 2, serverError: 1 })]),
+    )
+    await recorder.close()
+  })
+
+  it('ignores fields of other versions, and refuses wrong options', async () => {
+    const redis = await server()
+    const one = store(redis.port)
+    await one.add([counts(MINUTE, { calls: 1 })])
+    await redis.cli('HINCRBY', `{quota}:outcomes:${MINUTE / 30}`, `${MINUTE}:somethingNew`, '7')
+    expect(await one.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 1 })])
+    expect(() => store(redis.port, '{')).toThrow(expect.objectContaining({ code: 'invalid_options' }))
+  })
+})

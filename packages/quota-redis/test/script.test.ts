@@ -1,0 +1,263 @@
+import type { StoreSchema, TakeReply } from '@scoregw/quota'
+import * as fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { describe, expect, it } from 'vitest'
+import type { RedisStore } from '../src/index.ts'
+import { Keys } from '../src/store/keys.ts'
+import { openStore } from './store-harness.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server } = useCleanups()
+
+const GRACE_MS = 60_000
+const SCHEMA: StoreSchema = {
+  windows: [
+    { label: '1s', lengthMs: 1_000 },
+    { label: '1h', lengthMs: 3_600_000 },
+    { label: '1d', lengthMs: 86_400_000 },
+  ],
+  categories: ['read', 'write'],
+  layers: [
+    { name: 'personal', scope: 'Personal', shared: false },
+    { name: 'site', scope: 'Site', shared: true },
+  ],
+}
+const HOURS: StoreSchema = {
+  ...SCHEMA,
+  windows: SCHEMA.windows.map((w, i) => ({ ...w, lengthMs: 3_600_000 * (i + 1) })),
+}
+const PLENTY = [100, 100, 100, 1_000, 1_000, 1_000]
+
+function take(store: RedisStore, subject: string, cost = 1, limits = PLENTY, id?: string): Promise<TakeReply> {
+  const reservation = id === undefined ? undefined : { id, nonce: 'n', fingerprint: 'f', ttlMs: 30_000 }
+  const quotas = { layers: [0, 1], limits }
+  return store.take({ subject, category: 0, quotas, cost, settingsVersion: 0, id: reservation })
+}
+
+function storeOn(port: number, schema = HOURS, prefix = 'q'): RedisStore {
+  const store = openStore(port, prefix)
+  later(() => store.close())
+  store.attach(schema)
+  return store
+}
+
+function clientOn(port: number): Redis {
+  const client = new Redis({ port })
+  later(() => client.disconnect())
+  return client
+}
+
+/** Every key with its bytes and the instant at which it goes. */
+async function everything(client: Redis): Promise<Record<string, readonly [bytes: string, expiresAt: number]>> {
+  const entries = (await client.keys('*')).sort().map(async (key) => {
+    const [bytes, expiresAt] = await Promise.all([client.dumpBuffer(key), client.call('PEXPIRETIME', key)])
+    return [key, [bytes.toString('hex'), Number(expiresAt)]] as const
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+async function codeOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => 'answered',
+    (error: { code?: unknown }) => error.code,
+  )
+}
+
+describe.runIf(redisTests)('the script', () => {
+  it('leaves every byte and every expiry as it was when it refuses', async () => {
+    const { port } = await server()
+    const store = storeOn(port)
+    const client = clientOn(port)
+    for (const user of ['a', 'b']) await take(store, user, 7)
+    const before = await everything(client)
+    expect(Object.keys(before)).toHaveLength(3)
+    for (let exhausted = 0; exhausted < 6; exhausted++) {
+      const used = exhausted < 3 ? 7 : 14
+      const limits = PLENTY.map((limit, index) => (index === exhausted ? used : limit))
+      const together = Array.from({ length: 70 }, (_, n) =>
+        take(store, 'ab'[n % 2] ?? 'a', 1, limits, n < 20 ? `i${n}` : undefined),
+      )
+      for (const { outcome } of await Promise.all(together)) expect(outcome).toBe('refused')
+      for (let n = 0; n < 5; n++) expect((await take(store, 'a', 1, limits)).outcome).toBe('refused')
+      if (exhausted > 2) expect((await take(store, 'somebody new', 1, limits)).outcome).toBe('refused')
+    }
+    await client.set('{q}:settings:version', '5')
+    expect((await take(store, 'a')).outcome).toBe('stale')
+    await client.del('{q}:settings:version')
+    expect(await everything(client)).toEqual(before)
+  })
+
+  it("decides on the server's own time, and a key goes a minute after its last window", async () => {
+    const { port } = await server()
+    const store = storeOn(port, SCHEMA)
+    const client = clientOn(port)
+    const earliest = Date.now()
+    const { now, states } = await take(store, 'u', 3)
+    expect(now).toBeGreaterThanOrEqual(earliest)
+    expect(now).toBeLessThanOrEqual(Date.now())
+    expect(states).toEqual([now, 3, now, 3, now, 3, now, 3, now, 3, now, 3])
+    const own = new Keys('q', SCHEMA).row(0, 0, 'u')
+    const goesAt = now + 86_400_000 + GRACE_MS
+    expect(await client.call('PEXPIRETIME', own)).toBe(goesAt)
+    await take(store, 'u', 3)
+    await store.settle({ subject: 'u', category: 0, layers: [0, 1], states, giveBack: 2, as: 'cancelled' })
+    await store.reset({ subject: 'u', categories: [0, 1], layers: [0] })
+    expect(await client.call('PEXPIRETIME', own)).toBe(goesAt)
+    const again = await take(store, 'u', 3, PLENTY, 'i')
+    expect(again.states.slice(0, 6)).toEqual(
+      [again.now, 3, again.now, 3, again.now, 3].map((n, i) => (i % 2 ? n : Math.max(n, now + 1))),
+    )
+    const later = Object.values(await everything(client)).map(([, expiresAt]) => expiresAt)
+    expect(later).toHaveLength(3)
+    expect(Math.min(...later)).toBeGreaterThan(now)
+    expect(Math.max(...later)).toBe((again.states[4] ?? 0) + 86_400_000 + GRACE_MS)
+  })
+
+  it('leaves nothing that never goes', async () => {
+    const { port } = await server()
+    const schema = { ...SCHEMA, windows: [{ label: '1s', lengthMs: 1_000 }] }
+    const store = storeOn(port, schema)
+    const client = clientOn(port)
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => take(store, `u${n}`, 1, [9, 999], n % 4 === 0 ? `i${n}` : undefined)),
+    )
+    const last = Math.max(...replies.map(({ now }) => now))
+    const expiries = Object.values(await everything(client)).map(([, expiresAt]) => expiresAt)
+    expect(expiries).toHaveLength(51)
+    expect(Math.min(...expiries)).toBeGreaterThan(0)
+    expect(Math.max(...expiries)).toBeLessThanOrEqual(last + 1_000 + GRACE_MS)
+  })
+
+  it('writes under its prefix alone, all of it in one slot, and keeps prefixes and policies apart', async () => {
+    const { port } = await server()
+    const client = clientOn(port)
+    const stores = [storeOn(port, HOURS, 'a'), storeOn(port, SCHEMA, 'a'), storeOn(port, HOURS, 'b')]
+    for (const store of stores) expect((await take(store, 'u', 5, PLENTY, 'i')).states[1]).toBe(5)
+    const keys = await client.keys('*')
+    expect(keys).toHaveLength(9)
+    for (const key of keys) expect(key).toMatch(/^\{[ab]\}/)
+  })
+
+  it('gives different subjects and ids different keys, whatever characters they hold', () => {
+    const keys = new Keys('q', SCHEMA)
+    const nasty = fc.constantFrom(
+      '',
+      ':',
+      '!',
+      '=',
+      '#',
+      '{',
+      '}',
+      '0',
+      '1',
+      '3',
+      '\0',
+      '\ud800',
+      '\udfff',
+      'é',
+      '__proto__',
+    )
+    const text = fc.oneof(
+      fc.array(nasty, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('')),
+      fc.string({ unit: 'binary', maxLength: 6 }),
+    )
+    const name = fc.record({ layer: fc.constant(0), category: fc.nat(1), subject: text, id: fc.option(text) })
+    void fc.assert(
+      fc.property(name, name, (a, b) => {
+        const [one, two] = [a, b].map(({ layer, category, subject, id }) =>
+          Buffer.from(id === null ? keys.row(layer, category, subject) : keys.record(category, subject, id)).toString(
+            'hex',
+          ),
+        )
+        expect(one === two).toBe(JSON.stringify(a) === JSON.stringify(b) && a.subject === b.subject && a.id === b.id)
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  it('is loaded again where the server forgot it, without an error', async () => {
+    const { port } = await server()
+    const store = storeOn(port)
+    const client = clientOn(port)
+    let admitted = 0
+    for (let round = 0; round < 30; round++) {
+      const calls = Array.from({ length: 20 }, (_, n) => take(store, `u${n}`, 1, PLENTY))
+      const flushed = client.script('FLUSH')
+      for (const { outcome } of await Promise.all(calls)) if (outcome === 'admitted') admitted++
+      await flushed
+    }
+    expect(admitted).toBe(600)
+    const { states } = await store.read({ subject: 'u0', categories: [0], layers: [1] })
+    expect(states[0]?.[1]).toBe(600)
+  })
+
+  it('writes nothing at all on a server that is full, and still refuses and answers looks there', async () => {
+    const { port } = await server()
+    const store = storeOn(port)
+    const client = clientOn(port)
+    const { now } = await take(store, 'u', 9)
+    await client.config('SET', 'maxmemory', '1')
+    const before = await everything(client)
+    const limits = [9, 9, 9, 99, 99, 99]
+    expect(await codeOf(take(store, 'u'))).toBe('store_error')
+    expect(await codeOf(Promise.all([take(store, 'u'), take(store, 'v', 1, PLENTY, 'i')]))).toBe('store_error')
+    expect(await codeOf(store.reset({ subject: 'u', categories: [0], layers: [0, 1] }))).toBe('store_error')
+    expect((await take(store, 'u', 1, limits)).outcome).toBe('refused')
+    const { states } = await store.read({ subject: 'u', categories: [0], layers: [0] })
+    expect(states[0]).toEqual([now, 9, now, 9, now, 9])
+    await client.config('SET', 'maxmemory', '0')
+    expect(await everything(client)).toEqual(before)
+    expect((await take(store, 'u')).outcome).toBe('admitted')
+  })
+
+  it('writes nothing on a server that takes no writes', async () => {
+    const { port } = await server()
+    const store = storeOn(port)
+    const client = clientOn(port)
+    await take(store, 'u', 9)
+    await client.config('SET', 'min-replicas-to-write', '1')
+    const before = await everything(client)
+    expect(await codeOf(Promise.all([take(store, 'u'), take(store, 'v')]))).toBe('store_error')
+    expect((await take(store, 'u', 1, [9, 9, 9, 99, 99, 99])).outcome).toBe('refused')
+    expect(await everything(client)).toEqual(before)
+  })
+
+  it('writes nothing where one of its keys holds something else', async () => {
+    const { port } = await server()
+    const store = storeOn(port)
+    const client = clientOn(port)
+    const keys = new Keys('q', HOURS)
+    await take(store, 'u', 9)
+    const hostile = [
+      () => client.lpush(keys.row(0, 0, 'list'), 'x'),
+      () => client.set(keys.row(0, 0, 'list'), 'not a row'),
+    ]
+    for (const plant of hostile) {
+      await plant()
+      const before = await everything(client)
+      expect(await codeOf(Promise.all([take(store, 'u'), take(store, 'list'), take(store, 'v')]))).toBe('store_error')
+      expect(await everything(client)).toEqual(before)
+      await client.del(keys.row(0, 0, 'list'))
+    }
+    await client.lpush(keys.record(0, 'u', 'i'), 'x')
+    const before = await everything(client)
+    expect(await codeOf(take(store, 'u', 1, PLENTY, 'i'))).toBe('store_error')
+    expect(await everything(client)).toEqual(before)
+  })
+
+  it('takes any number of rows in one operation', async () => {
+    const { port } = await server()
+    const categories = Array.from({ length: 16 }, (_, n) => `c${n}`)
+    const layers = Array.from({ length: 8 }, (_, n) => ({ name: `l${n}`, scope: 'L', shared: n > 0 }))
+    const schema = { ...HOURS, categories, layers }
+    const store = storeOn(port, schema)
+    const all = layers.map((_, n) => n)
+    const quotas = { layers: all, limits: all.flatMap(() => [9, 9, 9]) }
+    const asked = categories.map((_, category) => category)
+    for (const category of asked) await store.take({ subject: 'u', category, quotas, cost: 2, settingsVersion: 0 })
+    await store.reset({ subject: 'u', categories: asked, layers: all })
+    const { states } = await store.read({ subject: 'u', categories: asked, layers: all })
+    expect(new Set(states.flat())).toEqual(new Set([-1, 0]))
+  })
+})

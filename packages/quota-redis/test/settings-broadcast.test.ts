@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { createQuota, defaultPolicy, memorySettings, type SettingsChange, type SettingsStore } from '@scoregw/quota'
+import { Redis } from 'ioredis'
+import { describe, expect, it, vi } from 'vitest'
+import { type RedisBroadcast, redisBroadcast } from '../src/index.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server, proxy: startProxy } = useCleanups()
+
+function broadcast(port: number): RedisBroadcast {
+  const opened = redisBroadcast({ client: new Redis({ port, lazyConnect: true }) })
+  later(() => opened.close())
+  return opened
+}
+
+/** Watches, and resolves when messages arrive: then every change is heard of, and nothing else. */
+async function watch(opened: RedisBroadcast): Promise<SettingsChange[]> {
+  const heard: SettingsChange[] = []
+  const marker = { kind: 'subject', layer: 'marker', key: randomUUID() } as const
+  let marked = false
+  opened.watch((change) => {
+    if (change.kind === 'subject' && change.key === marker.key) marked = true
+    if (change.kind !== 'subject' || change.layer !== 'marker') heard.push(change)
+  })
+  await vi.waitFor(async () => {
+    await opened.announce(0, marker)
+    await vi.waitFor(() => expect(marked).toBe(true), { timeout: 50, interval: 5 })
+  })
+  heard.length = 0
+  return heard
+}
+
+describe.runIf(redisTests)('a broadcast for settings kept elsewhere', () => {
+  it('tells the others, and the decision script by the version', async () => {
+    const redis = await server()
+    const heard = await watch(broadcast(redis.port))
+    const teller = broadcast(redis.port)
+    await teller.announce(3, { kind: 'settings' })
+    await teller.announce(3, { kind: 'subject', layer: 'personal', key: '\ud800' })
+    await vi.waitFor(() =>
+      expect(heard).toEqual([{ kind: 'settings' }, { kind: 'subject', layer: 'personal', key: '\ud800' }]),
+    )
+    expect(await redis.cli('GET', '{quota}:settings:version')).toBe('3')
+  })
+
+  it('lets no overtaken message lower the version; a restored database does', async () => {
+    const redis = await server()
+    const teller = broadcast(redis.port)
+    await teller.announce(5, { kind: 'settings' })
+    await teller.announce(4, { kind: 'settings' })
+    expect(await redis.cli('GET', '{quota}:settings:version')).toBe('5')
+    await teller.announce(2, { kind: 'everything' })
+    expect(await redis.cli('GET', '{quota}:settings:version')).toBe('2')
+  })
+
+  it('announces again what could not be announced', async () => {
+    const redis = await server({ aof: true })
+    const proxy = await startProxy(redis.port)
+    const heard = await watch(broadcast(redis.port))
+    const teller = broadcast(proxy.port)
+    await teller.announce(1, { kind: 'settings' })
+    proxy.refuse(true)
+    proxy.cutAll()
+    await expect(teller.announce(2, { kind: 'settings' })).rejects.toThrow()
+    heard.length = 0
+    proxy.refuse(false)
+    await vi.waitFor(() => expect(heard).toContainEqual({ kind: 'everything' }))
+    expect(await redis.cli('GET', '{quota}:settings:version')).toBe('2')
+  })
+
+  it('brings a change to an engine in another process within a second', async () => {
+    const redis = await server()
+    const table = memorySettings()
+    // As two processes with one SQL table: each reads it at its own time, and neither sees the other's writes by itself.
+    const shared = (bus: RedisBroadcast): SettingsStore => ({
+      sync: false,
+      read: async () => table.read(),
+      readSubject: async (layer, key) => table.readSubject(layer, key),
+      async write(settings, options) {
+        const reply = table.write(settings, options)
+        if (reply.written) await bus.announce(reply.version, { kind: 'settings' })
+        return reply
+      },
+      async writeSubject(layer, key, settings, options) {
+        const reply = table.writeSubject(layer, key, settings, options)
+        if (reply.written) await bus.announce(table.read()?.version ?? 0, { kind: 'subject', layer, key })
+        return reply
+      },
+      watch: (listener) => bus.watch(listener),
+    })
+    const [one, two] = [broadcast(redis.port), broadcast(redis.port)].map((bus) =>
+      createQuota({ policy: defaultPolicy(), settingsStore: shared(bus) }),
+    )
+    const limit = async () => (await two!.status('u')).windows.write?.[0]?.limit
+    expect(await limit()).toBe(60)
+    await one!.settings.update({ mode: 'lenient' })
+    await vi.waitFor(async () => expect(await limit()).toBe(90), { timeout: 1_000 })
+    await one!.subjects.set('u', { overrides: { write: { '1h': 5 } } })
+    await vi.waitFor(async () => expect(await limit()).toBe(5), { timeout: 1_000 })
+    await Promise.all([one!.close(), two!.close()])
+  })
+})

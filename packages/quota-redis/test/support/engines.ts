@@ -1,0 +1,159 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { createQuota, type Policy, type Quota, QuotaError, type QuotaOptions } from '@scoregw/quota'
+import { Redis } from 'ioredis'
+import { type RedisStore, redisStore } from '../../src/index.ts'
+import type { RedisStoreOptions } from '../../src/store/options.ts'
+import type { Cleanups } from './cleanups.ts'
+import { startRedis } from './redis-server.ts'
+import { startProxy } from './tcp-proxy.ts'
+
+type Operation = 'read' | 'write'
+
+const limits = (tokens: number) => ({ reads: { hour: tokens, day: tokens }, writes: { hour: tokens, day: tokens } })
+
+/** Limits of both layers alike; so high by default that nothing is refused. */
+export function policyOf(tokens = 1_000_000): Policy<Operation> {
+  return {
+    windows: [
+      { label: 'hour', lengthMs: 3_600_000 },
+      { label: 'day', lengthMs: 86_400_000 },
+    ],
+    categories: ['reads', 'writes'],
+    layers: [
+      { name: 'personal', scope: 'Personal', shared: false },
+      { name: 'site', scope: 'Site', shared: true },
+    ],
+    operations: { read: { category: 'reads', cost: 1 }, write: { category: 'writes', cost: 1 } },
+    base: { personal: limits(tokens), site: limits(tokens) },
+  }
+}
+
+/** Cleanups of one test, for tests that run side by side. */
+export function cleanupsOf(onTestFinished: (close: () => Promise<void>) => void): Cleanups {
+  const later = (close: () => unknown) => onTestFinished(async () => void (await close()))
+  return {
+    later,
+    async server(options) {
+      const redis = await startRedis(options)
+      later(() => redis.stop())
+      return redis
+    },
+    async proxy(targetPort) {
+      const proxy = await startProxy(targetPort)
+      later(() => proxy.stop())
+      return proxy
+    },
+  }
+}
+
+export type EngineOptions = Partial<Omit<QuotaOptions<Operation>, 'store'>> &
+  Partial<RedisStoreOptions> & { readonly Client?: typeof Redis }
+
+export interface Engine {
+  readonly quota: Quota<Operation>
+  readonly store: RedisStore
+  /** As a caller may have it: with the defaults of ioredis. */
+  readonly client: Redis
+}
+
+/**
+ * An engine on the server behind a port, closed after the test. Its deadline is long, so that a busy machine does not
+ * decide what a test comes to.
+ */
+export function engineOn(port: number, later: Cleanups['later'], options: EngineOptions = {}): Engine {
+  const {
+    Client = Redis,
+    client = new Client({ port }),
+    prefix,
+    deadlineMs = 500,
+    evictionPolicy,
+    testClock,
+    ...rest
+  } = options
+  client.on('error', () => undefined)
+  const store = redisStore({ client, prefix, deadlineMs, evictionPolicy, testClock })
+  const quota = createQuota({ policy: policyOf(), ...rest, store })
+  later(async () => {
+    await quota.close()
+    client.disconnect()
+  })
+  return { quota, store, client }
+}
+
+/** Tokens used in the hour's window for writes. */
+export async function usedBy(quota: Quota<Operation>, subject: string): Promise<number> {
+  const { windows } = await quota.status(subject)
+  return windows.writes![0]!.used
+}
+
+/** What a call came to, and how long it took in milliseconds. */
+export interface Timed {
+  readonly ok: boolean
+  readonly ms: number
+  /** When it was answered, by `performance.now()`. */
+  readonly at: number
+}
+
+/** One write, timed. Fails for every error but `quota_unavailable`. */
+export async function timedWrite(quota: Quota<Operation>, subject = 'u'): Promise<Timed> {
+  const began = performance.now()
+  const ok = await quota.consume({ subject, operation: 'write' }).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof QuotaError && error.code === 'quota_unavailable') return false
+      throw error
+    },
+  )
+  const at = performance.now()
+  return { ok, ms: at - began, at }
+}
+
+/** Writes of some callers, each one after the other with a short pause, until told to stop. */
+export function load(quota: Quota<Operation>, callers = 10): { stop(): Promise<Timed[]> } {
+  const results: Timed[] = []
+  let stopped = false
+  const work = async () => {
+    while (!stopped) {
+      results.push(await timedWrite(quota))
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  const all = Promise.all(Array.from({ length: callers }, work))
+  return {
+    async stop() {
+      stopped = true
+      await all
+      return results
+    },
+  }
+}
+
+/** Milliseconds until a write is answered by the store again. */
+export async function timeToRecover(quota: Quota<Operation>): Promise<number> {
+  const began = performance.now()
+  for (;;) {
+    const { ok, at } = await timedWrite(quota)
+    if (ok) return at - began
+    if (at - began > 10_000) return Number.POSITIVE_INFINITY
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/**
+ * Measures how long the machine kept this process from running; nothing can be answered meanwhile.
+ * @returns a function that ends the measurement and gives the longest time, in milliseconds
+ */
+export function measureLag(): () => number {
+  const resolution = 5
+  const delay = monitorEventLoopDelay({ resolution })
+  delay.enable()
+  return () => {
+    delay.disable()
+    return Math.max(0, delay.max / 1e6 - resolution)
+  }
+}
+
+export function p99(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0
+}

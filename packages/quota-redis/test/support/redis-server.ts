@@ -1,0 +1,1 @@
+export { type RedisOptions, type RedisServer, redisTests, startRedis } from '@scoregw/redis-server'
