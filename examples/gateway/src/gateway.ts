@@ -1,14 +1,11 @@
 import { type Clock, systemClock } from '@scoregw/quota'
 import { type App, createApp } from './app.ts'
+import { type Repeated, repeat } from './chores.ts'
 import type { Config } from './config/config.ts'
 import { type DemoCredentials, ensureDemo, removeDemo } from './demo/demo.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Logger } from './log/logger.ts'
 
-/** How often other processes' changes of the settings are looked for; they are to be heard of within a second. */
-const SETTINGS_POLL_MS = 500
-/** How often the counters are saved: a killed process forgets what was charged since. */
-const COUNTERS_SAVE_MS = 1_000
 /** How long requests in flight may take to end when the gateway stops; the rest of 10 s is for closing. */
 const STOP_GRACE_MS = 8_000
 
@@ -29,9 +26,9 @@ export async function startGateway(config: Config, logger: Logger, clock: Clock 
   try {
     const demo = await demoOf(config, app)
     const listener = await listen(app.handler, config.host, config.port)
-    const timers = startTimers(app, logger)
+    const chores = app.chores.map((chore) => repeat(chore, logger))
     const baseUrl = config.publicBaseUrl ?? `http://${hostOf(config.host)}:${listener.port}`
-    return { app, port: listener.port, baseUrl, demo, stop: () => stop(app, listener, timers) }
+    return { app, port: listener.port, baseUrl, demo, stop: () => stop(app, listener, chores) }
   } catch (error) {
     await app.close()
     throw error
@@ -44,21 +41,10 @@ async function demoOf({ demo: given, dataDir }: Config, { users, scores }: App):
   return undefined
 }
 
-function startTimers({ settings, counters }: App, logger: Logger): readonly NodeJS.Timeout[] {
-  const every = (ms: number, what: string, work: () => Promise<void>): NodeJS.Timeout =>
-    setInterval(() => {
-      work().catch((error: unknown) => logger.error({ err: error }, `${what} failed`))
-    }, ms).unref()
-  return [
-    every(SETTINGS_POLL_MS, 'looking for changed settings', () => settings.poll()),
-    every(COUNTERS_SAVE_MS, 'saving the counters', () => counters.save()),
-  ]
-}
-
-async function stop(app: App, listener: Listener, timers: readonly NodeJS.Timeout[]): Promise<void> {
+async function stop(app: App, listener: Listener, chores: readonly Repeated[]): Promise<void> {
   app.refuse()
   await listener.stop(STOP_GRACE_MS)
-  for (const timer of timers) clearInterval(timer)
+  await Promise.all(chores.map((chore) => chore.stop()))
   await app.close()
 }
 

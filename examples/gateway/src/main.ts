@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import { ConfigError, loadConfig } from './config/config.ts'
+import { loadConfig } from './config/config.ts'
+import { ConfigError } from './config/config-error.ts'
 import { banner } from './demo/banner.ts'
 import { startGateway } from './gateway.ts'
 import { createLogger } from './log/logger.ts'
@@ -11,7 +12,7 @@ async function main(): Promise<void> {
   const config = loadConfig(process.env)
   const logger = createLogger(config.logLevel)
   const gateway = await startGateway(config, logger)
-  process.stdout.write(banner(gateway.baseUrl, config.dataDir, gateway.demo))
+  process.stdout.write(banner(gateway.baseUrl, config.dataDir, gateway.app.counters, gateway.demo))
   logger.info({ baseUrl: gateway.baseUrl }, 'started')
 
   let isStopping = false

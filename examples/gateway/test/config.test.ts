@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig } from '../src/config/config.ts'
+import { loadConfig } from '../src/config/config.ts'
+import { ConfigError } from '../src/config/config-error.ts'
+import { redisAddress } from '../src/config/redis-url.ts'
 import { VARIABLES } from '../src/config/variables.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -23,6 +25,8 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       publicBaseUrl: undefined,
       dataDir: join(ROOT, '.data/gateway'),
+      redisUrl: undefined,
+      failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
       corsOrigins: [],
       trustProxy: false,
       logLevel: 'info',
@@ -40,6 +44,9 @@ describe('the configuration', () => {
       CORS_ORIGINS: 'https://a.example.com, http://localhost:3000',
       TRUST_PROXY: '10.0.0.0/8, ::1',
       NODE_ENV: 'production',
+      REDIS_URL: 'rediss://user:p%40ss@redis.example.com/3',
+      QUOTA_FAILURE_POLICY: ' write = local, read=open ',
+      EXPECTED_PROCESSES: '1000',
     }
     expect(loadConfig(env)).toMatchObject({
       port: 0,
@@ -47,6 +54,8 @@ describe('the configuration', () => {
       corsOrigins: ['https://a.example.com', 'http://localhost:3000'],
       trustProxy: ['10.0.0.0/8', '::1'],
       demo: undefined,
+      redisUrl: 'rediss://user:p%40ss@redis.example.com/3',
+      failurePolicy: { read: 'open', write: { local: { expectedProcesses: 1000 } } },
     })
     expect(loadConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2)
   })
@@ -68,6 +77,22 @@ describe('the configuration', () => {
     ['DEMO_USER_TOKEN', 'token'],
     ['DEMO_ADMIN_TOKEN', 'gw_a b'],
     ['NODE_ENV', 'staging'],
+    ['REDIS_URL', 'localhost:6379'],
+    ['REDIS_URL', 'http://localhost:6379'],
+    ['REDIS_URL', 'redis:///3'],
+    ['REDIS_URL', 'redis://secret@localhost'],
+    ['REDIS_URL', 'redis://:secret%zz@localhost'],
+    ['REDIS_URL', 'redis://localhost/cache'],
+    ['REDIS_URL', 'redis://localhost/0?keyPrefix=a'],
+    ['QUOTA_FAILURE_POLICY', 'closed'],
+    ['QUOTA_FAILURE_POLICY', 'read=open'],
+    ['QUOTA_FAILURE_POLICY', 'read=maybe,write=closed'],
+    ['QUOTA_FAILURE_POLICY', 'read=open,write=closed,read=closed'],
+    ['QUOTA_FAILURE_POLICY', 'read=open,write=closed,delete=open'],
+    ['QUOTA_FAILURE_POLICY', 'read=open,write=closed,'],
+    ['EXPECTED_PROCESSES', '-1'],
+    ['EXPECTED_PROCESSES', '1001'],
+    ['EXPECTED_PROCESSES', '2.5'],
   ])('refuses %s=%s', (name, value) => {
     const message = messageOf({ [name]: value })
     expect(message).toContain(`  ${name}: expected`)
@@ -77,6 +102,27 @@ describe('the configuration', () => {
   it('names every fault at once', () => {
     const message = messageOf({ PORT: 'x', HOST: ' ', LOG_LEVEL: 'x', DEMO_USER_TOKEN: 'x' })
     for (const name of ['PORT', 'HOST', 'LOG_LEVEL', 'DEMO_USER_TOKEN']) expect(message).toContain(`  ${name}: `)
+  })
+
+  it('refuses 0 processes', () => {
+    expect(messageOf({ EXPECTED_PROCESSES: '0' })).toContain('EXPECTED_PROCESSES: expected')
+  })
+
+  it('names every fault of the failure policy', () => {
+    expect(messageOf({ QUOTA_FAILURE_POLICY: 'read=maybe,delete=open' }).split('\n').slice(1)).toEqual([
+      '  QUOTA_FAILURE_POLICY: expected read=closed, read=open or read=local',
+      '  QUOTA_FAILURE_POLICY: expected category=policy with the categories read, write',
+      '  QUOTA_FAILURE_POLICY: expected a policy for write too',
+    ])
+  })
+
+  it.each([
+    ['redis://localhost', 'localhost:6379'],
+    ['rediss://user:secret@redis.example.com:7000/3', 'redis.example.com:7000/3'],
+    ['redis://:secret@[::1]/', '[::1]:6379'],
+  ])('shows of %s no more than where it is', (url, shown) => {
+    expect(loadConfig({ REDIS_URL: url }).redisUrl).toBe(url)
+    expect(redisAddress(url)).toBe(shown)
   })
 
   it('refuses one token for both users, and demo tokens in production', () => {

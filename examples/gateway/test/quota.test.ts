@@ -299,7 +299,7 @@ describe('a store that does not answer', () => {
     for (const answer of [await upsert(gateway), await gateway.send('GET', '/me/quota')]) {
       expect([answer.status, answer.body.error]).toEqual([503, 'quota_unavailable'])
       expect(answer.headers.get('Retry-After')).toBe('5')
-      expect(Object.keys(answer.body)).toEqual(['error', 'msg', 'requestId'])
+      expect(Object.keys(answer.body)).toEqual(['error', 'msg', 'requestId', 'retryAfterSeconds'])
     }
     file.exec('alter table out_of_reach rename to quota_settings')
     file.close()

@@ -1,6 +1,7 @@
 import { inspect, parseArgs } from 'node:util'
 import { systemClock } from '@scoregw/quota'
-import { ConfigError, loadConfig } from '../config/config.ts'
+import { loadConfig } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
 import { openDatabase } from '../db/connect.ts'
 import { newToken } from '../users/tokens.ts'
 import { userIdSchema } from '../users/user.ts'

@@ -1,4 +1,7 @@
+import type { FailurePolicy } from '@scoregw/quota'
 import type * as z from 'zod'
+import { ConfigError } from './config-error.ts'
+import { failurePolicyOf } from './failure-policy.ts'
 import { VARIABLES } from './variables.ts'
 
 type Values = { readonly [Name in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Name]['schema']> }
@@ -10,6 +13,10 @@ export interface Config {
   /** The address clients use, without a slash at the end; absent: the address the server listens on. */
   readonly publicBaseUrl: string | undefined
   readonly dataDir: string
+  /** The Redis that several processes share, with credentials: not to be shown; absent: counters in this process. */
+  readonly redisUrl: string | undefined
+  /** What becomes of requests, by category, while the counters cannot be asked. */
+  readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   /** Origins whose pages may call the gateway. */
   readonly corsOrigins: readonly string[]
   readonly trustProxy: Values['TRUST_PROXY']
@@ -17,11 +24,6 @@ export interface Config {
   readonly supportForumUrl: string
   /** The demo's users, data and credentials; absent in production. */
   readonly demo: { readonly userToken: string | undefined; readonly adminToken: string | undefined } | undefined
-}
-
-/** The environment is not usable; the message names every fault, never a value, since values may be secrets. */
-export class ConfigError extends Error {
-  override readonly name: string = 'ConfigError'
 }
 
 /**
@@ -37,12 +39,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   })
   const values = Object.fromEntries(entries) as Values
   faults.push(...crossFaults(values))
-  if (faults.length > 0) throw new ConfigError(`The configuration has faults:\n  ${faults.join('\n  ')}`)
+  if (faults.length > 0) throw new ConfigError(faults)
   return {
     port: values.PORT,
     host: values.HOST,
     publicBaseUrl: values.PUBLIC_BASE_URL,
     dataDir: values.DATA_DIR,
+    redisUrl: values.REDIS_URL,
+    failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { failureModes } from './failure-policy.ts'
+import { redisUrl } from './redis-url.ts'
 
 /** Root of the repository, three folders above this example's sources. */
 const ROOT = join(import.meta.dirname, '../../../..')
@@ -48,6 +50,13 @@ const trustProxy = z
     error: 'expected false, a number of proxies, or their addresses (or address/bits) separated by commas',
   })
 
+const PROCESSES_ERROR = 'expected a whole number from 1 to 1000'
+const processes = z
+  .string()
+  .regex(/^\d{1,4}$/, PROCESSES_ERROR)
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 1_000, PROCESSES_ERROR)
+
 const gatewayToken = z.string().regex(/^gw_[A-Za-z0-9_-]{4,200}$/, 'expected gw_ and then 4 to 200 of A-Z a-z 0-9 _ -')
 
 /** One environment variable: its meaning, and the text that stands for it when it is not set. */
@@ -68,6 +77,9 @@ export const VARIABLES = {
   HOST: variable(z.string().regex(/^[A-Za-z0-9.:_-]{1,255}$/, 'expected a host name or address'), '127.0.0.1'),
   PUBLIC_BASE_URL: variable(baseUrl.optional()),
   DATA_DIR: variable(z.string().min(1, 'expected the path of a folder'), join(ROOT, '.data/gateway')),
+  REDIS_URL: variable(redisUrl.optional()),
+  QUOTA_FAILURE_POLICY: variable(failureModes, 'read=local,write=closed'),
+  EXPECTED_PROCESSES: variable(processes, '2'),
   CORS_ORIGINS: variable(origins, ''),
   TRUST_PROXY: variable(trustProxy, 'false'),
   LOG_LEVEL: variable(z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }), 'info'),

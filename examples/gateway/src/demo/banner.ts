@@ -4,8 +4,8 @@ import type { DemoCredentials } from './demo.ts'
 const EXAMPLE_BODY = '{"musicList":[{"musicId":10106,"level":3,"achievement":100.5,"dxScore":2871,"comboStatus":"fc"}]}'
 
 /** What is printed at start. The lines with `curl` work as they are. */
-export function banner(baseUrl: string, dataDir: string, demo: DemoCredentials | undefined): string {
-  const lines = ['', `Score gateway   ${baseUrl}`, `Data            ${dataDir}`]
+export function banner(baseUrl: string, dataDir: string, counters: string, demo: DemoCredentials | undefined): string {
+  const lines = ['', `Score gateway   ${baseUrl}`, `Data            ${dataDir}`, `Counters        ${counters}`]
   if (demo !== undefined) {
     const { userToken, adminToken } = demo
     lines.push(

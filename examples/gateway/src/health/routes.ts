@@ -1,17 +1,19 @@
-import { sql } from 'kysely'
 import * as z from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
-import type { Db } from '../db/schema.ts'
 import { envelope, success } from '../http/envelope.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type Route, route } from '../http/route.ts'
+import type { ReadinessCheck } from './readiness.ts'
 
 const healthAnswer = envelope(z.object({ status: z.literal('ok'), version: z.string() }))
 const aliveAnswer = z.object({ status: z.literal('alive') })
 const readyAnswer = z.object({ status: z.literal('ready') })
 
+/** Seconds after which to look again. */
+const RETRY_SECONDS = 1
+
 /** Whether the gateway is there; free, and open to everybody. */
-export function healthRoutes(db: Db): Route[] {
+export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
   return [
     route({
       method: 'get',
@@ -33,9 +35,13 @@ export function healthRoutes(db: Db): Route[] {
       access: 'public',
       answer: readyAnswer,
       async handle() {
-        await sql`select 1`.execute(db).catch((cause: unknown) => {
-          throw new HttpError('quota_unavailable', 'The database does not answer.', { cause })
-        })
+        const results = await Promise.allSettled(checks.map(({ check }) => check()))
+        const silent = checks.filter((_check, index) => results[index]?.status === 'rejected')
+        if (silent.length > 0) {
+          const msg = `No answer from ${silent.map(({ name }) => name).join(' and ')}.`
+          const cause = results.find((result) => result.status === 'rejected')?.reason
+          throw new HttpError('quota_unavailable', msg, { retryAfterSeconds: RETRY_SECONDS, cause })
+        }
         return { body: { status: 'ready' as const } }
       },
     }),

@@ -12,7 +12,6 @@ export function refusedWhenClosing(isClosing: () => boolean): RequestHandler {
       return
     }
     res.set('Connection', 'close')
-    const headers = { 'Retry-After': String(RETRY_SECONDS) }
-    throw new HttpError('shutting_down', 'The gateway is stopping. Try again.', { headers })
+    throw new HttpError('shutting_down', 'The gateway is stopping. Try again.', { retryAfterSeconds: RETRY_SECONDS })
   }
 }

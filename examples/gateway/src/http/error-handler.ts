@@ -7,31 +7,45 @@ import { contextOf } from './request-context.ts'
 /** Seconds after which a client may try again when the quota's store is away. */
 const UNAVAILABLE_RETRY_SECONDS = 5
 
-/** Turns whatever a handler threw into `{ error, msg, requestId, details? }`; what nobody foresaw is logged, never shown. */
+/**
+ * Turns whatever a handler threw into `{ error, msg, requestId, details?, retryAfterSeconds? }`; what nobody foresaw is
+ * logged, never shown.
+ */
 export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
     const known = toHttpError(error)
     const { id: requestId } = contextOf(req)
-    if (known.status >= 500 && known.code !== 'shutting_down') {
+    // In an outage there is one of these for every request: the reason, and no stack.
+    if (known.code === 'quota_unavailable') logger.warn({ reason: reasonOf(known), requestId }, 'quota unavailable')
+    else if (known.status >= 500 && known.code !== 'shutting_down') {
       logger.error({ err: error, requestId }, 'request failed')
     }
     if (res.headersSent) {
       next(error)
       return
     }
-    const { status, code, message: msg, details, headers } = known
+    const { status, code, message: msg, details, headers, retryAfterSeconds } = known
     res.set(headers).status(status)
-    res.json({ error: code, msg, requestId, ...(details === undefined ? {} : { details }) })
+    // Members that are absent are left out of the JSON.
+    res.json({ error: code, msg, requestId, details, retryAfterSeconds })
   }
 }
 
 function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error
   if (error instanceof QuotaError && error.code === 'quota_unavailable') {
-    const headers = { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) }
-    return new HttpError('quota_unavailable', 'The quota cannot be asked right now. Try again.', { headers })
+    const options = { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS, cause: error }
+    return new HttpError('quota_unavailable', 'The quota cannot be asked right now. Try again.', options)
   }
   // Express reports a path with broken percent-encoding as an error with a status.
   if (error instanceof URIError) return new HttpError('bad_request', 'The path is not valid percent-encoding.')
   return new HttpError('internal_error', 'Something went wrong on our side. The request id tells us what.')
+}
+
+/** The messages of an error and of what caused it. */
+function reasonOf(error: Error): string {
+  const { cause, message } = error
+  if (!(cause instanceof Error)) return message
+  const deeper = reasonOf(cause)
+  return message.includes(deeper) ? message : `${message} (${deeper})`
 }

@@ -30,6 +30,8 @@ export interface Detail {
 export interface HttpErrorOptions {
   readonly details?: readonly Detail[] | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Told in the body and in `Retry-After`. */
+  readonly retryAfterSeconds?: number | undefined
   readonly cause?: unknown
 }
 
@@ -39,12 +41,15 @@ export class HttpError extends Error {
   readonly code: ErrorCode
   readonly details: readonly Detail[] | undefined
   readonly headers: Readonly<Record<string, string>>
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ErrorCode, msg: string, { details, headers = {}, cause }: HttpErrorOptions = {}) {
+  constructor(code: ErrorCode, msg: string, options: HttpErrorOptions = {}) {
+    const { details, headers = {}, retryAfterSeconds, cause } = options
     super(msg, cause === undefined ? undefined : { cause })
     this.code = code
     this.details = details
-    this.headers = headers
+    this.retryAfterSeconds = retryAfterSeconds
+    this.headers = retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) }
   }
 
   get status(): number {

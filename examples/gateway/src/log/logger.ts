@@ -6,7 +6,10 @@ export type { Logger } from 'pino'
 /** Where a credential could ever be in what is logged; what is there is left out. */
 const SECRETS = ['authorization', 'cookie', 'token', 'password', 'key', 'qrcode']
 
-const REDACTED = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
+/** A Redis client's errors carry the command that failed, with its arguments; that may be the one with the password. */
+const COMMANDS = ['err.command', '*.err.command']
+
+const REDACTED = [...SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), ...COMMANDS]
 
 /**
  * Logs as JSON lines on standard error, since standard output belongs to what is printed for people. On a terminal the

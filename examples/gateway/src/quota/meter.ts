@@ -20,9 +20,14 @@ export function createMeter({ quota, supportForumUrl, logger }: MeterOptions): M
     standardHeaders: 'draft-10',
     subject: (req) => contextOf(req).user?.id,
     // A 429 has a body of its own; every other answer has the form of the gateway's errors.
-    handler(_req, res, next, { status, body }) {
+    handler(_req, res, next, answer) {
+      const { status, body } = answer
       if (status === 429) res.status(status).json(body)
-      else next(new HttpError(body.error, body.msg))
+      else if (status === 401) next(new HttpError(body.error, body.msg))
+      else {
+        const { retryAfterSeconds } = body
+        next(new HttpError(body.error, body.msg, { retryAfterSeconds, cause: answer.error }))
+      }
     },
     logger: {
       warn: (warning) => logger.warn({ err: warning }, 'quota middleware'),

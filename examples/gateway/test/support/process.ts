@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
 const EXAMPLE = join(import.meta.dirname, '../..')
+const LUA_AS_TEXT = join(EXAMPLE, '../../scripts/lua-as-text.mjs')
 
 /** A process of its own, and what it has printed. */
 export interface Child {
@@ -18,7 +19,14 @@ export interface Child {
 
 /** Runs one of the example's files as a stranger does, with nothing of this process's environment but the path. */
 export function run(file: 'main.ts' | 'cli.ts', args: readonly string[], env: Record<string, string>): Child {
-  const flags = ['--conditions=@scoregw/source', '--import', 'tsx', join(EXAMPLE, 'src', file), ...args]
+  const flags = [
+    '--conditions=@scoregw/source',
+    '--import',
+    'tsx',
+    `--import=${LUA_AS_TEXT}`,
+    join(EXAMPLE, 'src', file),
+    ...args,
+  ]
   const child = spawn(process.execPath, flags, { cwd: EXAMPLE, env: { PATH: process.env.PATH, ...env } })
   onTestFinished(() => {
     child.kill('SIGKILL')

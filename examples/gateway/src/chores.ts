@@ -1,0 +1,26 @@
+import type { Logger } from './log/logger.ts'
+import type { Chore } from './quota/backend.ts'
+
+/** Work that goes on until it is stopped. */
+export interface Repeated {
+  /** Resolves when nothing is under way any more. */
+  stop(): Promise<void>
+}
+
+/** Does a chore again and again, never twice at a time; a failure is logged and the next time is another one. */
+export function repeat({ what, everyMs, run }: Chore, logger: Logger): Repeated {
+  let underWay: Promise<void> | undefined
+  const timer = setInterval(() => {
+    underWay ??= run()
+      .catch((error: unknown) => logger.error({ err: error }, `${what} failed`))
+      .finally(() => {
+        underWay = undefined
+      })
+  }, everyMs).unref()
+  return {
+    async stop() {
+      clearInterval(timer)
+      await underWay
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { FailurePolicy } from '@scoregw/quota'
+import * as z from 'zod'
+import { gatewayPolicy } from '../quota/policy.ts'
+
+const MODES = ['closed', 'open', 'local'] as const
+
+/** What becomes of requests while the counters cannot be asked. */
+export type FailureMode = (typeof MODES)[number]
+
+/** A mode for every category, written `read=local,write=closed`. */
+export const failureModes = z.string().transform((text, context): Readonly<Record<string, FailureMode>> => {
+  const { categories } = gatewayPolicy
+  const modes: Record<string, FailureMode> = {}
+  const fault = (message: string): void => {
+    context.addIssue({ code: 'custom', message })
+  }
+  for (const entry of text.split(',')) {
+    const [category = '', mode = ''] = entry.split(/=(.*)/s).map((part) => part.trim())
+    if (!categories.includes(category)) fault(`expected category=policy with the categories ${categories.join(', ')}`)
+    else if (!isMode(mode)) fault(`expected ${category}=closed, ${category}=open or ${category}=local`)
+    else if (modes[category] !== undefined) fault(`expected ${category} once`)
+    else modes[category] = mode
+  }
+  const missing = categories.filter((category) => !new RegExp(`(?:^|,)\\s*${category}\\s*=`).test(text))
+  for (const category of missing) fault(`expected a policy for ${category} too`)
+  return modes
+})
+
+function isMode(text: string): text is FailureMode {
+  return (MODES as readonly string[]).includes(text)
+}
+
+/** The engine's form. */
+export function failurePolicyOf(
+  modes: Readonly<Record<string, FailureMode>>,
+  expectedProcesses: number,
+): Readonly<Record<string, FailurePolicy>> {
+  const entries = Object.entries(modes).map(([category, mode]) => {
+    return [category, mode === 'local' ? { local: { expectedProcesses } } : mode] as const
+  })
+  return Object.fromEntries(entries)
+}

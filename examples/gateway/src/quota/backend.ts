@@ -1,0 +1,30 @@
+import type { QuotaStore, SettingsStore } from '@scoregw/quota'
+
+/** Work that is to be done again and again while the gateway runs. */
+export interface Chore {
+  /** For the log: "<what> failed". */
+  readonly what: string
+  readonly everyMs: number
+  run(): Promise<void>
+}
+
+/** Where tokens are counted and settings come from. */
+export interface QuotaBackend {
+  /** What people are told; never a credential. */
+  readonly name: string
+  readonly store: QuotaStore
+  readonly settings: SettingsStore
+  readonly chores: readonly Chore[]
+  /** Rejects when the counters do not answer; absent where they cannot fail. */
+  readonly check?: (() => Promise<void>) | undefined
+  /**
+   * To be called once an engine has been made of it.
+   * @throws {ConfigError} when it must not be used as it is configured
+   */
+  begin(): Promise<void>
+  /** To be called before the engine closes. */
+  finish(): Promise<void>
+}
+
+/** How often other processes' changes of the settings are looked for; they are to be heard of within a second. */
+export const SETTINGS_POLL_MS = 500

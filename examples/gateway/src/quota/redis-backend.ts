@@ -1,0 +1,65 @@
+import { type Clock, QuotaError } from '@scoregw/quota'
+import { type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
+import { Redis } from 'ioredis'
+import { ConfigError } from '../config/config-error.ts'
+import { redisAddress } from '../config/redis-url.ts'
+import type { Db } from '../db/schema.ts'
+import type { Logger } from '../log/logger.ts'
+import { type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
+import { BroadcastSettings } from './broadcast-settings.ts'
+import { SqlSettings } from './sql-settings.ts'
+import { StoreWatch } from './store-watch.ts'
+
+/** The beginning of every key. */
+const PREFIX = 'gateway'
+/** How often it is looked whether Redis answers, for the log and to tell it the settings' version when it is back. */
+const WATCH_MS = 1_000
+
+export interface RedisBackendOptions {
+  readonly db: Db
+  readonly clock: Clock
+  readonly url: string
+  readonly logger: Logger
+}
+
+/** Counters in Redis, shared by every process that uses the same one; settings in the database, told of by Redis. */
+export async function redisBackend({ db, clock, url, logger }: RedisBackendOptions): Promise<QuotaBackend> {
+  const stored = await SqlSettings.open(db, clock)
+  // Never connected itself: the store and the broadcast make connections of their own after its pattern.
+  const client = new Redis(url, { lazyConnect: true })
+  const store = redisStore({ client, prefix: PREFIX, logger: { warn: (message) => logger.warn(message) } })
+  const settings = new BroadcastSettings(stored, redisBroadcast({ client, prefix: PREFIX }), logger)
+  const check = () => ask(store)
+  const watch = new StoreWatch(check, logger, () => settings.announceAgain())
+  return {
+    name: `Redis ${redisAddress(url)}`,
+    store,
+    settings,
+    chores: [
+      { what: 'looking for changed settings', everyMs: SETTINGS_POLL_MS, run: () => settings.poll() },
+      { what: 'looking whether Redis answers', everyMs: WATCH_MS, run: () => watch.look() },
+    ],
+    check,
+    async begin() {
+      await refuseUnsafe(store)
+      await watch.look()
+      await settings.announce()
+    },
+    finish: () => Promise.resolve(),
+  }
+}
+
+/** A server that may forget counters is a fault of the configuration; one that is away may come back. */
+async function refuseUnsafe(store: RedisStore): Promise<void> {
+  try {
+    await store.ready()
+  } catch (error) {
+    if (!(error instanceof QuotaError) || error.code !== 'unsafe_eviction') return
+    throw new ConfigError([`REDIS_URL: ${error.message}`], { cause: error })
+  }
+}
+
+/** Asks for counters as a decision does; changes nothing. */
+async function ask(store: RedisStore): Promise<void> {
+  await store.read({ subject: 'nobody', categories: [0], layers: [0] })
+}

@@ -1,0 +1,31 @@
+import type { Logger } from '../log/logger.ts'
+
+/** Tells the log when the counters cease to answer and when they answer again, once each. */
+export class StoreWatch {
+  readonly #check: () => Promise<void>
+  readonly #logger: Logger
+  readonly #onReturn: () => void
+  #isAway = false
+
+  constructor(check: () => Promise<void>, logger: Logger, onReturn: () => void) {
+    this.#check = check
+    this.#logger = logger
+    this.#onReturn = onReturn
+  }
+
+  /** Never rejects. */
+  async look(): Promise<void> {
+    const error = await this.#check().then(
+      () => undefined,
+      (reason: unknown) => reason ?? new Error('unknown'),
+    )
+    const wasAway = this.#isAway
+    this.#isAway = error !== undefined
+    if (this.#isAway && !wasAway) {
+      this.#logger.error({ err: error }, 'Redis does not answer: requests are decided by QUOTA_FAILURE_POLICY')
+    } else if (wasAway && !this.#isAway) {
+      this.#logger.info('Redis answers again')
+      this.#onReturn()
+    }
+  }
+}

@@ -1,0 +1,256 @@
+import { type SettingsChange, systemClock } from '@scoregw/quota'
+import { redisBroadcast } from '@scoregw/quota-redis'
+import { type RedisServer, redisTests } from '@scoregw/redis-server'
+import { Redis } from 'ioredis'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../src/db/connect.ts'
+import { createLogger } from '../src/log/logger.ts'
+import { BroadcastSettings } from '../src/quota/broadcast-settings.ts'
+import { SqlSettings } from '../src/quota/sql-settings.ts'
+import {
+  ADMIN_TOKEN,
+  ENTRY,
+  type TestGateway,
+  type TestOptions,
+  tempDir,
+  testGateway,
+  usedOf,
+} from './support/gateway.ts'
+import { redisServer } from './support/redis.ts'
+
+const TIMEOUT_MS = 20_000
+
+function gatewayOn(redis: RedisServer, { env, ...options }: TestOptions = {}): Promise<TestGateway> {
+  return testGateway({ ...options, env: { REDIS_URL: redis.url, ...env } })
+}
+
+const upsert = ({ send }: TestGateway) => send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })
+const read = ({ send }: TestGateway) => send('POST', '/v1/user/music')
+const readyz = async ({ send }: TestGateway) => (await send('GET', '/readyz', { token: null })).status
+const versionIn = (redis: RedisServer) => redis.cli('GET', '{gateway}:settings:version')
+
+/** Changes the settings of everybody by their mode. */
+async function setMode({ send }: TestGateway, mode: string): Promise<number> {
+  const { version: _, ...document } = (await send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body
+  const headers = { 'If-Match': '*' }
+  const answer = await send('PUT', '/admin/quota/settings', {
+    token: ADMIN_TOKEN,
+    headers,
+    body: { ...document, mode },
+  })
+  return answer.status
+}
+
+async function settingsOn(redis: RedisServer, dataDir: string): Promise<BroadcastSettings> {
+  const db = await openDatabase(dataDir)
+  const broadcast = redisBroadcast({ client: new Redis(redis.url, { lazyConnect: true }) })
+  const settings = new BroadcastSettings(await SqlSettings.open(db, systemClock), broadcast, createLogger('silent'))
+  onTestFinished(async () => {
+    settings.close()
+    await db.destroy()
+  })
+  return settings
+}
+
+const UNAVAILABLE = { error: 'quota_unavailable', msg: expect.any(String), requestId: expect.any(String) }
+
+describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
+  it('counts there, and leaves no connection behind when it stops', async () => {
+    const redis = await redisServer()
+    const gateway = await gatewayOn(redis)
+    expect((await upsert(gateway)).status).toBe(200)
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 15 })
+    expect(await readyz(gateway)).toBe(200)
+    expect(await redis.cli('KEYS', '{gateway}*')).not.toEqual([])
+    await gateway.stop()
+    await expect
+      .poll(
+        async () =>
+          String(await redis.cli('CLIENT', 'LIST'))
+            .trim()
+            .split('\n').length,
+      )
+      .toBe(1)
+    const next = await gatewayOn(redis, { dataDir: gateway.dataDir })
+    expect(await usedOf(next)).toEqual({ read: 0, write: 15 })
+  })
+
+  it('charges nothing for what was not delivered', async () => {
+    const gateway = await gatewayOn(await redisServer())
+    const missing = { body: { musicId: 10_103, level: 4 } }
+    expect((await gateway.send('POST', '/v1/music/delete', missing)).status).toBe(404)
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })
+  })
+
+  it('answers 429 when the tokens are used up', async () => {
+    const gateway = await gatewayOn(await redisServer())
+    const statuses = (await Promise.all(Array.from({ length: 10 }, () => upsert(gateway)))).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([200, 200, 200, 200, ...Array.from({ length: 6 }, () => 429)])
+  })
+
+  it.each([0, 3])('makes it go by the version of the database, which was restored from a backup (%i)', async (old) => {
+    const redis = await redisServer()
+    const first = await gatewayOn(redis)
+    for (let version = 1; version <= old; version++) expect(await setMode(first, 'lenient')).toBe(200)
+    await first.stop()
+    await redis.cli('SET', '{gateway}:settings:version', '9')
+    const gateway = await gatewayOn(redis, { dataDir: first.dataDir })
+    expect(await versionIn(redis)).toBe(String(old))
+    expect((await upsert(gateway)).status).toBe(200)
+  })
+
+  it('tells other processes of changes before they look in the database', async () => {
+    const redis = await redisServer()
+    const dataDir = tempDir()
+    const [writer, other] = [await settingsOn(redis, dataDir), await settingsOn(redis, dataDir)]
+    const changes: SettingsChange[] = []
+    other.watch((change) => changes.push(change))
+    const write = async (): Promise<SettingsChange[]> => {
+      await writer.writeSubject('personal', 'a', null, {})
+      return changes
+    }
+    await expect.poll(write).toContainEqual({ kind: 'subject', layer: 'personal', key: 'a' })
+  })
+
+  it('tells a Redis that was emptied the version of the settings', async () => {
+    const redis = await redisServer()
+    const gateway = await gatewayOn(redis)
+    expect(await setMode(gateway, 'lenient')).toBe(200)
+    expect(await versionIn(redis)).toBe('1')
+    await redis.kill()
+    await expect.poll(() => gateway.log.join(''), { timeout: 5_000 }).toContain('Redis does not answer')
+    await redis.restart()
+    await expect.poll(() => versionIn(redis), { timeout: 5_000 }).toBe('1')
+    expect(gateway.log.join('')).toContain('Redis answers again')
+  })
+})
+
+describe.runIf(redisTests)('with a Redis that is away', { timeout: TIMEOUT_MS }, () => {
+  it('starts, serves what is free, and recovers by itself', async () => {
+    const redis = await redisServer({ aof: true })
+    // Of a database that was restored from a backup since.
+    await redis.cli('SET', '{gateway}:settings:version', '9')
+    await redis.kill()
+    const gateway = await gatewayOn(redis)
+    const { send } = gateway
+    expect((await send('GET', '/healthz', { token: null })).status).toBe(200)
+    expect((await send('GET', '/v1/health', { token: null })).status).toBe(200)
+    const notReady = await send('GET', '/readyz', { token: null })
+    expect(notReady.status).toBe(503)
+    expect(notReady.headers.get('Retry-After')).toBe('1')
+    expect(notReady.body).toEqual({ ...UNAVAILABLE, msg: 'No answer from Redis.', retryAfterSeconds: 1 })
+
+    const write = await upsert(gateway)
+    expect(write.status).toBe(503)
+    expect(write.headers.get('Retry-After')).toBe('5')
+    expect(write.body).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 5 })
+    // Nothing was seen of its windows: this process has no share of them.
+    expect((await read(gateway)).body).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 5 })
+    expect((await send('GET', '/me/quota')).status).toBe(503)
+    expect(await setMode(gateway, 'lenient')).toBe(200)
+
+    await redis.restart()
+    await expect.poll(() => readyz(gateway), { timeout: 2_000, interval: 20 }).toBe(200)
+    await expect.poll(() => versionIn(redis), { timeout: 2_000 }).toBe('1')
+    expect((await upsert(gateway)).status).toBe(200)
+    expect((await send('GET', '/me/quota')).body.windows.write[0]).toMatchObject({ limit: 90, used: 15 })
+  })
+
+  it('reads on its own share and no further, writes not, and posts what it spent', async () => {
+    const redis = await redisServer({ aof: true })
+    const gateway = await gatewayOn(redis, { env: { EXPECTED_PROCESSES: '3' } })
+    const quota = { overrides: { read: { '1h': 100 } } }
+    const put = { token: ADMIN_TOKEN, body: quota }
+    expect((await gateway.send('PUT', '/admin/users/demo/quota', put)).status).toBe(200)
+    expect((await read(gateway)).status).toBe(200)
+    expect((await upsert(gateway)).status).toBe(200)
+    await redis.kill()
+    // A third of the 96 tokens that remained: eight reads of four.
+    const reads: number[] = []
+    for (let count = 0; count < 10; count++) reads.push((await read(gateway)).status)
+    expect(reads).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 503, 503])
+    expect((await upsert(gateway)).status).toBe(503)
+    await redis.restart()
+    await expect.poll(() => readyz(gateway), { timeout: 2_000, interval: 20 }).toBe(200)
+    expect((await read(gateway)).status).toBe(200)
+    await expect.poll(() => usedOf(gateway), { timeout: 2_000 }).toEqual({ read: 40, write: 15 })
+  })
+
+  it('goes by the policy that is set', async () => {
+    const redis = await redisServer()
+    await redis.kill()
+    const gateway = await gatewayOn(redis, { env: { QUOTA_FAILURE_POLICY: 'read=closed,write=open' } })
+    expect((await read(gateway)).status).toBe(503)
+    expect((await upsert(gateway)).status).toBe(200)
+  })
+
+  it('answers within the deadline while it hangs, and is not ready', async () => {
+    const redis = await redisServer()
+    const gateway = await gatewayOn(redis)
+    redis.pause()
+    onTestFinished(() => redis.resume())
+    for (const call of [() => upsert(gateway), () => readyz(gateway)]) {
+      const startedAt = performance.now()
+      const answer = await call()
+      expect(typeof answer === 'number' ? answer : answer.status).toBe(503)
+      expect(performance.now() - startedAt).toBeLessThan(900)
+    }
+    redis.resume()
+    await expect.poll(() => readyz(gateway), { timeout: 2_000, interval: 20 }).toBe(200)
+  })
+})
+
+describe.runIf(redisTests)('with a Redis that must not be used', { timeout: TIMEOUT_MS }, () => {
+  it('does not start on one that may forget counters', async () => {
+    const redis = await redisServer({ args: ['--maxmemory-policy', 'allkeys-lru'] })
+    await expect(gatewayOn(redis)).rejects.toThrow(/^The configuration has faults:\n {2}REDIS_URL: .*allkeys-lru/)
+    await expect
+      .poll(
+        async () =>
+          String(await redis.cli('CLIENT', 'LIST'))
+            .trim()
+            .split('\n').length,
+      )
+      .toBe(1)
+  })
+
+  it('is not ready once it may forget counters, and says so', async () => {
+    const redis = await redisServer()
+    const gateway = await gatewayOn(redis)
+    await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+    // Looked at when a connection is made.
+    await redis.cli('CLIENT', 'KILL', 'TYPE', 'normal')
+    await expect.poll(() => readyz(gateway), { timeout: 2_000 }).toBe(503)
+    expect((await upsert(gateway)).status).toBe(503)
+    expect(gateway.log.join('')).toContain('allkeys-lru')
+    await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+    await expect.poll(() => readyz(gateway), { timeout: 2_000 }).toBe(200)
+  })
+
+  it('does not tell the password to the log', async () => {
+    const redis = await redisServer()
+    await redis.cli('ACL', 'SETUSER', 'gateway', 'on', '>p4ss@s3cr3t', '~*', '&*', '+@all')
+    for (const password of ['wr0ng%40s3cr3t', 'p4ss%40s3cr3t']) {
+      const REDIS_URL = `redis://gateway:${password}@127.0.0.1:${redis.port}/3`
+      const gateway = await testGateway({ env: { REDIS_URL, LOG_LEVEL: 'trace' } })
+      expect(gateway.gateway.app.counters).toBe(`Redis 127.0.0.1:${redis.port}/3`)
+      const isRight = password.startsWith('p4ss')
+      expect(await readyz(gateway)).toBe(isRight ? 200 : 503)
+      expect(await setMode(gateway, 'lenient')).toBe(200)
+      expect((await upsert(gateway)).status).toBe(isRight ? 200 : 503)
+      const log = gateway.log.join('')
+      if (!isRight) expect(log).toContain('WRONGPASS')
+      expect(log).not.toMatch(/s3cr3t/)
+      await gateway.stop()
+    }
+    // Nor would an error that carries the command with the password.
+    const client = new Redis(redis.url, { lazyConnect: true, retryStrategy: () => null })
+    const error: unknown = await client.call('AUTH', 'gateway', 'wr0ng@s3cr3t').catch((reason: unknown) => reason)
+    client.disconnect()
+    expect(JSON.stringify(error)).toContain('s3cr3t')
+    const lines: string[] = []
+    createLogger('info', { write: (line) => lines.push(line) }).error({ err: error }, 'refused')
+    expect(lines.join('')).toContain('WRONGPASS')
+    expect(lines.join('')).not.toContain('s3cr3t')
+  })
+})
