@@ -22,6 +22,17 @@ export interface HeapUse {
   readonly besideKeyBytes: number
 }
 
+/** What one contestant costs the processors for a decision, and the server's memory for a user. */
+export interface ServerUse {
+  readonly name: string
+  /** Microseconds of the server's processor a decision. */
+  readonly redisUs: number
+  /** Microseconds of this process's processor a decision. */
+  readonly nodeUs: number
+  /** Bytes that a new user with one category adds, keys included. */
+  readonly bytesPerUser: number
+}
+
 /** A figure that is to be reached. */
 export interface Target {
   readonly name: string
@@ -34,6 +45,7 @@ export interface Target {
 export interface Findings {
   readonly results: readonly Rate[]
   readonly heap?: readonly HeapUse[]
+  readonly server?: readonly ServerUse[]
   readonly targets: readonly Target[]
 }
 
@@ -65,7 +77,7 @@ export function resultOf<T extends { readonly name: string }>(results: readonly 
   return found
 }
 
-export function print({ results, heap, targets }: Findings): void {
+export function print({ results, heap, server, targets }: Findings): void {
   console.table(
     results.map(({ name, perSecond, ratio, spread: [low, high] }) => ({
       name,
@@ -81,6 +93,16 @@ export function print({ results, heap, targets }: Findings): void {
         'bytes per user': Math.round(bytesPerUser),
         'key text': Math.round(keyBytes),
         'beside it': Math.round(besideKeyBytes),
+      })),
+    )
+  }
+  if (server !== undefined) {
+    console.table(
+      server.map(({ name, redisUs, nodeUs, bytesPerUser }) => ({
+        name,
+        'Redis, us': rounded(redisUs),
+        'Node, us': rounded(nodeUs),
+        'bytes per user': Math.round(bytesPerUser),
       })),
     )
   }

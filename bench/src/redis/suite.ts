@@ -1,0 +1,120 @@
+import { Redis } from 'ioredis'
+import { batches, description } from '../memory/users.ts'
+import { atLeast, atMost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
+import { type Contestant, interleave } from '../rounds.ts'
+import { deciders, OURS, type RedisDecider } from './deciders.ts'
+import { startRedis } from './server.ts'
+
+const CALLERS = [1, 64, 512]
+/** Callers while the processors' time is measured. */
+const CPU_CALLERS = 64
+const USERS = batches.flat()
+
+/** Decisions by one Redis, six counters each; what they cost the server, and the bytes that a user does. */
+export async function redis(quick: boolean): Promise<Findings> {
+  console.log(`redis: six counters a decision, ${description}, one process and one server`)
+  const server = await startRedis()
+  const admin = new Redis({ port: server.port })
+  const all = deciders(server.port)
+  try {
+    // Every user's counters are there before anything is measured.
+    for (const decider of all) await decide(decider, 64, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
+    const options = quick ? { rounds: 1, roundMs: 20, warmUpMs: 20 } : { rounds: 11, roundMs: 250, warmUpMs: 500 }
+    const results: Rate[] = []
+    for (const callers of CALLERS) {
+      results.push(
+        ...(await interleave(
+          all.map((decider) => contestant(decider, callers)),
+          options,
+        )),
+      )
+    }
+    const use: ServerUse[] = []
+    for (const decider of all) use.push(await serverUse(admin, decider, quick ? 50 : 1_500, quick ? 500 : 50_000))
+    const rate = (callers: number) => resultOf(results, named(OURS, callers))
+    const lone = rate(1)
+    const kept = resultOf(use, OURS)
+    const targets = [
+      atLeast('64 callers, of INCRBY', 1, rate(64).ratio),
+      atLeast('512 callers, of INCRBY', 1.2, rate(512).ratio),
+      atMost("a lone caller's time, of INCRBY", 1.3, 1 / lone.ratio),
+      atMost('bytes per user and category', 200, kept.bytesPerUser),
+    ]
+    return { results, server: use, targets }
+  } finally {
+    for (const decider of all) await decider.stop()
+    admin.disconnect()
+    await server.stop()
+  }
+}
+
+function named(name: string, callers: number): string {
+  return `${name}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`
+}
+
+function contestant(decider: RedisDecider, callers: number): Contestant {
+  return {
+    name: named(decider.name, callers),
+    async perSecondOver(durationMs) {
+      const { decisions, elapsedMs } = await decide(decider, callers, { durationMs })
+      return decisions / (elapsedMs / 1000)
+    },
+  }
+}
+
+interface Span {
+  readonly durationMs?: number
+  /** Each of them once, instead of some for a while. */
+  readonly users?: ReadonlySet<string>
+}
+
+/** Lets callers ask, each as soon as it was answered. Everybody must be admitted, or no decision was measured. */
+async function decide(
+  { name, admit }: RedisDecider,
+  callers: number,
+  { durationMs = Number.POSITIVE_INFINITY, users }: Span,
+): Promise<{ decisions: number; elapsedMs: number }> {
+  const list = users === undefined ? USERS : [...users]
+  const most = users === undefined ? Number.POSITIVE_INFINITY : list.length
+  const startedAt = performance.now()
+  let decisions = 0
+  const call = async (): Promise<void> => {
+    while (decisions < most && performance.now() - startedAt < durationMs) {
+      const user = list[decisions++ % list.length] as string
+      if (!(await admit(user))) throw new Error(`${name} did not admit ${user}`)
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, call))
+  return { decisions, elapsedMs: performance.now() - startedAt }
+}
+
+/** Processor time a decision in both processes, and what new users add to the server's memory. */
+async function serverUse(admin: Redis, decider: RedisDecider, durationMs: number, users: number): Promise<ServerUse> {
+  const [before, own] = [await redisCpuUs(admin), process.cpuUsage()]
+  const { decisions } = await decide(decider, CPU_CALLERS, { durationMs })
+  const { user, system } = process.cpuUsage(own)
+  const redisUs = (await redisCpuUs(admin)) - before
+  await admin.flushdb()
+  const empty = await usedBytes(admin)
+  // Keys of up to 24 characters, as those of a directory would be.
+  const added = new Set(Array.from({ length: users }, (_, index) => `user-of-the-directory-${index}`.slice(-24)))
+  await decide(decider, CPU_CALLERS, { users: added })
+  const bytesPerUser = ((await usedBytes(admin)) - empty) / added.size
+  await admin.flushdb()
+  return { name: decider.name, redisUs: redisUs / decisions, nodeUs: (user + system) / decisions, bytesPerUser }
+}
+
+async function redisCpuUs(admin: Redis): Promise<number> {
+  const info = await admin.info('cpu')
+  return (infoNumber(info, 'used_cpu_sys') + infoNumber(info, 'used_cpu_user')) * 1e6
+}
+
+async function usedBytes(admin: Redis): Promise<number> {
+  return infoNumber(await admin.info('memory'), 'used_memory')
+}
+
+function infoNumber(info: string, name: string): number {
+  const found = new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)
+  if (found === null) throw new Error(`the server tells no ${name}`)
+  return Number(found[1])
+}
