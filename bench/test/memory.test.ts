@@ -1,12 +1,8 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-
-const main = join(import.meta.dirname, '../src/main.ts')
-const run = promisify(execFile)
+import { runBench } from './run-bench.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -14,14 +10,9 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-async function bench(...args: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, ['--conditions=@scoregw/source', '--import=tsx', main, ...args])
-  return stdout
-}
-
 test('the memory suite writes its report', { timeout: 60_000 }, async () => {
   const file = join(folder, 'memory.json')
-  const printed = await bench('memory', '--quick', '--json', file)
+  const printed = await runBench('memory', '--quick', '--json', file)
   const report = JSON.parse(await readFile(file, 'utf8'))
 
   expect(report).toMatchObject({ suite: 'memory', commit: expect.any(String), node: process.version })
@@ -52,5 +43,5 @@ test('the memory suite writes its report', { timeout: 60_000 }, async () => {
 })
 
 test('an unknown suite is refused, naming those there are', async () => {
-  await expect(bench('nothing')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('memory') })
+  await expect(runBench('nothing')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('memory') })
 })
