@@ -261,6 +261,37 @@ describe.runIf(redisTests)('batches', () => {
     }
   }
 
+  // A shared row that cannot be kept in memory for a run, beside one that is: the second must not go by its old state.
+  const take = { kind: 'take', subject: 'a', category: 0, cost: 1, id: undefined, as: 'committed', of: 0 } as const
+  const limits = new Array<number>(9).fill(12)
+  const SHARED_ROW_AHEAD: History = {
+    windows: 3,
+    seeds: [
+      {
+        layer: 2,
+        category: 0,
+        subject: 'a',
+        closed: true,
+        windows: [
+          { startsInMs: 31_536_000_000, used: 0 },
+          { startsInMs: -3_600_001, used: 0 },
+          { startsInMs: -86_400_001, used: 0 },
+        ],
+      },
+    ],
+    batches: [
+      {
+        turnMs: 0,
+        asks: [
+          { ...take, layers: [0, 1, 2], limits },
+          { ...take, layers: [0, 1, 2], limits },
+          { ...take, layers: [0, 1], limits },
+        ],
+      },
+      { turnMs: 0, asks: [{ ...take, layers: [0, 1], limits }] },
+    ],
+  }
+
   it('are answered as one by one, and both as the row functions of the core do', { timeout: TIMEOUT_MS }, async () => {
     const counts: Record<string, number> = {}
     await fc.assert(

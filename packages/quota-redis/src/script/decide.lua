@@ -245,7 +245,11 @@ local function take(plan)
   local running = plan == current or begin_run(plan)
   if not running then
     count = plan.layers
-    for i = plan.own + 1, count do keys[i] = plan.shared[i - plan.own][1] end
+    for i = plan.own + 1, count do
+      keys[i] = plan.shared[i - plan.own][1]
+      -- Some of them may be hot, from before or from the run that could not begin: their bytes are asked from here on.
+      cool(keys[i])
+    end
   end
   local ask = W == 3 and plan.finite and charged_open or charged
   -- Every row is asked, as each may have a window to move to the present.

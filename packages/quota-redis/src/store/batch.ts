@@ -26,11 +26,7 @@ function isOf(plan: Plan, { quotas, cost, category, settingsVersion }: TakeReque
   )
 }
 
-/**
- * What one script call may hold at the most: few steps, so that the server begins while the next call is still put
- * together, and keys far below the 8,000 that Lua can take in at once.
- */
-const MAX_STEPS = 32
+/** Keys of one script call, in characters at the most: far below the 8,000 keys that Lua can take in at once. */
 const MAX_KEY_CHARACTERS = 32 * 1024
 
 /**
@@ -71,8 +67,9 @@ export class Batch {
     this.#key(keys.settingsVersion)
   }
 
+  /** Whether the script call can hold no more. */
   get isFull(): boolean {
-    return this.steps.length >= MAX_STEPS || this.#keyCharacters >= MAX_KEY_CHARACTERS || this.#planCount === MAX_PLANS
+    return this.#keyCharacters >= MAX_KEY_CHARACTERS || this.#planCount === MAX_PLANS
   }
 
   take(step: TakeStep): void {

@@ -1,15 +1,27 @@
 import type { Batch } from './batch.ts'
 import { ReadStep, ResetStep, SettleStep, type Step, TakeStep } from './steps.ts'
 
+/** Fewest and most operations that one script call is filled up to. */
+const FEWEST = 32
+const MOST = 256
+/**
+ * Into how many script calls the operations under way are divided: so many that the server works on one while the next
+ * is put together, so few that what a call costs by itself is shared by many.
+ */
+const CALLS_UNDER_WAY = 3
+
 /** Gathers what is asked for in one turn of the event loop, so that it goes out together; nobody waits longer. */
 export class Outbox {
   readonly #newBatch: () => Batch
   readonly #send: (batch: Batch) => void
+  readonly #underWay: () => number
   #batch: Batch | undefined
 
-  constructor(newBatch: () => Batch, send: (batch: Batch) => void) {
+  /** @param underWay how many operations wait for their answers now */
+  constructor(newBatch: () => Batch, send: (batch: Batch) => void, underWay: () => number) {
     this.#newBatch = newBatch
     this.#send = send
+    this.#underWay = underWay
   }
 
   add(step: Step): void {
@@ -18,7 +30,11 @@ export class Outbox {
       setImmediate(() => this.flush())
     }
     addTo(this.#batch, step)
-    if (this.#batch.isFull) this.flush()
+    if (this.#batch.isFull || this.#batch.steps.length >= this.#enough()) this.flush()
+  }
+
+  #enough(): number {
+    return Math.min(MOST, Math.max(FEWEST, this.#underWay() / CALLS_UNDER_WAY))
   }
 
   flush(): void {

@@ -79,8 +79,9 @@ class Store implements RedisStore {
     this.#connection = ownClient(client, { evictionPolicy, logger })
     this.#sender = new Sender(this.#connection, deadlineMs, (steps) => this.#batchOf(steps))
     const newBatch = () => this.#batchOf([])
-    this.#asked = new Outbox(newBatch, (batch) => this.#follow(batch, this.#sender.send(batch)))
-    this.#owed = new Outbox(newBatch, (batch) => this.#follow(batch, this.#sender.sendAnyway(batch)))
+    const underWay = () => this.#underWay
+    this.#asked = new Outbox(newBatch, (batch) => this.#follow(batch, this.#sender.send(batch)), underWay)
+    this.#owed = new Outbox(newBatch, (batch) => this.#follow(batch, this.#sender.sendAnyway(batch)), underWay)
   }
 
   attach(schema: StoreSchema): void {
