@@ -296,7 +296,7 @@ describe.runIf(redisTests)('batches', () => {
     const counts: Record<string, number> = {}
     await fc.assert(
       fc.asyncProperty(history, (each) => play(each, counts)),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: [[SHARED_ROW_AHEAD]] },
     )
     for (const outcome of ['admitted', 'refused', 'duplicate', 'cancelled', 'conflict']) {
       expect(counts[outcome], outcome).toBeGreaterThan(10)
