@@ -30,6 +30,9 @@ const projects = folders.map(
       name: folder.replace(/^packages\//, ''),
       root: join(root, folder),
       include: ['test/**/*.test.ts'],
+      // For machines that are busy with other work: most tests take milliseconds.
+      testTimeout: 20_000,
+      hookTimeout: 20_000,
     },
   }),
 )
@@ -52,6 +55,8 @@ const types: TestProjectInlineConfiguration = {
 export default defineConfig({
   test: {
     projects: [...projects, types],
+    // Many tests wait for servers and processes of their own, so more of them than there are cores go side by side.
+    maxWorkers: 3,
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],

@@ -1,7 +1,6 @@
 import { accessSync, constants } from 'node:fs'
-import { readdir } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
-import { unpackDebianPackage } from './debian-package.ts'
+import { join } from 'node:path'
+import { isExecutable, pathFolders, unpackDebianPackage } from '@scoregw/server-kit'
 
 /** A server program and the environment that it needs. */
 export interface RedisBinary {
@@ -27,7 +26,7 @@ async function find(): Promise<RedisBinary> {
     if (!isExecutable(named)) throw new Error(`REDIS_SERVER_BIN names no program: ${named}. ${HELP}`)
     return { path: named, env: process.env }
   }
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
+  const folders = pathFolders()
   for (const name of ['redis-server', 'valkey-server']) {
     const path = folders.map((folder) => join(folder, name)).find(isExecutable)
     if (path !== undefined) return { path, env: process.env }
@@ -40,20 +39,8 @@ async function find(): Promise<RedisBinary> {
 }
 
 async function unpacked(): Promise<RedisBinary> {
-  const root = await unpackDebianPackage('redis-server')
+  const { root, env } = await unpackDebianPackage('redis-server')
   const path = join(root, 'usr/bin/redis-server')
   accessSync(path, constants.X_OK)
-  const folders = (await readdir(root, { recursive: true, withFileTypes: true }))
-    .filter((entry) => /\.so(?:\.|$)/.test(entry.name))
-    .map((entry) => entry.parentPath)
-  return { path, env: { ...process.env, LD_LIBRARY_PATH: [...new Set(folders)].join(delimiter) } }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
+  return { path, env }
 }

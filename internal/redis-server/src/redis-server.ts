@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startOnFreePort } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { type RedisBinary, redisBinary } from './redis-binary.ts'
 
@@ -17,6 +16,8 @@ export interface RedisOptions {
   readonly aof?: boolean
   /** Where it keeps its files. @default a temporary folder, removed with the server */
   readonly dir?: string
+  /** A file of settings, which the server may write to. */
+  readonly configFile?: string
 }
 
 /** A private server on a free loopback port; gone with this process, however that ends. */
@@ -47,7 +48,8 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     ...(options.aof === true ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no']),
     ...(options.args ?? []),
   ]
-  const start = (port: number) => launch(binary, ['--port', String(port), ...args], ownDir)
+  const configFile = options.configFile === undefined ? [] : [options.configFile]
+  const start = (port: number) => launch(binary, [...configFile, '--port', String(port), ...args], ownDir)
   const removeOwnDir = async () => {
     if (ownDir !== undefined) await rm(ownDir, { recursive: true, force: true })
   }
@@ -81,18 +83,6 @@ interface Running {
   end(name: NodeJS.Signals): Promise<void>
 }
 
-/** Another process may take the port between the look and the server's start: then look again. */
-async function startOnFreePort(start: (port: number) => Promise<Running>): Promise<{ port: number; running: Running }> {
-  for (let attempt = 1; ; attempt++) {
-    const port = await freePort()
-    try {
-      return { port, running: await start(port) }
-    } catch (error) {
-      if (attempt === 5 || !/already in use/i.test(String(error))) throw error
-    }
-  }
-}
-
 async function launch(binary: RedisBinary, args: readonly string[], ownDir: string | undefined): Promise<Running> {
   const server = spawn(binary.path, args, { env: binary.env, stdio: ['ignore', 'pipe', 'pipe'] })
   const guard = startGuard(server, ownDir)
@@ -124,7 +114,7 @@ function accepting(server: ChildProcess): Promise<void> {
     for (const stream of [server.stdout, server.stderr]) {
       stream?.on('data', (data: Buffer) => {
         output = (output + data.toString()).slice(-10_000)
-        if (output.includes('Ready to accept connections')) resolve()
+        if (/Ready to accept connections|Sentinel ID is/.test(output)) resolve()
       })
     }
     server.once('error', reject)
@@ -141,15 +131,6 @@ function startGuard(server: ChildProcess, ownDir: string | undefined): ChildProc
   })
   guard.unref()
   return guard
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
 
 async function command(port: number, [name, ...args]: readonly string[]): Promise<unknown> {

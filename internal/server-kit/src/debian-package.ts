@@ -1,23 +1,37 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { cacheFolder } from './cache-folder.ts'
 
 const run = promisify(execFile)
 
+/** A package outside its place. */
+export interface Unpacked {
+  /** The folder that stands for `/`. */
+  readonly root: string
+  /** The environment in which its programs find their libraries. */
+  readonly env: NodeJS.ProcessEnv
+}
+
 /**
  * Unpacks a Debian package, with those of its dependencies that the machine lacks, into a cache folder: without root,
- * and without installing anything. About four seconds the first time, none afterwards.
+ * and without installing anything. Some seconds the first time, none afterwards.
  *
- * @returns the folder that stands for `/`
  * @throws when the machine has no apt, or apt cannot reach its servers
  */
-export async function unpackDebianPackage(name: string): Promise<string> {
-  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'scoregw-test-servers')
-  const folder = join(cache, name)
-  if (existsSync(folder)) return folder
+export async function unpackDebianPackage(name: string): Promise<Unpacked> {
+  const cache = cacheFolder()
+  const root = join(cache, name)
+  if (!existsSync(root)) await unpackInto(cache, name, root)
+  const folders = (await readdir(root, { recursive: true, withFileTypes: true }))
+    .filter((entry) => /\.so(?:\.|$)/.test(entry.name))
+    .map((entry) => entry.parentPath)
+  return { root, env: { ...process.env, LD_LIBRARY_PATH: [...new Set(folders)].join(delimiter) } }
+}
+
+async function unpackInto(cache: string, name: string, root: string): Promise<void> {
   await mkdir(cache, { recursive: true })
   // Unpacked beside its place and moved there whole, so that two tests that do it at once cannot meet half a folder.
   const work = await mkdtemp(join(cache, `${name}-`))
@@ -25,13 +39,12 @@ export async function unpackDebianPackage(name: string): Promise<string> {
     const debs = await download(name, work)
     const unpacked = join(work, 'root')
     for (const deb of debs) await run('dpkg', ['-x', deb, unpacked])
-    await rename(unpacked, folder).catch((error: unknown) => {
-      if (!existsSync(folder)) throw error
+    await rename(unpacked, root).catch((error: unknown) => {
+      if (!existsSync(root)) throw error
     })
   } finally {
     await rm(work, { recursive: true, force: true })
   }
-  return folder
 }
 
 /** Downloads the packages with an apt state of our own; apt checks their signatures as always. */

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { startOnFreePort } from '@scoregw/server-kit'
+import { Client } from 'pg'
+import { startGuard } from './guard.ts'
+import { postgresBinary } from './postgres-binary.ts'
+import { launch } from './postmaster.ts'
+import { makeServerFolder } from './server-folder.ts'
+import { giveTo, newDataFolder } from './template.ts'
+
+/** Whether tests with real servers run; `POSTGRES_TESTS=off` leaves them out, for `describe.runIf(postgresTests)`. */
+export const postgresTests: boolean = process.env.POSTGRES_TESTS !== 'off'
+
+export interface PostgresOptions {
+  /** What is committed outlives a kill: the log is synced before a commit is answered. @default false */
+  readonly durable?: boolean
+  /** More settings of the server, for example `{ max_connections: '5' }`. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** A private server on a free loopback port; gone with this process, however that ends. */
+export interface PostgresServer {
+  readonly port: number
+  /** Of the database `postgres`, as a superuser. */
+  readonly url: string
+  /** Makes an empty database with a name of its own, and gives its URL: about 30 ms. */
+  createDatabase(): Promise<string>
+  /** Ends the server and removes its temporary folder. */
+  stop(): Promise<void>
+  /** SIGKILL to all of its processes: as when the machine is lost. */
+  kill(): Promise<void>
+  /** Starts it again on the same port and files, after ending it and its connections if it runs. */
+  restart(): Promise<void>
+  /** SIGSTOP to all of its processes: connections stay open and nothing is answered. */
+  pause(): void
+  /** SIGCONT to all of its processes. */
+  resume(): void
+  /**
+   * Runs SQL over a connection of its own, and gives the rows of the last statement.
+   *
+   * @param databaseUrl from `createDatabase()`; by default the database `postgres`
+   */
+  sql(text: string, databaseUrl?: string): Promise<Record<string, unknown>[]>
+}
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  max_connections: '60',
+  shared_buffers: '16MB',
+  // In its folder, and gone with it: shared memory of the machine would outlive a kill.
+  dynamic_shared_memory_type: 'mmap',
+  timezone: 'GMT',
+  log_timezone: 'GMT',
+}
+
+const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+
+/** Starts a server and resolves when it accepts connections: about 100 ms, and a second when it is the machine's first. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const binary = await postgresBinary()
+  const dir = await makeServerFolder()
+  const guard = startGuard(dir)
+  const settings = {
+    ...SETTINGS,
+    unix_socket_directories: dir,
+    ...(options.durable === true ? {} : NOT_DURABLE),
+    ...options.settings,
+  }
+  const data = join(dir, 'data')
+  const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+  const start = (port: number) => launch(binary, dir, [...args, '-p', String(port)], guard)
+  let { port, running } = await giveTo(binary.user, dir)
+    .then(() => newDataFolder(binary, data))
+    .then(() => startOnFreePort(start))
+    .catch(async (error: unknown) => {
+      await guard.finish()
+      throw error
+    })
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+
+  const end = async (name: 'SIGINT' | 'SIGQUIT') => {
+    // One that is paused would hear nothing but SIGKILL.
+    running.signalAll('SIGCONT')
+    running.signal(name)
+    await running.gone
+  }
+
+  return {
+    port,
+    url,
+    async createDatabase() {
+      const name = `test_${randomUUID().replaceAll('-', '')}`
+      await query(url, `CREATE DATABASE ${name}`)
+      return new URL(name, url).href
+    },
+    async stop() {
+      await end('SIGQUIT')
+      await guard.finish()
+    },
+    async kill() {
+      running.signalAll('SIGKILL')
+      await running.gone
+    },
+    async restart() {
+      await end('SIGINT')
+      running = await start(port)
+    },
+    pause: () => running.signalAll('SIGSTOP'),
+    resume: () => running.signalAll('SIGCONT'),
+    sql: (text, databaseUrl = url) => query(databaseUrl, text),
+  }
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url })
+  // The query rejects with the same news.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    // Several statements give several results.
+    return [await client.query(text)].flat().at(-1)?.rows ?? []
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,85 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import type { Guard } from './guard.ts'
+import type { PostgresBinary } from './postgres-binary.ts'
+
+/** A server's first process, and with it the processes that it has started. */
+export interface Postmaster {
+  /** To all of its processes. */
+  signalAll(name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void
+  /** SIGINT ends open connections and then the server. */
+  signal(name: 'SIGINT' | 'SIGQUIT'): void
+  /** Resolves when all of its processes are gone. */
+  readonly gone: Promise<void>
+}
+
+/** Starts the server and resolves when it accepts connections. */
+export async function launch(
+  binary: PostgresBinary,
+  dir: string,
+  args: readonly string[],
+  guard: Guard,
+): Promise<Postmaster> {
+  const { env, user } = binary
+  const server = spawn(binary.postgres, args, { cwd: dir, env, ...user, stdio: ['ignore', 'ignore', 'pipe'] })
+  guard.watch(server.pid)
+  let running = true
+  const gone = new Promise<void>((resolve) => {
+    // `close` follows an exit, when nobody holds the standard error any more, as its children do to their end. It also
+    // follows a program that could not be started.
+    server.once('close', () => {
+      running = false
+      guard.watch(undefined)
+      resolve()
+    })
+  })
+  await accepting(server)
+  return {
+    gone,
+    signal: (name) => {
+      server.kill(name)
+    },
+    signalAll: (name) => {
+      if (running && server.pid !== undefined) signalTree(server.pid, name)
+    },
+  }
+}
+
+/** Resolves when the server says that it is ready (after it has recovered), rejects when it ends before. */
+function accepting(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    server.stderr?.on('data', (data: Buffer) => {
+      output = (output + data.toString()).slice(-10_000)
+      if (output.includes('ready to accept connections')) resolve()
+    })
+    server.once('error', reject)
+    server.once('close', () => reject(new Error(`The PostgreSQL server ended while starting:\n${output}`)))
+  })
+}
+
+/** The server stands still while its children are looked up, so that it cannot start one that is missed. */
+function signalTree(pid: number, name: NodeJS.Signals): void {
+  send(pid, 'SIGSTOP')
+  for (const child of childrenOf(pid)) send(child, name)
+  send(pid, name)
+}
+
+function childrenOf(pid: number): number[] {
+  const listed = `/proc/${pid}/task/${pid}/children`
+  if (existsSync(listed)) return readFileSync(listed, 'utf8').split(' ').filter(Boolean).map(Number)
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  return table
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([child = 0, parent]) => (parent === pid ? [child] : []))
+}
+
+function send(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    // One that has just ended by itself needs no signal.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

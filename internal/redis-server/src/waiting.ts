@@ -1,0 +1,8 @@
+/** Asks again every few milliseconds until the answer is yes. */
+export async function until(what: string, isSo: () => Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+  const latest = performance.now() + timeoutMs
+  while (!(await isSo().catch(() => false))) {
+    if (performance.now() > latest) throw new Error(`Waited ${timeoutMs} ms in vain until ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
