@@ -14,13 +14,14 @@ try {
   if (!process.argv.includes('--no-build')) await step('build', 'npm', ['run', 'build'])
   for (const folder of published) await checkTarball(folder)
   for (const folder of published) await checkLoads(manifestOf(folder).name)
+  for (const folder of published) await checkOtherEntries(folder)
 } finally {
   rmSync(temporary, { recursive: true, force: true })
 }
 process.exitCode = failed ? 1 : 0
 
 async function checkTarball(folder) {
-  const { name, dependencies = {}, peerDependencies = {} } = manifestOf(folder)
+  const { name, dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf(folder)
   const out = join(temporary, 'tarballs', folder)
   mkdirSync(out, { recursive: true })
   await step(`${name}: pack`, 'npx', [...pnpm, 'pack', '--pack-destination', out], join(root, folder))
@@ -32,7 +33,17 @@ async function checkTarball(folder) {
   mkdirSync(target, { recursive: true })
   await step(`${name}: unpack`, 'tar', ['-xzf', tarball, '--strip-components=1', '-C', target])
   const others = Object.keys({ ...dependencies, ...peerDependencies }).filter((other) => !other.startsWith('@scoregw/'))
-  for (const other of others) link(other, join(root, folder, 'node_modules', other))
+  for (const other of others) {
+    if (peerDependenciesMeta[other]?.optional !== true) link(other, join(root, folder, 'node_modules', other))
+  }
+}
+
+/** Entries beside the main one, which has to load without the optional peers that these may need. */
+async function checkOtherEntries(folder) {
+  const { name, exports, peerDependenciesMeta = {} } = manifestOf(folder)
+  for (const other of Object.keys(peerDependenciesMeta)) link(other, join(root, folder, 'node_modules', other))
+  const entries = Object.keys(exports).filter((entry) => entry !== '.' && entry !== './package.json')
+  for (const entry of entries) await checkLoads(name + entry.slice(1))
 }
 
 /** Outside packages come from the workspace's installation; our own from their tarballs. */

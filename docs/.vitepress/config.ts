@@ -26,15 +26,17 @@ const sections: readonly Section[] = [
       'reservations',
       'status-and-reset',
       'events',
+      'metrics',
       'memory-store',
       'failure-policy',
       'redis',
+      'cluster',
       'time-and-clocks',
       'typescript',
     ],
   },
   { title: 'Reference', folder: 'reference', first: ['api', 'errors', 'rows'] },
-  { title: 'Gateway', folder: 'gateway', first: ['index'] },
+  { title: 'Gateway', folder: 'gateway', first: ['index', 'openapi', 'administration', 'credentials'] },
 ]
 
 /** A page's title is its first heading. */

@@ -17,9 +17,10 @@ function exportsOf(path: string): string[] {
 it.each([
   ['packages/quota/src/index.ts', 'docs/reference/api.md'],
   ['packages/quota/src/rows.ts', 'docs/reference/rows.md'],
+  ['packages/quota/src/prometheus.ts', 'docs/reference/prometheus.md'],
 ])('every export of %s is in %s, once, and nothing else is', (source, page) => {
   const exported = exportsOf(source)
-  expect(exported.length).toBeGreaterThan(5)
+  expect(exported.length).toBeGreaterThan(1)
   const rows = [...readPage(page).matchAll(/^\| `([A-Za-z_]+)(?:[(<][^`]*)?` +\|/gm)]
   expect(rows.map(([, name]) => name).sort()).toEqual(exported.sort())
 })

@@ -1,5 +1,10 @@
 import type { Options } from 'tsup'
 import base from '../../tsup.base.ts'
 
-const config: Options = { ...(base as Options), entry: ['src/index.ts', 'src/rows.ts'] }
+const config: Options = {
+  ...(base as Options),
+  entry: ['src/index.ts', 'src/rows.ts', 'src/prometheus.ts'],
+  // One QuotaError for all entries, in CommonJS too.
+  splitting: true,
+}
 export default config

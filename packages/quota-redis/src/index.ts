@@ -1,4 +1,8 @@
+export type { RedisClient } from './client/client-types.ts'
 export type { EvictionPolicy, RedisLogger } from './client/eviction-policy.ts'
+export { type RedisFactor, type RedisFactorOptions, redisFactor } from './factor/redis-factor.ts'
+export type { LeaseReport } from './leases/lease-report.ts'
+export { type LeasedRedisStore, leasedRedisStore } from './leases/leased-store.ts'
 export { type RedisOutcomes, type RedisOutcomesOptions, redisOutcomes } from './outcomes/redis-outcomes.ts'
 export type { RedisSettingsOptions } from './settings/options.ts'
 export { type RedisBroadcast, redisBroadcast } from './settings/redis-broadcast.ts'

@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { describe, expect, it, vi } from 'vitest'
-import { type OwnClientOptions, ownClient } from '../src/client/own-client.ts'
+import type { OwnClientOptions } from '../src/client/client-types.ts'
+import { ownClient } from '../src/client/own-client.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
 
@@ -12,9 +13,9 @@ describe.runIf(redisTests).each([
   ['ioredis 5', Redis5 as unknown as typeof Redis],
 ])('own connection, %s', (_, Client) => {
   /** As a caller may have it: all that a store must not take over. */
-  function own(port: number, options?: OwnClientOptions) {
+  function own(port: number, options?: Omit<OwnClientOptions, 'key'>) {
     const theirs = new Client({ port, keyPrefix: 'theirs:', enableAutoPipelining: true, lazyConnect: true })
-    const connection = ownClient(theirs, options)
+    const connection = ownClient(theirs, { key: 'k', ...options })
     later(() => {
       connection.close()
       theirs.disconnect()

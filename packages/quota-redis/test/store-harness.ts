@@ -1,7 +1,8 @@
 import type { Clock } from '@scoregw/quota'
 import { manualClock, type StoreFactory } from '@scoregw/quota-testkit'
-import { Redis } from 'ioredis'
-import { type RedisStore, redisStore } from '../src/index.ts'
+import { Cluster, Redis } from 'ioredis'
+import { leasedRedisStore, type RedisClient, type RedisStore, redisStore } from '../src/index.ts'
+import type { RedisCluster } from './support/redis-server.ts'
 
 let prefixes = 0
 
@@ -13,15 +14,36 @@ export function newPrefix(): string {
 
 /** A store on a connection of its own; `testClock` stands in for the server's. */
 export function openStore(port: number, prefix: string, testClock?: Clock): RedisStore {
-  return redisStore({ client: new Redis({ port, lazyConnect: true }), prefix, deadlineMs: 1_000, testClock })
+  return openStoreOn(new Redis({ port, lazyConnect: true }), prefix, testClock)
+}
+
+function openStoreOn(client: RedisClient, prefix: string, testClock?: Clock): RedisStore {
+  return redisStore({ client, prefix, deadlineMs: 1_000, testClock })
+}
+
+/** The same with leases, on one server. */
+export function leasedFactory(port: () => number): StoreFactory {
+  return factoryOn(
+    () => new Redis({ port: port(), lazyConnect: true }),
+    (client, prefix, testClock) => leasedRedisStore({ client, prefix, deadlineMs: 1_000, testClock }),
+  )
 }
 
 /** New stores for the testkit: each time two, as of two processes, under a prefix of their own. */
 export function redisFactory(port: () => number): StoreFactory {
+  return factoryOn(() => new Redis({ port: port(), lazyConnect: true }))
+}
+
+/** The same on a cluster; the prefixes are in slots of all its servers. */
+export function clusterFactory(cluster: () => RedisCluster): StoreFactory {
+  return factoryOn(() => new Cluster([...cluster().seeds], { lazyConnect: true }))
+}
+
+function factoryOn(client: () => RedisClient, open = openStoreOn): StoreFactory {
   return async () => {
     const clock = manualClock()
     const prefix = newPrefix()
-    const [store, peer] = [openStore(port(), prefix, clock), openStore(port(), prefix, clock)]
+    const [store, peer] = [open(client(), prefix, clock), open(client(), prefix, clock)]
     await Promise.all([store.ready(), peer.ready()])
     return {
       store,

@@ -10,7 +10,9 @@ export {
 export { type ManualClock, manualClock } from './manual-clock.ts'
 export { type ModelRequest, type ModelReservation, QuotaModel } from './model/quota-model.ts'
 export { CONFORMANCE_CASES } from './suite/cases.ts'
+export { describeFactorStore, describeOutcomeStore } from './suite/describe-ports.ts'
 export { describeStore, type TestRunner } from './suite/describe-store.ts'
+export { FACTOR_STORE_CASES } from './suite/factor-cases.ts'
 export {
   type CaseContext,
   type ConformanceCase,
@@ -20,3 +22,5 @@ export {
   type StoreHarness,
   type StoreWishes,
 } from './suite/harness.ts'
+export { OUTCOME_STORE_CASES } from './suite/outcome-cases.ts'
+export { type PortCase, type PortFactory, type PortHarness, runPortCase } from './suite/port-harness.ts'

@@ -6,15 +6,20 @@ import * as testkit from '../src/index.ts'
 it('exports these values and no others', () => {
   expect(Object.keys(testkit).sort()).toEqual([
     'CONFORMANCE_CASES',
+    'FACTOR_STORE_CASES',
+    'OUTCOME_STORE_CASES',
     'QuotaModel',
     'SCENES',
     'checkPromises',
+    'describeFactorStore',
+    'describeOutcomeStore',
     'describeStore',
     'manualClock',
     'quotaCommands',
     'runCase',
     'runHistories',
     'runHistory',
+    'runPortCase',
   ])
 })
 
@@ -28,6 +33,9 @@ it('exports these types and no others', () => {
     'ManualClock',
     'ModelRequest',
     'ModelReservation',
+    'PortCase',
+    'PortFactory',
+    'PortHarness',
     'PromiseCounts',
     'QuotaCommand',
     'Scene',

@@ -17,7 +17,7 @@ export type {
   WindowStatus,
 } from './decision/decision.ts'
 export { createQuota } from './engine/create-quota.ts'
-export type { QuotaEvent, QuotaEvents, QuotaListener } from './engine/events.ts'
+export type { DecisionTime, QuotaEvent, QuotaEvents, QuotaListener } from './engine/events.ts'
 export type { DeepPartial } from './engine/merge-patch.ts'
 export type { FailurePolicy, QuotaOptions } from './engine/options.ts'
 export type { Quota } from './engine/quota.ts'
@@ -35,7 +35,13 @@ export type {
   RunResult,
   SyncReservation,
 } from './engine/requests.ts'
-export type { QuotaSettings, QuotaSubjects, SettingsUpdate, SubjectOptions } from './engine/settings-admin.ts'
+export type {
+  QuotaSettings,
+  QuotaSubjects,
+  SettingsInForce,
+  SettingsUpdate,
+  SubjectOptions,
+} from './engine/settings-admin.ts'
 export { type Fault, QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'
 export {
   type QuotaExceededBody,
@@ -105,5 +111,5 @@ export {
 } from './store/quota-store.ts'
 export type { SettingsChange, SettingsStore, WriteOptions, WriteReply } from './store/settings-store.ts'
 export { BEIJING_TIME_ZONE, beijingText, isoText } from './time/beijing.ts'
-export { type Clock, systemClock } from './time/clock.ts'
+export { type Clock, type Stopwatch, systemClock } from './time/clock.ts'
 export type { WindowDefinition } from './windows/window.ts'

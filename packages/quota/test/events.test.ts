@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
-import { fixture, HOUR } from './support.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { QuotaError } from '../src/index.ts'
+import { asyncStore, fixture, HOUR } from './support.ts'
 
 describe('events', () => {
   it('tell of decisions and of settings, until they are told to stop', async () => {
@@ -31,6 +32,67 @@ describe('events', () => {
     clock.at += HOUR
     quota.consumeSync({ subject: 'u', operation: 'write', cost: 60 })
     expect(near).toEqual(['personal 1h 48', 'personal 1h 60'])
+  })
+
+  it('tell how long a decision took, before they say more about it', async () => {
+    let at = 0
+    const stopwatch = vi.fn(() => at)
+    const { quota, store } = fixture({ stopwatch, failurePolicy: { read: 'open' } })
+    const heard: unknown[] = []
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    expect(stopwatch).not.toHaveBeenCalled()
+
+    const stop = quota.on('decided', (told) => heard.push(told))
+    quota.on('admitted', () => heard.push('admitted'))
+    quota.on('degraded', () => heard.push('degraded'))
+    const inner = store.take.bind(store)
+    const take = vi.spyOn(store, 'take').mockImplementation((request) => {
+      at += 2.5
+      return inner(request)
+    })
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    await quota.reserve({ subject: 'u', operation: 'big', id: 'x' })
+    quota.consumeSync({ subject: 'u', operation: 'free' })
+    quota.peekSync({ subject: 'u', operation: 'write' })
+    take.mockImplementation(() => {
+      at += 150
+      throw new Error('gone')
+    })
+    quota.consumeSync({ subject: 'u', operation: 'read' })
+    expect(() => quota.consumeSync({ subject: 'u', operation: 'write' })).toThrow(QuotaError)
+    const decided = { category: 'write', durationMs: 2.5 }
+    expect(heard).toEqual([
+      { ...decided, outcome: 'admitted' },
+      'admitted',
+      { ...decided, outcome: 'refused' },
+      { category: 'read', outcome: 'degraded', durationMs: 150 },
+      'degraded',
+      { category: 'write', outcome: 'degraded', durationMs: 150 },
+      'degraded',
+    ])
+
+    stop()
+    stopwatch.mockClear()
+    expect(() => quota.consumeSync({ subject: 'u', operation: 'write' })).toThrow(QuotaError)
+    expect(stopwatch).not.toHaveBeenCalled()
+  })
+
+  it('tell no time of a decision that was under way when somebody began to listen', async () => {
+    const inner = fixture()
+    let resolve = (): void => undefined
+    const gate = new Promise<void>((settle) => {
+      resolve = settle
+    })
+    const { quota } = fixture({ store: asyncStore(inner.store, () => gate) })
+    const first = quota.consume({ subject: 'u', operation: 'write' })
+    await Promise.resolve()
+    const heard: unknown[] = []
+    quota.on('decided', (told) => heard.push(told))
+    resolve()
+    await first
+    expect(heard).toEqual([])
+    await quota.consume({ subject: 'u', operation: 'write' })
+    expect(heard).toHaveLength(1)
   })
 
   it('never undo a decision when a listener throws', async () => {

@@ -134,12 +134,15 @@ describe('a recorder of outcomes', () => {
   it('tries again by itself after a failure', async () => {
     const store = faulty()
     store.failing = true
-    const recorder = outcomeRecorder({ store, clock: testClock() })
+    const onError = vi.fn()
+    const recorder = outcomeRecorder({ store, clock: testClock(), onError })
     recorder.record({ httpStatus: 200 })
     await vi.advanceTimersByTimeAsync(1_000)
     expect(store.adds).toBe(1)
+    expect(onError.mock.calls).toEqual([[new Error('store is away')]])
     store.failing = false
     await vi.advanceTimersByTimeAsync(1_000)
+    expect(onError).toHaveBeenCalledTimes(1)
     expect(store.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 1 })])
   })
 

@@ -1,15 +1,12 @@
 import { type Fault, QuotaError } from '@scoregw/quota'
-import type { Redis } from 'ioredis'
 import * as z from 'zod'
+import type { RedisClient } from './client-types.ts'
 
-/** A client of one server. Duck-typed, as a program may hold two copies of ioredis. */
-export const clientOption: z.ZodType<Redis> = z.custom<Redis>(
+/** A client of one server or of a cluster. Duck-typed, as a program may hold two copies of ioredis. */
+export const clientOption: z.ZodType<RedisClient> = z.custom<RedisClient>(
   (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as Partial<Redis>).duplicate === 'function' &&
-    (value as { isCluster?: boolean }).isCluster !== true,
-  { error: 'expected an ioredis client of one server: new Redis(...)' },
+    typeof value === 'object' && value !== null && typeof (value as Partial<RedisClient>).duplicate === 'function',
+  { error: 'expected an ioredis client: new Redis(...) or new Cluster(...)' },
 )
 
 /** Braces would end the hash tag that keeps a prefix's keys in one slot. */

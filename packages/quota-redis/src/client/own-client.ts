@@ -1,172 +1,41 @@
-import { QuotaError } from '@scoregw/quota'
-import type { Redis, RedisOptions } from 'ioredis'
-import { checkEviction, type EvictionPolicy, type RedisLogger } from './eviction-policy.ts'
+import type { Cluster } from 'ioredis'
+import type { OwnClient, OwnClientOptions, RedisClient } from './client-types.ts'
+import { ClusterNodes } from './cluster-nodes.ts'
+import { Connection } from './connection.ts'
+import { keySlot } from './key-slot.ts'
 
-/** How a store's own connection behaves. */
-export interface OwnClientOptions {
-  /** Checked at every connect. @default no check */
-  readonly evictionPolicy?: EvictionPolicy | undefined
-  /** @default `process.emitWarning` */
-  readonly logger?: RedisLogger | undefined
-  /** Called when the connection is usable, the first time and after every reconnect. */
-  readonly onUsable?: (() => void) | undefined
+/** A connection of our own to the server that `client` is connected to; `client` itself is left alone. */
+export function ownClient(client: RedisClient, options: OwnClientOptions): OwnClient {
+  if (!isCluster(client)) return new Connection(client, options)
+  return new ClusterNodes(client, options).clientOf(keySlot(options.key))
 }
 
-/** A connection that belongs to one store. */
-export interface OwnClient {
-  /** Commands fail at once while it is not usable, and are never sent twice. */
-  readonly redis: Redis
-  /** Whether it is connected and the server passed the check. */
-  readonly usable: boolean
-  /**
-   * Resolves when it is usable. Waits for the first attempt to connect, and for the first after a break, about a second
-   * at most; once an attempt has failed it rejects at once, until a later one succeeds.
-   * @throws {QuotaError} `store_error`, `unsafe_eviction`
-   */
-  ready(): Promise<void>
-  /** Leaves nothing open. Commands under way reject. */
+/** Connections of our own to the servers that `client` knows, for keys in many slots. */
+export interface OwnClients {
+  /** The server that a key is on, whichever that is at the time. */
+  of(key: string): OwnClient
+  /** How many replicas that server has now; of one server alone it is not known, and 0. */
+  replicasOf(key: string): number
   close(): void
 }
 
-/** A server that returns is found within this time. */
-const MAX_RETRY_DELAY_MS = 200
-/** An attempt to connect, or a server that does not answer, is given up after this time and the line made anew. */
-const SILENCE_MS = 1_000
-
-/**
- * What makes a lost reply a single error instead of a second execution. With ioredis' own settings a command whose
- * reply is lost is sent again, so a charge is made twice.
- */
-const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
-  autoResendUnfulfilledCommands: false,
-  // 0: whatever is under way when the connection breaks rejects at once; without it, it may never settle.
-  maxRetriesPerRequest: 0,
-  enableOfflineQueue: false,
-  enableAutoPipelining: false,
-  autoResubscribe: false,
-  // A former primary tells that it became a replica: look again who is who. `true` does not resend the command.
-  reconnectOnError: (error) => error.message.startsWith('READONLY'),
-  retryStrategy: (attempt) => Math.min(20 * 2 ** Math.min(attempt - 1, 10), MAX_RETRY_DELAY_MS),
-  connectTimeout: SILENCE_MS,
-  socketTimeout: SILENCE_MS,
-  disconnectTimeout: 50,
-  keepAlive: 5_000,
-  noDelay: true,
-  enableReadyCheck: true,
-  maxLoadingRetryTime: 50,
-  lazyConnect: false,
-  // Whatever the caller's client has set for its own use, and the scripts could not see.
-  keyPrefix: '',
-  stringNumbers: false,
-  replyMapping: 'legacy',
-  commandTimeout: undefined,
-  readOnly: false,
-  monitor: false,
-}
-
-/** A connection of our own to the server that `client` is connected to; `client` itself is left alone. */
-export function ownClient(client: Redis, options: OwnClientOptions = {}): OwnClient {
-  return new Connection(client, options)
-}
-
-/** Those who wait for one attempt to connect. */
-class Waiters {
-  readonly promise: Promise<void>
-  resolve!: () => void
-  reject!: (error: unknown) => void
-
-  constructor() {
-    this.promise = new Promise((resolve, reject) => {
-      this.resolve = resolve
-      this.reject = reject
-    })
-    // Those who asked hear of it; nobody else is to.
-    this.promise.catch(() => undefined)
-  }
-}
-
-class Connection implements OwnClient {
-  readonly redis: Redis
-  readonly #options: OwnClientOptions
-  readonly #logger: RedisLogger
-  #usable = false
-  #closed = false
-  /** The server was looked at and failed the check, on the connection that stands now. */
-  #refused = false
-  /** The last attempt to connect failed. */
-  #down = false
-  #waiters: Waiters | undefined
-  #lastError: unknown
-
-  constructor(client: Redis, options: OwnClientOptions) {
-    this.#options = options
-    this.#logger = options.logger ?? { warn: (message) => process.emitWarning(message, 'QuotaWarning') }
-    this.redis = client.duplicate(OPTIONS)
-    this.redis.on('error', (error) => {
-      this.#lastError = error
-    })
-    this.redis.on('ready', () => void this.#check())
-    for (const event of ['close', 'end']) {
-      this.redis.on(event, () => {
-        this.#down = !this.#usable
-        this.#usable = false
-        this.#refused = false
-        this.#fail(notConnected(this.#lastError))
-      })
+/** @param options.refreshMs how often it is looked who serves what, also when nothing is wrong */
+export function ownClients(
+  client: RedisClient,
+  options: Omit<OwnClientOptions, 'key'> & { readonly refreshMs: number },
+): OwnClients {
+  if (isCluster(client)) {
+    const nodes = new ClusterNodes(client, options, options.refreshMs)
+    return {
+      of: (key) => nodes.clientOf(keySlot(key)),
+      replicasOf: (key) => nodes.replicasOf(keySlot(key)),
+      close: () => nodes.close(),
     }
   }
-
-  get usable(): boolean {
-    return this.#usable
-  }
-
-  ready(): Promise<void> {
-    if (this.#usable) return Promise.resolve()
-    if (this.#closed) return Promise.reject(notConnected(new Error('closed')))
-    if (this.#down) return Promise.reject(notConnected(this.#lastError))
-    this.#waiters ??= new Waiters()
-    const { promise } = this.#waiters
-    // Asked again, the server is looked at again: it may have been told better meanwhile.
-    if (this.#refused) {
-      this.#refused = false
-      void this.#check()
-    }
-    return promise
-  }
-
-  close(): void {
-    this.#closed = true
-    this.#usable = false
-    this.redis.disconnect()
-    this.#fail(notConnected(new Error('closed')))
-  }
-
-  /** Never rejects. */
-  async #check(): Promise<void> {
-    const { evictionPolicy, onUsable } = this.#options
-    try {
-      if (evictionPolicy !== undefined) await checkEviction(this.redis, evictionPolicy, this.#logger)
-    } catch (error) {
-      this.#refused = this.redis.status === 'ready'
-      this.#fail(error instanceof QuotaError ? error : notConnected(error))
-      return
-    }
-    if (this.redis.status !== 'ready') return
-    this.#lastError = undefined
-    this.#down = false
-    this.#usable = true
-    this.#waiters?.resolve()
-    this.#waiters = undefined
-    onUsable?.()
-  }
-
-  #fail(error: unknown): void {
-    this.#waiters?.reject(error)
-    this.#waiters = undefined
-  }
+  const connection = new Connection(client, options)
+  return { of: () => connection, replicasOf: () => 0, close: () => connection.close() }
 }
 
-function notConnected(cause: unknown): QuotaError {
-  const reason = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : ''
-  return new QuotaError('store_error', `not connected to Redis${reason}`, { cause })
+function isCluster(client: RedisClient): client is Cluster {
+  return client.isCluster
 }

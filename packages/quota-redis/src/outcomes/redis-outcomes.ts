@@ -6,16 +6,17 @@ import {
   type OutcomeColumn,
   type OutcomeStore,
 } from '@scoregw/quota'
-import type { ChainableCommander, Redis } from 'ioredis'
 import * as z from 'zod'
+import { carryOut } from '../client/carry-out.ts'
+import type { OwnClient, RedisClient } from '../client/client-types.ts'
 import { clientOption, parseOptions, prefixOption } from '../client/options.ts'
-import { type OwnClient, ownClient } from '../client/own-client.ts'
+import { ownClient } from '../client/own-client.ts'
 import add from './add.lua'
 
 /** What {@link redisOutcomes} takes. */
 export interface RedisOutcomesOptions {
-  /** Tells which server; the store works on a connection of its own and leaves this one alone. */
-  readonly client: Redis
+  /** Tells which server, or which cluster; the store works on a connection of its own and leaves this one alone. */
+  readonly client: RedisClient
   /** The beginning of every key. The client's own `keyPrefix` is not used. @default 'quota' */
   readonly prefix?: string | undefined
 }
@@ -33,7 +34,7 @@ const KEPT_MS = (OUTCOMES_KEPT_MINUTES + BUCKET_MINUTES) * 60_000
 /** Half-hours added to or read at a time: a script or reply of moderate size; a week is read in four. */
 const BATCH_BUCKETS = 96
 
-const schema: z.ZodType<{ readonly client: Redis; readonly prefix: string }> = z.strictObject({
+const schema: z.ZodType<{ readonly client: RedisClient; readonly prefix: string }> = z.strictObject({
   client: clientOption,
   prefix: prefixOption.default('quota'),
 })
@@ -46,7 +47,8 @@ const schema: z.ZodType<{ readonly client: Redis; readonly prefix: string }> = z
  */
 export function redisOutcomes(options: RedisOutcomesOptions): RedisOutcomes {
   const { client, prefix } = parseOptions('redisOutcomes()', schema, options)
-  return new Store(ownClient(client), `{${prefix}}:outcomes:`)
+  const start = `{${prefix}}:outcomes:`
+  return new Store(ownClient(client, { key: start }), start)
 }
 
 class Store implements RedisOutcomes {
@@ -59,16 +61,14 @@ class Store implements RedisOutcomes {
   }
 
   async add(counts: readonly MinuteOutcomes[]): Promise<void> {
-    await this.#own.ready()
     for (const batch of inBatches([...byBucket(counts)])) {
       const keys = batch.map(([bucket]) => this.#start + bucket)
       const words = batch.flatMap(([, counts], index) => counts.flatMap((each) => additions(index + 1, each)))
-      await this.#own.redis.eval(add, keys.length, ...keys, KEPT_MS, ...words)
+      await carryOut(this.#own, (redis) => redis.eval(add, keys.length, ...keys, KEPT_MS, ...words))
     }
   }
 
   async read(fromMinute: number, toMinute: number): Promise<MinuteOutcomes[]> {
-    await this.#own.ready()
     const first = Math.floor(fromMinute / BUCKET_MINUTES)
     const end = Math.ceil(toMinute / BUCKET_MINUTES)
     const buckets = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index)
@@ -83,14 +83,8 @@ class Store implements RedisOutcomes {
     this.#own.close()
   }
 
-  async #hashes(buckets: readonly number[]): Promise<Record<string, string>[]> {
-    const pipeline: ChainableCommander = this.#own.redis.pipeline()
-    for (const bucket of buckets) pipeline.hgetall(this.#start + bucket)
-    const replies = (await pipeline.exec()) ?? []
-    return replies.map(([error, fields]) => {
-      if (error !== null) throw error
-      return fields as Record<string, string>
-    })
+  #hashes(buckets: readonly number[]): Promise<Record<string, string>[]> {
+    return Promise.all(buckets.map((bucket) => carryOut(this.#own, (redis) => redis.hgetall(this.#start + bucket))))
   }
 }
 

@@ -7,16 +7,20 @@
 --                 (ms), W, W window lengths (ms), P, and P plans: settings version, cost, L, the rows of L layers
 --                 (index into KEYS, or 0 where the operation names it), L x W limits in tokens (1e999: unlimited)
 --       2       operations, as characters below 128 each; a row or record is two, high and low 7 bits of its index
---                 plan + 4, row..           take; names the rows that the plan left open
---                 0, plan + 4, row.., record   take under an id
+--                 plan + 6, row..           take; names the rows that the plan left open
+--                 0, plan + 6, row.., record   take under an id
 --                 1, L, row..               give tokens back to windows with given starts
 --                 2, L, row.., record       the same under an id
 --                 3, L, row..               close all windows
+--                 4, L, row..               undo a take: give back, and close what it opened if nobody else used it
+--                 5, L, row.., record       the same under an id, which is forgotten
 --               where L, the number of rows, is two characters as well
 --       3..     what operations need besides, in their order
 --                 0: nonce, fingerprint, ttl (ms)
 --                 1: L x W starts, tokens
 --                 2: 'C' (committed) or 'X' (cancelled), nonce, fingerprint, ttl (ms), then as 1
+--                 4: L x W starts, tokens, when it was taken (epoch ms)
+--                 5: nonce, then as 4
 -- REPLY { now, one letter an operation, stored states of letters m in turn, what KEYS held before }
 --       a admitted  r refused  m admitted earlier, by the same nonce  d duplicate  x cancelled  c conflict  s stale
 --       y done  n not this nonce's to settle
@@ -342,6 +346,34 @@ local function make_other()
     return 'y'
   end
 
+  local function undo(layers, mine)
+    local starts = at
+    at = at + #layers * W
+    local tokens, taken = tonumber(arg()), tonumber(arg())
+    if not mine then return 'n' end
+    for l = 1, #layers do
+      local list, found = cells_of(layers[l]), false
+      for w = 1, W do
+        local start, used = list[2 * w - 1], list[2 * w]
+        if used ~= CLOSED and start == tonumber(ARGV[starts + (l - 1) * W + w]) then
+          list[2 * w] = used > tokens and used - tokens or start >= taken and CLOSED or 0
+          found = true
+        end
+      end
+      if found then put(layers[l], packed(list)) end
+    end
+    return 'y'
+  end
+
+  -- Whether there was a record of this nonce, which is gone then.
+  local function forget_once(key, nonce)
+    local record = record_at(key)
+    if not record or record[1] ~= 'R' or record[2] ~= nonce then return false end
+    records[key] = false
+    dirty_records[key] = 0
+    return true
+  end
+
   local function close(key)
     local list = cells_of(key)
     if list[1] == CLOSED then return end
@@ -358,7 +390,7 @@ local function make_other()
   return function(operation)
     if operation == 0 then
       read = read + 1
-      local plan = plans[codes[read] - 4]
+      local plan = plans[codes[read] - 6]
       read_keys(plan)
       return take_once(plan, index(), arg(), arg(), tonumber(arg()))
     end
@@ -368,6 +400,8 @@ local function make_other()
       local state = arg()
       return settle(list, settle_once(index(), state, arg(), arg(), tonumber(arg())))
     end
+    if operation == 4 then return undo(list, true) end
+    if operation == 5 then return undo(list, forget_once(index(), arg())) end
     for l = 1, #list do close(list[l]) end
     return 'y'
   end
@@ -379,8 +413,8 @@ while read < last do
   read = read + 1
   local operation = codes[read]
   local letter
-  if operation > 3 then
-    local plan = plans[operation - 4]
+  if operation > 5 then
+    local plan = plans[operation - 6]
     read_keys(plan)
     letter = take(plan)
   else
@@ -408,6 +442,12 @@ for d = 1, dirt do
     end
   end
 end
-for key, ttl in pairs(dirty_records) do call('SET', KEYS[key], cmsgpack.pack(records[key]), 'PX', ttl) end
+for key, ttl in pairs(dirty_records) do
+  if records[key] then
+    call('SET', KEYS[key], cmsgpack.pack(records[key]), 'PX', ttl)
+  else
+    call('DEL', KEYS[key])
+  end
+end
 
 return { string.format('%.0f', now), table.concat(letters), stored, raw }

@@ -1,6 +1,7 @@
 import type { SettingsChange } from '@scoregw/quota'
 import type { Redis } from 'ioredis'
-import { type OwnClient, ownClient } from '../client/own-client.ts'
+import type { OwnClient, RedisClient } from '../client/client-types.ts'
+import { ownClient } from '../client/own-client.ts'
 
 /** How long a change may go unheard when its message was lost, in milliseconds. */
 const POLL_MS = 500
@@ -13,7 +14,7 @@ const POLL_MS = 500
 export class ChangeFeed {
   /** For the caller's own commands, too. */
   readonly commands: OwnClient
-  readonly #client: Redis
+  readonly #client: RedisClient
   readonly #key: string
   readonly #listeners = new Set<(change: SettingsChange) => void>()
   #subscriber: OwnClient | undefined
@@ -23,10 +24,11 @@ export class ChangeFeed {
   #seen: number | undefined
 
   /** @param key the counter's key, which is also the channel's name */
-  constructor(client: Redis, key: string, onUsable?: () => void) {
+  constructor(client: RedisClient, key: string, onUsable?: () => void) {
     this.#client = client
     this.#key = key
     this.commands = ownClient(client, {
+      key,
       onUsable: () => {
         onUsable?.()
         void this.#lookAnew()
@@ -53,17 +55,19 @@ export class ChangeFeed {
   }
 
   #subscribe(): OwnClient {
-    const subscriber = ownClient(this.#client, {
-      onUsable: () => {
+    const hearing = new WeakSet<Redis>()
+    return ownClient(this.#client, {
+      key: this.#key,
+      onUsable: (redis) => {
+        if (!hearing.has(redis)) redis.on('message', (_channel, message: string) => this.#heard(message))
+        hearing.add(redis)
         // A failure closes the connection or leaves the polling to hear of changes.
-        subscriber.redis.subscribe(this.#key).then(
+        redis.subscribe(this.#key).then(
           () => this.#lookAnew(),
           () => undefined,
         )
       },
     })
-    subscriber.redis.on('message', (_channel, message: string) => this.#heard(message))
-    return subscriber
   }
 
   #heard(message: string): void {

@@ -1,5 +1,6 @@
 /// <reference path="../lua.d.ts" />
 import type { SettingsChange } from '@scoregw/quota'
+import { carryOut } from '../client/carry-out.ts'
 import { parseOptions } from '../client/options.ts'
 import announce from './announce.lua'
 import { ChangeFeed } from './change-feed.ts'
@@ -40,9 +41,8 @@ export function redisBroadcast(options: RedisSettingsOptions): RedisBroadcast {
 
   async function send(version: number, force: boolean, change: SettingsChange): Promise<void> {
     try {
-      await feed.commands.ready()
       const words = [String(version), force ? '1' : '', JSON.stringify(change)]
-      await feed.commands.redis.eval(announce, 2, keys.settings.version, keys.changes, ...words)
+      await carryOut(feed.commands, (redis) => redis.eval(announce, 2, keys.settings.version, keys.changes, ...words))
     } catch (error) {
       unheard = Math.max(unheard ?? 0, version)
       throw error

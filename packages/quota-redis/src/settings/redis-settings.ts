@@ -9,6 +9,7 @@ import type {
   WriteOptions,
   WriteReply,
 } from '@scoregw/quota'
+import { carryOut } from '../client/carry-out.ts'
 import { parseOptions } from '../client/options.ts'
 import { storeError } from '../store/errors.ts'
 import { ChangeFeed } from './change-feed.ts'
@@ -79,8 +80,7 @@ class Store implements RedisSettings {
 
   /** A document with its version, both of one instant. */
   async #read({ document, version }: DocumentKeys): Promise<object | undefined> {
-    await this.#feed.commands.ready()
-    const [text, number] = await this.#feed.commands.redis.mget(document, version)
+    const [text, number] = await carryOut(this.#feed.commands, (redis) => redis.mget(document, version))
     if (typeof text !== 'string') return undefined
     return { ...parse(document, text), version: Number(number) }
   }
@@ -91,17 +91,13 @@ class Store implements RedisSettings {
     { ifVersion }: WriteOptions,
     change: SettingsChange,
   ): Promise<WriteReply> {
-    await this.#feed.commands.ready()
-    const reply = await this.#feed.commands.redis.eval(
-      write,
-      3,
-      document,
-      version,
-      this.#keys.changes,
+    const keys = [document, version, this.#keys.changes]
+    const words = [
       ifVersion === undefined ? '' : String(ifVersion),
       settings === null ? '' : JSON.stringify(settings),
       JSON.stringify(change),
-    )
+    ]
+    const reply = await carryOut(this.#feed.commands, (redis) => redis.eval(write, 3, ...keys, ...words))
     const [written, stored] = reply as [number, number]
     return { written: written === 1, version: stored }
   }

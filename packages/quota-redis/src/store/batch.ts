@@ -1,7 +1,7 @@
 import type { Quotas, ReservationId, StoreSchema, Subject, TakeRequest } from '@scoregw/quota'
 import type { Keys } from './keys.ts'
 import { cellsOfRows } from './packing.ts'
-import type { ReadStep, Replay, ResetStep, SettleStep, Step, TakeStep } from './steps.ts'
+import type { ReadStep, Replay, ResetStep, SettleStep, Step, TakeStep, UndoStep } from './steps.ts'
 
 /** What a script call answers: see `script/decide.lua`. */
 export type ScriptReply = readonly [
@@ -109,6 +109,20 @@ export class Batch {
     this.steps.push(step)
   }
 
+  undo(step: UndoStep): void {
+    const { subject, category, layers, giveBack, states, id } = step.request
+    const rows = layers.map((layer) => this.#key(this.#keys.row(layer, category, subject)))
+    this.#codes += (id === undefined ? UNDO : UNDO_ONCE) + listCode(rows)
+    if (id !== undefined) {
+      this.#codes += indexCode(this.#key(this.#keys.record(category, subject, id.id)))
+      this.#extraArgs.push(id.nonce)
+    }
+    for (let index = 0; index < states.length; index += 2) this.#extraArgs.push(String(states[index]))
+    this.#extraArgs.push(String(giveBack), String(step.openedAt))
+    step.rows = rows.map((row) => this.#offset(row))
+    this.steps.push(step)
+  }
+
   reset(step: ResetStep): void {
     const { subject, categories, layers } = step.request
     const rows = categories.flatMap((category) =>
@@ -188,7 +202,9 @@ const TAKE_ONCE = '\0'
 const SETTLE = '\x01'
 const SETTLE_ONCE = '\x02'
 const RESET = '\x03'
-const FIRST_PLAN = 4
+const UNDO = '\x04'
+const UNDO_ONCE = '\x05'
+const FIRST_PLAN = 6
 /** Codes are characters below 128, which are one byte on the wire. */
 const MAX_PLANS = 127 - FIRST_PLAN
 

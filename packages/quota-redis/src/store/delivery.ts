@@ -1,8 +1,8 @@
 import { QuotaError } from '@scoregw/quota'
-import type { OwnClient } from '../client/own-client.ts'
+import type { OwnClient } from '../client/client-types.ts'
 import type { Batch, ScriptReply } from './batch.ts'
 import { Deadline } from './deadline.ts'
-import { storeError, verdictOf } from './errors.ts'
+import { notDone, storeError, verdictOf } from './errors.ts'
 import { callScript } from './script-call.ts'
 import type { Step } from './steps.ts'
 
@@ -70,7 +70,7 @@ export class Delivery {
     const verdict = verdictOf(error)
     if (verdict === 'refused') {
       if (this.#deadline.met()) this.#context.answered()
-      this.#batch.fail(error instanceof QuotaError ? error : storeError('Redis refused the work', error))
+      this.#batch.fail(notDone(error instanceof QuotaError ? error : storeError('Redis refused the work', error)))
       return true
     }
     if (verdict === 'in-doubt') this.#keepRepeatable(error)

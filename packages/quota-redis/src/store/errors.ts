@@ -33,3 +33,16 @@ export function verdictOf(error: unknown): Verdict {
 export function storeError(message: string, cause?: unknown): QuotaError {
   return new QuotaError('store_error', message, { cause })
 }
+
+const NOT_DONE = new WeakSet<object>()
+
+/** Marks an error as one that says for certain that nothing was carried out. */
+export function notDone<E extends object>(error: E): E {
+  NOT_DONE.add(error)
+  return error
+}
+
+/** Whether an error of a call says for certain that nothing was carried out; most cannot. */
+export function isNotDone(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && NOT_DONE.has(error)
+}

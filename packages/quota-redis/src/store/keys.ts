@@ -9,6 +9,7 @@ import { layerKey, type StoreSchema, type Subject } from '@scoregw/quota'
  * |---|---|
  * | `{prefix}:settings:version` | version of the settings in force, shared by all schemas |
  * | `{prefix}FFFF<table>:<subject>` | row of one layer and category; `!` for `:` where the subject is not well-formed text |
+ * | `{prefix}FFFF$<category>:<layers>` | book of leases, where the shared layers are leased |
  * | `{prefix}FFFF#<category>:<length>:<subject>..<id>` | record of a reservation's id |
  */
 export class Keys {
@@ -35,6 +36,11 @@ export class Keys {
     const key = layerKey(this.#schema.layers[layer]!, subject)
     const table = this.#tables[layer * this.#schema.categories.length + category]!
     return isWellFormed(key) ? `${table}:${key}` : `${table}!${utf16Hex(key)}`
+  }
+
+  /** The book of leases of one category and some shared layers. */
+  book(category: number, layers: readonly number[]): string {
+    return `${this.#start}$${category}:${layers.join()}`
   }
 
   /** Lengths tell where a subject ends, so that no two (subject, id) share a key whatever characters they hold. */

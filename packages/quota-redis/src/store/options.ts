@@ -1,13 +1,16 @@
 import type { Clock } from '@scoregw/quota'
-import type { Redis } from 'ioredis'
 import * as z from 'zod'
+import type { RedisClient } from '../client/client-types.ts'
 import type { EvictionPolicy, RedisLogger } from '../client/eviction-policy.ts'
 import { clientOption, parseOptions, prefixOption } from '../client/options.ts'
 
 /** What {@link redisStore} takes. */
 export interface RedisStoreOptions {
-  /** Tells which server; the store works on a connection of its own and leaves this one alone. */
-  readonly client: Redis
+  /**
+   * Tells which server, or which cluster; the store works on connections of its own and leaves this one alone. On a
+   * cluster all keys of a prefix are on one server.
+   */
+  readonly client: RedisClient
   /**
    * The beginning of every key, the same as of the settings that go with it. The client's own `keyPrefix` is not used.
    * @default 'quota'

@@ -1,5 +1,5 @@
 import type { Batch } from './batch.ts'
-import { ReadStep, ResetStep, SettleStep, type Step, TakeStep } from './steps.ts'
+import { ReadStep, ResetStep, SettleStep, type Step, TakeStep, UndoStep } from './steps.ts'
 
 /** Fewest and most operations that one script call is filled up to. */
 const FEWEST = 32
@@ -48,5 +48,6 @@ export function addTo(batch: Batch, step: Step): void {
   if (step instanceof TakeStep) batch.take(step)
   else if (step instanceof ReadStep) batch.read(step)
   else if (step instanceof SettleStep) batch.settle(step)
+  else if (step instanceof UndoStep) batch.undo(step)
   else if (step instanceof ResetStep) batch.reset(step)
 }

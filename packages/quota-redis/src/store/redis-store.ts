@@ -1,5 +1,4 @@
 import {
-  type Clock,
   QuotaError,
   type QuotaStore,
   type ReadReply,
@@ -10,18 +9,10 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota'
-import { type OwnClient, ownClient } from '../client/own-client.ts'
-import { Batch } from './batch.ts'
-import { Deadline } from './deadline.ts'
-import { storeError } from './errors.ts'
-import { Keys } from './keys.ts'
+import type { OwnClient } from '../client/client-types.ts'
+import { ownClient } from '../client/own-client.ts'
+import { Lane } from './lane.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
-import { addTo, Outbox } from './outbox.ts'
-import { Sender } from './sender.ts'
-import { ReadStep, ResetStep, SettleStep, type Step, TakeStep } from './steps.ts'
-
-/** Calls that wait for an answer, or whose answer may still come; beyond it new ones fail at once. */
-const MAX_UNDER_WAY = 10_000
 
 /** A {@link QuotaStore} on one Redis, where many processes share the counters. */
 export interface RedisStore extends QuotaStore {
@@ -58,57 +49,38 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
 
 class Store implements RedisStore {
   readonly sync = false
-  readonly #prefix: string
-  readonly #deadlineMs: number
-  readonly #testClock: Clock | undefined
+  readonly #options: ParsedRedisStoreOptions
   readonly #connection: OwnClient
-  readonly #sender: Sender
-  readonly #asked: Outbox
-  /** What is given back late; it goes to a server that just answered, whatever the circuit says. */
-  readonly #owed: Outbox
-  readonly #sends = new Set<Promise<void>>()
-  #underWay = 0
   #schema: StoreSchema | undefined
-  #keys: Keys | undefined
+  #lane: Lane | undefined
   #closing: Promise<void> | undefined
 
-  constructor({ client, prefix, deadlineMs, evictionPolicy, logger, testClock }: ParsedRedisStoreOptions) {
-    this.#prefix = prefix
-    this.#deadlineMs = deadlineMs
-    this.#testClock = testClock
-    this.#connection = ownClient(client, { evictionPolicy, logger })
-    this.#sender = new Sender(this.#connection, deadlineMs, (steps) => this.#batchOf(steps))
-    const newBatch = () => this.#batchOf([])
-    const underWay = () => this.#underWay
-    this.#asked = new Outbox(newBatch, (batch) => this.#follow(batch, this.#sender.send(batch)), underWay)
-    this.#owed = new Outbox(newBatch, (batch) => this.#follow(batch, this.#sender.sendAnyway(batch)), underWay)
+  constructor(options: ParsedRedisStoreOptions) {
+    const { client, prefix, evictionPolicy, logger } = options
+    this.#options = options
+    this.#connection = ownClient(client, { key: `{${prefix}}`, evictionPolicy, logger })
   }
 
   attach(schema: StoreSchema): void {
-    if (this.#schema !== undefined && JSON.stringify(this.#schema) !== JSON.stringify(schema)) {
-      const message = 'this Redis store already serves a policy with other windows, categories or layers'
-      throw new QuotaError('store_mismatch', message)
-    }
-    this.#schema = schema
-    this.#keys = new Keys(this.#prefix, schema)
+    this.#schema = sameSchema(this.#schema, schema)
+    const { prefix, deadlineMs, testClock } = this.#options
+    this.#lane ??= new Lane({ connection: this.#connection, prefix, schema, deadlineMs, testClock })
   }
 
   take(request: TakeRequest): Promise<TakeReply> {
-    return new Promise((resolve, reject) => {
-      this.#ask(new TakeStep(request, { resolve, reject }, (settle) => this.#giveBack(settle)))
-    })
+    return this.#lane!.take(request)
   }
 
   read(request: ReadRequest): Promise<ReadReply> {
-    return new Promise((resolve, reject) => this.#ask(new ReadStep(request, { resolve, reject })))
+    return this.#lane!.read(request)
   }
 
-  settle(request: SettleRequest): Promise<void> {
-    return new Promise((resolve, reject) => this.#ask(new SettleStep(request, { resolve, reject })))
+  async settle(request: SettleRequest): Promise<void> {
+    await this.#lane!.settle(request)
   }
 
   reset(request: ResetRequest): Promise<void> {
-    return new Promise((resolve, reject) => this.#ask(new ResetStep(request, { resolve, reject })))
+    return this.#lane!.reset(request)
   }
 
   ready(): Promise<void> {
@@ -121,44 +93,14 @@ class Store implements RedisStore {
   }
 
   async #close(): Promise<void> {
-    this.#asked.flush()
-    const limit = new Deadline(this.#deadlineMs, () => undefined)
-    await Promise.race([Promise.all(this.#sends), limit.settled])
-    limit.met()
+    await this.#lane?.close()
     this.#connection.close()
   }
+}
 
-  #ask(step: Step): void {
-    if (this.#closing !== undefined) {
-      step.fail(storeError('this Redis store was closed'))
-    } else if (this.#underWay >= MAX_UNDER_WAY) {
-      step.fail(storeError(`${MAX_UNDER_WAY} calls are under way, and no more are taken on`))
-    } else {
-      this.#underWay++
-      this.#asked.add(step)
-    }
-  }
-
-  /** An admission whose caller was turned away before it arrived. A refund that fails leaves the tokens charged. */
-  #giveBack(request: SettleRequest): void {
-    const ignored = () => undefined
-    this.#underWay++
-    this.#owed.add(new SettleStep(request, { resolve: ignored, reject: ignored }))
-  }
-
-  /** @param sending resolves when nothing of the batch is under way, and never rejects */
-  #follow(batch: Batch, sending: Promise<void>): void {
-    const { length } = batch.steps
-    const followed = sending.then(() => {
-      this.#underWay -= length
-      this.#sends.delete(followed)
-    })
-    this.#sends.add(followed)
-  }
-
-  #batchOf(steps: readonly Step[]): Batch {
-    const batch = new Batch(this.#schema!, this.#keys!, this.#testClock?.now())
-    for (const step of steps) addTo(batch, step)
-    return batch
-  }
+/** @throws {QuotaError} `store_mismatch` */
+export function sameSchema(known: StoreSchema | undefined, schema: StoreSchema): StoreSchema {
+  if (known === undefined || JSON.stringify(known) === JSON.stringify(schema)) return schema
+  const message = 'this Redis store already serves a policy with other windows, categories or layers'
+  throw new QuotaError('store_mismatch', message)
 }

@@ -1,6 +1,7 @@
 /// <reference path="../lua.d.ts" />
 import { createHash } from 'node:crypto'
-import type { OwnClient } from '../client/own-client.ts'
+import type { Redis } from 'ioredis'
+import type { OwnClient } from '../client/client-types.ts'
 import script from '../script/decide.lua'
 import type { Batch, ScriptReply } from './batch.ts'
 import type { Deadline } from './deadline.ts'
@@ -12,20 +13,33 @@ const SHA = createHash('sha1').update(script).digest('hex')
 export async function callScript(connection: OwnClient, batch: Batch, deadline: Deadline): Promise<ScriptReply> {
   if (!connection.usable) await Promise.race([connection.ready(), deadline.settled])
   if (deadline.isOver) throw storeError('not connected to Redis')
-  const args = batch.args()
+  const call = { args: batch.args(), deadline }
   try {
-    return await evaluate(connection, 'EVALSHA', SHA, args)
+    return await callOn(connection.redis, { ...call, asking: false })
   } catch (error) {
-    if (!isUnknownScript(error) || deadline.isOver) throw error
-    return await evaluate(connection, 'EVAL', script, args)
+    const asked = await Promise.race([connection.askedServer(error)?.catch(() => undefined), deadline.settled])
+    if (asked === undefined || deadline.isOver) throw error
+    return await callOn(asked, { ...call, asking: true })
   }
 }
 
-function evaluate(
-  { redis }: OwnClient,
-  command: 'EVAL' | 'EVALSHA',
-  what: string,
-  args: readonly string[],
-): Promise<ScriptReply> {
-  return redis.callBuffer(command, what, ...args) as unknown as Promise<ScriptReply>
+interface Call {
+  readonly args: readonly string[]
+  readonly deadline: Deadline
+  /** Whether the server is asked for keys that are on their way to it. */
+  readonly asking: boolean
+}
+
+async function callOn(redis: Redis, { args, deadline, asking }: Call): Promise<ScriptReply> {
+  const evaluate = (command: 'EVAL' | 'EVALSHA', what: string): Promise<ScriptReply> => {
+    // Counts for the one command that follows on the connection; where it fails, that fails as well.
+    if (asking) redis.asking().catch(() => undefined)
+    return redis.callBuffer(command, what, ...args) as unknown as Promise<ScriptReply>
+  }
+  try {
+    return await evaluate('EVALSHA', SHA)
+  } catch (error) {
+    if (!isUnknownScript(error) || deadline.isOver) throw error
+    return await evaluate('EVAL', script)
+  }
 }

@@ -1,8 +1,8 @@
-import type { OwnClient } from '../client/own-client.ts'
+import type { OwnClient } from '../client/client-types.ts'
 import type { Batch } from './batch.ts'
 import { Breaker } from './breaker.ts'
 import { Delivery, type DeliveryContext } from './delivery.ts'
-import { storeError } from './errors.ts'
+import { notDone, storeError } from './errors.ts'
 import type { Step } from './steps.ts'
 
 /** Sends batches, but only a few while the server does not answer. */
@@ -31,7 +31,7 @@ export class Sender {
    */
   async send(batch: Batch): Promise<void> {
     if (this.#breaker.admits()) await this.sendAnyway(batch)
-    else batch.fail(storeError('Redis gave no answers for a while and is not asked now', this.#lastError))
+    else batch.fail(notDone(storeError('Redis gave no answers for a while and is not asked now', this.#lastError)))
   }
 
   /** The same, whatever the circuit says. */

@@ -123,9 +123,9 @@ export class SettleStep implements Step {
   readonly repeatable: boolean
   readonly request: SettleRequest
   rows: readonly number[] = []
-  readonly #waiter: Waiter<void>
+  readonly #waiter: Waiter<boolean>
 
-  constructor(request: SettleRequest, waiter: Waiter<void>) {
+  constructor(request: SettleRequest, waiter: Waiter<boolean>) {
     this.request = request
     this.repeatable = request.id !== undefined
     this.#waiter = waiter
@@ -143,6 +143,41 @@ export class SettleStep implements Step {
     if (letter === 'y') {
       const startedAts = this.startedAts(windows)
       for (const [l, at] of rows.entries()) refund(cells, at, windows, startedAts, l * windows, request.giveBack)
+    }
+    this.#waiter.resolve(letter === 'y')
+  }
+
+  fail(error: unknown): void {
+    this.#waiter.reject(error)
+  }
+}
+
+/** An admission taken back, windows that it opened and its id included. */
+export class UndoStep implements Step {
+  readonly lettered = true
+  readonly repeatable = false
+  readonly request: SettleRequest
+  /** From this time on windows were opened by the admission itself. */
+  readonly openedAt: number
+  rows: readonly number[] = []
+  readonly #waiter: Waiter<void>
+
+  constructor(request: SettleRequest, openedAt: number, waiter: Waiter<void>) {
+    this.request = request
+    this.openedAt = openedAt
+    this.#waiter = waiter
+  }
+
+  answer({ cells, lengthsMs }: Replay, letter: string): void {
+    const { states, giveBack } = this.request
+    const windows = lengthsMs.length
+    for (const [l, at] of letter === 'y' ? this.rows.entries() : []) {
+      for (let w = 0; w < windows; w++) {
+        const i = at + 2 * w
+        const used = cells[i + 1]!
+        if (used === -1 || cells[i] !== states[2 * (l * windows + w)]) continue
+        cells[i + 1] = used <= giveBack && cells[i]! >= this.openedAt ? -1 : Math.max(0, used - giveBack)
+      }
     }
     this.#waiter.resolve()
   }

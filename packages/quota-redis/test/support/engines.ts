@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createQuota, type Policy, type Quota, QuotaError, type QuotaOptions } from '@scoregw/quota'
 import { Redis } from 'ioredis'
-import { type RedisStore, redisStore } from '../../src/index.ts'
+import { type RedisClient, type RedisStore, redisStore } from '../../src/index.ts'
 import type { RedisStoreOptions } from '../../src/store/options.ts'
 import type { Cleanups } from './cleanups.ts'
 import { startRedis } from './redis-server.ts'
@@ -53,7 +53,7 @@ export interface Engine {
   readonly quota: Quota<Operation>
   readonly store: RedisStore
   /** As a caller may have it: with the defaults of ioredis. */
-  readonly client: Redis
+  readonly client: RedisClient
 }
 
 /**

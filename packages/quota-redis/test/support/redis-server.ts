@@ -1,1 +1,10 @@
-export { type RedisOptions, type RedisServer, redisTests, startRedis } from '@scoregw/redis-server'
+export {
+  type ClusterNode,
+  type RedisCluster,
+  type RedisOptions,
+  type RedisServer,
+  redisTests,
+  startCluster,
+  startRedis,
+  startReplicaPair,
+} from '@scoregw/redis-server'

@@ -27,7 +27,13 @@ import type {
   SyncReservation,
 } from './requests.ts'
 import { awaited } from './reservation.ts'
-import { type QuotaSettings, type QuotaSubjects, settingsAdmin, subjectAdmin } from './settings-admin.ts'
+import {
+  type QuotaSettings,
+  type QuotaSubjects,
+  type SettingsInForce,
+  settingsAdmin,
+  subjectAdmin,
+} from './settings-admin.ts'
 import { checkSubject, ownLayerNames } from './text.ts'
 import { asking } from './unavailable.ts'
 
@@ -164,6 +170,11 @@ class Engine implements Quota {
     if (categories.length === 0) throw noSuch('category', options.category, this.policy.categories)
     checkSubject(subject, this.#ownLayers)
     await asking(() => this.#store.reset({ subject, layers, categories }))
+  }
+
+  inForce(): SettingsInForce {
+    const { settings } = this.#live.compiled
+    return { settings, adaptiveFactor: this.#live.factorHundredths / 100 }
   }
 
   on<E extends QuotaEvent>(event: E, listener: QuotaListener<E>): () => void {

@@ -12,8 +12,8 @@ import {
   type TakeOutcome,
   type TakeReply,
 } from '../store/quota-store.ts'
-import type { Clock } from '../time/clock.ts'
-import type { Events } from './events.ts'
+import type { Clock, Stopwatch } from '../time/clock.ts'
+import type { DecisionTime, Events } from './events.ts'
 import type { LiveSettings } from './live-settings.ts'
 import { LocalShares, type Posting, type TakeBack } from './local-shares.ts'
 import { NearLimitWatch } from './near-limit.ts'
@@ -31,9 +31,16 @@ export interface DeciderParts {
   readonly frames: readonly DecisionFrame[]
   readonly events: Events
   readonly clock: Clock
+  readonly stopwatch: Stopwatch
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   readonly idTtlMs: number
   readonly createNonce: () => string
+}
+
+/** A request that was checked. */
+interface Request extends Asked {
+  /** By the stopwatch; `undefined` when nobody listened to how long decisions take. */
+  readonly askedAtMs: number | undefined
 }
 
 /** A store's answer, and the quotas it was decided under. */
@@ -73,6 +80,7 @@ export class Decider {
   readonly #frames: readonly DecisionFrame[]
   readonly #events: Events
   readonly #clock: Clock
+  readonly #stopwatch: Stopwatch
   readonly #failurePolicy: Readonly<Record<string, FailurePolicy>>
   readonly #idTtlMs: number
   readonly #createNonce: () => string
@@ -89,6 +97,7 @@ export class Decider {
     this.#frames = parts.frames
     this.#events = parts.events
     this.#clock = parts.clock
+    this.#stopwatch = parts.stopwatch
     this.#failurePolicy = parts.failurePolicy
     this.#idTtlMs = parts.idTtlMs
     this.#createNonce = parts.createNonce
@@ -104,7 +113,7 @@ export class Decider {
     return this.#sync ? this.#decision(asked, this.#takeNow(asked)) : this.#consumeLater(asked)
   }
 
-  #consumeLater(asked: Asked): MaybePromise<Decision> {
+  #consumeLater(asked: Request): MaybePromise<Decision> {
     return chain(this.#take(asked, undefined), (answer) => this.#decision(asked, answer))
   }
 
@@ -149,7 +158,7 @@ export class Decider {
     return chain(this.#take(asked, id), (answer) => this.#reservation(asked, answer, id))
   }
 
-  #reservation(asked: Asked, answer: Answer | NoAnswer, id: ReservationId | undefined): MaybeReservation {
+  #reservation(asked: Request, answer: Answer | NoAnswer, id: ReservationId | undefined): MaybeReservation {
     if (answer instanceof NoAnswer) {
       const fallback = this.#withoutStore(asked, answer)
       return held(fallback.decision, fallback.giveBack)
@@ -171,13 +180,15 @@ export class Decider {
   }
 
   /** Checks a request; errors for the programmer are thrown here and nowhere later. */
-  #ask(request: QuotaRequest): Asked {
+  #ask(request: QuotaRequest): Request {
     const operation = this.#live.compiled.operations.get(request.operation)
     if (operation === undefined) throw unknownOperation(request.operation, this.#policy)
     checkSubject(request.subject, this.#ownLayers)
     const cost = request.cost ?? operation.cost
     if (!Number.isSafeInteger(cost) || cost < 0) throw invalidCost(cost)
-    return { subject: request.subject, operation: operation.name, category: operation.category, cost }
+    const { name, category } = operation
+    const askedAtMs = this.#events.hearsTimes ? this.#stopwatch() : undefined
+    return { subject: request.subject, operation: name, category, cost, askedAtMs }
   }
 
   #idOf({ id }: ReserveRequest, { operation, cost }: Asked): ReservationId | undefined {
@@ -235,17 +246,25 @@ export class Decider {
   }
 
   /** The decision of an answer, told to those who listen; without an answer, what the failure policy says. */
-  #decision(asked: Asked, answer: Answer | NoAnswer): Decision {
+  #decision(asked: Request, answer: Answer | NoAnswer): Decision {
     if (answer instanceof NoAnswer) return this.#withoutStore(asked, answer).decision
     const frame = this.#frames[asked.category]!
     const decision =
       answer.outcome === 'admitted' ? admitted(asked, answer, frame, 'store') : refused(asked, answer, frame)
     if (this.#shares !== undefined) this.#seen(this.#shares, asked, answer)
-    if (this.#events.hearsDecisions) this.#tell(decision)
+    if (this.#events.hearsDecisions) this.#tell(decision, asked)
     return decision
   }
 
-  #tell(decision: Decision): void {
+  #tellTime({ category, askedAtMs }: Request, outcome: DecisionTime['outcome']): void {
+    // Whoever began to listen while a request was under way does not hear of it.
+    if (!this.#events.hearsTimes || askedAtMs === undefined) return
+    const durationMs = this.#stopwatch() - askedAtMs
+    this.#events.tell('decided', { category: this.#policy.categories[category]!, outcome, durationMs })
+  }
+
+  #tell(decision: Decision, asked: Request): void {
+    this.#tellTime(asked, decision.allowed ? 'admitted' : 'refused')
     if (!decision.allowed) {
       this.#events.tell('refused', decision)
       return
@@ -265,11 +284,12 @@ export class Decider {
     await this.#store.settle({ ...posting, as: 'committed' })
   }
 
-  #withoutStore(asked: Asked, { error, quotas }: NoAnswer): Fallback {
+  #withoutStore(asked: Request, { error, quotas }: NoAnswer): Fallback {
     const category = this.#policy.categories[asked.category]!
     const policy = this.#failurePolicy[category] ?? 'closed'
     const takeBack = typeof policy === 'object' ? this.#spendShare(asked, quotas, policy.local) : undefined
     const allowed = policy === 'open' || takeBack !== undefined
+    this.#tellTime(asked, 'degraded')
     this.#events.tell('degraded', { category, allowed, error })
     if (!allowed) throw unavailable(error)
     const giveBack = (tokens: number): MaybePromise<void> => {

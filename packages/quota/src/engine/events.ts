@@ -14,6 +14,17 @@ export interface QuotaEvents {
   settings: VersionedSettings
   /** The store did not answer, and the failure policy decided. */
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
+  /** A decision was made, however it came out; told before the event that says more about it. */
+  decided: DecisionTime
+}
+
+/** How long a decision took; measured while somebody listens. */
+export interface DecisionTime {
+  readonly category: string
+  /** `degraded`: the failure policy decided, either way. */
+  readonly outcome: 'admitted' | 'refused' | 'degraded'
+  /** From the request to the decision, in milliseconds with fractions: settings, store, and the wait for both. */
+  readonly durationMs: number
 }
 
 export type QuotaEvent = keyof QuotaEvents
@@ -24,6 +35,8 @@ export class Events {
   readonly #listeners = new Map<QuotaEvent, Set<QuotaListener<never>>>()
   /** Whether anybody listens to decisions; kept as a field, since every decision asks. */
   hearsDecisions = false
+  /** Whether anybody wants to know how long decisions take; a field for the same reason. */
+  hearsTimes = false
 
   hears(event: QuotaEvent): boolean {
     return (this.#listeners.get(event)?.size ?? 0) > 0
@@ -59,6 +72,7 @@ export class Events {
   }
 
   #count(): void {
-    this.hearsDecisions = this.hears('admitted') || this.hears('refused') || this.hears('nearLimit')
+    this.hearsTimes = this.hears('decided')
+    this.hearsDecisions = this.hearsTimes || this.hears('admitted') || this.hears('refused') || this.hears('nearLimit')
   }
 }

@@ -56,6 +56,11 @@ export class LiveSettings {
     return this.#compiled
   }
 
+  /** The adaptive factor as it was last read, in whole hundredths; 100 until then. */
+  get factorHundredths(): number {
+    return this.#factorHundredths
+  }
+
   /** Whether the settings were read once. */
   get loaded(): boolean {
     return this.#loaded

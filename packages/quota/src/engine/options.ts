@@ -6,7 +6,7 @@ import { policyFaults } from '../policy/schema.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
-import type { Clock } from '../time/clock.ts'
+import { type Clock, type Stopwatch, systemStopwatch } from '../time/clock.ts'
 
 /**
  * What happens to requests of a category when the store does not answer.
@@ -61,6 +61,11 @@ export interface QuotaOptions<Operation extends string = string> {
    * @default `crypto.randomUUID`
    */
   readonly createNonce?: (() => string) | undefined
+  /**
+   * Measures how long decisions take, for the event `decided`.
+   * @default `performance.now`
+   */
+  readonly stopwatch?: Stopwatch | undefined
 }
 
 function having<T>(methods: readonly string[], what: string): z.ZodCustom<T, T> {
@@ -73,11 +78,16 @@ function having<T>(methods: readonly string[], what: string): z.ZodCustom<T, T> 
   })
 }
 
+function func<T>(): z.ZodCustom<T, T> {
+  return z.custom<T>((value) => typeof value === 'function', { error: 'expected a function' })
+}
+
 /** Options after their check, defaults filled in. */
-export type ParsedOptions = Omit<QuotaOptions, 'failurePolicy' | 'idTtlMs' | 'createNonce'> & {
+export type ParsedOptions = Omit<QuotaOptions, 'failurePolicy' | 'idTtlMs' | 'createNonce' | 'stopwatch'> & {
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   readonly idTtlMs: number
   readonly createNonce: () => string
+  readonly stopwatch: Stopwatch
 }
 
 const schema: z.ZodType<Omit<ParsedOptions, 'policy'> & { readonly policy?: unknown }> = z.strictObject({
@@ -104,9 +114,8 @@ const schema: z.ZodType<Omit<ParsedOptions, 'policy'> & { readonly policy?: unkn
     .default({}),
   idTtlMs: z.int().min(1_000).max(86_400_000).default(600_000),
   clock: having<Clock>(['now'], 'a clock').optional(),
-  createNonce: z
-    .custom<() => string>((value) => typeof value === 'function', { error: 'expected a function' })
-    .default(() => () => crypto.randomUUID()),
+  createNonce: func<() => string>().default(() => () => crypto.randomUUID()),
+  stopwatch: func<Stopwatch>().default(() => systemStopwatch),
 })
 
 /** @throws {QuotaError} `invalid_options`, `invalid_policy`, naming every fault */

@@ -12,7 +12,7 @@ import type {
   RunResult,
   SyncReservation,
 } from './requests.ts'
-import type { QuotaSettings, QuotaSubjects } from './settings-admin.ts'
+import type { QuotaSettings, QuotaSubjects, SettingsInForce } from './settings-admin.ts'
 
 /**
  * A quota engine: decides requests against every window of every layer at once.
@@ -56,6 +56,9 @@ export interface Quota<Operation extends string = string> {
    * @throws {QuotaError} `invalid_reset` for a layer or category that the policy does not have
    */
   reset(subject: Subject, options?: ResetOptions): Promise<void>
+
+  /** What this process decides by at this moment; asks no store. */
+  inForce(): SettingsInForce
 
   readonly settings: QuotaSettings
   readonly subjects: QuotaSubjects

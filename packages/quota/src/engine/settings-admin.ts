@@ -24,6 +24,14 @@ export interface SettingsUpdate {
   readonly warnings: readonly Fault[]
 }
 
+/** What a process decides by: with a store that others write to, up to a second older than what is stored. */
+export interface SettingsInForce {
+  /** Version 0, the policy's own, until they were read. */
+  readonly settings: VersionedSettings
+  /** The adaptive factor as it was last read, 0.75 to 1.5; 1 until then. It counts in mode `adaptive` alone. */
+  readonly adaptiveFactor: number
+}
+
 /** The settings of everybody: read, change, check. */
 export interface QuotaSettings {
   /** The settings now stored (version 0: the policy's own). */

@@ -20,8 +20,10 @@ export function memoryFactor(): MemoryFactor {
       return true
     },
     watch(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
+      // A function of our own, so that one listener may watch twice.
+      const entry = (): void => listener()
+      listeners.add(entry)
+      return () => listeners.delete(entry)
     },
   }
 }

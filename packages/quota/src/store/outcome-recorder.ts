@@ -21,6 +21,11 @@ export interface OutcomeRecorderOptions {
    * @default 1_000
    */
   readonly flushAfterMs?: number | undefined
+  /**
+   * Hears of adds by the timer that failed; the counts are kept and added later.
+   * @default nobody does
+   */
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** Counts calls in memory and adds them to a store, once a second while there are any. */
@@ -46,15 +51,17 @@ class Recorder implements OutcomeRecorder {
   readonly #store: OutcomeStore
   readonly #clock: Clock
   readonly #flushAfterMs: number
+  readonly #onError: ((error: unknown) => void) | undefined
   #pending = new OutcomeTable(OUTCOMES_KEPT_MINUTES)
   #timer: ReturnType<typeof setTimeout> | undefined
   #flushing: Promise<void> = Promise.resolve()
   #closed = false
 
-  constructor({ store, clock, flushAfterMs = 1_000 }: OutcomeRecorderOptions) {
+  constructor({ store, clock, flushAfterMs = 1_000, onError }: OutcomeRecorderOptions) {
     this.#store = store
     this.#clock = clock
     this.#flushAfterMs = flushAfterMs
+    this.#onError = onError
   }
 
   record(outcome: CallOutcome): void {
@@ -94,8 +101,8 @@ class Recorder implements OutcomeRecorder {
     if (this.#closed || this.#timer !== undefined) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      // Kept, and tried again.
-      this.flush().catch(() => undefined)
+      // The counts are kept, and added at the next try.
+      this.flush().catch((error: unknown) => this.#onError?.(error))
     }, this.#flushAfterMs)
     this.#timer.unref()
   }

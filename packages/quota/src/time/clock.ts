@@ -4,5 +4,10 @@ export interface Clock {
   now(): number
 }
 
-/** The machine's clock; the only place in the library that reads one. */
+/** The machine's clock; with {@link systemStopwatch} the only place in the library that reads one. */
 export const systemClock: Clock = { now: () => Date.now() }
+
+/** Milliseconds with fractions since some instant, never going back: to measure how long something takes. */
+export type Stopwatch = () => number
+
+export const systemStopwatch: Stopwatch = () => performance.now()

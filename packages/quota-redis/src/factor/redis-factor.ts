@@ -1,0 +1,89 @@
+/// <reference path="../lua.d.ts" />
+import type { FactorState, FactorStore, SettingsChange, VersionedFactor } from '@scoregw/quota'
+import * as z from 'zod'
+import { carryOut } from '../client/carry-out.ts'
+import type { RedisClient } from '../client/client-types.ts'
+import { clientOption, parseOptions, prefixOption } from '../client/options.ts'
+import { ChangeFeed } from '../settings/change-feed.ts'
+import { storeError } from '../store/errors.ts'
+import compareAndSet from './compare-and-set.lua'
+
+/** What {@link redisFactor} takes. */
+export interface RedisFactorOptions {
+  /** Tells which server, or which cluster; the store works on connections of its own and leaves this one alone. */
+  readonly client: RedisClient
+  /** The beginning of every key. The client's own `keyPrefix` is not used. @default 'quota' */
+  readonly prefix?: string | undefined
+}
+
+/** A {@link FactorStore} in Redis: one factor for all processes that name the same server and prefix. */
+export interface RedisFactor extends FactorStore {
+  read(): Promise<VersionedFactor | undefined>
+  compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean>
+  /** Closes the connections; calls that come later or are under way reject. */
+  close(): void
+}
+
+const schema: z.ZodType<{ readonly client: RedisClient; readonly prefix: string }> = z.strictObject({
+  client: clientOption,
+  prefix: prefixOption.default('quota'),
+})
+
+/** The feed tells what changed; here there is but one thing. */
+const CHANGE: SettingsChange = { kind: 'everything' }
+
+/**
+ * The adaptive factor in Redis, in one hash. A move is heard of by every process within a second, also when its message
+ * is lost. Calls reject with the client's error or `store_error` while the server does not answer; a write that rejects
+ * may have happened all the same, and is never made twice.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ */
+export function redisFactor(options: RedisFactorOptions): RedisFactor {
+  const { client, prefix } = parseOptions('redisFactor()', schema, options)
+  return new Store(client, `{${prefix}}:factor`)
+}
+
+class Store implements RedisFactor {
+  readonly #feed: ChangeFeed
+  readonly #key: string
+  readonly #changes: string
+
+  constructor(client: RedisClient, key: string) {
+    this.#key = key
+    this.#changes = `${key}:changes`
+    this.#feed = new ChangeFeed(client, this.#changes)
+  }
+
+  async read(): Promise<VersionedFactor | undefined> {
+    const [version, minute, state] = await carryOut(this.#feed.commands, (redis) =>
+      redis.hmget(this.#key, 'version', 'minute', 'state'),
+    )
+    if (typeof version !== 'string' || typeof minute !== 'string' || typeof state !== 'string') return undefined
+    return { version: Number(version), minute: Number(minute), state: parse(this.#key, state) }
+  }
+
+  async compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean> {
+    const words = [expectedVersion, minute, JSON.stringify(state), JSON.stringify(CHANGE)]
+    const reply = await carryOut(this.#feed.commands, (redis) =>
+      redis.eval(compareAndSet, 2, this.#key, this.#changes, ...words),
+    )
+    return reply === 1
+  }
+
+  watch(listener: () => void): () => void {
+    return this.#feed.watch(() => listener())
+  }
+
+  close(): void {
+    this.#feed.close()
+  }
+}
+
+function parse(key: string, text: string): FactorState {
+  try {
+    return JSON.parse(text) as FactorState
+  } catch (error) {
+    throw storeError(`the adaptive factor at ${key} is not JSON`, error)
+  }
+}

@@ -1,0 +1,106 @@
+import { Cluster, Redis } from 'ioredis'
+import { describe, expect, it, vi } from 'vitest'
+import { cleanupsOf, type Engine, engineOn, load, policyOf, timeToRecover, usedBy } from './support/engines.ts'
+import { type RedisServer, redisTests, startCluster, startReplicaPair } from './support/redis-server.ts'
+
+/** Decisions are made again after a primary is lost, in milliseconds. */
+const RECOVERY_MS = 6_000
+const LIMIT = 300
+
+/** Resolves when the replica has all that the primary has. */
+async function replicated(primary: RedisServer, replica: RedisServer): Promise<void> {
+  const offset = async (server: RedisServer, of: string) =>
+    new RegExp(`${of}_repl_offset:(\\d+)`).exec(String(await server.cli('INFO', 'replication')))?.[1]
+  await vi.waitFor(
+    async () => {
+      expect(String(await primary.cli('INFO', 'replication'))).toMatch(/slave0:.*state=online,offset=[1-9]/)
+      expect(await offset(replica, 'slave')).toBe(await offset(primary, 'master'))
+    },
+    { timeout: 10_000 },
+  )
+}
+
+/** Takes until nothing is left. */
+async function exhaust({ quota }: Engine): Promise<void> {
+  const take = () => quota.consume({ subject: 'u', operation: 'write' })
+  const decisions = await Promise.all(Array.from({ length: LIMIT + 20 }, take))
+  expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(LIMIT)
+}
+
+/** What callers were told while a primary is lost by `lose`, and what is counted afterwards. */
+async function lossOf({ quota }: Engine, lose: () => Promise<unknown>): Promise<{ lost: number; recoveredMs: number }> {
+  const before = await usedBy(quota, 'u')
+  const callers = load(quota)
+  await vi.waitFor(async () => expect(await usedBy(quota, 'u')).toBeGreaterThan(before + 100), { interval: 5 })
+  await lose()
+  const results = await callers.stop()
+  const recoveredMs = await timeToRecover(quota)
+  const acknowledged = before + results.filter(({ ok }) => ok).length + 1
+  const used = await usedBy(quota, 'u')
+  // In doubt is at most one call of each caller, and nothing is charged twice.
+  expect(used).toBeLessThanOrEqual(acknowledged + 10)
+  return { lost: Math.max(0, acknowledged - used), recoveredMs }
+}
+
+describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
+  it('of a cluster: decisions again within 6 s, nothing beyond the limit, no words with a zombie', async ({
+    onTestFinished,
+  }) => {
+    const { later } = cleanupsOf(onTestFinished)
+    const cluster = await startCluster({ nodeTimeoutMs: 500 })
+    later(() => cluster.stop())
+    const open = (prefix: string, tokens?: number) =>
+      engineOn(0, later, {
+        client: new Cluster([...cluster.seeds]),
+        prefix,
+        deadlineMs: 150,
+        ...(tokens === undefined ? {} : { policy: policyOf(tokens) }),
+      })
+    const limited = open('quota', LIMIT)
+    const busy = open('quota')
+    await Promise.all([limited.store.ready(), busy.store.ready()])
+    const slot = await cluster.slotOf('{quota}')
+    const first = await cluster.primaryOf(slot)
+    const second = await cluster.replicaOf(first)
+    await exhaust(limited)
+    await replicated(first, second)
+
+    // A primary that hangs and comes back, believing for a moment that it is still one.
+    first.pause()
+    const took = timeToRecover(busy.quota)
+    await vi.waitFor(async () => expect(await cluster.primaryOf(slot, first)).toBe(second), { timeout: RECOVERY_MS })
+    expect(await took).toBeLessThan(RECOVERY_MS)
+    const before = await usedBy(busy.quota, 'u')
+    const callers = load(busy.quota)
+    await vi.waitFor(async () => expect(await usedBy(busy.quota, 'u')).toBeGreaterThan(before + 100))
+    first.resume()
+    await vi.waitFor(async () => expect(await cluster.replicaOf(second)).toBe(first), { timeout: 10_000 })
+    const results = await callers.stop()
+    expect(results.filter(({ ok }) => !ok)).toEqual([])
+    expect(await usedBy(busy.quota, 'u')).toBe(before + results.length)
+    expect(await limited.quota.consume({ subject: 'v', operation: 'write' })).toMatchObject({ allowed: false })
+
+    // And one that is lost. What it had not sent to its replica is lost with it: a few milliseconds' worth.
+    await replicated(second, first)
+    const { lost, recoveredMs } = await lossOf(busy, () => second.kill())
+    expect(recoveredMs).toBeLessThan(RECOVERY_MS)
+    expect(lost).toBeLessThanOrEqual(10)
+    expect(await limited.quota.consume({ subject: 'v', operation: 'write' })).toMatchObject({ allowed: false })
+  })
+
+  it('of a primary that a Sentinel watches: the same', async ({ onTestFinished }) => {
+    const { later } = cleanupsOf(onTestFinished)
+    const pair = await startReplicaPair()
+    later(() => pair.stop())
+    const client = () => new Redis({ sentinels: [...pair.sentinels], name: pair.name })
+    const limited = engineOn(0, later, { client: client(), deadlineMs: 150, policy: policyOf(LIMIT) })
+    const busy = engineOn(0, later, { client: client(), deadlineMs: 150 })
+    await Promise.all([limited.store.ready(), busy.store.ready()])
+    await exhaust(limited)
+    await replicated(pair.primary, pair.replica)
+    const { lost, recoveredMs } = await lossOf(busy, () => pair.primary.kill())
+    expect(recoveredMs).toBeLessThan(RECOVERY_MS)
+    expect(lost).toBeLessThanOrEqual(10)
+    expect(await limited.quota.consume({ subject: 'v', operation: 'write' })).toMatchObject({ allowed: false })
+  })
+})

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto'
+import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
+import { CONFORMANCE_CASES, describeStore, runHistories } from '@scoregw/quota-testkit'
+import { Cluster } from 'ioredis'
+import { Cluster as Cluster5 } from 'ioredis5'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { keySlot } from '../src/client/key-slot.ts'
+import { redisBroadcast, redisOutcomes, redisSettings } from '../src/index.ts'
+import { clusterFactory, newPrefix } from './store-harness.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { engineOn, timedWrite, usedBy } from './support/engines.ts'
+import { type ClusterNode, type RedisCluster, redisTests, startCluster } from './support/redis-server.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+const HISTORIES = { runs: deep ? 5_000 : 60, maxSteps: 30 }
+
+const { later } = useCleanups()
+
+describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
+  let cluster: RedisCluster
+  beforeAll(async () => {
+    cluster = await startCluster()
+  }, 30_000)
+  afterAll(() => cluster.stop())
+  const factory = clusterFactory(() => cluster)
+
+  const registered = describeStore({ describe, it }, factory, 'Redis store')
+
+  it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
+
+  it(`answers ${HISTORIES.runs} random histories as the model`, { timeout: deep ? 3_600_000 : 60_000 }, async () => {
+    await runHistories(factory, HISTORIES)
+  })
+
+  const clientOf = () => new Cluster([...cluster.seeds], { lazyConnect: true })
+
+  function engine(prefix: string, deadlineMs = 1_000) {
+    return engineOn(0, later, { client: clientOf(), prefix, deadlineMs })
+  }
+
+  /** A slot's server now, and another primary. */
+  async function homeOf(prefix: string): Promise<{ slot: number; home: ClusterNode; other: ClusterNode }> {
+    const slot = await cluster.slotOf(`{${prefix}}`)
+    const home = await cluster.primaryOf(slot)
+    return { slot, home, other: cluster.nodes.slice(0, 3).find((node) => node !== home)! }
+  }
+
+  it('has its own view of which slot a key is in, the same as the servers', async () => {
+    for (const key of ['', 'k', '{quota}:x', '{}x', '{a}{b}', 'x{a', '{配额}', 'a}{b}c']) {
+      expect(keySlot(key), key).toBe(await cluster.slotOf(key))
+    }
+  })
+
+  it('works with clients of ioredis 5, that use key prefixes of their own', async () => {
+    const theirs = new Cluster5([...cluster.seeds], { lazyConnect: true, keyPrefix: 'theirs:' })
+    const { quota, store } = engineOn(0, later, { client: theirs as unknown as Cluster, prefix: newPrefix() })
+    await store.ready()
+    expect(await timedWrite(quota)).toMatchObject({ ok: true })
+    expect(await usedBy(quota, 'u')).toBe(1)
+    expect(theirs.status).toBe('wait')
+  })
+
+  it('has settings that every process hears of, also while their slot moves', async () => {
+    const prefix = newPrefix()
+    const [one, two] = [clientOf(), clientOf()].map((client) => {
+      const settingsStore = redisSettings({ client, prefix })
+      const quota = createQuota({ policy: defaultPolicy(), settingsStore })
+      later(() => quota.close())
+      return quota
+    }) as [Quota, Quota]
+    const limit = async () => (await two.status('u')).windows.write?.[0]?.limit
+    expect(await limit()).toBe(60)
+    await one.settings.update({ mode: 'lenient' })
+    await vi.waitFor(async () => expect(await limit()).toBe(90), { timeout: 1_000 })
+    const { slot, other } = await homeOf(prefix)
+    await cluster.migrate(slot, other)
+    await one.settings.update({ mode: 'normal' })
+    await vi.waitFor(async () => expect(await limit()).toBe(60), { timeout: 1_000 })
+    await one.subjects.set('u', { overrides: { write: { '1h': 5 } } })
+    await vi.waitFor(async () => expect(await limit()).toBe(5), { timeout: 1_000 })
+  })
+
+  it('tells of settings that are kept elsewhere, and counts outcomes', async () => {
+    const prefix = newPrefix()
+    const [teller, hearer] = [1, 2].map(() => {
+      const broadcast = redisBroadcast({ client: clientOf(), prefix })
+      later(() => broadcast.close())
+      return broadcast
+    })
+    const heard: string[] = []
+    hearer!.watch((change) => heard.push(change.kind === 'subject' ? change.key : change.kind))
+    const key = randomUUID()
+    await vi.waitFor(async () => {
+      await teller!.announce(1, { kind: 'subject', layer: 'personal', key })
+      await vi.waitFor(() => expect(heard).toContain(key), { timeout: 50, interval: 5 })
+    })
+    const outcomes = redisOutcomes({ client: clientOf(), prefix })
+    later(() => outcomes.close())
+    const counts = { calls: 3, errors: 1 }
+    const minutes = [10, 39, 1_000].map((minute) => ({ minute, ...counts }))
+    await outcomes.add(minutes as unknown as Parameters<typeof outcomes.add>[0])
+    const { slot, other } = await homeOf(prefix)
+    await cluster.migrate(slot, other)
+    await outcomes.add(minutes as unknown as Parameters<typeof outcomes.add>[0])
+    expect((await outcomes.read(0, 2_000)).map(({ minute }) => minute)).toEqual([10, 39, 1_000])
+  })
+
+  it('loses and doubles no charge while its slot moves under load', async () => {
+    const prefix = newPrefix()
+    const { quota, store } = engine(prefix, 150)
+    await store.ready()
+    const subjects = Array.from({ length: 20 }, (_, index) => `u${index}`)
+    const counts = { ok: 0, failed: 0 }
+    let stopped = false
+    const callers = subjects.map(async (subject) => {
+      while (!stopped) {
+        const { ok } = await timedWrite(quota, subject)
+        if (ok) counts.ok++
+        else counts.failed++
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+    })
+    for (let times = 0; times < 3; times++) {
+      const { slot, other } = await homeOf(prefix)
+      const before = counts.ok
+      await cluster.migrate(slot, other, () => new Promise((resolve) => setTimeout(resolve, 2)))
+      await vi.waitFor(() => expect(counts.ok).toBeGreaterThan(before + 50), { interval: 5 })
+    }
+    stopped = true
+    await Promise.all(callers)
+    const { windows } = await quota.status('u0')
+    expect(windows.writes?.find(({ layer }) => layer === 'site')?.used).toBe(counts.ok)
+    const own = await Promise.all(subjects.map((subject) => usedBy(quota, subject)))
+    expect(own.reduce((sum, used) => sum + used, 0)).toBe(counts.ok)
+  })
+
+  it('waits within the deadline for rows that are on their way, and then answers by the failure policy', async () => {
+    const prefix = newPrefix()
+    const { quota, store } = engine(prefix)
+    const { quota: hasty } = engine(prefix, 50)
+    await store.ready()
+    expect(await timedWrite(quota)).toMatchObject({ ok: true })
+    const { slot, other } = await homeOf(prefix)
+    let moved = 0
+    let waiting: Promise<{ ok: boolean }> | undefined
+    await cluster.migrate(slot, other, async () => {
+      if (moved++ !== 1) return
+      const cause = { code: 'store_error', message: expect.stringMatching(/within 50 ms/) as string }
+      await expect(hasty.consume({ subject: 'u', operation: 'write' })).rejects.toMatchObject({ cause })
+      waiting = timedWrite(quota)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    })
+    expect(await waiting).toMatchObject({ ok: true })
+    expect(await usedBy(quota, 'u')).toBe(2)
+  })
+
+  it('asks the server where all rows are already, before that has the slot', async () => {
+    const prefix = newPrefix()
+    const { quota, store } = engineOn(0, later, { client: clientOf(), prefix })
+    const settings = redisSettings({ client: clientOf(), prefix })
+    later(() => settings.close())
+    await store.ready()
+    const { slot, home, other } = await homeOf(prefix)
+    await home.cli('MSET', `{${prefix}}:settings`, '{"mode":"lenient"}', `{${prefix}}:settings:version`, '0')
+    expect(await timedWrite(quota)).toMatchObject({ ok: true })
+    let asked = 0
+    await cluster.migrate(slot, other, async () => {
+      const left = (await home.cli('CLUSTER', 'COUNTKEYSINSLOT', String(slot))) as number
+      if (left > 0) return
+      for (; asked < 3; asked++) expect(await timedWrite(quota)).toMatchObject({ ok: true })
+      // Forgotten scripts are sent again, and the server told again that it is asked.
+      await other.cli('SCRIPT', 'FLUSH')
+      expect(await timedWrite(quota)).toMatchObject({ ok: true })
+      expect(await settings.read()).toEqual({ mode: 'lenient', version: 0 })
+    })
+    expect(asked).toBe(3)
+    expect(await usedBy(quota, 'u')).toBe(5)
+  })
+
+  it('is closed for good', async () => {
+    const { quota, store } = engine(newPrefix())
+    await store.ready()
+    await quota.close()
+    await expect(store.ready()).rejects.toMatchObject({ code: 'store_error' })
+  })
+
+  it('says what is wrong when no server of the cluster can be reached', async () => {
+    const { quota, store } = engineOn(0, later, { client: new Cluster([{ port: 1 }], { lazyConnect: true }) })
+    await expect(store.ready()).rejects.toMatchObject({ code: 'store_error' })
+    expect(await timedWrite(quota)).toMatchObject({ ok: false })
+  })
+})

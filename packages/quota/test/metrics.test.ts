@@ -1,0 +1,230 @@
+import { Registry, type RegistryContentType } from 'prom-client'
+import { describe, expect, it, vi } from 'vitest'
+import {
+  initialFactor,
+  memoryFactor,
+  memorySettings,
+  memoryStore,
+  QuotaError,
+  type QuotaOptions,
+} from '../src/index.ts'
+import { registerQuotaMetrics } from '../src/prometheus.ts'
+import { asyncStore, type Fixture, fixture, flatBase, type Operation, testClock, testPolicy } from './support.ts'
+
+interface Measured extends Fixture {
+  readonly registry: Registry
+  readonly unregister: () => void
+  /** Samples above 0, `name{labels}` without the prefix. */
+  readonly samples: () => Promise<Record<string, number>>
+}
+
+async function samplesOf(registry: Registry, prefix = 'scoregw_quota_'): Promise<Record<string, number>> {
+  const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith(prefix))
+  const pairs = lines.map((line) => /^(\S+?) (\S+)$/.exec(line.slice(prefix.length))!.slice(1))
+  return Object.fromEntries(pairs.map(([name, value]) => [name!.replaceAll('"', ''), Number(value)]))
+}
+
+function measured(options: Partial<QuotaOptions<Operation>> = {}): Measured {
+  const made = fixture(options)
+  const registry = new Registry()
+  const unregister = registerQuotaMetrics({ quota: made.quota, registry })
+  const samples = async () => {
+    const all = Object.entries(await samplesOf(registry))
+    return Object.fromEntries(all.filter(([name, value]) => value !== 0 && !name.startsWith('decision_duration')))
+  }
+  return { ...made, registry, unregister, samples }
+}
+
+/** A stopwatch that is 3 ms further at every look. */
+function threeMsALook() {
+  let at = 1_000
+  return vi.fn(() => {
+    at += 3
+    return at
+  })
+}
+
+describe('metrics', () => {
+  it('count decisions, tokens and refusals, by window too', async () => {
+    const { quota, samples } = measured({ policy: testPolicy(flatBase(31, 1_000)) })
+    for (const subject of ['a', 'b']) {
+      for (let call = 0; call < 3; call++) await quota.consume({ subject, operation: 'write' })
+    }
+    await quota.consume({ subject: 'a', operation: 'read' })
+    const windows = (layer: string, category: string, outcome: string, count: number) =>
+      ['1h', '5h', '1d'].map((window) => [
+        `window_decisions_total{layer=${layer},window=${window},category=${category},outcome=${outcome}}`,
+        count,
+      ])
+    expect(await samples()).toEqual({
+      'decisions_total{category=read,outcome=admitted}': 1,
+      'decisions_total{category=write,outcome=admitted}': 4,
+      'decisions_total{category=write,outcome=refused}': 2,
+      'tokens_charged_total{category=read}': 4,
+      'tokens_charged_total{category=write}': 60,
+      ...Object.fromEntries(windows('personal', 'write', 'admitted', 4)),
+      ...Object.fromEntries(windows('site', 'write', 'admitted', 4)),
+      ...Object.fromEntries(windows('personal', 'write', 'refused', 2)),
+      ...Object.fromEntries(windows('personal', 'read', 'admitted', 1)),
+      ...Object.fromEntries(windows('site', 'read', 'admitted', 1)),
+      'refusals_total{layer=personal,window=1d,category=write}': 2,
+      'near_limit_total{layer=personal,window=1h,category=write}': 2,
+      'near_limit_total{layer=personal,window=5h,category=write}': 2,
+      'near_limit_total{layer=personal,window=1d,category=write}': 2,
+      adaptive_factor: 1,
+    })
+  })
+
+  it('count no window of a layer that does not apply', async () => {
+    const { quota, samples } = measured()
+    await quota.subjects.set('vip', { bypass: ['site'] })
+    quota.consumeSync({ subject: 'vip', operation: 'read' })
+    expect(Object.keys(await samples()).filter((name) => name.includes('site'))).toEqual([])
+  })
+
+  it('count nothing for what is free, looked at, or repeated under an id', async () => {
+    const { quota, samples } = measured()
+    quota.consumeSync({ subject: 'u', operation: 'free' })
+    quota.peekSync({ subject: 'u', operation: 'write' })
+    quota.reserveSync({ subject: 'u', operation: 'write', id: 'x' })
+    quota.reserveSync({ subject: 'u', operation: 'write', id: 'x' })
+    expect(await samples()).toMatchObject({ 'decisions_total{category=write,outcome=admitted}': 1 })
+  })
+
+  it('count what the failure policy decided', async () => {
+    const store = {
+      ...asyncStore(memoryStore({ clock: testClock() })),
+      take: () => Promise.reject(new Error('gone')),
+    }
+    const { quota, samples } = measured({ store, failurePolicy: { read: 'open' } })
+    await quota.consume({ subject: 'u', operation: 'read' })
+    await expect(quota.consume({ subject: 'u', operation: 'write' })).rejects.toThrow(QuotaError)
+    await expect(quota.reserve({ subject: 'u', operation: 'write' })).rejects.toThrow(QuotaError)
+    expect(await samples()).toEqual({
+      'decisions_total{category=read,outcome=degraded}': 1,
+      'decisions_total{category=write,outcome=degraded}': 2,
+      'degraded_decisions_total{category=read,outcome=admitted}': 1,
+      'degraded_decisions_total{category=write,outcome=unavailable}': 2,
+      adaptive_factor: 1,
+    })
+  })
+
+  it('tell how long decisions take, in seconds', async () => {
+    const { quota, registry } = measured({ stopwatch: threeMsALook() })
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    await quota.reserve({ subject: 'u', operation: 'write' })
+    await quota.consume({ subject: 'u', operation: 'write', cost: 50 })
+    const samples = await samplesOf(registry)
+    expect(samples).toMatchObject({
+      'decision_duration_seconds_bucket{le=0.0025,outcome=admitted}': 0,
+      'decision_duration_seconds_bucket{le=0.005,outcome=admitted}': 2,
+      'decision_duration_seconds_count{outcome=admitted}': 2,
+      'decision_duration_seconds_count{outcome=refused}': 1,
+      'decision_duration_seconds_count{outcome=degraded}': 0,
+    })
+    expect(samples['decision_duration_seconds_sum{outcome=admitted}']).toBeCloseTo(0.006, 9)
+  })
+
+  it('show the settings and the factor in force, also those from before they were registered', async () => {
+    const factor = memoryFactor()
+    const settingsStore = memorySettings()
+    const options = { settingsStore, adaptive: { factor } }
+    const first = measured(options)
+    await first.quota.settings.update({ mode: 'adaptive' })
+    factor.compareAndSet(0, 1, { ...initialFactor(), factorHundredths: 85 })
+    expect(await first.samples()).toEqual({ settings_version: 1, adaptive_factor: 0.85 })
+    const second = measured(options)
+    await first.quota.settings.update({ mode: 'normal' })
+    expect(await second.samples()).toEqual({ settings_version: 2, adaptive_factor: 0.85 })
+  })
+
+  it('have as many series as the policy has names, whoever asks', async () => {
+    const { quota, registry } = measured()
+    const before = Object.keys(await samplesOf(registry)).length
+    for (let user = 0; user < 500; user++) quota.consumeSync({ subject: `user-${user}`, operation: 'write', cost: 55 })
+    const text = await registry.metrics()
+    expect(Object.keys(await samplesOf(registry))).toHaveLength(before)
+    expect(text).not.toContain('user-')
+  })
+
+  it('are named as Prometheus wants it', async () => {
+    const { registry } = measured()
+    for (const { name, type, help } of await registry.getMetricsAsJSON()) {
+      expect(name).toMatch(/^scoregw_quota_[a-z]+(_[a-z]+)*$/)
+      expect(name.endsWith('_total')).toBe(String(type) === 'counter')
+      expect(name.endsWith('_seconds')).toBe(String(type) === 'histogram')
+      expect(help).toMatch(/^[A-Z]/)
+    }
+  })
+
+  it('are read from an OpenMetrics registry as well, and start again when the registry is reset', async () => {
+    const registry = new Registry<RegistryContentType>()
+    registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
+    const { quota } = fixture()
+    registerQuotaMetrics({ quota, registry })
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    const admitted = 'scoregw_quota_decisions_total{category="write",outcome="admitted"}'
+    expect(await registry.metrics()).toContain(`${admitted} 1\n`)
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    expect(await registry.metrics()).toContain(`${admitted} 2\n`)
+    registry.resetMetrics()
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    expect(await registry.metrics()).toContain(`${admitted} 1\n`)
+  })
+})
+
+describe('registering', () => {
+  it('ends with the function that it gives: nothing is left in the registry, nothing is measured', async () => {
+    const stopwatch = threeMsALook()
+    const { quota, registry, unregister } = measured({ stopwatch })
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    expect(stopwatch).toHaveBeenCalledTimes(2)
+    unregister()
+    unregister()
+    expect(await registry.getMetricsAsJSON()).toEqual([])
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    expect(stopwatch).toHaveBeenCalledTimes(2)
+  })
+
+  it('takes out no metric of somebody else', () => {
+    const { registry, unregister } = measured()
+    registry.clear()
+    registerQuotaMetrics({ quota: fixture().quota, registry })
+    unregister()
+    expect(registry.getSingleMetric('scoregw_quota_decisions_total')).toBeDefined()
+  })
+
+  it('of two engines in one registry takes two prefixes, and fails whole otherwise', async () => {
+    const { registry, quota } = measured()
+    const other = fixture().quota
+    registry.removeSingleMetric('scoregw_quota_decisions_total')
+    const before = (await registry.getMetricsAsJSON()).length
+    expect(() => registerQuotaMetrics({ quota: other, registry })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_options',
+        faults: [{ path: 'registry', message: expect.stringContaining('has scoregw_quota_window_decisions_total') }],
+      }),
+    )
+    expect((await registry.getMetricsAsJSON()).length).toBe(before)
+    registerQuotaMetrics({ quota: other, registry, prefix: 'other_' })
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    expect(await samplesOf(registry, 'other_')).toMatchObject({ 'tokens_charged_total{category=write}': 0 })
+  })
+
+  it('refuses what is not an engine, a registry or a prefix', () => {
+    const wrong = { quota: {}, registry: {}, prefix: '1 x', labels: [] } as unknown as Parameters<
+      typeof registerQuotaMetrics
+    >[0]
+    expect(() => registerQuotaMetrics(wrong)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_options',
+        faults: [
+          { path: 'quota', message: 'expected an engine: what createQuota() gives' },
+          { path: 'registry', message: "expected prom-client's register, or a new Registry()" },
+          { path: 'prefix', message: 'expected the beginning of a metric name: letters, digits, _ and :' },
+          { path: 'labels', message: 'unknown key' },
+        ],
+      }),
+    )
+  })
+})
