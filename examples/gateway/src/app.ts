@@ -1,33 +1,29 @@
-import { type Clock, createQuota, QUOTA_HEADER_NAMES, type Quota } from '@scoregw/quota'
-import { quotaErrorHandler } from '@scoregw/quota-express'
-import cors from 'cors'
-import express, { type Express } from 'express'
+import { type Clock, createQuota, type Quota } from '@scoregw/quota'
+import type { Express } from 'express'
+import type { Registry } from 'prom-client'
+import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
+import { type Addresses, addressesOf, type Ports } from './addresses.ts'
+import { AuditLog } from './audit/audit-log.ts'
 import { ChartRepository } from './charts/chart-repository.ts'
 import { SAMPLE_CHARTS } from './charts/sample-charts.ts'
 import type { Config } from './config/config.ts'
+import { ServiceCredentials } from './credentials/service-credentials.ts'
 import { openDatabase } from './db/connect.ts'
 import type { Db } from './db/schema.ts'
-import { checksOf, type ReadinessCheck } from './health/readiness.ts'
-import { healthRoutes } from './health/routes.ts'
-import { authenticated } from './http/auth.ts'
-import { refusedWhenClosing } from './http/closing.ts'
-import { errorHandler } from './http/error-handler.ts'
-import { mount } from './http/mount.ts'
-import { requestId } from './http/request-id.ts'
-import { requestLog } from './http/request-log.ts'
-import { securityHeaders } from './http/security-headers.ts'
+import { checksOf } from './health/readiness.ts'
 import type { Logger } from './log/logger.ts'
-import { AdminQuota } from './quota/admin-quota.ts'
-import { adminQuotaRoutes } from './quota/admin-routes.ts'
+import { gatewayMetrics } from './metrics/gateway-metrics.ts'
+import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import type { Chore, QuotaBackend } from './quota/backend.ts'
 import { embeddedBackend } from './quota/embedded-backend.ts'
-import { createMeter } from './quota/meter.ts'
 import { gatewayPolicy, type OperationName } from './quota/policy.ts'
 import { redisBackend } from './quota/redis-backend.ts'
-import { statusRoutes } from './quota/status-routes.ts'
-import { scoreRoutes } from './scores/routes.ts'
 import { ScoreRepository } from './scores/score-repository.ts'
 import { ScoreService } from './scores/score-service.ts'
+import { chartsService, gatewayService, type Parts, syncService } from './services.ts'
+import { createSources } from './sources/sources.ts'
+import { forgetSnapshots } from './sync/forget-snapshots.ts'
+import { SyncService } from './sync/sync-service.ts'
 import { UserRepository } from './users/user-repository.ts'
 
 export interface AppOptions {
@@ -36,15 +32,21 @@ export interface AppOptions {
   readonly logger: Logger
 }
 
-/** The gateway without a server and without timers: whoever starts it brings both, and does the chores. */
+/** The three services without servers and without timers: whoever starts them brings both, and does the chores. */
 export interface App {
-  readonly handler: Express
+  readonly handlers: Readonly<Record<keyof Ports, Express>>
   readonly quota: Quota<OperationName>
   readonly users: UserRepository
+  readonly credentials: ServiceCredentials
   readonly scores: ScoreService
+  readonly resources: PlayerResources
+  /** What is measured. */
+  readonly registry: Registry
   /** Where the counters are, for people. */
   readonly counters: string
   readonly chores: readonly Chore[]
+  /** To be told which ports the services got; answers where clients find them. */
+  listening(ports: Ports): Addresses
   /** From now on requests are turned away with 503. */
   refuse(): void
   /** Saves the counters and leaves nothing open. */
@@ -56,7 +58,7 @@ export interface App {
  * @throws {ConfigError} when what the configuration names must not be used
  */
 export async function createApp(options: AppOptions): Promise<App> {
-  const db = await openDatabase(options.config.dataDir)
+  const db = await openDatabase(options.config)
   try {
     return await appOn(db, options)
   } catch (error) {
@@ -67,29 +69,66 @@ export async function createApp(options: AppOptions): Promise<App> {
 
 async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App> {
   const users = new UserRepository(db, clock)
+  const audit = new AuditLog(db, clock)
+  const credentials = new ServiceCredentials(db, clock, audit)
   const charts = new ChartRepository(db)
   await charts.addMissing(SAMPLE_CHARTS)
   const scores = new ScoreService(new ScoreRepository(db, clock), charts, clock)
+  const resources = playerResources(db, clock)
+
+  const sources = createSources({ db, clock, logger, scores, ...config.sources, random: Math.random })
 
   const backend = await backendOf(db, config, clock, logger)
-  const quota = await quotaOf(backend, config, clock)
+  const adaptive = adaptiveMode(db, clock)
+  const quota = await quotaOf(backend, adaptive, config, clock)
+
+  const metrics = gatewayMetrics(quota)
 
   let isClosing = false
-  const checks = checksOf(db, backend)
-  const handler = createHandler({ config, logger, checks, users, scores, quota, isClosing: () => isClosing })
+  let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })
+  const parts: Parts = {
+    config,
+    clock,
+    logger,
+    db,
+    adaptive,
+    metrics,
+    checks: checksOf(db, backend),
+    users,
+    audit,
+    credentials,
+    charts,
+    scores,
+    resources,
+    sources,
+    sync: new SyncService(db, clock),
+    quota,
+    isClosing: () => isClosing,
+    addresses: () => addresses,
+  }
   return {
-    handler,
+    handlers: { gateway: gatewayService(parts), sync: syncService(parts), charts: chartsService(parts) },
     quota,
     users,
     scores,
+    resources,
+    credentials,
+    registry: metrics.registry,
     counters: backend.name,
-    chores: backend.chores,
+    chores: [...backend.chores, resources.idempotency.chore, forgetSnapshots(db, clock), ...adaptive.choresFor(quota)],
+    listening(ports) {
+      addresses = addressesOf(config, ports)
+      return addresses
+    },
     refuse() {
       isClosing = true
     },
     async close() {
+      await sources.imports.close()
       await backend.finish()
+      metrics.close()
       await quota.close()
+      await adaptive.close()
       await db.destroy()
     },
   }
@@ -99,10 +138,14 @@ function backendOf(db: Db, { redisUrl: url }: Config, clock: Clock, logger: Logg
   return url === undefined ? embeddedBackend(db, clock) : redisBackend({ db, clock, url, logger })
 }
 
-async function quotaOf(backend: QuotaBackend, config: Config, clock: Clock): Promise<Quota<OperationName>> {
+async function quotaOf(
+  backend: QuotaBackend,
+  { factorStore: factor }: AdaptiveMode,
+  { failurePolicy }: Config,
+  clock: Clock,
+): Promise<Quota<OperationName>> {
   const { store, settings: settingsStore } = backend
-  const { failurePolicy } = config
-  const quota = createQuota({ policy: gatewayPolicy, store, settingsStore, failurePolicy, clock })
+  const quota = createQuota({ policy: gatewayPolicy, store, settingsStore, failurePolicy, clock, adaptive: { factor } })
   try {
     await backend.begin()
     await quota.ready()
@@ -111,38 +154,4 @@ async function quotaOf(backend: QuotaBackend, config: Config, clock: Clock): Pro
     await quota.close()
     throw error
   }
-}
-
-interface HandlerParts {
-  readonly config: Config
-  readonly logger: Logger
-  readonly checks: readonly ReadinessCheck[]
-  readonly users: UserRepository
-  readonly scores: ScoreService
-  readonly quota: Quota<OperationName>
-  isClosing(): boolean
-}
-
-function createHandler({ config, logger, checks, users, scores, quota, isClosing }: HandlerParts): Express {
-  const routes = [
-    ...healthRoutes(checks),
-    ...scoreRoutes(scores),
-    ...statusRoutes(quota),
-    ...adminQuotaRoutes(new AdminQuota(quota, users), quota),
-  ]
-  const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
-  const exposedHeaders = [...QUOTA_HEADER_NAMES, 'ETag', 'X-Request-Id']
-
-  const app = express()
-  app.set('trust proxy', config.trustProxy).set('etag', false).set('query parser', 'simple').disable('x-powered-by')
-  app.use(requestId())
-  app.use(requestLog(logger))
-  app.use(securityHeaders(config))
-  if (config.corsOrigins.length > 0) app.use(cors({ origin: [...config.corsOrigins], exposedHeaders, maxAge: 600 }))
-  app.use(refusedWhenClosing(isClosing))
-  app.use(authenticated((credential) => users.byToken(credential), publicPaths))
-  app.use(mount(routes, createMeter({ quota, supportForumUrl: config.supportForumUrl, logger })))
-  app.use(quotaErrorHandler())
-  app.use(errorHandler(logger))
-  return app
 }

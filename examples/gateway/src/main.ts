@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { collectDefaultMetrics } from 'prom-client'
 import { loadConfig } from './config/config.ts'
 import { ConfigError } from './config/config-error.ts'
 import { banner } from './demo/banner.ts'
@@ -12,8 +13,10 @@ async function main(): Promise<void> {
   const config = loadConfig(process.env)
   const logger = createLogger(config.logLevel)
   const gateway = await startGateway(config, logger)
-  process.stdout.write(banner(gateway.baseUrl, config.dataDir, gateway.app.counters, gateway.demo))
-  logger.info({ baseUrl: gateway.baseUrl }, 'started')
+  // Of the process, so measured here and not by each gateway that a test starts.
+  collectDefaultMetrics({ register: gateway.app.registry })
+  process.stdout.write(banner(gateway.addresses, config.dataDir, gateway.app.counters, gateway.demo))
+  logger.info(gateway.addresses, 'started')
 
   let isStopping = false
   const stop = (signal: NodeJS.Signals): void => {

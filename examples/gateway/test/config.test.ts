@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../src/config/config.ts'
 import { ConfigError } from '../src/config/config-error.ts'
-import { redisAddress } from '../src/config/redis-url.ts'
+import { clusterAddress, redisAddress } from '../src/config/redis-url.ts'
 import { VARIABLES } from '../src/config/variables.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -22,16 +22,28 @@ describe('the configuration', () => {
   it('has a default for everything; an empty variable counts as not set', () => {
     const defaults = {
       port: 8080,
+      syncPort: 8081,
+      chartsPort: 8082,
+      metricsPort: undefined,
       host: '127.0.0.1',
       publicBaseUrl: undefined,
+      publicSyncUrl: undefined,
+      publicChartsUrl: undefined,
       dataDir: join(ROOT, '.data/gateway'),
+      databaseUrl: undefined,
       redisUrl: undefined,
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
+      jwt: { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined },
+      sources: {
+        lxnsBaseUrl: 'https://maimai.lxns.net/api/v0',
+        fishBaseUrl: 'https://www.diving-fish.com/api/maimaidxprober',
+        timeoutMs: 10_000,
+      },
       corsOrigins: [],
       trustProxy: false,
       logLevel: 'info',
       supportForumUrl: 'https://forum.example.com/quota',
-      demo: { userToken: undefined, adminToken: undefined },
+      demo: { userToken: undefined, adminToken: undefined, botToken: undefined, chartApiKey: undefined },
     }
     expect(loadConfig({})).toEqual(defaults)
     expect(loadConfig(Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, ''])))).toEqual(defaults)
@@ -44,6 +56,9 @@ describe('the configuration', () => {
       CORS_ORIGINS: 'https://a.example.com, http://localhost:3000',
       TRUST_PROXY: '10.0.0.0/8, ::1',
       NODE_ENV: 'production',
+      JWT_SECRET: 'x'.repeat(32),
+      SOURCE_TIMEOUT_MS: '100',
+      DATABASE_URL: 'postgres://gateway:secret@db.example.com/scores',
       REDIS_URL: 'rediss://user:p%40ss@redis.example.com/3',
       QUOTA_FAILURE_POLICY: ' write = local, read=open ',
       EXPECTED_PROCESSES: '1000',
@@ -54,6 +69,9 @@ describe('the configuration', () => {
       corsOrigins: ['https://a.example.com', 'http://localhost:3000'],
       trustProxy: ['10.0.0.0/8', '::1'],
       demo: undefined,
+      jwt: { secret: 'x'.repeat(32) },
+      sources: { timeoutMs: 100 },
+      databaseUrl: 'postgres://gateway:secret@db.example.com/scores',
       redisUrl: 'rediss://user:p%40ss@redis.example.com/3',
       failurePolicy: { read: 'open', write: { local: { expectedProcesses: 1000 } } },
     })
@@ -84,6 +102,11 @@ describe('the configuration', () => {
     ['REDIS_URL', 'redis://:secret%zz@localhost'],
     ['REDIS_URL', 'redis://localhost/cache'],
     ['REDIS_URL', 'redis://localhost/0?keyPrefix=a'],
+    ['REDIS_URL', 'redis+cluster://a:7000,b'],
+    ['REDIS_URL', 'redis+cluster://a:7000,b:70000/0'],
+    ['REDIS_URL', 'redis+cluster://secret@a:7000'],
+    ['REDIS_URL', 'redis+cluster://:7000'],
+    ['REDIS_URL', 'redis://a:7000,b:7001'],
     ['QUOTA_FAILURE_POLICY', 'closed'],
     ['QUOTA_FAILURE_POLICY', 'read=open'],
     ['QUOTA_FAILURE_POLICY', 'read=maybe,write=closed'],
@@ -120,9 +143,25 @@ describe('the configuration', () => {
     ['redis://localhost', 'localhost:6379'],
     ['rediss://user:secret@redis.example.com:7000/3', 'redis.example.com:7000/3'],
     ['redis://:secret@[::1]/', '[::1]:6379'],
+    ['redis+cluster://a:7000,b:7001', 'a:7000,b:7001'],
+    ['rediss+cluster://user:secret@a:7000,[::1]:7001/', 'a:7000,[::1]:7001'],
   ])('shows of %s no more than where it is', (url, shown) => {
     expect(loadConfig({ REDIS_URL: url }).redisUrl).toBe(url)
     expect(redisAddress(url)).toBe(shown)
+  })
+
+  it('takes the nodes of a cluster apart', () => {
+    expect(clusterAddress('redis://a:7000')).toBeUndefined()
+    expect(clusterAddress('redis+cluster://a:7000')).toEqual({ nodes: [{ host: 'a', port: 7000 }], tls: false })
+    expect(clusterAddress('rediss+cluster://user:p%40ss@a:7000,[::1]:7001/')).toEqual({
+      nodes: [
+        { host: 'a', port: 7000 },
+        { host: '::1', port: 7001 },
+      ],
+      username: 'user',
+      password: 'p@ss',
+      tls: true,
+    })
   })
 
   it('refuses one token for both users, and demo tokens in production', () => {
@@ -131,6 +170,28 @@ describe('the configuration', () => {
     )
     expect(messageOf({ NODE_ENV: 'production', DEMO_USER_TOKEN: 'gw_user' })).toContain(
       'DEMO_USER_TOKEN: there is no demo',
+    )
+  })
+
+  it('knows JWTs in one way, which production cannot do without', () => {
+    const secret = { JWT_SECRET: 's'.repeat(32) }
+    const keys = { JWKS_URL: 'https://id.example.com/keys' }
+    expect(messageOf({ NODE_ENV: 'production' })).toContain('JWT_SECRET: needed with NODE_ENV=production')
+    expect(messageOf({ NODE_ENV: 'production', ...keys })).toBe('')
+    expect(messageOf({ ...secret, ...keys })).toContain('JWKS_URL: signatures are checked by JWT_SECRET or by JWKS_URL')
+    expect(messageOf({ JWT_SECRET: 'short' })).toContain('JWT_SECRET: expected 32 to 512 visible ASCII characters')
+    expect(messageOf({ JWT_SECRET: 'short' })).not.toContain('short')
+  })
+
+  it.each([
+    ['SOURCE_TIMEOUT_MS', '99'],
+    ['DATABASE_URL', 'mysql://localhost/scores'],
+    ['BOT_TOKEN', 'gw_0123456789'],
+    ['CHART_API_KEY', '0123456789'],
+    ['METRICS_PORT', '65536'],
+  ])('refuses %s=%s', (name, value) => {
+    expect(messageOf({ [name]: value })).toMatch(
+      new RegExp(`^The configuration has faults:\n  ${name}: expected [^\n]+$`),
     )
   })
 

@@ -8,7 +8,7 @@ import { ADMIN_TOKEN, databaseOf, ENTRY, type TestGateway, testGateway, USER_TOK
 function raw({ gateway }: TestGateway, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = ''
-    const socket = connect(gateway.port, '127.0.0.1', () => socket.write(text))
+    const socket = connect(gateway.ports.gateway, '127.0.0.1', () => socket.write(text))
     socket.setEncoding('utf8').on('data', (part) => {
       answer += part
     })
@@ -152,7 +152,7 @@ describe('a gateway that is stopping', () => {
   it('answers what is in flight, and turns away what comes after it on the same connection', async () => {
     const { gateway } = await testGateway()
     const text = JSON.stringify({ musicList: [ENTRY] })
-    const { hostname, port } = new URL(gateway.baseUrl)
+    const { hostname, port } = new URL(gateway.addresses.gateway)
     const headers = { Authorization: `Bearer ${USER_TOKEN}`, 'Content-Type': 'application/json' }
     let stopped: Promise<void> | undefined
     const status = await new Promise<number | undefined>((resolve, reject) => {
@@ -176,7 +176,7 @@ describe('a gateway that is stopping', () => {
     })
     expect(status).toBe(200)
     await stopped
-    await expect(fetch(`${gateway.baseUrl}/healthz`)).rejects.toThrow()
+    await expect(fetch(`${gateway.addresses.gateway}/healthz`)).rejects.toThrow()
   })
 
   it('says so, with 503', async () => {

@@ -192,7 +192,7 @@ describe('starting', { timeout: TIMEOUT_MS }, () => {
     expect((await sender(demo.baseUrl)('GET', '/me/quota')).status).toBe(200)
     demo.process.kill('SIGTERM')
     await demo.ended()
-    const child = await runGateway(dataDir, { NODE_ENV: 'production' })
+    const child = await runGateway(dataDir, { NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) })
     expect(child.stdout()).not.toContain('gw_')
     expect((await sender(child.baseUrl)('GET', '/me/quota')).status).toBe(401)
     expect((await sender(child.baseUrl)('GET', '/readyz', { token: null })).status).toBe(200)

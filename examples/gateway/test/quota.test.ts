@@ -253,9 +253,12 @@ describe("one user's quota", () => {
       warnings: [
         {
           path: 'overrides.write.1h',
-          msg: 'the override of 0 tokens is below the price of music.delete, music.upsert',
+          msg: 'the override of 0 tokens is below the price of ticket.clear, music.delete, music.upsert, user.clear, charge.2, charge.3, charge.5',
         },
-        { path: 'overrides.write.5h', msg: 'the override of 12 tokens is below the price of music.upsert' },
+        {
+          path: 'overrides.write.5h',
+          msg: 'the override of 12 tokens is below the price of music.upsert, user.clear, charge.3, charge.5',
+        },
       ],
     })
     expect(stored.headers.get('ETag')).toBe('"1"')

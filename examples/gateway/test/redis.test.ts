@@ -1,9 +1,9 @@
 import { type SettingsChange, systemClock } from '@scoregw/quota'
 import { redisBroadcast } from '@scoregw/quota-redis'
-import { type RedisServer, redisTests } from '@scoregw/redis-server'
+import { type RedisServer, redisTests, startCluster } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../src/db/connect.ts'
+import { openSqlite } from '../src/db/sqlite.ts'
 import { createLogger } from '../src/log/logger.ts'
 import { BroadcastSettings } from '../src/quota/broadcast-settings.ts'
 import { SqlSettings } from '../src/quota/sql-settings.ts'
@@ -42,7 +42,7 @@ async function setMode({ send }: TestGateway, mode: string): Promise<number> {
 }
 
 async function settingsOn(redis: RedisServer, dataDir: string): Promise<BroadcastSettings> {
-  const db = await openDatabase(dataDir)
+  const db = await openSqlite(dataDir)
   const broadcast = redisBroadcast({ client: new Redis(redis.url, { lazyConnect: true }) })
   const settings = new BroadcastSettings(await SqlSettings.open(db, systemClock), broadcast, createLogger('silent'))
   onTestFinished(async () => {
@@ -55,6 +55,21 @@ async function settingsOn(redis: RedisServer, dataDir: string): Promise<Broadcas
 const UNAVAILABLE = { error: 'quota_unavailable', msg: expect.any(String), requestId: expect.any(String) }
 
 describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
+  it('counts on a cluster as well', async () => {
+    const cluster = await startCluster({ replicas: 0 })
+    onTestFinished(() => cluster.stop())
+    const nodes = cluster.seeds.map(({ host, port }) => `${host}:${port}`)
+    const gateway = await testGateway({ env: { REDIS_URL: `redis+cluster://${nodes}` } })
+    expect((await upsert(gateway)).status).toBe(200)
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 15 })
+    expect(await readyz(gateway)).toBe(200)
+    expect(await setMode(gateway, 'lenient')).toBe(200)
+    expect((await upsert(gateway)).status).toBe(200)
+    const home = await cluster.primaryOf(await cluster.slotOf('{gateway}'))
+    await expect.poll(() => versionIn(home)).toBe('1')
+    await gateway.stop()
+  })
+
   it('counts there, and leaves no connection behind when it stops', async () => {
     const redis = await redisServer()
     const gateway = await gatewayOn(redis)

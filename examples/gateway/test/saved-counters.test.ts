@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { createQuota, type MemoryStore, memoryStore, type Quota } from '@scoregw/quota'
 import { type ManualClock, manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../src/db/connect.ts'
 import type { Db } from '../src/db/schema.ts'
+import { openSqlite } from '../src/db/sqlite.ts'
 import { gatewayPolicy, type OperationName } from '../src/quota/policy.ts'
 import { SavedCounters } from '../src/quota/saved-counters.ts'
 import { HOUR_MS, START, tempDir } from './support/gateway.ts'
@@ -16,7 +16,7 @@ interface Process {
 }
 
 async function start(dataDir: string, clock: ManualClock): Promise<Process> {
-  const db = await openDatabase(dataDir)
+  const db = await openSqlite(dataDir)
   onTestFinished(() => db.destroy())
   const store = memoryStore({ clock })
   const quota = createQuota({ policy: gatewayPolicy, store, clock })

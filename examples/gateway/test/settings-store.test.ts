@@ -8,7 +8,7 @@ import {
 } from '@scoregw/quota'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../src/db/connect.ts'
+import { openSqlite } from '../src/db/sqlite.ts'
 import { gatewayPolicy } from '../src/quota/policy.ts'
 import { SqlSettings } from '../src/quota/sql-settings.ts'
 import { START, tempDir } from './support/gateway.ts'
@@ -18,7 +18,7 @@ const windows = { '1h': null, '5h': 7, '1d': null }
 const SUBJECT: SubjectSettings = { overrides: { read: windows, write: windows }, bypass: ['site'] }
 
 async function open(dataDir: string): Promise<SqlSettings> {
-  const db = await openDatabase(dataDir)
+  const db = await openSqlite(dataDir)
   onTestFinished(() => db.destroy())
   return SqlSettings.open(db, manualClock(START))
 }
@@ -98,7 +98,7 @@ describe('settings in the database', () => {
 
   it('are told of as one when there were too many to tell', async () => {
     const dataDir = tempDir()
-    const db = await openDatabase(dataDir)
+    const db = await openSqlite(dataDir)
     onTestFinished(() => db.destroy())
     const other = await open(dataDir)
     const changes = told(other)

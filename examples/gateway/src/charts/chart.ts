@@ -5,14 +5,30 @@ export type Level = (typeof LEVELS)[number]
 export const CHART_TYPES = ['standard', 'dx', 'utage'] as const
 export type ChartType = (typeof CHART_TYPES)[number]
 
-/** One chart of a piece of music. */
+/** How many notes of each kind a chart has. */
+export interface NoteCounts {
+  readonly taps: number
+  readonly holds: number
+  readonly slides: number
+  readonly touches: number
+  readonly breaks: number
+}
+
+/** One chart of a piece of music. `null` stands for what is not known. */
 export interface Chart {
   readonly musicId: number
   readonly level: Level
   readonly title: string
   readonly type: ChartType
-  /** `null` where nobody has counted them. */
+  /** All of them together. */
   readonly notes: number | null
+  readonly counts: NoteCounts | null
+  readonly artist: string | null
+  readonly charter: string | null
+  /** As players write it: `13+`. */
+  readonly difficulty: string | null
+  /** The exact difficulty, for example 13.7. */
+  readonly constant: number | null
 }
 
 /** What addresses a chart. */
@@ -30,4 +46,8 @@ export function chartText({ musicId, level }: ChartKey): string {
 export function chartTypeOf(musicId: number): ChartType {
   if (musicId < 10_000) return 'standard'
   return musicId < 100_000 ? 'dx' : 'utage'
+}
+
+export function totalOf({ taps, holds, slides, touches, breaks }: NoteCounts): number {
+  return taps + holds + slides + touches + breaks
 }

@@ -1,4 +1,4 @@
-import { type Chart, chartTypeOf, type Level } from './chart.ts'
+import { type Chart, type ChartType, chartTypeOf, type Level, type NoteCounts } from './chart.ts'
 
 /** Invented music: id, title, and the notes of each chart by level. */
 const MUSIC: readonly (readonly [
@@ -69,5 +69,34 @@ const MUSIC: readonly (readonly [
 
 /** A small table of charts, made for this example. */
 export const SAMPLE_CHARTS: readonly Chart[] = MUSIC.flatMap(([musicId, title, charts]) =>
-  charts.map(([level, notes]) => ({ musicId, level, title, type: chartTypeOf(musicId), notes })),
+  charts.map(([level, notes]): Chart => {
+    const constant = notes === null ? null : Math.round(Math.min(15, 2 + notes / 70) * 10) / 10
+    return {
+      musicId,
+      level,
+      title,
+      type: chartTypeOf(musicId),
+      notes,
+      counts: notes === null ? null : splitNotes(notes, chartTypeOf(musicId)),
+      artist: 'The Example Ensemble',
+      charter: null,
+      difficulty: constant === null ? null : difficultyText(constant),
+      constant,
+    }
+  }),
 )
+
+/** Invented: so many of each kind that they add up. */
+function splitNotes(notes: number, type: ChartType): NoteCounts {
+  const holds = Math.floor(notes / 10)
+  const slides = Math.floor(notes / 8)
+  const touches = type === 'standard' ? 0 : Math.floor(notes / 20)
+  const breaks = Math.floor(notes / 40)
+  return { taps: notes - holds - slides - touches - breaks, holds, slides, touches, breaks }
+}
+
+/** Players write the whole part, with a plus from .6 on. */
+function difficultyText(constant: number): string {
+  const whole = Math.floor(constant)
+  return constant - whole >= 0.6 ? `${whole}+` : String(whole)
+}

@@ -9,21 +9,51 @@ type Values = { readonly [Name in keyof typeof VARIABLES]: z.output<(typeof VARI
 /** The gateway's configuration, checked. */
 export interface Config {
   readonly port: number
+  readonly syncPort: number
+  readonly chartsPort: number
+  /** Absent: metrics have no port of their own. */
+  readonly metricsPort: number | undefined
   readonly host: string
-  /** The address clients use, without a slash at the end; absent: the address the server listens on. */
+  /** The addresses clients use, without a slash at the end; absent: the address that a server listens on. */
   readonly publicBaseUrl: string | undefined
+  readonly publicSyncUrl: string | undefined
+  readonly publicChartsUrl: string | undefined
+  /** Folder of the embedded database and of the demo's credentials. */
   readonly dataDir: string
+  /** PostgreSQL's address, with credentials: not to be shown; absent: the embedded database. */
+  readonly databaseUrl: string | undefined
   /** The Redis that several processes share, with credentials: not to be shown; absent: counters in this process. */
   readonly redisUrl: string | undefined
   /** What becomes of requests, by category, while the counters cannot be asked. */
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
+  readonly jwt: JwtConfig
+  readonly sources: { readonly lxnsBaseUrl: string; readonly fishBaseUrl: string; readonly timeoutMs: number }
   /** Origins whose pages may call the gateway. */
   readonly corsOrigins: readonly string[]
   readonly trustProxy: Values['TRUST_PROXY']
   readonly logLevel: Values['LOG_LEVEL']
   readonly supportForumUrl: string
   /** The demo's users, data and credentials; absent in production. */
-  readonly demo: { readonly userToken: string | undefined; readonly adminToken: string | undefined } | undefined
+  readonly demo: DemoConfig | undefined
+}
+
+/** How the gateway knows a JWT; neither secret nor address: it accepts none. */
+export interface JwtConfig {
+  /** For HS256; not to be shown. */
+  readonly secret: string | undefined
+  /** Where the public keys of asymmetric signatures are. */
+  readonly jwksUrl: string | undefined
+  /** What `iss` and `aud` have to be; absent: anything. */
+  readonly issuer: string | undefined
+  readonly audience: string | undefined
+}
+
+/** Credentials of the demo; those that are absent are made once and kept. */
+export interface DemoConfig {
+  readonly userToken: string | undefined
+  readonly adminToken: string | undefined
+  readonly botToken: string | undefined
+  readonly chartApiKey: string | undefined
 }
 
 /**
@@ -42,27 +72,66 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (faults.length > 0) throw new ConfigError(faults)
   return {
     port: values.PORT,
+    syncPort: values.SYNC_PORT,
+    chartsPort: values.CHARTS_PORT,
+    metricsPort: values.METRICS_PORT,
     host: values.HOST,
     publicBaseUrl: values.PUBLIC_BASE_URL,
+    publicSyncUrl: values.PUBLIC_SYNC_URL,
+    publicChartsUrl: values.PUBLIC_CHARTS_URL,
     dataDir: values.DATA_DIR,
+    databaseUrl: values.DATABASE_URL,
     redisUrl: values.REDIS_URL,
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
+    jwt: {
+      secret: values.JWT_SECRET,
+      jwksUrl: values.JWKS_URL,
+      issuer: values.JWT_ISSUER,
+      audience: values.JWT_AUDIENCE,
+    },
+    sources: {
+      lxnsBaseUrl: values.LXNS_BASE_URL,
+      fishBaseUrl: values.FISH_BASE_URL,
+      timeoutMs: values.SOURCE_TIMEOUT_MS,
+    },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,
     supportForumUrl: values.SUPPORT_FORUM_URL,
-    demo:
-      values.NODE_ENV === 'production'
-        ? undefined
-        : { userToken: values.DEMO_USER_TOKEN, adminToken: values.DEMO_ADMIN_TOKEN },
+    demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }
 }
 
-function crossFaults({ NODE_ENV, DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN }: Partial<Values>): string[] {
-  if (NODE_ENV === 'production') {
-    const given = Object.entries({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN }).filter(([, token]) => token !== undefined)
-    return given.map(([name]) => `${name}: there is no demo with NODE_ENV=production; leave it out`)
+function demoOf(values: Values): DemoConfig {
+  const { DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KEY } = values
+  return {
+    userToken: DEMO_USER_TOKEN,
+    adminToken: DEMO_ADMIN_TOKEN,
+    botToken: BOT_TOKEN,
+    chartApiKey: CHART_API_KEY,
   }
-  if (DEMO_USER_TOKEN === undefined || DEMO_USER_TOKEN !== DEMO_ADMIN_TOKEN) return []
-  return ['DEMO_ADMIN_TOKEN: must differ from DEMO_USER_TOKEN']
+}
+
+function crossFaults(values: Partial<Values>): string[] {
+  const { NODE_ENV, JWT_SECRET, JWKS_URL } = values
+  const faults: string[] = []
+  if (JWT_SECRET !== undefined && JWKS_URL !== undefined) {
+    faults.push('JWKS_URL: signatures are checked by JWT_SECRET or by JWKS_URL; leave one of them out')
+  }
+  if (NODE_ENV === 'production') {
+    if (JWT_SECRET === undefined && JWKS_URL === undefined) {
+      faults.push('JWT_SECRET: needed with NODE_ENV=production, unless JWKS_URL is given')
+    }
+    return [...faults, ...demoFaults(values)]
+  }
+  const { DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN } = values
+  if (DEMO_USER_TOKEN === undefined || DEMO_USER_TOKEN !== DEMO_ADMIN_TOKEN) return faults
+  return [...faults, 'DEMO_ADMIN_TOKEN: must differ from DEMO_USER_TOKEN']
+}
+
+function demoFaults({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KEY }: Partial<Values>): string[] {
+  const given = Object.entries({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KEY })
+    .filter(([, token]) => token !== undefined)
+    .map(([name]) => name)
+  return given.map((name) => `${name}: there is no demo with NODE_ENV=production; leave it out`)
 }

@@ -59,6 +59,31 @@ const processes = z
 
 const gatewayToken = z.string().regex(/^gw_[A-Za-z0-9_-]{4,200}$/, 'expected gw_ and then 4 to 200 of A-Z a-z 0-9 _ -')
 
+const chartKey = z.string().regex(/^mk_[A-Za-z0-9_-]{4,200}$/, 'expected mk_ and then 4 to 200 of A-Z a-z 0-9 _ -')
+
+/** No credential of the gateway or of the chart preview can be one of score sync, in whatever field it is sent. */
+const botToken = z
+  .string()
+  .regex(
+    /^(?!gw_|mk_)[A-Za-z0-9_-]{8,200}$/,
+    'expected 8 to 200 of A-Z a-z 0-9 _ -, beginning with neither gw_ nor mk_',
+  )
+
+const visible = (least: number): z.ZodString =>
+  z.string().regex(new RegExp(`^[!-~]{${least},512}$`), `expected ${least} to 512 visible ASCII characters`)
+
+const TIMEOUT_ERROR = 'expected milliseconds as a whole number from 100 to 60000'
+const timeoutMs = z
+  .string()
+  .regex(/^\d{1,5}$/, TIMEOUT_ERROR)
+  .transform(Number)
+  .refine((value) => value >= 100 && value <= 60_000, TIMEOUT_ERROR)
+
+const isPostgresUrl = (text: string): boolean =>
+  URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol) && new URL(text).hostname !== ''
+
+const databaseUrl = z.string().refine(isPostgresUrl, 'expected postgres://user:password@host:port/database')
+
 /** One environment variable: its meaning, and the text that stands for it when it is not set. */
 interface Variable<T extends z.ZodType = z.ZodType> {
   readonly schema: T
@@ -74,18 +99,33 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Every environment variable that the gateway reads. */
 export const VARIABLES = {
   PORT: variable(port, '8080'),
+  SYNC_PORT: variable(port, '8081'),
+  CHARTS_PORT: variable(port, '8082'),
+  METRICS_PORT: variable(port.optional()),
   HOST: variable(z.string().regex(/^[A-Za-z0-9.:_-]{1,255}$/, 'expected a host name or address'), '127.0.0.1'),
   PUBLIC_BASE_URL: variable(baseUrl.optional()),
+  PUBLIC_SYNC_URL: variable(baseUrl.optional()),
+  PUBLIC_CHARTS_URL: variable(baseUrl.optional()),
   DATA_DIR: variable(z.string().min(1, 'expected the path of a folder'), join(ROOT, '.data/gateway')),
+  DATABASE_URL: variable(databaseUrl.optional()),
   REDIS_URL: variable(redisUrl.optional()),
   QUOTA_FAILURE_POLICY: variable(failureModes, 'read=local,write=closed'),
   EXPECTED_PROCESSES: variable(processes, '2'),
+  JWT_SECRET: variable(visible(32).optional()),
+  JWKS_URL: variable(httpUrl.optional()),
+  JWT_ISSUER: variable(visible(1).optional()),
+  JWT_AUDIENCE: variable(visible(1).optional()),
+  LXNS_BASE_URL: variable(baseUrl, 'https://maimai.lxns.net/api/v0'),
+  FISH_BASE_URL: variable(baseUrl, 'https://www.diving-fish.com/api/maimaidxprober'),
+  SOURCE_TIMEOUT_MS: variable(timeoutMs, '10000'),
   CORS_ORIGINS: variable(origins, ''),
   TRUST_PROXY: variable(trustProxy, 'false'),
   LOG_LEVEL: variable(z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }), 'info'),
   SUPPORT_FORUM_URL: variable(httpUrl, 'https://forum.example.com/quota'),
   DEMO_USER_TOKEN: variable(gatewayToken.optional()),
   DEMO_ADMIN_TOKEN: variable(gatewayToken.optional()),
+  BOT_TOKEN: variable(botToken.optional()),
+  CHART_API_KEY: variable(chartKey.optional()),
   NODE_ENV: variable(
     z.enum(['development', 'test', 'production'], { error: 'expected development, test or production' }),
     'development',

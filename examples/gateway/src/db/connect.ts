@@ -1,37 +1,15 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
-import Database from 'libsql'
-import { migrate } from './migrations.ts'
+import { openPostgres } from './postgres.ts'
 import type { Db } from './schema.ts'
+import { openSqlite } from './sqlite.ts'
 
-/** How long a write waits for another process that is writing, in milliseconds. */
-const BUSY_TIMEOUT_MS = 5_000
+export interface DatabaseOptions {
+  /** PostgreSQL's address, with credentials: not to be shown; absent: the embedded database. */
+  readonly databaseUrl: string | undefined
+  /** Folder of the embedded database. */
+  readonly dataDir: string
+}
 
-/**
- * Opens the embedded database of a data folder, making both when they are not there.
- *
- * Every commit reaches the disk before it is acknowledged (`synchronous = FULL`), so that neither a killed process nor a
- * power cut loses what a client was told is stored. With the write-ahead log several processes may use the file.
- */
-export async function openDatabase(dataDir: string): Promise<Db> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const file = new Database(join(dataDir, 'gateway.sqlite'))
-  // The time-out first: switching to the write-ahead log may have to wait for another process too.
-  file.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  file.pragma('journal_mode = WAL')
-  file.pragma('synchronous = FULL')
-  file.pragma('foreign_keys = ON')
-  const db: Db = new Kysely({ dialect: new SqliteDialect({ database: file as unknown as SqliteDatabase }) })
-  try {
-    // The write lock from the start: of processes that start together the first migrates and the others wait.
-    file.exec('begin immediate')
-    await migrate(db)
-    file.exec('commit')
-  } catch (error) {
-    // Closing the file rolls back what was begun.
-    await db.destroy()
-    throw error
-  }
-  return db
+/** Opens the database that the configuration names, at the newest schema. */
+export function openDatabase({ databaseUrl, dataDir }: DatabaseOptions): Promise<Db> {
+  return databaseUrl === undefined ? openSqlite(dataDir) : openPostgres(databaseUrl)
 }

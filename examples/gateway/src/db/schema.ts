@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Generated, Kysely } from 'kysely'
 
 /** Instants are epoch milliseconds in every table. */
 export interface Tables {
@@ -6,12 +6,28 @@ export interface Tables {
   gateway_tokens: GatewayTokenTable
   charts: ChartTable
   scores: ScoreTable
+  tickets: TicketTable
+  items: ItemTable
+  gates: GateTable
+  idempotency_keys: IdempotencyKeyTable
+  /** A row while a player's import from a source runs; one whose process died is over at `expires_at`. */
+  source_imports: { user_id: string; lease_id: string; expires_at: number }
   quota_settings: QuotaSettingsTable
   quota_changes: QuotaChangeTable
   quota_change_counter: { id: number; last_seq: number }
   /** Only complete ones count; the parts of others are still being written, or never were. */
   quota_counter_snapshots: { id: string; saved_at: number; is_complete: 0 | 1 }
   quota_counter_parts: { snapshot_id: string; part: number; content: string }
+  service_credentials: ServiceCredentialTable
+  audit_entries: AuditEntryTable
+  audit_counter: { id: number; last_seq: number }
+  sync_players: SyncPlayerTable
+  sync_scores: SyncScoreTable
+  sync_snapshots: SyncSnapshotTable
+  sync_chunks: SyncChunkTable
+  outcome_minutes: OutcomeMinuteTable
+  /** One row: the factor of mode `adaptive`, its state as JSON. */
+  adaptive_factor: { id: number; version: number; minute: number; state: string }
 }
 
 export type Db = Kysely<Tables>
@@ -20,7 +36,15 @@ interface UserTable {
   id: string
   name: string
   role: 'player' | 'admin'
+  /** The account of score sync that is this user's. */
+  qq: Generated<number | null>
+  /** Credits, for tickets. */
+  balance: Generated<number>
+  player_rating: Generated<number>
+  play_count: Generated<number>
   created_at: number
+  /** When the player's data or scores changed last; `null`: not since the user was created. */
+  data_changed_at: Generated<number | null>
   /** Written first in every transaction on a player's data: it makes such transactions take turns. */
   touched_at: number
 }
@@ -34,13 +58,47 @@ interface GatewayTokenTable {
   created_at: number
 }
 
-interface ChartTable {
+interface ServiceCredentialTable {
+  id: string
+  service: 'sync' | 'charts'
+  /** For people; nothing is found by it. */
+  name: string
+  /** SHA-256 of the credential in hexadecimal; the credential itself is nowhere. */
+  hash: string
+  created_at: number
+}
+
+/** What administrators did, in the order of the commits. */
+export interface AuditEntryTable {
+  seq: number
+  at: number
+  by: string | null
+  action: string
+  /** What was changed; `null`: the one thing of its kind. */
+  subject: string | null
+  /** JSON; `null`: there was nothing, or is nothing any more. */
+  before: string | null
+  after: string | null
+}
+
+export interface ChartTable {
   music_id: number
   level: number
   title: string
   type: 'standard' | 'dx' | 'utage'
   /** `null` where nobody has counted them. */
   notes: number | null
+  artist: string | null
+  charter: string | null
+  /** As players write it: `13+`. */
+  difficulty: string | null
+  /** The exact difficulty, times ten. */
+  constant_tenths: number | null
+  taps: number | null
+  holds: number | null
+  slides: number | null
+  touches: number | null
+  breaks: number | null
 }
 
 export interface ScoreTable {
@@ -57,6 +115,105 @@ export interface ScoreTable {
   source: 'api' | 'lx' | 'fish' | 'bot'
   played_at: number | null
   updated_at: number
+  /** The account of score sync that it came from whole, as long as `source` is `bot`; and the turn of it that had it last. */
+  sync_qq: Generated<number | null>
+  sync_turn: Generated<number | null>
+}
+
+/** What bots told of a player, who may have an account here or not. */
+interface SyncPlayerTable {
+  qq: number
+  /** Counts the player's writes; written first in each of them, which makes them take turns. */
+  turn: number
+  nickname: string | null
+  /** Where the bot has its scores from, in its own words. */
+  bot_source: string | null
+  rating: number | null
+  play_count: number | null
+  synced_at: number | null
+}
+
+/** Scores of a player without an account. */
+interface SyncScoreTable extends Omit<ScoreTable, 'user_id'> {
+  qq: number
+}
+
+export interface SyncSnapshotTable {
+  qq: number
+  /** The bot's. */
+  id: string
+  /** An open one whose time is over, or whose account is not the player's any more, is as good as expired. */
+  state: 'open' | 'finished' | 'expired'
+  is_full: 0 | 1
+  /** The turn of its first chunk. */
+  first_turn: number
+  chunk_total: number | null
+  /** Whose scores it writes; `null`: nobody's yet. */
+  user_id: string | null
+  /** Whether its final chunk has come, perhaps before others. */
+  has_final: 0 | 1
+  valid_records: number
+  touched_at: number
+}
+
+interface SyncChunkTable {
+  qq: number
+  snapshot_id: string
+  turn: number
+  chunk_index: number | null
+  /** Of its records. */
+  checksum: string
+  /** JSON: the answer's counts and errors. */
+  result: string
+}
+
+interface TicketTable {
+  id: string
+  user_id: string
+  charge_id: number
+  stock: number
+  purchased_at: number
+  valid_until: number
+}
+
+interface ItemTable {
+  user_id: string
+  item_kind: number
+  item_id: number
+  stock: number
+  is_valid: 0 | 1
+}
+
+export interface GateTable {
+  user_id: string
+  gate_id: number
+  is_gate_found: 0 | 1
+  is_key_found: 0 | 1
+  is_clear: 0 | 1
+  total_rest_life: number
+  total_achievement: number
+  total_deluxscore: number
+  best_achievement: number
+  best_deluxscore: number
+  best_achievement_at: number | null
+  best_deluxscore_at: number | null
+  play_count: number
+  clear_at: number | null
+  last_play_at: number | null
+  is_info_watched: 0 | 1
+}
+
+interface IdempotencyKeyTable {
+  user_id: string
+  key: string
+  /** Of what the request asks for; its body is nowhere. */
+  request_hash: string
+  /** Who works on it, or did. */
+  claim_id: string
+  /** JSON; `null` while the work is not done. */
+  reply: string | null
+  /** When the claim, or the stored reply, holds no more. */
+  expires_at: number
 }
 
 /** Settings documents: one for everybody (`layer` and `key` empty), and one a subject of a layer. */
@@ -79,4 +236,16 @@ interface QuotaChangeTable {
   /** Documents before and after as JSON; `null`: nothing stored. */
   before: string | null
   after: string | null
+}
+
+/** How the requests of one minute ended. A minute is counted from the epoch. */
+export interface OutcomeMinuteTable {
+  minute: number
+  calls: number
+  code_zero: number
+  client_error: number
+  server_error: number
+  business_fail: number
+  refused: number
+  quota_unavailable: number
 }

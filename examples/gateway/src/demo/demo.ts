@@ -1,62 +1,92 @@
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
+import type { DemoConfig } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
+import type { ServiceCredentials } from '../credentials/service-credentials.ts'
+import type { PlayerResources } from '../players/player-resources.ts'
 import type { ScoreService } from '../scores/score-service.ts'
-import { newToken } from '../users/tokens.ts'
+import { DEMO_LABEL, newToken } from '../users/tokens.ts'
 import type { UserRepository } from '../users/user-repository.ts'
+import { seedPossessions } from './seed-possessions.ts'
 
-/** Credentials to try the gateway with. */
+/** Credentials to try the services with. */
 export interface DemoCredentials {
   readonly userToken: string
   readonly adminToken: string
+  readonly botToken: string
+  readonly chartApiKey: string
 }
 
 const DEMO_USER = { id: 'demo', name: 'demo', role: 'player' } as const
+/** The demo user's account of score sync. */
+export const DEMO_QQ = 10_001
 const DEMO_ADMIN = { id: 'admin', name: 'admin', role: 'admin' } as const
-/** Tokens with this label are the demo's, and go when the demo goes or gets others. */
-const LABEL = 'demo'
-
-const credentialsFile = z.object({ userToken: z.string(), adminToken: z.string() })
+const credentialsFile = z.object({
+  userToken: z.string(),
+  adminToken: z.string(),
+  botToken: z.string(),
+  chartApiKey: z.string(),
+})
 
 export interface DemoOptions {
   readonly users: UserRepository
   readonly scores: ScoreService
+  readonly resources: PlayerResources
+  readonly credentials: ServiceCredentials
   readonly dataDir: string
-  /** Tokens from the configuration; those that are absent are made once and kept in the data folder. */
-  readonly given: { readonly userToken: string | undefined; readonly adminToken: string | undefined }
+  readonly given: DemoConfig
 }
 
-/** Makes sure that the demo's users and tokens are there, with a few scores at first start. */
-export async function ensureDemo({ users, scores, dataDir, given }: DemoOptions): Promise<DemoCredentials> {
+/** Makes sure that the demo's users and tokens are there, with a few scores, items and gates at first start. */
+export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials> {
+  const { users, scores, resources, dataDir, given } = options
   const kept = keptCredentials(join(dataDir, 'demo-credentials.json'))
-  const credentials = {
+  const demo = {
     userToken: given.userToken ?? kept.userToken,
     adminToken: given.adminToken ?? kept.adminToken,
+    botToken: given.botToken ?? kept.botToken,
+    chartApiKey: given.chartApiKey ?? kept.chartApiKey,
   }
   const isFirstStart = await users.create(DEMO_USER)
   await users.create(DEMO_ADMIN)
-  await users.replaceTokens(LABEL, [
-    { userId: DEMO_USER.id, token: credentials.userToken },
-    { userId: DEMO_ADMIN.id, token: credentials.adminToken },
+  await users.replaceTokens(DEMO_LABEL, [
+    { userId: DEMO_USER.id, token: demo.userToken },
+    { userId: DEMO_ADMIN.id, token: demo.adminToken },
   ])
-  if (isFirstStart) await seedScores(scores)
-  return credentials
+  await options.credentials.replace('sync', DEMO_LABEL, [demo.botToken])
+  await options.credentials.replace('charts', DEMO_LABEL, [demo.chartApiKey])
+  if (isFirstStart) {
+    await users.linkIfFree(DEMO_USER.id, DEMO_QQ)
+    await seedScores(scores)
+    await seedPossessions(DEMO_USER.id, resources)
+  }
+  return demo
 }
 
-/** Takes the demo's credentials away from a data folder that once had a demo. */
-export async function removeDemo(users: UserRepository): Promise<void> {
-  await users.replaceTokens(LABEL, [])
+/** Takes the demo's credentials away from a database that once had a demo. */
+export async function removeDemo({ users, credentials }: Pick<DemoOptions, 'users' | 'credentials'>): Promise<void> {
+  await users.replaceTokens(DEMO_LABEL, [])
+  await credentials.replace('sync', DEMO_LABEL, [])
+  await credentials.replace('charts', DEMO_LABEL, [])
 }
 
 function keptCredentials(path: string): DemoCredentials {
   if (!existsSync(path)) keepNewCredentials(path)
-  return credentialsFile.parse(JSON.parse(readFileSync(path, 'utf8')))
+  const kept = credentialsFile.safeParse(JSON.parse(readFileSync(path, 'utf8')))
+  if (kept.success) return kept.data
+  throw new ConfigError([`DATA_DIR: ${path} is not what this version keeps there; delete it, and another one is made`])
 }
 
 /** Whole and readable by its owner alone from the first moment, and the same for processes that start together. */
 function keepNewCredentials(path: string): void {
   const draft = `${path}.${process.pid}`
-  const credentials = { userToken: newToken(), adminToken: newToken() }
+  const credentials: DemoCredentials = {
+    userToken: newToken(),
+    adminToken: newToken(),
+    botToken: newToken('bt_'),
+    chartApiKey: newToken('mk_'),
+  }
   writeFileSync(draft, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
   try {
     linkSync(draft, path)

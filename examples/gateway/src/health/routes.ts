@@ -18,13 +18,32 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
     route({
       method: 'get',
       path: '/v1/health',
+      docs: {
+        id: 'health',
+        tag: 'Health',
+        summary: 'Whether the gateway is there, and its version',
+        description: 'For clients, in the form of their other answers.',
+      },
       access: 'public',
       answer: healthAnswer,
       handle: () => ({ body: success({ status: 'ok' as const, version: packageJson.version }) }),
     }),
+    ...probeRoutes(checks),
+  ]
+}
+
+/** For those who watch over processes; the same in every service. */
+export function probeRoutes(checks: readonly ReadinessCheck[]): Route[] {
+  return [
     route({
       method: 'get',
       path: '/healthz',
+      docs: {
+        id: 'alive',
+        tag: 'Health',
+        summary: 'Whether the process is alive',
+        description: 'For those who restart processes. It asks no store.',
+      },
       access: 'public',
       answer: aliveAnswer,
       handle: () => ({ body: { status: 'alive' as const } }),
@@ -32,6 +51,13 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
     route({
       method: 'get',
       path: '/readyz',
+      docs: {
+        id: 'ready',
+        tag: 'Health',
+        summary: 'Whether the stores answer',
+        description: 'For load balancers: 503 while a store does not answer, and while the service is stopping.',
+        errors: ['quota_unavailable'],
+      },
       access: 'public',
       answer: readyAnswer,
       async handle() {

@@ -1,41 +1,64 @@
 import type { Request, RequestHandler } from 'express'
 import type { User } from '../users/user.ts'
 import { HttpError } from './http-error.ts'
-import { contextOf } from './request-context.ts'
-import type { Access } from './route.ts'
+import { contextOf, type Holder } from './request-context.ts'
 
-/** Tells whose a bearer credential is; `undefined`: nobody's. */
-export type Authenticate = (credential: string) => Promise<User | undefined>
+/** Tells whose a credential is; `undefined`: nobody's. */
+export type Identify<Caller> = (credential: string) => Promise<Caller | undefined>
 
-/** Longest `Authorization` field that is looked at. */
+/** Longest credential that is looked at. */
 const MAX_CREDENTIAL_LENGTH = 8_192
 
 /**
- * Lets nobody past who may not know what is there: paths that are not public need a credential, whether they exist or
- * not, and those under `/admin` the administrator's role.
+ * Lets nobody past who may not know what is there: paths that are not public need a bearer credential, whether they
+ * exist or not, and those under `/admin` the administrator's role.
  */
-export function authenticated(authenticate: Authenticate, publicPaths: ReadonlySet<string>): RequestHandler {
+export function usersOnly(identify: Identify<User>, publicPaths: ReadonlySet<string>): RequestHandler {
   return async (req, res, next) => {
     if (publicPaths.has(req.path)) return next()
     res.set('Cache-Control', 'no-store')
     const credential = bearerOf(req)
-    const user = credential === undefined ? undefined : await authenticate(credential)
-    if (user === undefined) throw unauthorized(credential === undefined)
+    const user = credential === undefined ? undefined : await identify(credential)
+    if (user === undefined) throw noBearer(credential === undefined)
     contextOf(req).user = user
     if (isAdminPath(req.path)) requireRole(user, 'admin')
     next()
   }
 }
 
+/** The same for a service whose credentials come in a header field of their own, for example `Bot-Token`. */
+export function holdersOnly(
+  field: string,
+  identify: Identify<Holder>,
+  publicPaths: ReadonlySet<string>,
+): RequestHandler {
+  return async (req, res, next) => {
+    if (publicPaths.has(req.path)) return next()
+    res.set('Cache-Control', 'no-store')
+    const credential = req.get(field)
+    const isLookedAt = credential !== undefined && credential !== '' && credential.length <= MAX_CREDENTIAL_LENGTH
+    const holder = isLookedAt ? await identify(credential) : undefined
+    if (holder === undefined) throw noField(field, !isLookedAt)
+    contextOf(req).holder = holder
+    next()
+  }
+}
+
 /** The caller of a route, once more held against what the route asks for. */
-export function callerOf(req: Request, access: Exclude<Access, 'public'>): User {
+export function callerOf(req: Request, access: 'user' | 'admin'): User {
   const { user } = contextOf(req)
-  if (user === undefined) throw unauthorized(true)
+  if (user === undefined) throw noBearer(true)
   requireRole(user, access)
   return user
 }
 
-function requireRole({ role }: User, access: Access): void {
+export function requireHolder(req: Request): Holder {
+  const { holder } = contextOf(req)
+  if (holder === undefined) throw new HttpError('unauthorized', "Send this service's credential.")
+  return holder
+}
+
+function requireRole({ role }: User, access: 'user' | 'admin'): void {
   if (access !== 'admin' || role === 'admin') return
   throw new HttpError('forbidden', "This needs the administrator's role.")
 }
@@ -50,8 +73,13 @@ function bearerOf(req: Request): string | undefined {
   return /^Bearer +(\S+)$/i.exec(field)?.[1]
 }
 
-function unauthorized(isMissing: boolean): HttpError {
+function noBearer(isMissing: boolean): HttpError {
   const challenge = isMissing ? 'Bearer' : 'Bearer error="invalid_token"'
   const msg = isMissing ? 'Send Authorization: Bearer <token>.' : 'The credential is not valid.'
   return new HttpError('unauthorized', msg, { headers: { 'WWW-Authenticate': challenge } })
+}
+
+function noField(field: string, isMissing: boolean): HttpError {
+  const msg = isMissing ? `Send the credential in ${field}.` : 'The credential is not valid.'
+  return new HttpError('unauthorized', msg, { headers: { 'WWW-Authenticate': field } })
 }

@@ -7,16 +7,26 @@ import { contextOf } from './request-context.ts'
 /** Seconds after which a client may try again when the quota's store is away. */
 const UNAVAILABLE_RETRY_SECONDS = 5
 
-/**
- * Turns whatever a handler threw into `{ error, msg, requestId, details?, retryAfterSeconds? }`; what nobody foresaw is
- * logged, never shown.
- */
-export function errorHandler(logger: Logger): ErrorRequestHandler {
+/** The body of an answer that is not a success. */
+export type ErrorBody = (error: HttpError, requestId: string) => object
+
+/** `{ error, msg, requestId, details?, source?, upstreamStatus?, retryAfterSeconds? }`: absent members are left out of the JSON. */
+export const gatewayErrorBody: ErrorBody = (error, requestId) => {
+  const { code, message: msg, details, source, upstreamStatus, retryAfterSeconds } = error
+  return { error: code, msg, requestId, details, source, upstreamStatus, retryAfterSeconds }
+}
+
+/** Turns whatever a handler threw into an answer; what nobody foresaw is logged, never shown. */
+export function errorHandler(logger: Logger, bodyOf: ErrorBody = gatewayErrorBody): ErrorRequestHandler {
   return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
     const known = toHttpError(error)
-    const { id: requestId } = contextOf(req)
+    const context = contextOf(req)
+    const { id: requestId } = context
+    context.isForwardingFailed = known.isForwardingFailed
+    context.errorCode = known.code
     // In an outage there is one of these for every request: the reason, and no stack.
     if (known.code === 'quota_unavailable') logger.warn({ reason: reasonOf(known), requestId }, 'quota unavailable')
+    else if (known.source !== undefined) logger.warn({ reason: reasonOf(known), requestId }, 'source failed')
     else if (known.status >= 500 && known.code !== 'shutting_down') {
       logger.error({ err: error, requestId }, 'request failed')
     }
@@ -24,10 +34,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
       next(error)
       return
     }
-    const { status, code, message: msg, details, headers, retryAfterSeconds } = known
-    res.set(headers).status(status)
-    // Members that are absent are left out of the JSON.
-    res.json({ error: code, msg, requestId, details, retryAfterSeconds })
+    res.set(known.headers).status(known.status).json(bodyOf(known, requestId))
   }
 }
 

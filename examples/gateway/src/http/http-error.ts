@@ -1,24 +1,48 @@
-/** Every `error` text the gateway answers with, and its status. A 429 is the quota's own answer and not among them. */
+/** Every `error` text the services answer with, and its status. The quota's own answer, a 429, is not among them. */
 const STATUSES = {
   bad_request: 400,
   unauthorized: 401,
   forbidden: 403,
+  insufficient_balance: 403,
   not_found: 404,
   score_not_found: 404,
   method_not_allowed: 405,
+  conflict: 409,
+  sync_in_progress: 409,
+  chunk_conflict: 409,
+  snapshot_open: 409,
+  snapshot_incomplete: 409,
+  snapshot_expired: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
   validation_failed: 422,
+  idempotency_key_reused: 422,
   unknown_chart: 422,
   dx_score_too_high: 422,
+  source_credential_rejected: 422,
+  source_privacy: 422,
+  snapshot_empty: 422,
+  checksum_mismatch: 422,
   precondition_required: 428,
+  player_busy: 429,
   internal_error: 500,
+  source_unreachable: 502,
+  source_bad_response: 502,
+  source_error: 502,
+  source_rate_limited: 502,
   quota_unavailable: 503,
   shutting_down: 503,
+  source_timeout: 504,
 } as const
 
 export type ErrorCode = keyof typeof STATUSES
+
+export const ERROR_CODES = Object.keys(STATUSES) as ErrorCode[]
+
+export function statusOf(code: ErrorCode): number {
+  return STATUSES[code]
+}
 
 /** One thing that is wrong with a request's body. */
 export interface Detail {
@@ -32,6 +56,11 @@ export interface HttpErrorOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Told in the body and in `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined
+  /** The server that was asked on the caller's behalf, and what it answered. */
+  readonly source?: 'lx' | 'fish' | undefined
+  readonly upstreamStatus?: number | undefined
+  /** Whether another server was to be asked and could not be: such a request counts as HTTP status 0. */
+  readonly isForwardingFailed?: boolean | undefined
   readonly cause?: unknown
 }
 
@@ -42,13 +71,19 @@ export class HttpError extends Error {
   readonly details: readonly Detail[] | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly retryAfterSeconds: number | undefined
+  readonly source: 'lx' | 'fish' | undefined
+  readonly upstreamStatus: number | undefined
+  readonly isForwardingFailed: boolean
 
   constructor(code: ErrorCode, msg: string, options: HttpErrorOptions = {}) {
-    const { details, headers = {}, retryAfterSeconds, cause } = options
+    const { details, headers = {}, retryAfterSeconds, source, upstreamStatus, cause } = options
     super(msg, cause === undefined ? undefined : { cause })
     this.code = code
     this.details = details
     this.retryAfterSeconds = retryAfterSeconds
+    this.source = source
+    this.upstreamStatus = upstreamStatus
+    this.isForwardingFailed = options.isForwardingFailed === true
     this.headers = retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) }
   }
 

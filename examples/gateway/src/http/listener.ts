@@ -1,9 +1,17 @@
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** How long a client may take, in milliseconds, to send the head and the whole of a request. */
-const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 30_000
+/** How long a client may take to send a request. */
+export interface SlowLimits {
+  /** For the head. */
+  readonly headMs: number
+  /** For the whole. */
+  readonly requestMs: number
+  /** How often connections are looked at: so much later, at most, a slow one is answered with 408. */
+  readonly checkMs: number
+}
+
+const SLOW_LIMITS: SlowLimits = { headMs: 10_000, requestMs: 30_000, checkMs: 5_000 }
 /** How long an idle connection is kept. Longer than most proxies keep theirs, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** Largest head of a request, in bytes. */
@@ -17,11 +25,17 @@ export interface Listener {
 }
 
 /** Listens on a host and port (0: any free one). */
-export async function listen(listener: RequestListener, host: string, port: number): Promise<Listener> {
+export async function listen(
+  listener: RequestListener,
+  host: string,
+  port: number,
+  { headMs, requestMs, checkMs }: SlowLimits = SLOW_LIMITS,
+): Promise<Listener> {
   const server = createServer(
     {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: headMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: checkMs,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     },

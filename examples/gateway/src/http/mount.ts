@@ -1,26 +1,32 @@
-import { type IRouter, type RequestHandler, Router } from 'express'
+import { type IRouter, type Request, type RequestHandler, type Response, Router } from 'express'
 import type * as z from 'zod'
 import type { OperationName } from '../quota/policy.ts'
-import { callerOf } from './auth.ts'
+import { callerOf, requireHolder } from './auth.ts'
 import { type Detail, HttpError, invalid } from './http-error.ts'
-import { jsonBody } from './json-body.ts'
 import { contextOf } from './request-context.ts'
-import type { Reply, Route } from './route.ts'
+import type { Call, Reply, Route, UserCall } from './route.ts'
 
-/** Charges a request for an operation: 429 or on to the next step. */
-export type Meter = (operation: OperationName) => RequestHandler
+/** Charges a request for an operation, one that the context's input may decide: 429 or on to the next step. */
+export type Meter = (operation: OperationName | ((input: unknown) => OperationName)) => RequestHandler
+
+export interface MountOptions {
+  /** Parses a request's body. */
+  readonly parseBody: RequestHandler
+  /** Absent: nothing is charged. */
+  readonly meter?: Meter | undefined
+}
 
 /**
- * Serves routes. Each request goes through the same steps in the same order: caller, body, validation, charge, work; a
- * method that a path does not have is 405 before any of it.
+ * Serves routes. Each request goes through the same steps in the same order: caller, body, validation, recall, charge,
+ * work; a method that a path does not have is 405 before any of it.
  */
-export function mount(routes: readonly Route[], meter: Meter): IRouter {
+export function mount(routes: readonly Route[], options: MountOptions): IRouter {
   const router = Router({ caseSensitive: true, strict: true })
   for (const [path, group] of byPath(routes)) {
     const methods = group.map(({ method }) => method.toUpperCase())
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort().join(', ')
     const served = router.route(path)
-    for (const route of group) served[route.method](...steps(route, meter))
+    for (const route of group) served[route.method](...steps(route, options))
     served.options((_req, res) => {
       res.set('Allow', allow).status(204).end()
     })
@@ -34,43 +40,93 @@ export function mount(routes: readonly Route[], meter: Meter): IRouter {
   return router
 }
 
-function steps(route: Route, meter: Meter): RequestHandler[] {
+function steps(route: Route, { parseBody, meter }: MountOptions): RequestHandler[] {
   const { access, body, operation } = route
+  const recall = access === 'user' || access === 'admin' ? route.recall : undefined
   return [
     ...(access === 'public' ? [] : [caller(access)]),
-    ...(body === undefined ? [] : [jsonBody, validation(route, body)]),
-    ...(operation === undefined ? [] : [meter(operation)]),
+    ...(body === undefined ? [] : [parseBody]),
+    validation(route),
+    ...(recall === undefined ? [] : [recalling(route, recall)]),
+    ...(operation === undefined || meter === undefined ? [] : [meter(operation)]),
     work(route),
   ]
 }
 
-function caller(access: 'user' | 'admin'): RequestHandler {
+function caller(access: 'user' | 'admin' | 'holder'): RequestHandler {
   return (req, _res, next) => {
-    callerOf(req, access)
+    if (access === 'holder') requireHolder(req)
+    else callerOf(req, access)
     next()
   }
 }
 
-function validation(route: Route, schema: z.ZodType): RequestHandler {
+function validation(route: Route): RequestHandler {
+  const { params, query, body } = route
   return async (req, _res, next) => {
-    const result = schema.safeParse(req.body)
-    if (!result.success) throw invalid(result.error.issues.flatMap(detailsOf))
-    contextOf(req).input = route.prepare === undefined ? result.data : await route.prepare(result.data)
+    const context = contextOf(req)
+    const parsedParams = parsed(params, req.params)
+    const parsedQuery = parsed(query, req.query)
+    const parsedBody = parsed(body, req.body)
+    const faults = [...parsedParams.faults, ...parsedQuery.faults, ...parsedBody.faults]
+    if (faults.length > 0) throw invalid(faults)
+    context.params = parsedParams.data
+    context.query = parsedQuery.data
+    context.input = route.prepare === undefined ? parsedBody.data : await route.prepare(parsedBody.data)
     next()
+  }
+}
+
+function parsed(schema: z.ZodType | undefined, value: unknown): { data: unknown; faults: Detail[] } {
+  if (schema === undefined) return { data: undefined, faults: [] }
+  const result = schema.safeParse(value)
+  return result.success
+    ? { data: result.data, faults: [] }
+    : { data: undefined, faults: result.error.issues.flatMap(detailsOf) }
+}
+
+function recalling(route: Route, recall: (call: UserCall<unknown>) => Promise<Reply<unknown> | undefined>) {
+  return async (req: Request, res: Response, next: () => void): Promise<void> => {
+    const reply = await recall({ ...callOf(req), user: callerOf(req, route.access === 'admin' ? 'admin' : 'user') })
+    if (reply === undefined) next()
+    else send(route, res, reply)
   }
 }
 
 function work(route: Route): RequestHandler {
   return async (req, res) => {
-    const { input } = contextOf(req)
-    const reply = await (route.access === 'public'
-      ? route.handle({ req, input })
-      : route.handle({ req, input, user: callerOf(req, route.access) }))
-    const { status = 200, headers = {}, body }: Reply<unknown> = reply
-    res.status(status).set(headers)
-    if (body === undefined) res.end()
-    else res.json(body)
+    send(route, res, await handled(route, req))
   }
+}
+
+async function handled(route: Route, req: Request): Promise<Reply<unknown>> {
+  const call = callOf(req)
+  try {
+    return await (route.access === 'public' || route.access === 'holder'
+      ? route.handle(call)
+      : route.handle({ ...call, user: callerOf(req, route.access) }))
+  } catch (error) {
+    await contextOf(req).abandon?.()
+    throw error
+  }
+}
+
+function callOf(req: Request): Call<unknown> {
+  const { input, query, params } = contextOf(req)
+  return { req, input, query, params }
+}
+
+function send({ answerType }: Route, res: Response, { status = 200, headers = {}, body }: Reply<unknown>): void {
+  contextOf(res.req).isBusinessFail = isBusinessFail(body)
+  res.status(status).set(headers)
+  if (body === undefined) res.end()
+  else if (answerType === undefined) res.json(body)
+  else res.type(answerType).send(body)
+}
+
+/** Whether an envelope says that the call failed, whatever its status. */
+function isBusinessFail(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'returnCode' in body && body.returnCode !== 1
 }
 
 /** One detail an issue; unknown keys one by one. */

@@ -1,5 +1,12 @@
 import type { Request } from 'express'
 import type { User } from '../users/user.ts'
+import type { ErrorCode } from './http-error.ts'
+
+/** Who holds a credential of a service that has no users. */
+export interface Holder {
+  readonly id: string
+  readonly name: string
+}
 
 /** What the steps of one request tell each other. */
 export interface RequestContext {
@@ -7,14 +14,36 @@ export interface RequestContext {
   readonly id: string
   /** Who calls; `undefined` until that is known, and where nobody asks. */
   user: User | undefined
-  /** What a route made of the body. */
+  holder: Holder | undefined
+  /** What a route made of the body, the query and the path. */
   input: unknown
+  query: unknown
+  params: unknown
+  /** Whether another server was to be asked and could not be: such a request counts as HTTP status 0. */
+  isForwardingFailed: boolean
+  /** What the answer says in `error`; `undefined` for a success. */
+  errorCode: ErrorCode | undefined
+  /** Whether the answer is a success by its status, and says in `returnCode` that it is none. */
+  isBusinessFail: boolean
+  /** Gives back what was taken for the work: called before the answer, when the work is refused or fails. */
+  abandon: (() => Promise<void>) | undefined
 }
 
 const contexts = new WeakMap<Request, RequestContext>()
 
 export function beginRequest(req: Request, id: string): void {
-  contexts.set(req, { id, user: undefined, input: undefined })
+  contexts.set(req, {
+    id,
+    user: undefined,
+    holder: undefined,
+    input: undefined,
+    query: undefined,
+    params: undefined,
+    isForwardingFailed: false,
+    errorCode: undefined,
+    isBusinessFail: false,
+    abandon: undefined,
+  })
 }
 
 export function contextOf(req: Request): RequestContext {

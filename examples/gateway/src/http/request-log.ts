@@ -18,13 +18,14 @@ export function requestLog(logger: Logger): RequestHandler {
 
 function factsOf(req: Request, res: Response): Record<string, unknown> {
   const { statusCode: status, writableFinished } = res
-  const { id: requestId, user } = contextOf(req)
+  const { id: requestId, user, holder } = contextOf(req)
   return {
     requestId,
     method: req.method,
     status,
     ip: req.ip,
     ...(user === undefined ? {} : { userId: user.id }),
+    ...(holder === undefined ? {} : { holderId: holder.id }),
     ...(writableFinished ? {} : { hungUp: true }),
   }
 }

@@ -2,19 +2,54 @@ import type { Request } from 'express'
 import type * as z from 'zod'
 import type { OperationName } from '../quota/policy.ts'
 import type { User } from '../users/user.ts'
+import type { ErrorCode } from './http-error.ts'
 
-/** Who may use a route: anybody, users, or users with the administrator's role. */
-export type Access = 'public' | 'user' | 'admin'
+/**
+ * Who may use a route: anybody; users; users with the administrator's role; in services that have no users, whoever
+ * holds one of the service's own credentials.
+ */
+export type Access = 'public' | 'user' | 'admin' | 'holder'
+
+/**
+ * What the reference (`/openapi.json`) says of a route beside what follows from its schemas. Tests hold every answer
+ * against it: a status, an error or a member of a body that is not told here, or does not follow, makes them fail.
+ */
+export interface RouteDocs {
+  /** Names the operation in generated clients, for example `upsertMusic`. */
+  readonly id: string
+  /** One of the tags in `openapi/tags.ts`. */
+  readonly tag: string
+  /** One line, without a full stop. */
+  readonly summary: string
+  /** What it is for. Price and category are added from the policy. */
+  readonly description?: string | undefined
+  /** Statuses of a success. @default 200, or 204 where the answer has no body */
+  readonly statuses?: readonly number[] | undefined
+  /**
+   * Errors beside those that follow from the route's form. These do: 401 and 403 from `access`; 400, 413, 415 and 422
+   * `validation_failed` from `body`; 404 `not_found` from `params`; 412 from `If-Match`; 409 and 422 from
+   * `Idempotency-Key`; 429 and 503 from `operation`. `precondition_required` here makes `If-Match` required.
+   */
+  readonly errors?: readonly ErrorCode[] | undefined
+  /** Where `operation` depends on the body: the operations that it can be. */
+  readonly operations?: readonly OperationName[] | undefined
+  /** A body that works with the demo's data and passes the schema. Needed where `{}` does not pass. */
+  readonly example?: unknown
+  /** The form of the body for people, where the schema cannot tell it: `z.preprocess` with several forms. */
+  readonly bodyForm?: z.ZodType | undefined
+}
 
 /** What a handler is given. */
-interface Call<Input> {
+export interface Call<Input, Query = unknown, Params = unknown> {
   readonly req: Request
   /** What the route made of the body. */
   readonly input: Input
+  readonly query: Query
+  readonly params: Params
 }
 
 /** A call whose caller is known. */
-interface UserCall<Input> extends Call<Input> {
+export interface UserCall<Input, Query = unknown, Params = unknown> extends Call<Input, Query, Params> {
   readonly user: User
 }
 
@@ -27,31 +62,52 @@ export interface Reply<T> {
   readonly body?: T | undefined
 }
 
-interface RouteBase<Body, Input, Answer> {
+interface RouteBase<Body, Input, Query, Params, Answer> {
   readonly method: 'get' | 'post' | 'put' | 'delete'
+  /** In Express's form, for example `/admin/users/:id`. */
   readonly path: string
+  readonly docs: RouteDocs
+  /** The variable parts of the path, by name: a `z.object` whose members have descriptions. */
+  readonly params?: z.ZodType<Params> | undefined
+  /** The query's fields, which come as texts: a `z.object` of `z.coerce...` and `z.string()`. */
+  readonly query?: z.ZodType<Query> | undefined
   /** The request's body: 422 names everything that is wrong with it. Absent: a body is not looked at. */
   readonly body?: z.ZodType<Body> | undefined
-  /** The body of a success. */
+  /** The body of a success; `z.undefined()`: none, and the status is 204. */
   readonly answer: z.ZodType<Answer>
-  /** What is charged; absent: free. */
-  readonly operation?: OperationName | undefined
+  /** Media type of a success, where it is not JSON. */
+  readonly answerType?: string | undefined
+  /** What is charged, by name or by what was made of the body; absent: free. */
+  readonly operation?: OperationName | ((input: Input) => OperationName) | undefined
+  /** Header fields that the route reads, for the reference: `If-Match`, `Idempotency-Key`. */
+  readonly requestHeaders?: readonly string[] | undefined
+  /** Header fields of a success that the handler sets: `ETag`, `Location`, `Idempotency-Replayed`. */
+  readonly answerHeaders?: readonly string[] | undefined
   /** Checks what needs a look at stored data (422 too, so before the charge), and makes the handler's input. */
   prepare?(body: Body): Promise<Input>
 }
 
+type Handle<C, Answer> = (call: C) => Reply<Answer> | Promise<Reply<Answer>>
+
 /** One operation of the interface: who, what comes in, what it costs, what goes out. */
-export type Route<Body = unknown, Input = Body, Answer = unknown> =
-  | (RouteBase<Body, Input, Answer> & {
-      readonly access: 'public'
-      handle(call: Call<Input>): Reply<Answer> | Promise<Reply<Answer>>
+export type Route<Body = unknown, Input = Body, Query = unknown, Params = unknown, Answer = unknown> =
+  | (RouteBase<Body, Input, Query, Params, Answer> & {
+      readonly access: 'public' | 'holder'
+      readonly handle: Handle<Call<Input, Query, Params>, Answer>
     })
-  | (RouteBase<Body, Input, Answer> & {
+  | (RouteBase<Body, Input, Query, Params, Answer> & {
       readonly access: 'user' | 'admin'
-      handle(call: UserCall<Input>): Reply<Answer> | Promise<Reply<Answer>>
+      /**
+       * An answer that needs neither a charge nor work, for example one that was stored; `undefined`: go on. What it
+       * takes for the work, it gives back through the context's `abandon`.
+       */
+      readonly recall?: (call: UserCall<Input, Query, Params>) => Promise<Reply<Answer> | undefined>
+      readonly handle: Handle<UserCall<Input, Query, Params>, Answer>
     })
 
 /** A route of any body: states the types of one, and forgets them for lists. */
-export function route<Body, Input = Body, Answer = unknown>(definition: Route<Body, Input, Answer>): Route {
+export function route<Body, Input = Body, Query = unknown, Params = unknown, Answer = unknown>(
+  definition: Route<Body, Input, Query, Params, Answer>,
+): Route {
   return definition as unknown as Route
 }

@@ -1,4 +1,5 @@
-import { type Quota, QuotaError } from '@scoregw/quota'
+import { type Quota, QuotaError, type QuotaStatus, type ResetOptions } from '@scoregw/quota'
+import type { AuditLog } from '../audit/audit-log.ts'
 import { type Expected, expectedVersion, lostRace } from '../http/etag.ts'
 import { type Detail, HttpError, invalid } from '../http/http-error.ts'
 import type { User } from '../users/user.ts'
@@ -26,10 +27,12 @@ export interface VersionedUserQuota {
 export class AdminQuota {
   readonly #quota: Quota<OperationName>
   readonly #users: UserRepository
+  readonly #audit: AuditLog
 
-  constructor(quota: Quota<OperationName>, users: UserRepository) {
+  constructor(quota: Quota<OperationName>, users: UserRepository, audit: AuditLog) {
     this.#quota = quota
     this.#users = users
+    this.#audit = audit
   }
 
   async settings(): Promise<SettingsDocument> {
@@ -77,6 +80,19 @@ export class AdminQuota {
     await answering(() => this.#quota.subjects.remove(userId, options))
   }
 
+  /**
+   * Forgives what a user has used; answers what is left of it.
+   * @throws {HttpError} `not_found` for an unknown user
+   */
+  async reset(userId: string, options: ResetOptions, by: User): Promise<QuotaStatus> {
+    await this.requireUser(userId)
+    const before = usedOf(await this.#quota.status(userId))
+    // Counters are not in the database. Written down first: a record of nothing harms less than a reset without one.
+    await this.#audit.record(by.id, { action: 'quota.reset', subject: userId, before, after: { reset: options } })
+    await this.#quota.reset(userId, options)
+    return this.#quota.status(userId)
+  }
+
   /** @throws {HttpError} `not_found` */
   async requireUser(userId: string): Promise<void> {
     if ((await this.#users.find(userId)) === undefined) throw new HttpError('not_found', 'There is no such user.')
@@ -96,6 +112,15 @@ export class AdminQuota {
       })
     })
   }
+}
+
+/** Tokens used, by category, scope and window. */
+function usedOf({ windows }: QuotaStatus): object {
+  const entries = Object.entries(windows).map(([category, list]) => {
+    const used = list.map(({ scope, window, used: tokens }) => [`${scope} ${window}`, tokens] as const)
+    return [category, Object.fromEntries(used)] as const
+  })
+  return { used: Object.fromEntries(entries) }
 }
 
 /** Tells the library's errors in the gateway's terms. */

@@ -1,10 +1,11 @@
 import type { Quota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
+import type { RequestHandler } from 'express'
 import { HttpError } from '../http/http-error.ts'
 import type { Meter } from '../http/mount.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { Logger } from '../log/logger.ts'
-import type { OperationName } from './policy.ts'
+import { OPERATION_NAMES, type OperationName } from './policy.ts'
 
 export interface MeterOptions {
   readonly quota: Quota<OperationName>
@@ -20,7 +21,8 @@ export function createMeter({ quota, supportForumUrl, logger }: MeterOptions): M
     standardHeaders: 'draft-10',
     subject: (req) => contextOf(req).user?.id,
     // A 429 has a body of its own; every other answer has the form of the gateway's errors.
-    handler(_req, res, next, answer) {
+    async handler(req, res, next, answer) {
+      await contextOf(req).abandon?.()
       const { status, body } = answer
       if (status === 429) res.status(status).json(body)
       else if (status === 401) next(new HttpError(body.error, body.msg))
@@ -34,5 +36,12 @@ export function createMeter({ quota, supportForumUrl, logger }: MeterOptions): M
       error: (error) => logger.error({ err: error }, 'tokens could not be settled'),
     },
   })
-  return (operation) => metered.operation(operation)
+  const meters = Object.fromEntries(OPERATION_NAMES.map((name) => [name, metered.operation(name)])) as Record<
+    OperationName,
+    RequestHandler
+  >
+  return (operation) => {
+    if (typeof operation === 'string') return meters[operation]
+    return (req, res, next) => meters[operation(contextOf(req).input)](req, res, next)
+  }
 }

@@ -1,8 +1,8 @@
 import { type Clock, QuotaError } from '@scoregw/quota'
-import { type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
-import { Redis } from 'ioredis'
+import { type RedisClient, type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
+import { Cluster, Redis } from 'ioredis'
 import { ConfigError } from '../config/config-error.ts'
-import { redisAddress } from '../config/redis-url.ts'
+import { clusterAddress, redisAddress } from '../config/redis-url.ts'
 import type { Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
 import { type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
@@ -26,7 +26,7 @@ export interface RedisBackendOptions {
 export async function redisBackend({ db, clock, url, logger }: RedisBackendOptions): Promise<QuotaBackend> {
   const stored = await SqlSettings.open(db, clock)
   // Never connected itself: the store and the broadcast make connections of their own after its pattern.
-  const client = new Redis(url, { lazyConnect: true })
+  const client = clientOf(url)
   const store = redisStore({ client, prefix: PREFIX, logger: { warn: (message) => logger.warn(message) } })
   const settings = new BroadcastSettings(stored, redisBroadcast({ client, prefix: PREFIX }), logger)
   const check = () => ask(store)
@@ -47,6 +47,14 @@ export async function redisBackend({ db, clock, url, logger }: RedisBackendOptio
     },
     finish: () => Promise.resolve(),
   }
+}
+
+function clientOf(url: string): RedisClient {
+  const cluster = clusterAddress(url)
+  if (cluster === undefined) return new Redis(url, { lazyConnect: true })
+  const { nodes, username, password, tls } = cluster
+  const redisOptions = { username, password, ...(tls ? { tls: {} } : {}) }
+  return new Cluster([...nodes], { lazyConnect: true, redisOptions })
 }
 
 /** A server that may forget counters is a fault of the configuration; one that is away may come back. */

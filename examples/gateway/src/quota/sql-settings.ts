@@ -9,6 +9,7 @@ import type {
   WriteOptions,
   WriteReply,
 } from '@scoregw/quota'
+import { type Deed, writeDown } from '../audit/audit-log.ts'
 import type { Db } from '../db/schema.ts'
 
 /** Where the settings of everybody are kept. */
@@ -143,6 +144,7 @@ export class SqlSettings implements SettingsStore {
         })
         .execute()
       await transaction.updateTable('quota_change_counter').set({ last_seq: seq }).execute()
+      await writeDown(transaction, this.#clock, by ?? null, [deedOf(place, before?.document ?? null, document)])
       return { written: true, version: text === null ? 0 : version }
     })
     if (reply.written) this.#tell(changeOf(place))
@@ -152,6 +154,13 @@ export class SqlSettings implements SettingsStore {
   #tell(change: SettingsChange): void {
     for (const listener of this.#listeners) listener(change)
   }
+}
+
+function deedOf({ layer, key }: Place, before: string | null, after: object | null): Deed {
+  const documents = { before: before === null ? null : JSON.parse(before), after }
+  return layer === ''
+    ? { action: 'settings.change', ...documents }
+    : { action: 'user-quota.change', subject: key, ...documents }
 }
 
 function changeOf({ layer, key }: Place): SettingsChange {

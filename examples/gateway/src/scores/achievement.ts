@@ -3,9 +3,14 @@ const PERCENT = 10_000
 /** The best achievement there is: 101 %. */
 export const MAX_ACHIEVEMENT = 1_010_000
 
+/** A percentage as percent x 10000. Rounded, since `100.57 * 10000` in binary is `1005699.9999999999`. */
+export function achievementOfPercent(percent: number): number {
+  return Math.round(percent * PERCENT)
+}
+
 /**
  * An achievement as percent x 10000, from a percentage (at most 101), that integer itself (above 10000), or either of
- * them as text. Rounded, since `100.57 * 10000` in binary is `1005699.9999999999`.
+ * them as text.
  *
  * @returns `undefined` for anything else
  */
@@ -15,7 +20,7 @@ export function parseAchievement(value: unknown): number | undefined {
 }
 
 function fromNumber(value: number): number | undefined {
-  if (value >= 0 && value <= 101) return Math.round(value * PERCENT)
+  if (value >= 0 && value <= 101) return achievementOfPercent(value)
   return Number.isInteger(value) && value > PERCENT && value <= MAX_ACHIEVEMENT ? value : undefined
 }
 

@@ -1,14 +1,35 @@
 import { success } from '../http/envelope.ts'
 import { type Route, route } from '../http/route.ts'
-import { deleteAnswer, deleteBody, listAnswer, listBody, upsertAnswer, upsertBody } from './bodies.ts'
+import {
+  clearAnswer,
+  clearBody,
+  deleteAnswer,
+  deleteBody,
+  deleteForm,
+  listAnswer,
+  listBody,
+  upsertAnswer,
+  upsertBody,
+} from './bodies.ts'
 import type { ScoreService } from './score-service.ts'
 
-/** Writing, deleting and reading scores. */
+/** Writing, deleting, reading and clearing scores. */
 export function scoreRoutes(service: ScoreService): Route[] {
   return [
     route({
       method: 'post',
       path: '/v1/music/upsert',
+      docs: {
+        id: 'upsertMusic',
+        tag: 'Score',
+        summary: 'Write or overwrite scores',
+        description:
+          'Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice.',
+        example: {
+          musicList: [{ musicId: 10106, level: 3, achievement: 100.5, dxScore: 2871, comboStatus: 'fc' }],
+        },
+        errors: ['unknown_chart', 'dx_score_too_high'],
+      },
       access: 'user',
       body: upsertBody,
       answer: upsertAnswer,
@@ -23,6 +44,15 @@ export function scoreRoutes(service: ScoreService): Route[] {
     route({
       method: 'post',
       path: '/v1/music/delete',
+      docs: {
+        id: 'deleteMusic',
+        tag: 'Score',
+        summary: 'Delete scores',
+        description: 'Deletes the scores of 1 to 20 charts; one chart may be given without the list.',
+        errors: ['score_not_found'],
+        example: { musicId: 101, level: 3 },
+        bodyForm: deleteForm,
+      },
       access: 'user',
       body: deleteBody,
       answer: deleteAnswer,
@@ -36,6 +66,12 @@ export function scoreRoutes(service: ScoreService): Route[] {
     route({
       method: 'post',
       path: '/v1/user/music',
+      docs: {
+        id: 'readMusic',
+        tag: 'Score',
+        summary: 'Read all scores',
+        description: "All of the caller's scores, with what their charts add. It writes nothing.",
+      },
       access: 'user',
       body: listBody,
       answer: listAnswer,
@@ -44,6 +80,24 @@ export function scoreRoutes(service: ScoreService): Route[] {
         const scores = await service.all(user.id)
         const userMusicDetailList = scores.map((score) => ({ ...score, deluxscoreMax: score.dxScoreMax }))
         return { body: success({ length: scores.length, userMusicDetailList }) }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/user/clear',
+      docs: {
+        id: 'clearMusic',
+        tag: 'Score',
+        summary: 'Delete all scores',
+        description: "All of the caller's scores, for good.",
+        example: { confirm: true },
+      },
+      access: 'user',
+      body: clearBody,
+      answer: clearAnswer,
+      operation: 'user.clear',
+      async handle({ user }) {
+        return { body: success({ clearedCount: await service.clear(user.id) }) }
       },
     }),
   ]

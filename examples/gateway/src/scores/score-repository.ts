@@ -1,16 +1,22 @@
 import type { Clock } from '@scoregw/quota'
-import type { Insertable, Selectable, Transaction } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
 import type { ChartKey } from '../charts/chart.ts'
-import type { Db, ScoreTable, Tables } from '../db/schema.ts'
+import type { Db, ScoreTable } from '../db/schema.ts'
+import { type PlayerTransaction, withPlayer } from '../db/with-player.ts'
 import type { StoredScore } from './score.ts'
 
 /** The scores of one player inside a transaction that has the player to itself. */
 export interface PlayerScores {
   /** Those of some music, of all its levels. */
   ofMusic(keys: readonly ChartKey[]): Promise<StoredScore[]>
-  put(score: StoredScore): Promise<void>
+  /** Stores scores of different charts, a few hundred at most, over what is there. */
+  putAll(scores: readonly StoredScore[]): Promise<void>
   /** Whether there was one. */
   remove(key: ChartKey): Promise<boolean>
+  /** The player's rating, as a source tells it. */
+  setRating(rating: number): Promise<void>
+  /** How many there were. */
+  removeAll(): Promise<number>
 }
 
 /** Players' scores. */
@@ -37,16 +43,11 @@ export class ScoreRepository {
 
   /** Works on a player's scores in one transaction: all of it happens, or nothing. */
   async change<T>(userId: string, work: (scores: PlayerScores) => Promise<T>): Promise<T> {
-    return this.#db.transaction().execute(async (transaction) => {
-      // A write comes first, so that the transaction waits here for another one of the same player and reads what that
-      // one left; on an embedded database it takes the write lock, which a reader could no longer get.
-      await transaction.updateTable('users').set({ touched_at: this.#clock.now() }).where('id', '=', userId).execute()
-      return work(playerScores(transaction, userId))
-    })
+    return withPlayer(this.#db, this.#clock, userId, (transaction) => work(playerScores(transaction, userId)))
   }
 }
 
-function playerScores(db: Transaction<Tables>, userId: string): PlayerScores {
+function playerScores({ db, markChanged }: PlayerTransaction, userId: string): PlayerScores {
   return {
     async ofMusic(keys) {
       const ids = [...new Set(keys.map(({ musicId }) => musicId))]
@@ -58,13 +59,26 @@ function playerScores(db: Transaction<Tables>, userId: string): PlayerScores {
         .execute()
       return rows.map(fromRow)
     },
-    async put(score) {
-      const { user_id, music_id, level, ...values } = toRow(userId, score)
+    async putAll(scores) {
+      if (scores.length === 0) return
       await db
         .insertInto('scores')
-        .values({ user_id, music_id, level, ...values })
-        .onConflict((conflict) => conflict.columns(['user_id', 'music_id', 'level']).doUpdateSet(values))
+        .values(scores.map((score) => toRow(userId, score)))
+        .onConflict((conflict) =>
+          conflict.columns(['user_id', 'music_id', 'level']).doUpdateSet(({ ref }) => ({
+            achievement: ref('excluded.achievement'),
+            dx_score: ref('excluded.dx_score'),
+            dx_score_source: ref('excluded.dx_score_source'),
+            combo_status: ref('excluded.combo_status'),
+            sync_status: ref('excluded.sync_status'),
+            play_count: ref('excluded.play_count'),
+            source: ref('excluded.source'),
+            played_at: ref('excluded.played_at'),
+            updated_at: ref('excluded.updated_at'),
+          })),
+        )
         .execute()
+      await markChanged()
     },
     async remove({ musicId, level }) {
       const { numDeletedRows } = await db
@@ -73,7 +87,22 @@ function playerScores(db: Transaction<Tables>, userId: string): PlayerScores {
         .where('music_id', '=', musicId)
         .where('level', '=', level)
         .executeTakeFirstOrThrow()
+      if (numDeletedRows > 0n) await markChanged()
       return numDeletedRows > 0n
+    },
+    async setRating(rating) {
+      const { numUpdatedRows } = await db
+        .updateTable('users')
+        .set({ player_rating: rating })
+        .where('id', '=', userId)
+        .where('player_rating', '!=', rating)
+        .executeTakeFirstOrThrow()
+      if (numUpdatedRows > 0n) await markChanged()
+    },
+    async removeAll() {
+      const { numDeletedRows } = await db.deleteFrom('scores').where('user_id', '=', userId).executeTakeFirstOrThrow()
+      if (numDeletedRows > 0n) await markChanged()
+      return Number(numDeletedRows)
     },
   }
 }

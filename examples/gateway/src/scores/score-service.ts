@@ -3,6 +3,8 @@ import { type Chart, type ChartKey, chartText } from '../charts/chart.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { UpsertBody } from './bodies.ts'
+import { type ImportCounts, importBest } from './import-best.ts'
+import type { PlayRecord } from './merge-best.ts'
 import { type ChartedPlay, resolvePlays } from './resolve-plays.ts'
 import { isSamePlay, type Score, type StoredScore, toScore } from './score.ts'
 import type { ScoreRepository } from './score-repository.ts'
@@ -18,6 +20,14 @@ export interface DeleteResult {
   readonly musicId: number
   readonly level: number
   readonly status: 'deleted' | 'not_found'
+}
+
+/** What somebody else recorded of a player. */
+export interface Recorded {
+  readonly source: Score['source']
+  readonly plays: readonly PlayRecord[]
+  /** Absent where that is not known. */
+  readonly rating?: number | undefined
 }
 
 /** What players do with their scores. */
@@ -55,7 +65,7 @@ export class ScoreService {
         }
         const updatedAt = this.#clock.now()
         const after: StoredScore = { playCount: null, playedAt: null, ...before, ...play, source: 'api', updatedAt }
-        await scores.put(after)
+        await scores.putAll([after])
         const status = before === undefined ? 'created' : 'updated'
         results.push({ musicId, level, status, score: toScore(after, chart) })
       }
@@ -76,6 +86,19 @@ export class ScoreService {
       }
       if (results.some(({ status }) => status === 'deleted')) return results
       throw new HttpError('score_not_found', 'There is no score of these charts.')
+    })
+  }
+
+  /** Deletes every score of a player, and tells how many there were. */
+  async clear(userId: string): Promise<number> {
+    return this.#scores.change(userId, (scores) => scores.removeAll())
+  }
+
+  /** Merges plays that somebody else recorded into a player's scores, the best of each field; all of them or none. */
+  async importBest(userId: string, { source, plays, rating }: Recorded): Promise<ImportCounts> {
+    return this.#scores.change(userId, async (scores) => {
+      if (rating !== undefined) await scores.setRating(rating)
+      return importBest(scores, plays, { source, updatedAt: this.#clock.now() })
     })
   }
 

@@ -6,30 +6,33 @@ import { dxScoreMax, dxStar } from './dx-score.ts'
 const DX_SCORE_SOURCES = ['exact', 'fuzzy', 'unknown'] as const
 const SCORE_SOURCES = ['api', 'lx', 'fish', 'bot'] as const
 
-const level = z.literal(LEVELS)
+export const MUSIC_ID = 'Id of the music; with `level` it names a chart.'
+export const LEVEL = '0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.'
+
+const level = z.literal(LEVELS).describe(LEVEL)
 const isoInstant = z.iso.datetime({ precision: 3 })
 
 /** A score as clients see it. */
-export const scoreSchema = z.object({
-  musicId: z.int(),
-  level,
-  type: z.enum(CHART_TYPES),
-  /** Absent where the chart is not known. */
-  title: z.string().optional(),
-  /** Percent x 10000. */
-  achievement: z.int().min(0).max(MAX_ACHIEVEMENT),
-  dxScore: z.int().min(0),
-  dxScoreMax: z.int().nullable(),
-  dxStar: z.int().min(0).max(5).nullable(),
-  dxScoreSource: z.enum(DX_SCORE_SOURCES),
-  comboStatus: z.int().min(0).max(4),
-  syncStatus: z.int().min(0).max(5),
-  scoreRank: z.int().min(0).max(13),
-  playCount: z.int().nullable(),
-  source: z.enum(SCORE_SOURCES),
-  playedAt: isoInstant.nullable(),
-  updatedAt: isoInstant,
-})
+export const scoreSchema = z
+  .object({
+    musicId: z.int().describe(MUSIC_ID),
+    level,
+    type: z.enum(CHART_TYPES),
+    title: z.string().optional().describe('Absent where the chart is not known.'),
+    achievement: z.int().min(0).max(MAX_ACHIEVEMENT).describe('Percent x 10000: 1005000 is 100.5 %.'),
+    dxScore: z.int().min(0),
+    dxScoreMax: z.int().nullable().describe('Three times the notes; `null` where nobody has counted them.'),
+    dxStar: z.int().min(0).max(5).nullable().describe('Stars of the DX score; `null` without a maximum.'),
+    dxScoreSource: z.enum(DX_SCORE_SOURCES).describe('`fuzzy`: worked out from stars.'),
+    comboStatus: z.int().min(0).max(4).describe('0 none, 1 fc, 2 fcp, 3 ap, 4 app.'),
+    syncStatus: z.int().min(0).max(5).describe('0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync.'),
+    scoreRank: z.int().min(0).max(13).describe('0 d, 1 c, 2 b, 3 bb, 4 bbb, 5 a, 6 aa, 7 aaa, 8 s to 13 sssp.'),
+    playCount: z.int().nullable().describe('`null`: not known.'),
+    source: z.enum(SCORE_SOURCES).describe('Who brought the score last.'),
+    playedAt: isoInstant.nullable().describe('ISO 8601 UTC; `null`: not known.'),
+    updatedAt: isoInstant.describe('When it last changed here, ISO 8601 UTC.'),
+  })
+  .meta({ id: 'Score' })
 export type Score = z.output<typeof scoreSchema>
 
 /** What a play is worth: all of a score that is not worked out from it. */

@@ -3,9 +3,12 @@ import { createHash, randomBytes } from 'node:crypto'
 /** Text that every gateway token begins with. */
 export const TOKEN_PREFIX = 'gw_'
 
-/** A new gateway token of 256 random bits. */
-export function newToken(): string {
-  return `${TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`
+/** Credentials with this label are the demo's, and go when the demo goes or gets others. */
+export const DEMO_LABEL = 'demo'
+
+/** A new credential of 256 random bits. */
+export function newToken(prefix: string = TOKEN_PREFIX): string {
+  return `${prefix}${randomBytes(32).toString('base64url')}`
 }
 
 /** What is stored of a token. A token is random, so that one round of SHA-256 gives nothing to guess at. */

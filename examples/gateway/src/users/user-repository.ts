@@ -2,7 +2,7 @@ import { randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import type { Db } from '../db/schema.ts'
 import { TOKEN_PREFIX, tokenHash } from './tokens.ts'
-import type { User } from './user.ts'
+import { type User, userIdSchema } from './user.ts'
 
 /** Users and their gateway tokens. */
 export class UserRepository {
@@ -14,8 +14,20 @@ export class UserRepository {
     this.#clock = clock
   }
 
+  /** An id that no user can have belongs to nobody; not every database could even look for it. */
   async find(id: string): Promise<User | undefined> {
+    if (!userIdSchema.safeParse(id).success) return undefined
     return this.#db.selectFrom('users').select(['id', 'name', 'role']).where('id', '=', id).executeTakeFirst()
+  }
+
+  /** The user with an id, made a player at first sight. */
+  async findOrCreate(id: string): Promise<User> {
+    const known = await this.find(id)
+    if (known !== undefined) return known
+    const user: User = { id, name: id, role: 'player' }
+    if (await this.create(user)) return user
+    // Somebody else saw the id at the same moment.
+    return (await this.find(id)) ?? user
   }
 
   async list(): Promise<User[]> {
@@ -23,14 +35,27 @@ export class UserRepository {
   }
 
   /** Creates a user; `false` when the id is taken. */
-  async create(user: User): Promise<boolean> {
+  async create({ id, name, role }: User): Promise<boolean> {
     const now = this.#clock.now()
     const { numInsertedOrUpdatedRows = 0n } = await this.#db
       .insertInto('users')
-      .values({ ...user, created_at: now, touched_at: now })
+      .values({ id, name, role, created_at: now, touched_at: now })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .executeTakeFirstOrThrow()
     return numInsertedOrUpdatedRows > 0n
+  }
+
+  /** Links an account of score sync that is nobody's, to a user who has none. */
+  async linkIfFree(id: string, qq: number): Promise<void> {
+    await this.#db
+      .updateTable('users')
+      .set({ qq })
+      .where('id', '=', id)
+      .where('qq', 'is', null)
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('users as other').select('other.id').where('other.qq', '=', qq))),
+      )
+      .execute()
   }
 
   /** Whose a gateway token is. */
@@ -49,13 +74,15 @@ export class UserRepository {
     return { id, name, role }
   }
 
-  /** Lets a token stand for a user. */
-  async addToken(userId: string, token: string, label: string): Promise<void> {
-    await this.#db
+  /** Lets a token stand for a user; answers the token's id. */
+  async addToken(userId: string, token: string, label: string): Promise<string> {
+    const { id } = await this.#db
       .insertInto('gateway_tokens')
       .values({ id: randomUUID(), user_id: userId, hash: tokenHash(token), label, created_at: this.#clock.now() })
       .onConflict((conflict) => conflict.column('hash').doUpdateSet({ user_id: userId, label }))
-      .execute()
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return id
   }
 
   /** Makes these the only tokens with a label, at once. */

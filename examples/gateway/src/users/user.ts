@@ -11,3 +11,9 @@ export interface User {
 export const userIdSchema = z
   .string()
   .regex(/^[!-.0-~]{1,128}$/, 'expected an id of 1 to 128 printable characters without spaces and slashes')
+  .meta({ description: "A user's id.", example: 'demo' })
+
+/** What people call something: nothing that a database cannot store or a terminal would act on. */
+export const nameSchema = z
+  .string()
+  .regex(/^[^\p{Cc}\p{Cs}]{1,64}$/u, 'expected 1 to 64 characters, none of them a control character')

@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/log/logger.ts'
+import { checkAnswer, type Service } from './documents.ts'
 
 /** One hour before the instant that the documentation's example names. */
 export const START = Date.UTC(2026, 7, 6, 14, 6, 26)
@@ -66,6 +67,8 @@ export async function testGateway({
   const log: string[] = []
   const config = loadConfig({
     PORT: '0',
+    SYNC_PORT: '0',
+    CHARTS_PORT: '0',
     DATA_DIR: dataDir,
     DEMO_USER_TOKEN: USER_TOKEN,
     DEMO_ADMIN_TOKEN: ADMIN_TOKEN,
@@ -76,11 +79,11 @@ export async function testGateway({
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= gateway.stop())
   onTestFinished(stop)
-  return { gateway, clock, dataDir, log, stop, send: sender(`http://127.0.0.1:${gateway.port}`) }
+  return { gateway, clock, dataDir, log, stop, send: sender(`http://127.0.0.1:${gateway.ports.gateway}`) }
 }
 
-/** Sends requests to an address. */
-export function sender(baseUrl: string): TestGateway['send'] {
+/** Sends requests to an address; every answer has to be one that the service's document tells of. */
+export function sender(baseUrl: string, service: Service = 'gateway'): TestGateway['send'] {
   return async (method, path, { token = USER_TOKEN, headers = {}, body, text } = {}) => {
     const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await fetch(`${baseUrl}${path}`, {
@@ -92,14 +95,22 @@ export function sender(baseUrl: string): TestGateway['send'] {
       },
       ...(sent === undefined ? {} : { body: sent }),
     })
-    const answer = await response.text()
+    const answer = await parsedBody(response)
     const { status } = response
-    return { status, headers: response.headers, body: answer === '' ? undefined : JSON.parse(answer) }
+    const { pathname } = new URL(response.url)
+    await checkAnswer(service, { method, path: pathname, status, headers: response.headers, body: answer })
+    return { status, headers: response.headers, body: answer }
   }
 }
 
+async function parsedBody(response: Response): Promise<Parsed> {
+  const text = await response.text()
+  if (text === '') return undefined
+  return response.headers.get('Content-Type')?.includes('json') === true ? JSON.parse(text) : text
+}
+
 /** Tables whose rows change with the time and not with what is done. */
-const VOLATILE = ['quota_counter_snapshots', 'quota_counter_parts']
+const VOLATILE = ['quota_counter_snapshots', 'quota_counter_parts', 'outcome_minutes']
 
 /** Every row of every table. */
 export function databaseOf(dataDir: string): Record<string, unknown[]> {

@@ -61,7 +61,7 @@ export async function runGateway(
   dataDir: string,
   env: Record<string, string> = {},
 ): Promise<Child & { baseUrl: string }> {
-  const child = run('main.ts', [], { PORT: '0', DATA_DIR: dataDir, ...env })
+  const child = run('main.ts', [], { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir, ...env })
   const [, baseUrl = ''] = await child.printed(/Score gateway +(\S+)\n(?:.*\n)*\n$/)
   return { ...child, baseUrl }
 }

@@ -1,20 +1,8 @@
-import { type Kysely, type Migration, type MigrationProvider, Migrator } from 'kysely'
-import type { Db } from './schema.ts'
+import type { Kysely } from 'kysely'
+import type { Db } from '../schema.ts'
 
-/** Written with the types that SQLite and PostgreSQL share. A migration is never changed once it is released. */
-const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  '0001-first': { up: first },
-}
-
-const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
-
-/** Brings the database to the newest schema, within a transaction of the caller's. */
-export async function migrate(db: Db): Promise<void> {
-  const { error } = await new Migrator({ db, provider, disableTransactions: true }).migrateToLatest()
-  if (error !== undefined) throw new Error('the database could not be migrated', { cause: error })
-}
-
-async function first(db: Kysely<unknown>): Promise<void> {
+/** Users, charts, scores, and what the quota keeps. */
+export async function first(db: Kysely<unknown>): Promise<void> {
   await usersAndTokens(db)
   await chartsAndScores(db)
   await quotaSettings(db)

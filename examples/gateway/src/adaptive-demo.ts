@@ -1,0 +1,3 @@
+import { adaptiveDemo } from './demo/adaptive-demo.ts'
+
+await adaptiveDemo((line) => process.stdout.write(`${line}\n`))

@@ -1,0 +1,126 @@
+import {
+  ADAPTIVE_DEFAULTS,
+  adaptiveCounts,
+  adaptiveLaw,
+  type Clock,
+  type FactorReason,
+  type FactorReasonCode,
+  type FactorStore,
+  initialFactor,
+  MODES,
+  type OutcomeRecorder,
+  type OutcomeStore,
+  type Quota,
+} from '@scoregw/quota'
+import * as z from 'zod'
+import { type Route, route } from '../http/route.ts'
+import type { OperationName } from '../quota/policy.ts'
+import { explain } from './explain.ts'
+
+const MINUTE_MS = 60_000
+
+const REASONS = [
+  'errors_high',
+  'errors_low',
+  'quiet_fall',
+  'quiet_rise',
+  'steady',
+  'waiting',
+  'capped',
+  'at_limit',
+  'quiet',
+] as const satisfies readonly FactorReasonCode[]
+
+const instant = z.iso.datetime({ precision: 3 })
+const factor = z.number().min(0.75).max(1.5)
+const rate = z.number().min(0).max(1)
+const count = z.int().min(0)
+
+const reasonSchema = z.object({
+  at: instant,
+  code: z.enum(REASONS),
+  msg: z.string().describe('the same in words'),
+  from: factor,
+  to: factor,
+  counts: z
+    .object({ calls: count, errors: count, recentCalls: count, recentErrors: count })
+    .describe('of the last 30 closed minutes, and of the last 5 of them'),
+  bounds: z.object({ low: rate, high: rate, recentLow: rate }).describe('Wilson bounds of the error rate'),
+  cap: factor.nullable().describe('what no rise goes above'),
+  nextFallAt: instant.nullable().describe('before this instant no counts can lower the factor; null: it is lowest'),
+  nextRiseAt: instant.nullable().describe('before this instant no counts can raise the factor; null: it is highest'),
+})
+
+const answer = z.object({
+  mode: z.enum(MODES),
+  isActive: z.boolean().describe('whether the mode is adaptive: the factor moves and counts only then'),
+  factor,
+  version: z.int().describe('counts the ticks; apart from the version of the settings'),
+  lastTick: reasonSchema.nullable().describe('what the last tick did; null before the first'),
+  preview: reasonSchema.describe('what a tick would do now'),
+  history: z.array(reasonSchema).describe('the last moves, newest first'),
+})
+
+export interface AdaptiveOptions {
+  readonly quota: Quota<OperationName>
+  readonly factorStore: FactorStore
+  readonly outcomes: OutcomeStore
+  readonly recorder: OutcomeRecorder
+  readonly clock: Clock
+}
+
+/** The factor of mode `adaptive`: where it stands, and why. */
+export function adaptiveRoutes({ quota, factorStore, outcomes, recorder, clock }: AdaptiveOptions): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/admin/quota/adaptive',
+      docs: {
+        id: 'adaptiveFactor',
+        tag: 'Administration',
+        summary: 'The factor of mode adaptive, and why it is where it is',
+        description: 'It follows the server internal errors of the last 30 minutes, between 0.75 and 1.5.',
+      },
+      access: 'admin',
+      answer,
+      async handle() {
+        await recorder.flush()
+        const [{ mode }, stored] = await Promise.all([quota.settings.get(), factorStore.read()])
+        const state = stored?.state ?? initialFactor()
+        const minute = Math.floor(clock.now() / MINUTE_MS)
+        const { windowMinutes, recentMinutes } = ADAPTIVE_DEFAULTS
+        const minutes = await outcomes.read(minute - windowMinutes, minute)
+        const counts = adaptiveCounts(minutes, minute - recentMinutes)
+        const { reason } = adaptiveLaw(state, counts, minute * MINUTE_MS)
+        if (reason === null) throw new Error('the law gave no reason')
+        return {
+          body: {
+            mode,
+            isActive: mode === 'adaptive',
+            factor: state.factorHundredths / 100,
+            version: stored?.version ?? 0,
+            lastTick: state.reason === null ? null : shown(state.reason),
+            preview: shown(reason),
+            history: state.history.map(shown),
+          },
+        }
+      },
+    }),
+  ]
+}
+
+function shown(reason: FactorReason): z.input<typeof reasonSchema> {
+  const { at, code, fromHundredths, toHundredths, counts, bounds, capHundredths, nextFallAt, nextRiseAt } = reason
+  return {
+    at: new Date(at).toISOString(),
+    code,
+    msg: explain(reason),
+    from: fromHundredths / 100,
+    to: toHundredths / 100,
+    counts,
+    bounds,
+    cap: capHundredths === null ? null : capHundredths / 100,
+    nextFallAt: nextFallAt === null ? null : new Date(nextFallAt).toISOString(),
+    nextRiseAt: nextRiseAt === null ? null : new Date(nextRiseAt).toISOString(),
+  }
+}

@@ -1,0 +1,26 @@
+import type { Config } from './config/config.ts'
+
+/** What each service is bound to. */
+export interface Ports {
+  readonly gateway: number
+  readonly sync: number
+  readonly charts: number
+}
+
+/** Where clients find the services, without a slash at the end. */
+export type Addresses = Readonly<Record<keyof Ports, string>>
+
+export function addressesOf(config: Config, ports: Ports): Addresses {
+  const local = (port: number): string => `http://${hostOf(config.host)}:${port}`
+  return {
+    gateway: config.publicBaseUrl ?? local(ports.gateway),
+    sync: config.publicSyncUrl ?? local(ports.sync),
+    charts: config.publicChartsUrl ?? local(ports.charts),
+  }
+}
+
+/** An address for people: one that stands for every interface is reached on this machine's own. */
+function hostOf(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}

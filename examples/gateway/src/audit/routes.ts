@@ -1,0 +1,82 @@
+import type { VersionedSettings, VersionedSubjectSettings } from '@scoregw/quota'
+import type { Selectable } from 'kysely'
+import * as z from 'zod'
+import type { AuditEntryTable } from '../db/schema.ts'
+import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
+import { type Route, route } from '../http/route.ts'
+import { fromSettings, fromSubjectSettings } from '../quota/documents.ts'
+import { AUDIT_ACTIONS, type AuditAction, type AuditLog } from './audit-log.ts'
+
+const query = z.strictObject({
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, CURSOR_ERROR)
+    .transform(Number)
+    .optional()
+    .describe('`nextCursor` of the page before.'),
+  limit: pageLimit.describe('Most entries of the page.'),
+})
+
+const document = z.record(z.string(), z.unknown()).nullable()
+
+const entry = z.object({
+  seq: z.int(),
+  at: z.iso.datetime(),
+  by: z.string().nullable().describe("A user's id, or `command line`."),
+  action: z.enum(AUDIT_ACTIONS),
+  subject: z.string().nullable().describe('The id of what was changed; `null`: the settings of everybody.'),
+  before: document,
+  after: document,
+})
+type Entry = z.output<typeof entry>
+
+/** What administrators did. */
+export function auditRoutes(audit: AuditLog): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/admin/audit',
+      docs: {
+        id: 'listAudit',
+        tag: 'Administration',
+        summary: 'Who changed what from what to what, the newest first',
+        description:
+          'Follow `nextCursor` until it is `null`. No page repeats or lacks an entry while others are written.',
+      },
+      access: 'admin',
+      query,
+      answer: pageOf(entry),
+      async handle({ query: { cursor, limit } }) {
+        const { items, nextCursor } = toPage(await audit.page(cursor, limit + 1), limit, ({ seq }) => String(seq))
+        return { body: { items: items.map(toEntry), nextCursor } }
+      },
+    }),
+  ]
+}
+
+function toEntry({ seq, at, by, action: name, subject, before, after }: Selectable<AuditEntryTable>): Entry {
+  // Nothing else is ever written.
+  const action = name as AuditAction
+  return {
+    seq,
+    at: new Date(at).toISOString(),
+    by,
+    action,
+    subject,
+    before: shown(action, before),
+    after: shown(action, after),
+  }
+}
+
+/** Quotas are stored in the library's form, and shown in the one in which administrators send them. */
+function shown(action: AuditAction, text: string | null): Entry['before'] {
+  if (text === null) return null
+  const stored: unknown = JSON.parse(text)
+  if (action === 'settings.change') return withoutVersion(fromSettings(stored as VersionedSettings))
+  if (action === 'user-quota.change') return fromSubjectSettings(stored as VersionedSubjectSettings)
+  return stored as Entry['before']
+}
+
+function withoutVersion({ version: _, ...rest }: ReturnType<typeof fromSettings>): Entry['before'] {
+  return rest
+}

@@ -1,0 +1,128 @@
+import * as z from 'zod'
+import type { ErrorBody } from '../http/error-handler.ts'
+import { HttpError } from '../http/http-error.ts'
+import { type Route, route } from '../http/route.ts'
+import { dxScoreMax } from '../scores/dx-score.ts'
+import { CHART_TYPES, type Chart } from './chart.ts'
+import { parsePreviewKey, previewKeyOf, previewText } from './chart-key.ts'
+import type { ChartRepository } from './chart-repository.ts'
+import { previewPicture } from './preview-picture.ts'
+
+const MAX_LIMIT = 100
+const TAG = 'Chart'
+
+const PAGE_ERROR = 'expected a whole number from 1 to 1000000'
+const LIMIT_ERROR = `expected a whole number from 1 to ${MAX_LIMIT}`
+
+const pageQuery = z.object({
+  page: z
+    .string()
+    .regex(/^(?:[1-9]\d{0,5}|1000000)$/, PAGE_ERROR)
+    .default('1')
+    .transform(Number)
+    .describe('from 1 on'),
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]\d?|100)$/, LIMIT_ERROR)
+    .default('20')
+    .transform(Number)
+    .describe('charts a page'),
+})
+
+const keyParams = z.object({
+  chartKey: z.string().describe('`songId:kind:difficulty`, for example `101:standard:4`; difficulty 1 to 6'),
+})
+
+const count = z.int().min(0)
+
+const chartFacts = z
+  .object({
+    chartKey: z.string(),
+    songId: z.int().describe('standard and DX music share one id'),
+    kind: z.enum(CHART_TYPES),
+    difficulty: z.int().min(1).max(6).describe('Basic, Advanced, Expert, Master, Re:Master, utage'),
+    musicId: z.int().describe("the gateway's id of the music"),
+    title: z.string(),
+    artist: z.string().nullable(),
+    charter: z.string().nullable(),
+    level: z.string().nullable().describe('the difficulty as players write it: `13+`'),
+    constant: z.number().nullable().describe('the exact difficulty'),
+    notes: count.nullable(),
+    noteCounts: z.object({ taps: count, holds: count, slides: count, touches: count, breaks: count }).nullable(),
+    dxScoreMax: count.nullable(),
+  })
+  .meta({ id: 'Chart' })
+
+const pageAnswer = z.object({ items: z.array(chartFacts), total: count, page: z.int(), limit: z.int() })
+
+/** The table of charts, page by page or one by one, and a picture of each. */
+export function chartRoutes(charts: ChartRepository): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/api/v1/charts',
+      docs: { id: 'listCharts', tag: TAG, summary: 'All charts, page by page' },
+      access: 'holder',
+      query: pageQuery,
+      answer: pageAnswer,
+      async handle({ query: { page, limit } }) {
+        const found = await charts.page((page - 1) * limit, limit)
+        return { body: { items: found.charts.map(factsOf), total: found.total, page, limit } }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/charts/:chartKey',
+      docs: { id: 'readChart', tag: TAG, summary: 'One chart', errors: ['not_found'] },
+      access: 'holder',
+      params: keyParams,
+      answer: chartFacts,
+      async handle({ params }) {
+        return { body: factsOf(await required(charts, params.chartKey)) }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/charts/:chartKey/preview.svg',
+      docs: { id: 'chartPicture', tag: TAG, summary: 'A picture of a chart', errors: ['not_found'] },
+      access: 'holder',
+      params: keyParams,
+      answer: z.string(),
+      answerType: 'image/svg+xml',
+      async handle({ params }) {
+        return { body: previewPicture(await required(charts, params.chartKey)) }
+      },
+    }),
+  ]
+}
+
+/** The service's own form. */
+export const chartErrorBody: ErrorBody = ({ message }) => ({ message })
+
+async function required(charts: ChartRepository, text: string): Promise<Chart> {
+  const key = parsePreviewKey(text)
+  const chart = key === undefined ? undefined : await charts.find(key)
+  if (chart !== undefined) return chart
+  throw new HttpError(
+    'not_found',
+    'There is no such chart. A key is songId:kind:difficulty, for example 101:standard:4.',
+  )
+}
+
+function factsOf(chart: Chart): z.input<typeof chartFacts> {
+  const { musicId, title, artist, charter, difficulty: level, constant, notes, counts } = chart
+  const key = previewKeyOf(chart)
+  return {
+    chartKey: previewText(key),
+    ...key,
+    musicId,
+    title,
+    artist,
+    charter,
+    level,
+    constant,
+    notes,
+    noteCounts: counts,
+    dxScoreMax: dxScoreMax(notes),
+  }
+}

@@ -1,0 +1,19 @@
+import { TOKEN_PREFIX } from '../users/tokens.ts'
+import type { User } from '../users/user.ts'
+import type { UserRepository } from '../users/user-repository.ts'
+import type { VerifyJwt } from './jwt.ts'
+
+/**
+ * Tells whose a bearer credential is: a gateway token, by its prefix, or else a JWT. Who has a valid JWT is a user, at
+ * first sight a new one; the role is the stored one, whatever a claim says.
+ */
+export function userIdentifier(
+  users: UserRepository,
+  verifyJwt: VerifyJwt,
+): (credential: string) => Promise<User | undefined> {
+  return async (credential) => {
+    if (credential.startsWith(TOKEN_PREFIX)) return users.byToken(credential)
+    const id = await verifyJwt(credential)
+    return id === undefined ? undefined : users.findOrCreate(id)
+  }
+}

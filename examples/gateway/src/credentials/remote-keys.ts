@@ -1,0 +1,85 @@
+import type { Clock } from '@scoregw/quota'
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
+import { readText } from '../sources/read-text.ts'
+
+/** How long the keys' server may take, in milliseconds, for its whole answer. */
+const TIMEOUT_MS = 2_000
+/** Largest set of keys, in bytes. */
+const MAX_BYTES = 262_144
+/** How long keys are taken as they are; the least time between two looks for a key that is not among them. */
+const MAX_AGE_MS = 600_000
+const COOLDOWN_MS = 10_000
+/** How long a server that failed is not asked again: anybody can send a token that asks for it. */
+const PAUSE_MS = 1_000
+/** How long keys are used while their server fails. */
+const KEPT_MS = 3_600_000
+
+/** The keys cannot be fetched, so that nobody can say whether a token is valid. */
+export class KeysUnavailable extends Error {
+  override readonly name: string = 'KeysUnavailable'
+}
+
+/** Public keys behind an address, fetched when they are needed. */
+export interface RemoteKeys {
+  /** @throws {KeysUnavailable} and jose's errors */
+  readonly get: JWTVerifyGetKey
+  /** Whether the last fetch failed, so that a key that is not there may be a new one. */
+  isFailing(): boolean
+}
+
+export interface RemoteKeysOptions {
+  readonly timeoutMs?: number | undefined
+  readonly cooldownMs?: number | undefined
+}
+
+export function remoteKeys(
+  address: string,
+  clock: Clock,
+  { timeoutMs = TIMEOUT_MS, cooldownMs = COOLDOWN_MS }: RemoteKeysOptions = {},
+): RemoteKeys {
+  let kept: { readonly text: string; readonly at: number } | undefined
+  let failure: { readonly error: unknown; readonly at: number } | undefined
+
+  const fetchKeys = async (url: string, init: RequestInit): Promise<string> => {
+    if (failure !== undefined && clock.now() - failure.at < PAUSE_MS) throw failure.error
+    try {
+      const text = await keysText(await fetch(url, init))
+      kept = { text, at: clock.now() }
+      failure = undefined
+      return text
+    } catch (error) {
+      failure = { error, at: clock.now() }
+      throw error
+    }
+  }
+
+  const get = createRemoteJWKSet(new URL(address), {
+    timeoutDuration: timeoutMs,
+    cooldownDuration: cooldownMs,
+    cacheMaxAge: MAX_AGE_MS,
+    async [customFetch](url, init) {
+      try {
+        return new Response(await fetchKeys(url, init))
+      } catch (error) {
+        if (kept !== undefined && clock.now() - kept.at < KEPT_MS) return new Response(kept.text)
+        throw new KeysUnavailable('the keys for JWTs cannot be fetched', { cause: error })
+      }
+    },
+  })
+  return { get, isFailing: () => failure !== undefined }
+}
+
+/** @throws when the answer is no set of keys */
+async function keysText(response: Response): Promise<string> {
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new Error(`the server of the keys answered ${response.status}`)
+  }
+  const text = await readText(response, MAX_BYTES)
+  try {
+    createLocalJWKSet(JSON.parse(text))
+  } catch (error) {
+    throw new Error('the server of the keys answered with something else', { cause: error })
+  }
+  return text
+}

@@ -1,0 +1,145 @@
+import { randomUUID, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '@scoregw/quota'
+import type { AuditLog, Doer } from '../audit/audit-log.ts'
+import type { Db } from '../db/schema.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { Holder } from '../http/request-context.ts'
+import { newToken, TOKEN_PREFIX, tokenHash } from '../users/tokens.ts'
+import { userIdSchema } from '../users/user.ts'
+
+/** A service whose callers are no users: score sync with its bots, the chart preview with its keys. */
+export type Service = 'sync' | 'charts'
+
+/** Text that a service's new credentials begin with. */
+const PREFIXES: Readonly<Record<Service, string>> = { sync: 'bt_', charts: 'mk_' }
+
+/** What the services' credentials are called in the audit trail. */
+const KINDS = { sync: 'bot', charts: 'chart-key' } as const
+
+/** Most credentials of one service. */
+const MAX_CREDENTIALS = 1_000
+
+/** A credential as it is shown: the credential itself is nowhere. */
+export interface ServiceCredential {
+  readonly id: string
+  readonly name: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/** Credentials of the services that have no users. Each is of one service and unknown to the others. */
+export class ServiceCredentials {
+  readonly #db: Db
+  readonly #clock: Clock
+  readonly #audit: AuditLog
+
+  constructor(db: Db, clock: Clock, audit: AuditLog) {
+    this.#db = db
+    this.#clock = clock
+    this.#audit = audit
+  }
+
+  /** Whose a credential is; `undefined`: nobody's at this service, whatever it may be elsewhere. */
+  async identify(service: Service, credential: string): Promise<Holder | undefined> {
+    if (!hasFormOf(service, credential)) return undefined
+    const hash = tokenHash(credential)
+    const row = await this.#db
+      .selectFrom('service_credentials')
+      .select(['id', 'name', 'hash'])
+      .where('service', '=', service)
+      .where('hash', '=', hash)
+      .executeTakeFirst()
+    // As with users' tokens: the index compares hashes that nobody can choose; the rest takes constant time.
+    if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined
+    return { id: row.id, name: row.name }
+  }
+
+  /** The oldest first. */
+  async list(service: Service): Promise<ServiceCredential[]> {
+    return this.#db
+      .selectFrom('service_credentials')
+      .select(['id', 'name', 'created_at as createdAt'])
+      .where('service', '=', service)
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute()
+  }
+
+  /**
+   * Makes a credential. This is the one time that it is told.
+   * @throws {HttpError} `conflict` when the service has as many as there may be
+   */
+  async issue(service: Service, name: string, by: Doer): Promise<{ readonly id: string; readonly token: string }> {
+    const id = randomUUID()
+    const token = newToken(PREFIXES[service])
+    await this.#audit.change(by, async ({ db, note }) => {
+      const { count } = await db
+        .selectFrom('service_credentials')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('service', '=', service)
+        .executeTakeFirstOrThrow()
+      if (Number(count) >= MAX_CREDENTIALS) {
+        throw new HttpError('conflict', `There are ${MAX_CREDENTIALS}, the most there may be: revoke one first.`)
+      }
+      await db
+        .insertInto('service_credentials')
+        .values(this.#row(id, service, name, token))
+        .execute()
+      note({ action: `${KINDS[service]}.issue`, subject: id, before: null, after: { name } })
+    })
+    return { id, token }
+  }
+
+  /**
+   * From the next request on, in every process, the credential is nobody's.
+   * @returns whether there was such a one
+   */
+  async revoke(service: Service, id: string, by: Doer): Promise<boolean> {
+    if (!userIdSchema.safeParse(id).success) return false
+    return this.#audit.change(by, async ({ db, note }) => {
+      const removed = await db
+        .deleteFrom('service_credentials')
+        .where('service', '=', service)
+        .where('id', '=', id)
+        .returning('name')
+        .executeTakeFirst()
+      if (removed === undefined) return false
+      note({ action: `${KINDS[service]}.revoke`, subject: id, before: { name: removed.name }, after: null })
+      return true
+    })
+  }
+
+  /** Makes these the only credentials of a service with a name, at once: for the demo. */
+  async replace(service: Service, name: string, credentials: readonly string[]): Promise<void> {
+    await this.#db.transaction().execute(async (transaction) => {
+      await transaction
+        .deleteFrom('service_credentials')
+        .where('service', '=', service)
+        .where('name', '=', name)
+        .execute()
+      for (const credential of credentials) {
+        await transaction
+          .insertInto('service_credentials')
+          .values(this.#row(randomUUID(), service, name, credential))
+          // Another process may start with the same ones at the same moment.
+          .onConflict((conflict) => conflict.column('hash').doUpdateSet({ service, name }))
+          .execute()
+      }
+    })
+  }
+
+  #row(
+    id: string,
+    service: Service,
+    name: string,
+    credential: string,
+  ): { id: string; service: Service; name: string; hash: string; created_at: number } {
+    return { id, service, name, hash: tokenHash(credential), created_at: this.#clock.now() }
+  }
+}
+
+/** Bots' tokens may come from the configuration, and then have any form that is nobody else's. */
+function hasFormOf(service: Service, credential: string): boolean {
+  if (service === 'charts') return credential.startsWith(PREFIXES.charts)
+  return !credential.startsWith(TOKEN_PREFIX) && !credential.startsWith(PREFIXES.charts)
+}

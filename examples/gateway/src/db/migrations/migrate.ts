@@ -1,0 +1,38 @@
+import { type Migration, type MigrationProvider, Migrator } from 'kysely'
+import type { Db } from '../schema.ts'
+import { first } from './0001-first.ts'
+import { players } from './0002-players.ts'
+import { sources } from './0003-sources.ts'
+import { ticketsItemsGates } from './0004-tickets-items-gates.ts'
+import { credentialsAndAudit } from './0005-credentials-and-audit.ts'
+import { sync } from './0006-sync.ts'
+import { usage } from './0007-usage.ts'
+import { chartFacts } from './0008-charts.ts'
+
+/**
+ * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
+ * once it is released.
+ */
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001-first': { up: first },
+  '0002-players': { up: players },
+  '0003-sources': { up: sources },
+  '0004-tickets-items-gates': { up: ticketsItemsGates },
+  '0005-credentials-and-audit': { up: credentialsAndAudit },
+  '0006-sync': { up: sync },
+  '0007-usage': { up: usage },
+  '0008-charts': { up: chartFacts },
+}
+
+const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
+
+export interface MigrateOptions {
+  /** Whether the caller has begun a transaction that has the database to itself. */
+  readonly isInTransaction: boolean
+}
+
+/** Brings the database to the newest schema: all of it, or nothing. */
+export async function migrate(db: Db, { isInTransaction }: MigrateOptions): Promise<void> {
+  const { error } = await new Migrator({ db, provider, disableTransactions: isInTransaction }).migrateToLatest()
+  if (error !== undefined) throw new Error('the database could not be migrated', { cause: error })
+}

@@ -1,0 +1,37 @@
+import type { Clock } from '@scoregw/quota'
+import type { Transaction } from 'kysely'
+import type { Db, Tables } from './schema.ts'
+
+/** A transaction that has one player's data to itself. */
+export interface PlayerTransaction {
+  readonly db: Transaction<Tables>
+  /** The instant it began. */
+  readonly now: number
+  /** To be called when the player's data or scores change: the player is told when that was last. */
+  markChanged(): Promise<void>
+}
+
+/** Works on a player's data in one transaction: all of it happens, or nothing. */
+export async function withPlayer<T>(
+  db: Db,
+  clock: Clock,
+  userId: string,
+  work: (transaction: PlayerTransaction) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (transaction) => {
+    const now = clock.now()
+    // A write comes first, so that the transaction waits here for another one of the same player and reads what that
+    // one left; on an embedded database it takes the write lock, which a reader could no longer get.
+    await transaction.updateTable('users').set({ touched_at: now }).where('id', '=', userId).execute()
+    let isMarked = false
+    return work({
+      db: transaction,
+      now,
+      async markChanged() {
+        if (isMarked) return
+        isMarked = true
+        await transaction.updateTable('users').set({ data_changed_at: now }).where('id', '=', userId).execute()
+      },
+    })
+  })
+}

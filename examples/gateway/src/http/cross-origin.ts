@@ -1,0 +1,44 @@
+import { QUOTA_HEADER_NAMES } from '@scoregw/quota'
+import cors from 'cors'
+import { type RequestHandler, Router } from 'express'
+
+/** What pages of other origins may send, beside what every page may. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
+const REQUEST_HEADERS = [
+  'Authorization',
+  'Bot-Token',
+  'X-API-Key',
+  'Content-Type',
+  'If-Match',
+  'Idempotency-Key',
+  'X-Request-Id',
+]
+/** What of an answer they may read, beside what every page may. */
+const ANSWER_HEADERS = [...QUOTA_HEADER_NAMES, 'ETag', 'X-Request-Id', 'Idempotency-Replayed']
+/** How long, in seconds, a browser may keep what it was told. */
+const MAX_AGE_SECONDS = 600
+
+/**
+ * Lets pages of some origins call the service, without cookies; those of others get nothing that would let them. The
+ * origins are asked for each request.
+ */
+export function crossOrigin(origins: () => readonly string[]): RequestHandler {
+  return Router()
+    .use((_req, res, next) => {
+      if (origins().length > 0) res.vary('Origin')
+      next()
+    })
+    .use(
+      cors((req, callback) => {
+        const given = req.headers.origin
+        const isListed = given !== undefined && origins().includes(given)
+        callback(null, {
+          origin: isListed,
+          methods: METHODS,
+          allowedHeaders: REQUEST_HEADERS,
+          exposedHeaders: ANSWER_HEADERS,
+          maxAge: MAX_AGE_SECONDS,
+        })
+      }),
+    )
+}

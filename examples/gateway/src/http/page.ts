@@ -1,0 +1,31 @@
+import * as z from 'zod'
+
+const LIMIT_ERROR = 'expected a whole number from 1 to 100'
+
+/** Most entries that a page is to have. */
+export const pageLimit: z.ZodType<number> = z
+  .string(LIMIT_ERROR)
+  .regex(/^\d{1,3}$/, { error: LIMIT_ERROR, abort: true })
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 100, LIMIT_ERROR)
+  .prefault('50')
+
+export const CURSOR_ERROR = 'expected the nextCursor of another page'
+
+/** A page of a list. */
+export function pageOf<T extends z.ZodType>(
+  item: T,
+): z.ZodObject<{ items: z.ZodArray<T>; nextCursor: z.ZodNullable<z.ZodString> }> {
+  return z.object({ items: z.array(item), nextCursor: z.nullable(z.string()) })
+}
+
+/** A page made of its rows and of one more, if there is one. */
+export function toPage<T>(
+  rows: readonly T[],
+  limit: number,
+  cursorOf: (row: T) => string,
+): { readonly items: readonly T[]; readonly nextCursor: string | null } {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, nextCursor: last === undefined || rows.length <= limit ? null : cursorOf(last) }
+}

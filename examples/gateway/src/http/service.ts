@@ -1,0 +1,58 @@
+import { quotaErrorHandler } from '@scoregw/quota-express'
+import compression from 'compression'
+import express, { type Express, type RequestHandler } from 'express'
+import type { Logger } from '../log/logger.ts'
+import { refusedWhenClosing } from './closing.ts'
+import { crossOrigin } from './cross-origin.ts'
+import { type ErrorBody, errorHandler } from './error-handler.ts'
+import { jsonBody } from './json-body.ts'
+import { type Meter, mount } from './mount.ts'
+import { requestId } from './request-id.ts'
+import { requestLog } from './request-log.ts'
+import type { Route } from './route.ts'
+import { type SecurityOptions, securityHeaders } from './security-headers.ts'
+
+/** What a service of the gateway is made of. */
+export interface ServiceOptions extends SecurityOptions {
+  readonly routes: readonly Route[]
+  readonly logger: Logger
+  readonly trustProxy: false | number | string[]
+  /** Origins whose pages may call the service. */
+  corsOrigins(): readonly string[]
+  /** Lets nobody past whom the paths that are not public do not know. */
+  readonly authenticate: (publicPaths: ReadonlySet<string>) => RequestHandler
+  /** Absent: nothing is charged. */
+  readonly meter?: Meter | undefined
+  /** See every request before it is looked at. */
+  readonly observe?: readonly RequestHandler[] | undefined
+  /** Pages and other files, open to everybody; what they do not have goes on to the routes. */
+  readonly pages?: RequestHandler | undefined
+  /** @default 1 MiB */
+  readonly maxBodyBytes?: number | undefined
+  /** @default the gateway's */
+  readonly errorBody?: ErrorBody | undefined
+  isClosing(): boolean
+}
+
+/** A service without a server: routes behind the steps that every request goes through. */
+export function createService(options: ServiceOptions): Express {
+  const { routes, logger, authenticate, meter, observe = [], pages, maxBodyBytes, errorBody } = options
+  const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
+
+  const app = express()
+  app.set('trust proxy', options.trustProxy).set('etag', false).set('query parser', 'simple').disable('x-powered-by')
+  app.use(requestId())
+  app.use(requestLog(logger))
+  for (const each of observe) app.use(each)
+  app.use(securityHeaders(options))
+  app.use(crossOrigin(options.corsOrigins))
+  // Before whatever watches heads and bodies, so that they see them as the routes made them.
+  app.use(compression())
+  app.use(refusedWhenClosing(options.isClosing))
+  if (pages !== undefined) app.use(pages)
+  app.use(authenticate(publicPaths))
+  app.use(mount(routes, { parseBody: jsonBody(maxBodyBytes), meter }))
+  app.use(quotaErrorHandler())
+  app.use(errorHandler(logger, errorBody))
+  return app
+}

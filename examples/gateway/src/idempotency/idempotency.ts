@@ -1,0 +1,92 @@
+import type { Request } from 'express'
+import type { Transaction } from 'kysely'
+import type { Tables } from '../db/schema.ts'
+import { HttpError, invalid } from '../http/http-error.ts'
+import { contextOf } from '../http/request-context.ts'
+import type { Reply, UserCall } from '../http/route.ts'
+import type { Chore } from '../quota/backend.ts'
+import type { IdempotencyRecords } from './idempotency-records.ts'
+import { requestHash } from './request-hash.ts'
+
+/** The header field that names a request, so that it is worked on once however often it is sent. */
+export const IDEMPOTENCY_KEY = 'Idempotency-Key'
+/** The header field of a reply that was given before. */
+export const IDEMPOTENCY_REPLAYED = 'Idempotency-Replayed'
+
+/**
+ * Stores a reply in the transaction of the work that it is of; to be called last in it.
+ * @throws {HttpError} `conflict` when the work took so long that another request took it over: nothing must be committed
+ */
+export type KeepReply = (transaction: Transaction<Tables>, reply: Reply<unknown>) => Promise<void>
+
+const LONGEST_KEY = 255
+const REMOVE_EVERY_MS = 600_000
+/** Seconds after which a request that is in flight elsewhere should be answered. */
+const RETRY_SECONDS = 1
+
+/**
+ * `Idempotency-Key` for a route: {@link recall} goes into the route's `recall`, and its handler calls the function that
+ * {@link keeperOf} gives it in the transaction of its work.
+ */
+export class Idempotency {
+  readonly #records: IdempotencyRecords
+  readonly #claims = new WeakMap<Request, string>()
+  /** To be done again and again. */
+  readonly chore: Chore
+
+  constructor(records: IdempotencyRecords) {
+    this.#records = records
+    this.chore = {
+      what: 'removing old idempotency keys',
+      everyMs: REMOVE_EVERY_MS,
+      run: () => records.removeExpired(),
+    }
+  }
+
+  /**
+   * The stored reply of a request that was answered in the last 24 hours; `undefined` for one that has no key, or is now
+   * this request's to work on.
+   * @throws {HttpError} `validation_failed` for a key of a wrong form, `idempotency_key_reused`, `conflict` while it is
+   *   in flight
+   */
+  async recall<Answer>({ req, user, input }: UserCall<unknown>): Promise<Reply<Answer> | undefined> {
+    const key = keyOf(req)
+    if (key === undefined) return undefined
+    const hash = requestHash(req.method, req.path, input)
+    const known = await this.#records.claim({ userId: user.id, key, hash })
+    if (known.state === 'reused') {
+      throw new HttpError('idempotency_key_reused', `This ${IDEMPOTENCY_KEY} was sent with another request.`)
+    }
+    if (known.state === 'in_flight') throw inFlight()
+    if (known.state === 'answered') {
+      const { headers, ...reply } = known.reply as Reply<Answer>
+      return { ...reply, headers: { ...headers, [IDEMPOTENCY_REPLAYED]: 'true' } }
+    }
+    const { claimId } = known
+    this.#claims.set(req, claimId)
+    // A claim that cannot be given back ends by itself; what went wrong before is what the caller must hear.
+    contextOf(req).abandon = () => this.#records.release(claimId).catch(() => undefined)
+    return undefined
+  }
+
+  /** What the work of a request stores its reply with; does nothing for a request without a key. */
+  keeperOf(req: Request): KeepReply {
+    const claimId = this.#claims.get(req)
+    return async (transaction, reply) => {
+      if (claimId === undefined) return
+      const isKept = await this.#records.keep(transaction, claimId, reply)
+      if (!isKept) throw inFlight()
+    }
+  }
+}
+
+function keyOf(req: Request): string | undefined {
+  const key = req.get(IDEMPOTENCY_KEY)
+  if (key === undefined || (key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key))) return key
+  throw invalid([{ path: IDEMPOTENCY_KEY, msg: `expected 1 to ${LONGEST_KEY} visible ASCII characters` }])
+}
+
+function inFlight(): HttpError {
+  const msg = `A request with this ${IDEMPOTENCY_KEY} is in flight. Send it again for its answer.`
+  return new HttpError('conflict', msg, { retryAfterSeconds: RETRY_SECONDS })
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '@scoregw/quota'
+import type { Db } from '../db/schema.ts'
+import { withPlayer } from '../db/with-player.ts'
+import type { Item, ItemKind } from './item.ts'
+
+/** Players' items. */
+export class ItemRepository {
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor(db: Db, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** All items of a player, by kind and id. */
+  async all(userId: string): Promise<Item[]> {
+    const rows = await this.#db
+      .selectFrom('items')
+      .select(['item_kind', 'item_id', 'stock', 'is_valid'])
+      .where('user_id', '=', userId)
+      .orderBy('item_kind')
+      .orderBy('item_id')
+      .execute()
+    return rows.map(({ item_kind, item_id, stock, is_valid }) => ({
+      itemKind: item_kind as ItemKind,
+      itemId: item_id,
+      stock,
+      isValid: is_valid === 1,
+    }))
+  }
+
+  /** Stores different items, a few hundred at most, over what is there: all of them or none. */
+  async putAll(userId: string, items: readonly Item[]): Promise<void> {
+    if (items.length === 0) return
+    await withPlayer(this.#db, this.#clock, userId, async ({ db, markChanged }) => {
+      await db
+        .insertInto('items')
+        .values(
+          items.map(({ itemKind, itemId, stock, isValid }) => ({
+            user_id: userId,
+            item_kind: itemKind,
+            item_id: itemId,
+            stock,
+            is_valid: isValid ? (1 as const) : (0 as const),
+          })),
+        )
+        .onConflict((conflict) =>
+          conflict
+            .columns(['user_id', 'item_kind', 'item_id'])
+            .doUpdateSet(({ ref }) => ({ stock: ref('excluded.stock'), is_valid: ref('excluded.is_valid') })),
+        )
+        .execute()
+      await markChanged()
+    })
+  }
+}

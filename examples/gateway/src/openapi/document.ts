@@ -1,0 +1,65 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { OperationDefinition } from '@scoregw/quota'
+import type * as z from 'zod'
+import type { Route } from '../http/route.ts'
+import { errorSchema } from './errors.ts'
+import type { Json } from './json-schema.ts'
+import { operationOf, templateOf } from './operations.ts'
+import { Responses } from './responses.ts'
+import { Schemas } from './schemas.ts'
+import { TAGS } from './tags.ts'
+
+export interface DocumentOptions {
+  readonly title: string
+  readonly version: string
+  /** What the service is for, as Markdown. */
+  readonly description: string
+  /** Where clients find the service, without a slash at the end. */
+  readonly serverUrl: string
+  readonly routes: readonly Route[]
+  /** The credential of every route that is not public, by name. */
+  readonly securitySchemes: Readonly<Record<string, Json>>
+  /** What operations cost and count as. */
+  readonly prices?: Readonly<Record<string, OperationDefinition>> | undefined
+  /** The body of errors. @default the gateway's */
+  readonly errorBody?: z.ZodType | undefined
+}
+
+/**
+ * An OpenAPI 3.1 document of everything that a service's routes say of themselves. Written route by route, so that other
+ * requests are served meanwhile.
+ *
+ * @throws {Error} when a tag or a header field has no description, or two schemas have one name
+ */
+export async function openApiDocument(options: DocumentOptions): Promise<Json> {
+  const { title, version, description, serverUrl, routes, securitySchemes, prices = {} } = options
+  const schemas = new Schemas()
+  const responses = new Responses(schemas, options.errorBody ?? errorSchema)
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    const path = templateOf(route.path)
+    paths[path] = { ...paths[path], [route.method]: operationOf(route, { schemas, responses, prices }) }
+    await turn()
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: serverUrl }],
+    tags: tagsOf(routes),
+    security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
+    paths,
+    components: {
+      securitySchemes,
+      schemas: schemas.all(),
+      headers: responses.headers(),
+      responses: responses.all(),
+    },
+  }
+}
+
+function tagsOf(routes: readonly Route[]): Json[] {
+  const used = new Set(routes.map(({ docs }) => docs.tag))
+  const unknown = [...used].filter((name) => !Object.hasOwn(TAGS, name))
+  if (unknown.length > 0) throw new Error(`openapi/tags.ts has no description of ${unknown.join(', ')}`)
+  return Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : []))
+}

@@ -1,0 +1,88 @@
+import * as z from 'zod'
+import { ERROR_CODES, type ErrorCode, statusOf } from '../http/http-error.ts'
+import type { Route } from '../http/route.ts'
+
+/** The body of every answer that is not a success, but the 429. */
+export const errorSchema: z.ZodType = z
+  .object({
+    error: z.enum(ERROR_CODES).describe('What went wrong, for programs.'),
+    msg: z.string().describe('What went wrong, for people.'),
+    requestId: z.string().describe('Names the request in our log.'),
+    details: z
+      .array(z.object({ path: z.string(), msg: z.string() }))
+      .optional()
+      .describe('Everything that is wrong with the request, by dotted path, for example `musicList.0.level`.'),
+    source: z.enum(['lx', 'fish']).optional().describe('The score service that was asked.'),
+    upstreamStatus: z.int().optional().describe('The HTTP status that it answered with.'),
+    retryAfterSeconds: z.int().optional().describe('Whole seconds to wait before the next attempt.'),
+  })
+  .meta({ id: 'Error', description: 'What went wrong.' })
+
+const MEANINGS: Readonly<Record<ErrorCode, string>> = {
+  bad_request: 'The request is not of the right form, for example no valid JSON.',
+  unauthorized: 'The credential is missing or not valid.',
+  forbidden: 'The caller may not do this.',
+  insufficient_balance: 'The ticket balance is too small.',
+  not_found: 'There is nothing at this path.',
+  score_not_found: 'There is no score of these charts.',
+  method_not_allowed: 'The path has no such method.',
+  conflict: 'What is stored, or another request that is being worked on, excludes this one.',
+  sync_in_progress: "Another import of this player's scores is under way.",
+  chunk_conflict: 'The chunk is not the one that came under its index, or does not fit its snapshot.',
+  snapshot_open: 'Another snapshot of the player is open.',
+  snapshot_incomplete: 'The final chunk came before others: `missing` names them.',
+  snapshot_expired: 'The snapshot is over. Send it again under another id.',
+  precondition_failed: 'The document was changed meanwhile: read it again.',
+  payload_too_large: 'The body is too large.',
+  unsupported_media_type: 'The body is not sent as `application/json`.',
+  validation_failed: 'The content is not valid; `details` names every fault.',
+  idempotency_key_reused: 'The key was used for another request.',
+  unknown_chart: 'A chart is not in the table.',
+  dx_score_too_high: "A DX score is higher than the chart's maximum.",
+  source_credential_rejected: "The score service refused the player's credential.",
+  source_privacy: 'The player does not let the score service show the scores.',
+  snapshot_empty: 'The whole snapshot has no valid record. Nothing was deleted.',
+  checksum_mismatch: 'The records are not those of the checksum.',
+  player_busy: 'Another write of the player is under way. Send the same request again.',
+  precondition_required: '`If-Match` is missing.',
+  internal_error: 'Something went wrong on our side.',
+  source_unreachable: 'The score service cannot be reached.',
+  source_bad_response: 'The score service answered what nobody can read.',
+  source_error: 'The score service failed.',
+  source_rate_limited: 'The score service wants fewer requests.',
+  quota_unavailable: 'A store that the request needs does not answer. Nothing was charged.',
+  shutting_down: 'The service is stopping; another process may be there soon.',
+  source_timeout: 'The score service did not answer in time.',
+}
+
+export function meaningOf(code: ErrorCode): string {
+  return MEANINGS[code]
+}
+
+/** Every error that a route can answer with, by status. */
+export function errorsOf(route: Route): Map<number, readonly ErrorCode[]> {
+  const { access, body, params, query, operation, docs, requestHeaders = [] } = route
+  const codes = new Set<ErrorCode>([
+    ...when(access !== 'public', 'unauthorized'),
+    ...when(access === 'admin', 'forbidden'),
+    // A path's percent-encoding may be broken.
+    ...when(params !== undefined, 'bad_request', 'not_found', 'validation_failed'),
+    ...when(query !== undefined, 'validation_failed'),
+    ...when(body !== undefined, 'bad_request', 'payload_too_large', 'unsupported_media_type', 'validation_failed'),
+    ...when(requestHeaders.includes('If-Match'), 'bad_request', 'precondition_failed'),
+    ...when(requestHeaders.includes('Idempotency-Key'), 'bad_request', 'conflict', 'idempotency_key_reused'),
+    // The keys that a JWT is checked with may be out of reach too.
+    ...when(operation !== undefined || access === 'user' || access === 'admin', 'quota_unavailable'),
+    ...(docs.errors ?? []),
+    'internal_error',
+    'shutting_down',
+  ])
+  const byStatus = new Map<number, readonly ErrorCode[]>()
+  const ordered = ERROR_CODES.filter((code) => codes.has(code))
+  for (const code of ordered) byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), code])
+  return byStatus
+}
+
+function when(condition: boolean, ...codes: ErrorCode[]): ErrorCode[] {
+  return condition ? codes : []
+}

@@ -1,0 +1,36 @@
+import packageJson from '../../package.json' with { type: 'json' }
+import type { Route } from '../http/route.ts'
+import { gatewayPolicy } from '../quota/policy.ts'
+import { withOpenApi } from './routes.ts'
+
+const DESCRIPTION = `Stores players' scores, and meters every request against a personal and a site-wide quota, in windows
+of one hour, five hours and one day.
+
+**Credential.** \`Authorization: Bearer\` with a JWT or a gateway token, which begins with \`gw_\`. Credentials of the
+other services do not work here.
+
+**Quota.** An operation costs tokens of its category, \`read\` or \`write\`; one request has one price, whatever the length
+of its list. Too few tokens left: 429 with \`Retry-After\`. Wait as long as it says, do not loop. A request that fails
+costs nothing. \`GET /me/quota\` is free.
+
+**Order of checks.** Credential (401, 403), path and method (404, 405), body (413, 415, 400), content (422), quota (429),
+then the work. Members of a body that are not named here are ignored, unless its schema says otherwise.`
+
+/** The gateway's routes and the document that describes them. */
+export function gatewayRoutesWithDocument(serverUrl: () => string, routes: readonly Route[]): Route[] {
+  return withOpenApi({
+    title: 'Score gateway',
+    version: packageJson.version,
+    description: DESCRIPTION,
+    routes,
+    prices: gatewayPolicy.operations,
+    securitySchemes: {
+      bearer: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'A JWT, or a gateway token: it begins with `gw_`.',
+      },
+    },
+    serverUrl,
+  })
+}

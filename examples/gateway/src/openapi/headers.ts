@@ -1,0 +1,78 @@
+import type { Json } from './json-schema.ts'
+
+const text = { type: 'string' } as const
+
+/** Header fields of answers. */
+const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
+  'X-Request-Id': {
+    description: 'Names the request in our log: the id that the client sent, or a new one.',
+    schema: text,
+    example: '0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11',
+  },
+  ETag: { description: "The document's version, for `If-Match`.", schema: text, example: '"7"' },
+  Location: { description: 'The path of what was made.', schema: text },
+  'Idempotency-Replayed': {
+    description: '`true`: the stored answer to an earlier request with this key. Nothing was done again.',
+    schema: text,
+  },
+  'Retry-After': {
+    description: 'Whole seconds to wait before the next attempt.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 1800,
+  },
+  'X-Quota-Reset': {
+    description: 'When the window that refuses ends, ISO 8601 UTC.',
+    schema: { type: 'string', format: 'date-time' },
+    example: '2026-08-06T15:06:26.000Z',
+  },
+  RateLimit: {
+    description: 'What is left: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.',
+    schema: text,
+    example: '"personal-1h";r=45;t=3600',
+  },
+  'RateLimit-Policy': {
+    description: 'The windows that apply: `q` tokens in `w` seconds.',
+    schema: text,
+    example: '"personal-1h";q=60;w=3600',
+  },
+  'WWW-Authenticate': { description: 'Which credential is asked for.', schema: text, example: 'Bearer' },
+}
+
+/** Fields that an answer may always lack. */
+const AT_TIMES = ['Idempotency-Replayed', 'RateLimit', 'RateLimit-Policy']
+
+/** Header fields of requests. */
+const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
+  'If-Match': {
+    description: 'The `ETag` of the document that was read; `*` for any.',
+    schema: text,
+    example: '*',
+  },
+  'Idempotency-Key': {
+    description: 'Names this attempt. A repeat with the same key gets the same answer, and nothing is done twice.',
+    schema: text,
+    example: '7f9c24e8-3b12-4fef-91e0-56a2d3c1b0aa',
+  },
+}
+
+/** A header field of an answer that always has it. */
+export function answerHeader(name: string): Json {
+  const header = known(ANSWER_HEADERS, name)
+  return AT_TIMES.includes(name) ? header : { ...header, required: true }
+}
+
+/** The same where an answer may lack it. */
+export function optionalAnswerHeader(name: string): Json {
+  return known(ANSWER_HEADERS, name)
+}
+
+/** A header field of a request, as a parameter. */
+export function headerParameter(name: string, required: boolean): Json {
+  return { name, in: 'header', required, ...known(REQUEST_HEADERS, name) }
+}
+
+function known(table: Readonly<Record<string, Json>>, name: string): Json {
+  const header = table[name]
+  if (header === undefined) throw new Error(`openapi/headers.ts has no description of ${name}`)
+  return header
+}

@@ -1,0 +1,144 @@
+import * as z from 'zod'
+import type { ErrorCode } from '../http/http-error.ts'
+import type { Route } from '../http/route.ts'
+import { errorsOf, meaningOf } from './errors.ts'
+import { answerHeader, optionalAnswerHeader } from './headers.ts'
+import type { Json } from './json-schema.ts'
+import { pascal } from './names.ts'
+import { QUOTA_EXCEEDED_EXAMPLE, quotaExceededSchema } from './quota-exceeded.ts'
+import type { Schemas } from './schemas.ts'
+
+/** Every answer to a metered request may have them; they are told where they matter. */
+const RATE_LIMIT_HEADERS = ['RateLimit', 'RateLimit-Policy']
+/** Fields that come with an error, whoever throws it. */
+const REQUIRED_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
+  unauthorized: 'WWW-Authenticate',
+  player_busy: 'Retry-After',
+  quota_unavailable: 'Retry-After',
+  shutting_down: 'Retry-After',
+}
+const OPTIONAL_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
+  precondition_failed: 'ETag',
+  conflict: 'Retry-After',
+  sync_in_progress: 'Retry-After',
+  source_rate_limited: 'Retry-After',
+  source_error: 'Retry-After',
+}
+
+/** The answers of a document's operations; those that many share are written once. */
+export class Responses {
+  readonly #schemas: Schemas
+  readonly #errorSchema: z.ZodType
+  readonly #named = new Map<string, Json>()
+  readonly #headers = new Map<string, Json>()
+
+  constructor(schemas: Schemas, errorSchema: z.ZodType) {
+    this.#schemas = schemas
+    this.#errorSchema = errorSchema
+  }
+
+  /** Every answer of a route, by status. */
+  of(route: Route): Json {
+    const errors = [...errorsOf(route)].map(([status, codes]) => [status, this.#error(codes)] as const)
+    const refusals = route.operation === undefined ? [] : [[429, this.#refusal()] as const]
+    return Object.fromEntries([...this.#successes(route), ...errors, ...refusals])
+  }
+
+  all(): Record<string, Json> {
+    return sorted(this.#named)
+  }
+
+  headers(): Record<string, Json> {
+    return sorted(this.#headers)
+  }
+
+  #successes(route: Route): (readonly [number, Json])[] {
+    const { docs, answer, answerType = 'application/json', operation } = route
+    const isEmpty = answer instanceof z.ZodUndefined
+    const rateLimits = operation === undefined ? [] : RATE_LIMIT_HEADERS
+    const headers = this.#fields('X-Request-Id', ...(route.answerHeaders ?? []), ...rateLimits)
+    const { statuses = [isEmpty ? 204 : 200] } = docs
+    return statuses.map((status) => {
+      const description = SUCCESSES[status] ?? 'Done.'
+      if (isEmpty) return [status, { description, headers }] as const
+      const schema = this.#schemas.named(answer, `${pascal(docs.id)}Answer`, 'output')
+      return [status, { description, headers, content: { [answerType]: { schema } } }] as const
+    })
+  }
+
+  #error(codes: readonly ErrorCode[]): Json {
+    const name = codes.map(pascal).join('Or')
+    if (this.#named.has(name)) return referenceTo(name)
+    const required = fieldsOf(REQUIRED_WITH, codes, 'every')
+    const optional = [...fieldsOf(OPTIONAL_WITH, codes, 'some'), ...fieldsOf(REQUIRED_WITH, codes, 'some')].filter(
+      (name) => !required.includes(name),
+    )
+    return this.#put(name, {
+      description: codes.map((code) => `\`${code}\`: ${meaningOf(code)}`).join('\n\n'),
+      headers: {
+        ...this.#fields('X-Request-Id', ...required),
+        ...Object.fromEntries(optional.map((name) => [name, optionalAnswerHeader(name)])),
+      },
+      content: { 'application/json': { schema: this.#errorBody(codes) } },
+    })
+  }
+
+  /** The error's body; where it has the member `error`, with the texts that this answer may have there. */
+  #errorBody(codes: readonly ErrorCode[]): Json {
+    const any = this.#schemas.named(this.#errorSchema, 'Error', 'output')
+    const hasCode = this.#errorSchema instanceof z.ZodObject && 'error' in this.#errorSchema.shape
+    if (!hasCode) return any
+    return {
+      allOf: [any, { type: 'object', properties: { error: { type: 'string', enum: codes } }, required: ['error'] }],
+    }
+  }
+
+  #refusal(): Json {
+    return this.#put('QuotaExceeded', {
+      description: '`quota_exceeded`: a window has too few tokens left. Wait for `retryAfterSeconds`.',
+      headers: this.#fields('X-Request-Id', 'Retry-After', 'X-Quota-Reset', ...RATE_LIMIT_HEADERS),
+      content: {
+        'application/json': {
+          schema: this.#schemas.named(quotaExceededSchema, 'QuotaExceeded', 'output'),
+          example: QUOTA_EXCEEDED_EXAMPLE,
+        },
+      },
+    })
+  }
+
+  /** References to header fields. */
+  #fields(...names: string[]): Json {
+    for (const name of names) this.#headers.set(name, answerHeader(name))
+    return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+  }
+
+  #put(name: string, response: Json): Json {
+    this.#named.set(name, response)
+    return referenceTo(name)
+  }
+}
+
+function referenceTo(name: string): Json {
+  return { $ref: `#/components/responses/${name}` }
+}
+
+function sorted(named: ReadonlyMap<string, Json>): Record<string, Json> {
+  return Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const SUCCESSES: Readonly<Record<number, string>> = {
+  200: 'Done.',
+  201: 'Made.',
+  202: 'Taken, and worked on.',
+  204: 'Done; there is nothing to say.',
+}
+
+/** The fields that come with every one, or with some, of the codes. */
+function fieldsOf(
+  table: Partial<Readonly<Record<ErrorCode, string>>>,
+  codes: readonly ErrorCode[],
+  share: 'every' | 'some',
+): string[] {
+  const fields = new Set(codes.flatMap((code) => table[code] ?? []))
+  return [...fields].filter((field) => codes[share]((code) => table[code] === field))
+}

@@ -1,0 +1,15 @@
+import * as z from 'zod'
+import { envelope } from '../http/envelope.ts'
+
+export const playerBody = z.object({})
+
+export const playerAnswer = envelope(
+  z.object({
+    userId: z.string(),
+    userName: z.string(),
+    playerRating: z.int(),
+    playCount: z.int(),
+    /** When this or a score changed last. */
+    updatedAt: z.iso.datetime({ precision: 3 }),
+  }),
+)

@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { type RequestHandler, Router } from 'express'
+import type { Addresses } from '../addresses.ts'
+import { pageHtml } from './page-html.ts'
+import { pagePolicy } from './page-policy.ts'
+
+const OWN_FOLDER = join(import.meta.dirname, 'page')
+const SWAGGER_UI_FOLDER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+
+/** Every file of the page, and where it is. */
+const FILES: readonly (readonly [string, string])[] = [
+  ['reference.js', OWN_FOLDER],
+  ['reference.css', OWN_FOLDER],
+  ['swagger-ui-bundle.js', SWAGGER_UI_FOLDER],
+  ['swagger-ui.css', SWAGGER_UI_FOLDER],
+]
+
+/** A browser asks each time whether its copy is still right: a new version is there at once. */
+const CACHE_CONTROL = 'no-cache'
+
+/**
+ * The interactive reference of the three services, at `/reference/`.
+ *
+ * @param addresses where clients find the services; asked each time
+ */
+export function referencePages(addresses: () => Addresses): RequestHandler {
+  const router = Router({ caseSensitive: true, strict: true })
+  router.get('/reference', (_req, res) => res.redirect('reference/'))
+  router.get('/reference/', pagePolicy(addresses), (_req, res) => {
+    res.set('Cache-Control', CACHE_CONTROL).type('html').send(pageHtml(addresses()))
+  })
+  for (const [name, root] of FILES) {
+    router.get(`/reference/${name}`, (_req, res, next) => {
+      res.sendFile(name, { root, cacheControl: false, headers: { 'Cache-Control': CACHE_CONTROL } }, (error) => {
+        if (error !== undefined) next(error)
+      })
+    })
+  }
+  return router
+}

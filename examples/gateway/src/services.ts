@@ -1,0 +1,157 @@
+import type { Clock, Quota } from '@scoregw/quota'
+import type { Express } from 'express'
+import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
+import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
+import type { Addresses } from './addresses.ts'
+import type { AuditLog } from './audit/audit-log.ts'
+import { auditRoutes } from './audit/routes.ts'
+import type { ChartRepository } from './charts/chart-repository.ts'
+import { chartRoutesWithDocument } from './charts/charts-document.ts'
+import { chartErrorBody, chartRoutes } from './charts/preview-routes.ts'
+import type { Config } from './config/config.ts'
+import { userIdentifier } from './credentials/identify-user.ts'
+import { jwtVerifier } from './credentials/jwt.ts'
+import { credentialRoutes } from './credentials/routes.ts'
+import type { ServiceCredentials } from './credentials/service-credentials.ts'
+import type { Db } from './db/schema.ts'
+import type { ReadinessCheck } from './health/readiness.ts'
+import { healthRoutes, probeRoutes } from './health/routes.ts'
+import { holdersOnly, usersOnly } from './http/auth.ts'
+import type { Route } from './http/route.ts'
+import { createService } from './http/service.ts'
+import type { Logger } from './log/logger.ts'
+import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
+import { metricsRoutes } from './metrics/routes.ts'
+import { gatewayRoutesWithDocument } from './openapi/gateway.ts'
+import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
+import { AdminQuota } from './quota/admin-quota.ts'
+import { adminQuotaRoutes } from './quota/admin-routes.ts'
+import { createMeter } from './quota/meter.ts'
+import type { OperationName } from './quota/policy.ts'
+import { statusRoutes } from './quota/status-routes.ts'
+import { referencePages } from './reference/reference-pages.ts'
+import { scoreRoutes } from './scores/routes.ts'
+import type { ScoreService } from './scores/score-service.ts'
+import { sourceRoutes } from './sources/routes.ts'
+import type { Sources } from './sources/sources.ts'
+import { MAX_SYNC_BODY_BYTES } from './sync/bodies.ts'
+import { syncRoutes } from './sync/routes.ts'
+import { syncRoutesWithDocument } from './sync/sync-document.ts'
+import { syncErrorBody } from './sync/sync-error.ts'
+import type { SyncService } from './sync/sync-service.ts'
+import { SyncStatus } from './sync/sync-status.ts'
+import { observeOutcomes } from './usage/observe.ts'
+import { usageRoutes } from './usage/usage-routes.ts'
+import { AdminUsers } from './users/admin-users.ts'
+import { GatewayTokens } from './users/gateway-tokens.ts'
+import { adminUserRoutes } from './users/routes.ts'
+import { tokenRoutes } from './users/token-routes.ts'
+import type { UserRepository } from './users/user-repository.ts'
+
+/** What the services are made of. */
+export interface Parts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly db: Db
+  readonly adaptive: AdaptiveMode
+  readonly metrics: GatewayMetrics
+  readonly checks: readonly ReadinessCheck[]
+  readonly users: UserRepository
+  readonly audit: AuditLog
+  readonly credentials: ServiceCredentials
+  readonly charts: ChartRepository
+  readonly scores: ScoreService
+  readonly resources: PlayerResources
+  readonly sources: Sources
+  readonly sync: SyncService
+  readonly quota: Quota<OperationName>
+  isClosing(): boolean
+  /** May change until every service listens: to be asked each time. */
+  addresses(): Addresses
+}
+
+/** The gateway: players and administrators. */
+export function gatewayService(parts: Parts): Express {
+  const { config, clock, logger, adaptive, metrics, checks, users, audit, scores, sources, quota } = parts
+  const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
+  return createService({
+    ...common(parts),
+    routes: gatewayRoutesWithDocument(
+      () => parts.addresses().gateway,
+      [
+        ...healthRoutes(checks),
+        ...scoreRoutes(scores),
+        ...playerResourceRoutes(parts.resources),
+        ...sourceRoutes(sources),
+        ...statusRoutes(quota),
+        ...adminQuotaRoutes(new AdminQuota(quota, users, audit), quota),
+        ...administrationRoutes(parts),
+        ...adaptiveRoutes({ ...adaptive, quota, clock }),
+        ...usageRoutes({ ...adaptive, clock }),
+        ...metricsRoutes(metrics.registry),
+      ],
+    ),
+    observe: [observeOutcomes(adaptive.recorder), metrics.observe],
+    pages: referencePages(parts.addresses),
+    corsOrigins: () => config.corsOrigins,
+    publicBaseUrl: config.publicBaseUrl,
+    authenticate: (publicPaths) => usersOnly(identify, publicPaths),
+    meter: createMeter({ quota, supportForumUrl: config.supportForumUrl, logger }),
+  })
+}
+
+/** Users, credentials, and what administrators did. */
+function administrationRoutes({ db, clock, audit, credentials, sync }: Parts): Route[] {
+  const onLinked = (userId: string, qq: number): Promise<void> => sync.adopt(userId, qq)
+  return [
+    ...adminUserRoutes(new AdminUsers({ db, clock, audit, onLinked })),
+    ...tokenRoutes(new GatewayTokens(db, clock, audit)),
+    ...credentialRoutes(credentials),
+    ...auditRoutes(audit),
+  ]
+}
+
+/** Score sync: bots that bring players' scores. */
+export function syncService(parts: Parts): Express {
+  const { config, db, clock, checks, credentials, sync } = parts
+  return createService({
+    ...common(parts),
+    routes: syncRoutesWithDocument(
+      () => parts.addresses().sync,
+      [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock))],
+    ),
+    errorBody: syncErrorBody,
+    maxBodyBytes: MAX_SYNC_BODY_BYTES,
+    corsOrigins: () => withReferencePage(parts),
+    publicBaseUrl: config.publicSyncUrl,
+    authenticate: (publicPaths) =>
+      holdersOnly('Bot-Token', (token) => credentials.identify('sync', token), publicPaths),
+  })
+}
+
+/** The chart preview: the table of charts, to be looked at. */
+export function chartsService(parts: Parts): Express {
+  const { config, checks, credentials, charts } = parts
+  return createService({
+    ...common(parts),
+    routes: chartRoutesWithDocument(() => parts.addresses().charts, [...probeRoutes(checks), ...chartRoutes(charts)]),
+    errorBody: chartErrorBody,
+    corsOrigins: () => withReferencePage(parts),
+    publicBaseUrl: config.publicChartsUrl,
+    authenticate: (publicPaths) => holdersOnly('X-API-Key', (key) => credentials.identify('charts', key), publicPaths),
+  })
+}
+
+function common({ logger, config: { trustProxy }, isClosing }: Parts): {
+  readonly logger: Logger
+  readonly trustProxy: Config['trustProxy']
+  isClosing(): boolean
+} {
+  return { logger, trustProxy, isClosing }
+}
+
+/** The gateway's reference page calls the other two services. */
+function withReferencePage({ config, addresses }: Parts): readonly string[] {
+  return [...config.corsOrigins, new URL(addresses().gateway).origin]
+}

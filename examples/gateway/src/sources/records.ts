@@ -1,0 +1,67 @@
+import { setImmediate } from 'node:timers/promises'
+import * as z from 'zod'
+import type { Detail } from '../http/http-error.ts'
+import { achievementOfPercent } from '../scores/achievement.ts'
+import type { PlayRecord } from '../scores/merge-best.ts'
+import { comboStatusSchema, syncStatusSchema } from '../scores/statuses.ts'
+import type { FetchedScores } from './score-source.ts'
+
+/** Most records of one answer: more than there are charts. */
+export const MAX_RECORDS = 10_000
+/** Records that are looked at before others have a turn. */
+const SLICE = 200
+
+const PERCENT_ERROR = 'expected a percentage from 0 to 101'
+/** More than any chart has. */
+const MOST_DX_SCORE = 99_999
+const DX_SCORE_ERROR = `expected a whole number from 0 to ${MOST_DX_SCORE}`
+
+/** Fields of a record that both sources write alike, read as ours. */
+export const fields = {
+  levelIndex: z.literal([0, 1, 2, 3, 4], { error: 'expected 0 to 4' }),
+  achievement: z.number(PERCENT_ERROR).min(0, PERCENT_ERROR).max(101, PERCENT_ERROR).transform(achievementOfPercent),
+  dxScore: z.int(DX_SCORE_ERROR).min(0, DX_SCORE_ERROR).max(MOST_DX_SCORE, DX_SCORE_ERROR),
+  combo: named(comboStatusSchema),
+  sync: named(syncStatusSchema),
+} as const
+
+/** A status by its name; nothing at all and an empty text are `none`. */
+function named(schema: z.ZodType<number>): z.ZodType<number> {
+  return z.preprocess((name) => name || 'none', schema)
+}
+
+/** A record's facts, in our terms. */
+export type Facts = Pick<PlayRecord, 'musicId' | 'achievement' | 'dxScore' | 'comboStatus' | 'syncStatus'> & {
+  readonly levelIndex: 0 | 1 | 2 | 3 | 4
+  readonly playedAt?: number | null | undefined
+}
+
+/** A record as a play: one level for every utage chart, and a DX score of 0 is one that was not told. */
+export function playOf({ levelIndex, playedAt = null, ...facts }: Facts): PlayRecord {
+  const level = facts.musicId >= LEAST_UTAGE_ID ? 10 : levelIndex
+  return { ...facts, level, dxScoreSource: facts.dxScore === 0 ? 'unknown' : 'exact', playCount: null, playedAt }
+}
+
+/** Where the ids of utage charts begin. */
+export const LEAST_UTAGE_ID = 100_000
+
+/** Reads records one by one: one that is no play is a fault of its own, and never costs the others. */
+export async function readRecords(
+  records: readonly unknown[],
+  path: string,
+  schema: z.ZodType<PlayRecord>,
+): Promise<Pick<FetchedScores, 'fetched' | 'plays' | 'faults'>> {
+  const plays: PlayRecord[] = []
+  const faults: Detail[] = []
+  for (const [index, record] of records.entries()) {
+    if (index % SLICE === SLICE - 1) await setImmediate()
+    const result = schema.safeParse(record)
+    if (result.success) plays.push(result.data)
+    else faults.push(faultOf(result.error, `${path}.${index}`))
+  }
+  return { fetched: records.length, plays, faults }
+}
+
+function faultOf({ issues: [issue] }: z.ZodError, path: string): Detail {
+  return { path: [path, ...(issue?.path ?? [])].map(String).join('.'), msg: issue?.message ?? 'not valid' }
+}

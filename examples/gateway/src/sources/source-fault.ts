@@ -1,0 +1,44 @@
+import { type ErrorCode, HttpError, type HttpErrorOptions } from '../http/http-error.ts'
+import type { SourceName } from './score-source.ts'
+
+const TITLES: Readonly<Record<SourceName, string>> = { lx: 'LXNS', fish: 'Diving-Fish' }
+
+const TEXTS = {
+  source_credential_rejected: 'did not accept the credential',
+  source_privacy: "does not show this player's scores: the profile is private, or the source's own sign-in has expired",
+  source_unreachable: 'cannot be reached right now',
+  source_bad_response: 'sent an answer that cannot be used',
+  source_error: 'failed on its side',
+  source_rate_limited: 'takes no more requests for now',
+  source_timeout: 'did not answer in time',
+} as const satisfies Partial<Record<ErrorCode, string>>
+
+export type SourceFaultCode = keyof typeof TEXTS
+
+/** Faults that the source is asked in vain for: no answer came back. */
+const FORWARDING: ReadonlySet<SourceFaultCode> = new Set(['source_unreachable', 'source_timeout'])
+
+export interface SourceFaultOptions extends Pick<HttpErrorOptions, 'upstreamStatus' | 'retryAfterSeconds'> {
+  /** For the log: never what the source sent, since that may repeat the credential. */
+  readonly reason?: string | undefined
+}
+
+/** The error of a source that did not give what it was asked for. Its text is ours alone. */
+export function sourceFault(
+  source: SourceName,
+  code: SourceFaultCode,
+  { reason, upstreamStatus, retryAfterSeconds }: SourceFaultOptions = {},
+): HttpError {
+  return new HttpError(code, `${TITLES[source]} ${TEXTS[code]}.`, {
+    source,
+    upstreamStatus,
+    retryAfterSeconds,
+    isForwardingFailed: FORWARDING.has(code),
+    ...(reason === undefined ? {} : { cause: new Error(reason) }),
+  })
+}
+
+/** Whether a source was asked and answered about the player: such a request keeps its price, else guessing would be free. */
+export function isAboutPlayer(error: unknown): boolean {
+  return error instanceof HttpError && (error.code === 'source_credential_rejected' || error.code === 'source_privacy')
+}

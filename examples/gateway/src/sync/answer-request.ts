@@ -1,0 +1,185 @@
+import { MAX_CHUNKS, type SyncAnswer, type SyncBody } from './bodies.ts'
+import { type Chunk, type ChunkResult, isExpired, missingChunks, type SnapshotRow, Snapshots } from './snapshots.ts'
+import { type SyncRequest, storeRequest } from './store-request.ts'
+import { SyncError } from './sync-error.ts'
+import type { Turn } from './turn.ts'
+
+/** A snapshot, the request that is about it, and the turn in which that is worked on. */
+interface Step extends SyncRequest {
+  readonly turn: Turn
+  readonly snapshots: Snapshots
+  readonly snapshot: SnapshotRow
+}
+
+/**
+ * Works on a request by the rules of the protocol. A refusal is a value, since it may have changed something that is to
+ * be committed: an early final chunk is kept, for one.
+ */
+export async function answerRequest(turn: Turn, request: SyncRequest): Promise<SyncAnswer | SyncError> {
+  const { body } = request
+  const snapshots = new Snapshots(turn.db, turn.qq)
+  if (typeof body.snapshot_id !== 'string') {
+    const isFullOpen = (await openSnapshots(turn, snapshots)).some(({ is_full }) => is_full === 1)
+    const result = await storeRequest(turn, request, { isFull: false, isMarking: isFullOpen })
+    return { status: 'ok', snapshot_id: null, ...writable(result) }
+  }
+  const snapshot = await snapshotOf(turn, snapshots, body, body.snapshot_id)
+  if (snapshot instanceof SyncError) return snapshot
+  const step: Step = { ...request, turn, snapshots, snapshot }
+  return snapshot.state === 'finished' ? answerFinished(step) : answerOpen(step)
+}
+
+/** The open ones; those whose time is over are closed on the way. */
+async function openSnapshots({ userId, now }: Turn, snapshots: Snapshots): Promise<SnapshotRow[]> {
+  const open: SnapshotRow[] = []
+  for (const each of await snapshots.allOpen()) {
+    if (isExpired(each, userId, now)) await snapshots.change(each.id, { state: 'expired' })
+    else open.push(each)
+  }
+  return open
+}
+
+/** The snapshot of that id, begun if it is new. */
+async function snapshotOf(
+  turn: Turn,
+  snapshots: Snapshots,
+  body: SyncBody,
+  id: string,
+): Promise<SnapshotRow | SyncError> {
+  const open = await openSnapshots(turn, snapshots)
+  const known = await snapshots.find(id)
+  if (known?.state === 'expired') {
+    return new SyncError(
+      'snapshot_expired',
+      'This snapshot is over. Send it again from its first chunk, under another id.',
+    )
+  }
+  if (known !== undefined) return known
+  const [other] = open
+  if (other !== undefined) {
+    const msg = `The snapshot ${other.id} is open. Send its final chunk first, or wait until it expires.`
+    return new SyncError('snapshot_open', msg)
+  }
+  const begun: SnapshotRow = {
+    qq: turn.qq,
+    id,
+    state: 'open',
+    is_full: body.full_snapshot === true ? 1 : 0,
+    first_turn: turn.number,
+    chunk_total: body.chunk_total ?? null,
+    user_id: turn.userId,
+    has_final: 0,
+    valid_records: 0,
+    touched_at: turn.now,
+  }
+  await snapshots.add(begun)
+  return begun
+}
+
+/** The snapshot stays as it is; a chunk that was in it is answered as it was. */
+async function answerFinished(step: Step): Promise<SyncAnswer> {
+  const { turn, snapshots, snapshot, body, records } = step
+  const chunks = await snapshots.chunks(snapshot.id)
+  const known = chunks.find((chunk) => isChunk(chunk, step) && chunk.checksum === records.checksum)
+  if (known !== undefined) return partOf(snapshot, 'ok', await snapshots.resultOf(snapshot.id, known))
+  const msg = `the snapshot ${snapshot.id} is finished: its later records are not stored`
+  const errors = body.records.length === 0 ? [] : [{ index: 0, path: 'snapshot_id', msg }]
+  const stored_records = await turn.scores.count()
+  return partOf(snapshot, 'ok', { imported: 0, updated: 0, skipped: body.records.length, stored_records, errors })
+}
+
+async function answerOpen(step: Step): Promise<SyncAnswer | SyncError> {
+  const { turn, snapshots, snapshot, body, records } = step
+  const chunks = await snapshots.chunks(snapshot.id)
+  const known = chunks.find((chunk) => isChunk(chunk, step))
+  const conflict = conflictOf(step, known)
+  if (conflict !== undefined) return conflict
+  if (known === undefined && chunks.length >= MAX_CHUNKS) {
+    return new SyncError('validation_failed', `A snapshot has ${MAX_CHUNKS} chunks at most.`)
+  }
+
+  const isFull = snapshot.is_full === 1
+  const chunk = known ?? { turn: turn.number, index: body.chunk_index ?? null, checksum: records.checksum }
+  const result =
+    known === undefined
+      ? await storeRequest(turn, step, { isFull, isMarking: isFull })
+      : await snapshots.resultOf(snapshot.id, known)
+  if (known === undefined) await snapshots.putChunk(snapshot.id, chunk, result)
+
+  const validRecords = snapshot.valid_records + (known === undefined ? records.plays.length : 0)
+  const hasFinal = snapshot.has_final === 1 || body.snapshot_final === true
+  await snapshots.change(snapshot.id, {
+    touched_at: turn.now,
+    user_id: turn.userId,
+    has_final: hasFinal ? 1 : 0,
+    valid_records: validRecords,
+    chunk_total: snapshot.chunk_total ?? body.chunk_total ?? null,
+  })
+  if (!hasFinal) return partOf(snapshot, 'partial', result)
+  const arrived = known === undefined ? [...chunks, chunk] : chunks
+  return finish(step, { chunk, result, arrived, validRecords })
+}
+
+interface LastChunk {
+  readonly chunk: Chunk
+  readonly result: ChunkResult
+  readonly arrived: readonly Chunk[]
+  readonly validRecords: number
+}
+
+/** Ends a snapshot whose final chunk has come, if no other one is missing. */
+async function finish(
+  { turn, snapshots, snapshot, body }: Step,
+  { chunk, result, arrived, validRecords }: LastChunk,
+): Promise<SyncAnswer | SyncError> {
+  const missing = missingChunks(snapshot.chunk_total ?? body.chunk_total ?? null, arrived)
+  if (missing.length > 0) {
+    if (body.snapshot_final !== true) return partOf(snapshot, 'partial', result)
+    const msg = `This chunk is kept. Others have not arrived: ${missing.join(', ')}.`
+    return new SyncError('snapshot_incomplete', msg, { missing })
+  }
+  if (snapshot.is_full === 1 && validRecords === 0) {
+    await snapshots.remove(snapshot.id)
+    return new SyncError('snapshot_empty', 'No record of the whole snapshot is valid. Nothing was deleted.')
+  }
+  if (snapshot.is_full === 1) {
+    const removed = await turn.scores.removeOlder(turn.qq, snapshot.first_turn)
+    if (removed > 0) await turn.markChanged()
+  }
+  const whole = { ...result, stored_records: await turn.scores.count() }
+  await snapshots.putChunk(snapshot.id, chunk, whole)
+  await snapshots.change(snapshot.id, { state: 'finished' })
+  return partOf(snapshot, 'ok', whole)
+}
+
+/** Whether a request is about a chunk that has come: by its index, or where it gives none by its records. */
+function isChunk(chunk: Chunk, { body, records }: SyncRequest): boolean {
+  return typeof body.chunk_index === 'number' ? chunk.index === body.chunk_index : chunk.checksum === records.checksum
+}
+
+function conflictOf({ snapshot, body, records }: Step, known: Chunk | undefined): SyncError | undefined {
+  const conflict = (msg: string): SyncError => new SyncError('chunk_conflict', msg)
+  if (known !== undefined && known.checksum !== records.checksum) {
+    return conflict(`Chunk ${known.index} came with other records, of the checksum ${known.checksum}.`)
+  }
+  if ((body.full_snapshot === true) !== (snapshot.is_full === 1)) {
+    return conflict('full_snapshot is not what it was on the first chunk.')
+  }
+  const { chunk_total: total, chunk_index: index } = body
+  const before = snapshot.chunk_total
+  if (before !== null && typeof total === 'number' && total !== before) {
+    return conflict(`chunk_total was ${before} on an earlier chunk.`)
+  }
+  if (before !== null && typeof index === 'number' && index >= before) {
+    return conflict(`chunk_index is ${index}, and chunk_total was ${before} on an earlier chunk.`)
+  }
+  return undefined
+}
+
+function partOf({ id }: SnapshotRow, status: SyncAnswer['status'], result: ChunkResult): SyncAnswer {
+  return { status, snapshot_id: id, ...writable(result) }
+}
+
+function writable({ errors, ...counts }: ChunkResult): Omit<SyncAnswer, 'status' | 'snapshot_id'> {
+  return { ...counts, errors: [...errors] }
+}

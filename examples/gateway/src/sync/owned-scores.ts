@@ -1,0 +1,143 @@
+import { type RawBuilder, type Selectable, sql } from 'kysely'
+import type { ChartKey } from '../charts/chart.ts'
+import type { Db, ScoreTable } from '../db/schema.ts'
+import type { StoredScore } from '../scores/score.ts'
+
+/** A score and what score sync knows of it. */
+export interface OwnedScore extends StoredScore {
+  /** The account of score sync that it came from whole; `null`: it did not, or only in part. */
+  readonly syncQq: number | null
+  /** The turn of that account's writes that had it last. */
+  readonly syncTurn: number | null
+}
+
+/** Whose scores: a user's, or those of an account of score sync that is nobody's here. */
+export type Owner = { readonly userId: string } | { readonly qq: number }
+
+const COLUMNS = [
+  'music_id',
+  'level',
+  'achievement',
+  'dx_score',
+  'dx_score_source',
+  'combo_status',
+  'sync_status',
+  'play_count',
+  'source',
+  'played_at',
+  'updated_at',
+  'sync_qq',
+  'sync_turn',
+] as const
+
+type Row = Selectable<Pick<ScoreTable, (typeof COLUMNS)[number]>>
+
+const COLUMN_LIST = sql.join(COLUMNS.map((column) => sql.ref(column)))
+const OVERWRITES = sql.join(
+  COLUMNS.slice(2).map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
+)
+
+/** The scores of one owner, in either of the two tables that have the same columns. */
+export class OwnedScores {
+  readonly #db: Db
+  readonly #table: RawBuilder<unknown>
+  readonly #column: RawBuilder<unknown>
+  readonly #owner: string | number
+
+  constructor(db: Db, owner: Owner) {
+    const isUser = 'userId' in owner
+    this.#db = db
+    this.#table = sql.table(isUser ? 'scores' : 'sync_scores')
+    this.#column = sql.ref(isUser ? 'user_id' : 'qq')
+    this.#owner = isUser ? owner.userId : owner.qq
+  }
+
+  /** Those of some music, a few hundred at most, of all its levels. */
+  async ofMusic(keys: readonly ChartKey[]): Promise<OwnedScore[]> {
+    const ids = [...new Set(keys.map(({ musicId }) => musicId))]
+    const { rows } = await sql<Row>`
+      select ${COLUMN_LIST} from ${this.#table} where ${this.#isOwners()} and music_id in (${sql.join(ids)})
+    `.execute(this.#db)
+    return rows.map(fromRow)
+  }
+
+  /** Up to `limit` scores behind a chart, by music and level. */
+  async after({ musicId, level }: ChartKey, limit: number): Promise<OwnedScore[]> {
+    const { rows } = await sql<Row>`
+      select ${COLUMN_LIST} from ${this.#table}
+      where ${this.#isOwners()} and (music_id > ${musicId} or (music_id = ${musicId} and level > ${level}))
+      order by music_id, level limit ${limit}
+    `.execute(this.#db)
+    return rows.map(fromRow)
+  }
+
+  /** Stores scores of different charts, a few hundred at most, over what is there. */
+  async putAll(scores: readonly OwnedScore[]): Promise<void> {
+    if (scores.length === 0) return
+    const rows = scores.map((score) => sql`(${sql.join([this.#owner, ...valuesOf(score)])})`)
+    await sql`
+      insert into ${this.#table} (${this.#column}, ${COLUMN_LIST}) values ${sql.join(rows)}
+      on conflict (${this.#column}, music_id, level) do update set ${OVERWRITES}
+    `.execute(this.#db)
+  }
+
+  /** Deletes what came whole from an account's sync, is of its own, and was not in any of its turns since `turn`. */
+  async removeOlder(qq: number, turn: number): Promise<number> {
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${this.#table}
+      where ${this.#isOwners()} and source = 'bot' and sync_qq = ${qq} and sync_turn < ${turn}
+    `.execute(this.#db)
+    return Number(numAffectedRows)
+  }
+
+  async removeAll(): Promise<void> {
+    await sql`delete from ${this.#table} where ${this.#isOwners()}`.execute(this.#db)
+  }
+
+  async count(): Promise<number> {
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from ${this.#table} where ${this.#isOwners()}
+    `.execute(this.#db)
+    return Number(rows[0]?.count ?? 0)
+  }
+
+  #isOwners(): RawBuilder<unknown> {
+    return sql`${this.#column} = ${this.#owner}`
+  }
+}
+
+function valuesOf(score: OwnedScore): (string | number | null)[] {
+  return [
+    score.musicId,
+    score.level,
+    score.achievement,
+    score.dxScore,
+    score.dxScoreSource,
+    score.comboStatus,
+    score.syncStatus,
+    score.playCount,
+    score.source,
+    score.playedAt,
+    score.updatedAt,
+    score.syncQq,
+    score.syncTurn,
+  ]
+}
+
+function fromRow(row: Row): OwnedScore {
+  return {
+    musicId: row.music_id,
+    level: row.level as OwnedScore['level'],
+    achievement: row.achievement,
+    dxScore: row.dx_score,
+    dxScoreSource: row.dx_score_source,
+    comboStatus: row.combo_status,
+    syncStatus: row.sync_status,
+    playCount: row.play_count,
+    source: row.source,
+    playedAt: row.played_at,
+    updatedAt: row.updated_at,
+    syncQq: row.sync_qq,
+    syncTurn: row.sync_turn,
+  }
+}

@@ -1,0 +1,110 @@
+import type { Clock } from '@scoregw/quota'
+import { PostgresAdapter, sql, type Transaction } from 'kysely'
+import type { Db, Tables } from '../db/schema.ts'
+import { withPlayer } from '../db/with-player.ts'
+import { adoptScores } from './adopt-scores.ts'
+import { OwnedScores } from './owned-scores.ts'
+import { playerBusy } from './sync-error.ts'
+import type { Turn } from './turn.ts'
+
+/** Who is linked, and to be asked again after the locks are had: only then it stays so. */
+class LinkMoved extends Error {}
+
+/** How often a turn begins again because the account was linked meanwhile. */
+const MAX_ATTEMPTS = 3
+
+/** Lets the writes of a player take turns: in this process by a set, beyond it by locks of the database, gone with a process that is killed. */
+export class PlayerTurns {
+  readonly #db: Db
+  readonly #clock: Clock
+  readonly #isPostgres: boolean
+  readonly #busy = new Set<number>()
+
+  constructor(db: Db, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+    this.#isPostgres = db.getExecutor().adapter instanceof PostgresAdapter
+  }
+
+  /**
+   * Works while no other write of the player is under way in this process.
+   * @throws {SyncError} `player_busy`
+   */
+  async alone<T>(qq: number, work: () => Promise<T>): Promise<T> {
+    if (this.#busy.has(qq)) throw playerBusy(qq)
+    this.#busy.add(qq)
+    try {
+      return await work()
+    } finally {
+      this.#busy.delete(qq)
+    }
+  }
+
+  /**
+   * Works in one transaction: all of it happens, or nothing. With `isPatient` it waits for a write that is under way in
+   * another process.
+   * @throws {SyncError} `player_busy`
+   */
+  async take<T>(qq: number, isPatient: boolean, work: (turn: Turn) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#take(qq, isPatient, work)
+      } catch (error) {
+        if (error instanceof LinkMoved && attempt < MAX_ATTEMPTS) continue
+        throw error instanceof LinkMoved || isLocked(error) ? playerBusy(qq, error) : error
+      }
+    }
+  }
+
+  async #take<T>(qq: number, isPatient: boolean, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const userId = await linkedUser(this.#db, qq)
+    const begin = async (db: Transaction<Tables>, now: number, markChanged: () => Promise<void>): Promise<T> => {
+      if (this.#isPostgres && !isPatient) await tryLock(db, qq)
+      const number = await nextTurn(db, qq)
+      if ((await linkedUser(db, qq)) !== userId) throw new LinkMoved()
+      const scores = new OwnedScores(db, userId === null ? { qq } : { userId })
+      const turn: Turn = { db, qq, now, number, userId, scores, markChanged }
+      // An account that was linked a moment ago may not have been given what was kept for it.
+      if (userId !== null) await adoptScores(turn)
+      return work(turn)
+    }
+    // The user's row before the player's, as in everything that locks both: so they never wait for each other.
+    if (userId === null) {
+      return this.#db.transaction().execute((db) => begin(db, this.#clock.now(), async () => undefined))
+    }
+    return withPlayer(this.#db, this.#clock, userId, ({ db, now, markChanged }) => begin(db, now, markChanged))
+  }
+}
+
+/** Whose account is linked to a player; `null`: nobody's. */
+export async function linkedUser(db: Db, qq: number): Promise<string | null> {
+  const row = await db.selectFrom('users').select('id').where('qq', '=', qq).executeTakeFirst()
+  return row?.id ?? null
+}
+
+/** Locks the player until the transaction ends, also one that has never been heard of. */
+async function tryLock(db: Transaction<Tables>, qq: number): Promise<void> {
+  const { rows } = await sql<{ isLocked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${`score-sync:${qq}`}, 0)) as "isLocked"
+  `.execute(db)
+  if (rows[0]?.isLocked !== true) throw playerBusy(qq)
+}
+
+/** A write, so that the transaction waits here for another one of the player. */
+async function nextTurn(db: Transaction<Tables>, qq: number): Promise<number> {
+  const { turn } = await db
+    .insertInto('sync_players')
+    .values({ qq, turn: 1 })
+    .onConflict((conflict) =>
+      conflict.column('qq').doUpdateSet(({ eb, ref }) => ({ turn: eb(ref('sync_players.turn'), '+', 1) })),
+    )
+    .returning('turn')
+    .executeTakeFirstOrThrow()
+  return turn
+}
+
+/** Whether the database gave up waiting for a lock: nothing was written, and another try may succeed. */
+function isLocked(error: unknown): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' && (code.startsWith('SQLITE_BUSY') || ['40001', '40P01', '55P03'].includes(code))
+}

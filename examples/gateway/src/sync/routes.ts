@@ -1,0 +1,83 @@
+import type { ErrorCode } from '../http/http-error.ts'
+import { type Route, route } from '../http/route.ts'
+import {
+  playerAnswer,
+  playerParams,
+  snapshotAnswer,
+  snapshotParams,
+  snapshotQuery,
+  syncAnswer,
+  syncBody,
+  syncBodyForm,
+} from './bodies.ts'
+import type { SyncService } from './sync-service.ts'
+import type { SyncStatus } from './sync-status.ts'
+
+const ERRORS = [
+  'chunk_conflict',
+  'snapshot_open',
+  'snapshot_incomplete',
+  'snapshot_expired',
+  'snapshot_empty',
+  'checksum_mismatch',
+  'player_busy',
+] as const satisfies readonly ErrorCode[]
+
+const EXAMPLE = {
+  qq: 10_001,
+  nickname: 'demo',
+  rating: 14_210,
+  records: [{ song_id: 10_106, level_index: 3, achievements: 100.5, dxScore: 2871, fc: 'fc', fs: 'fs' }],
+}
+
+/** Bringing scores, and what has arrived. */
+export function syncRoutes(service: SyncService, status: SyncStatus): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: '/api/bot/sync',
+      docs: {
+        id: 'sync',
+        tag: 'Sync',
+        summary: "Bring a player's scores, all at once or in chunks of a snapshot",
+        example: EXAMPLE,
+        bodyForm: syncBodyForm,
+        errors: ERRORS,
+      },
+      access: 'holder',
+      body: syncBody,
+      answer: syncAnswer,
+      async handle({ input }) {
+        return { body: await service.sync(input) }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/bot/sync/:snapshotId',
+      docs: {
+        id: 'readSnapshot',
+        tag: 'Sync',
+        summary: 'Which chunks of a snapshot have arrived',
+        errors: ['not_found', 'conflict'],
+      },
+      access: 'holder',
+      params: snapshotParams,
+      query: snapshotQuery,
+      answer: snapshotAnswer,
+      async handle({ params: { snapshotId }, query: { qq } }) {
+        return { body: await status.snapshot(snapshotId, qq) }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/bot/player/:qq',
+      docs: { id: 'readPlayer', tag: 'Sync', summary: 'What is stored of a player', errors: ['not_found'] },
+      access: 'holder',
+      params: playerParams,
+      answer: playerAnswer,
+      async handle({ params: { qq } }) {
+        return { body: await status.player(qq) }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,116 @@
+import type { Selectable } from 'kysely'
+import type { Db, SyncSnapshotTable } from '../db/schema.ts'
+import type { RecordFault } from './records.ts'
+
+/** How long a snapshot stays open, in milliseconds, with no chunk coming. */
+export const SNAPSHOT_IDLE_MS = 30 * 60_000
+
+/** What was answered to a chunk, but for its status. */
+export interface ChunkResult {
+  readonly imported: number
+  readonly updated: number
+  readonly skipped: number
+  readonly stored_records: number
+  readonly errors: readonly RecordFault[]
+}
+
+export interface Chunk {
+  /** The turn in which it came. */
+  readonly turn: number
+  /** `null` where the bot gives none: it is known by its records then. */
+  readonly index: number | null
+  readonly checksum: string
+}
+
+export type SnapshotRow = Selectable<SyncSnapshotTable>
+
+/** The snapshots of one player and their chunks. */
+export class Snapshots {
+  readonly #db: Db
+  readonly #qq: number
+
+  constructor(db: Db, qq: number) {
+    this.#db = db
+    this.#qq = qq
+  }
+
+  async find(id: string): Promise<SnapshotRow | undefined> {
+    return this.#db
+      .selectFrom('sync_snapshots')
+      .selectAll()
+      .where('qq', '=', this.#qq)
+      .where('id', '=', id)
+      .executeTakeFirst()
+  }
+
+  /** Those whose state is open; some of them may be over by time. */
+  async allOpen(): Promise<SnapshotRow[]> {
+    return this.#db
+      .selectFrom('sync_snapshots')
+      .selectAll()
+      .where('qq', '=', this.#qq)
+      .where('state', '=', 'open')
+      .execute()
+  }
+
+  async add(row: SnapshotRow): Promise<void> {
+    await this.#db.insertInto('sync_snapshots').values(row).execute()
+  }
+
+  async change(id: string, values: Partial<Omit<SnapshotRow, 'qq' | 'id'>>): Promise<void> {
+    await this.#db.updateTable('sync_snapshots').set(values).where('qq', '=', this.#qq).where('id', '=', id).execute()
+  }
+
+  /** With its chunks. */
+  async remove(id: string): Promise<void> {
+    await this.#db.deleteFrom('sync_snapshots').where('qq', '=', this.#qq).where('id', '=', id).execute()
+  }
+
+  /** The chunks in the order in which they came. */
+  async chunks(id: string): Promise<Chunk[]> {
+    return this.#db
+      .selectFrom('sync_chunks')
+      .select(['turn', 'chunk_index as index', 'checksum'])
+      .where('qq', '=', this.#qq)
+      .where('snapshot_id', '=', id)
+      .orderBy('turn')
+      .execute()
+  }
+
+  async resultOf(id: string, { turn }: Chunk): Promise<ChunkResult> {
+    const { result } = await this.#db
+      .selectFrom('sync_chunks')
+      .select('result')
+      .where('qq', '=', this.#qq)
+      .where('snapshot_id', '=', id)
+      .where('turn', '=', turn)
+      .executeTakeFirstOrThrow()
+    return JSON.parse(result) as ChunkResult
+  }
+
+  /** Stores a chunk, or its new result. */
+  async putChunk(id: string, { turn, index, checksum }: Chunk, result: ChunkResult): Promise<void> {
+    const text = JSON.stringify(result)
+    await this.#db
+      .insertInto('sync_chunks')
+      .values({ qq: this.#qq, snapshot_id: id, turn, chunk_index: index, checksum, result: text })
+      .onConflict((conflict) => conflict.columns(['qq', 'snapshot_id', 'turn']).doUpdateSet({ result: text }))
+      .execute()
+  }
+}
+
+/** Whether a snapshot is over without having been finished. */
+export function isExpired(snapshot: SnapshotRow, userId: string | null, now: number): boolean {
+  if (snapshot.state !== 'open') return snapshot.state === 'expired'
+  // Its first chunks are in the scores of an account that is not the player's any more.
+  const isMoved = snapshot.user_id !== null && snapshot.user_id !== userId
+  return isMoved || now - snapshot.touched_at >= SNAPSHOT_IDLE_MS
+}
+
+/** Indices that a final chunk came before; chunks without an index count as the first ones that are missing. */
+export function missingChunks(total: number | null, chunks: readonly Chunk[]): number[] {
+  const arrived = new Set(chunks.map(({ index }) => index))
+  const withoutIndex = chunks.filter(({ index }) => index === null).length
+  const others = Array.from({ length: total ?? 0 }, (_, index) => index).filter((index) => !arrived.has(index))
+  return others.slice(withoutIndex)
+}

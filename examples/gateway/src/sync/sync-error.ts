@@ -1,0 +1,46 @@
+import * as z from 'zod'
+import type { ErrorBody } from '../http/error-handler.ts'
+import { ERROR_CODES, type ErrorCode, HttpError, type HttpErrorOptions } from '../http/http-error.ts'
+
+/** A refusal of score sync, with what helps to go on. */
+export class SyncError extends HttpError {
+  override readonly name = 'SyncError'
+  /** Indices of the chunks that a final one came before. */
+  readonly missing: readonly number[] | undefined
+
+  constructor(code: ErrorCode, msg: string, options: HttpErrorOptions & { readonly missing?: readonly number[] } = {}) {
+    super(code, msg, options)
+    this.missing = options.missing
+  }
+}
+
+/** Seconds after which a player's next write may be tried. */
+const BUSY_RETRY_SECONDS = 1
+
+/** 429: another write of the player is under way. */
+export function playerBusy(qq: number, cause?: unknown): SyncError {
+  const msg = `Another write for ${qq} is under way. Send the same request again.`
+  return new SyncError('player_busy', msg, { retryAfterSeconds: BUSY_RETRY_SECONDS, cause })
+}
+
+/** `{ error, msg, detail, requestId, details?, missing?, retryAfterSeconds? }`: `detail` is `msg` once more, for existing clients. */
+export const syncErrorBody: ErrorBody = (error, requestId) => {
+  const { code, message: msg, details, retryAfterSeconds } = error
+  const missing = error instanceof SyncError ? error.missing : undefined
+  return { error: code, msg, detail: msg, requestId, details, missing, retryAfterSeconds }
+}
+
+export const syncErrorSchema: z.ZodType = z
+  .object({
+    error: z.enum(ERROR_CODES).describe('What went wrong, for programs.'),
+    msg: z.string().describe('What went wrong, for people.'),
+    detail: z.string().describe('The same as `msg`.'),
+    requestId: z.string().describe('Names the request in our log.'),
+    details: z
+      .array(z.object({ path: z.string(), msg: z.string() }))
+      .optional()
+      .describe('Everything that is wrong with the request, by dotted path.'),
+    missing: z.array(z.int()).optional().describe('With `snapshot_incomplete`: the chunks that have not arrived.'),
+    retryAfterSeconds: z.int().optional().describe('Whole seconds to wait before the next attempt.'),
+  })
+  .meta({ id: 'Error', description: 'What went wrong.' })

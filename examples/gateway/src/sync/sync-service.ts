@@ -1,0 +1,42 @@
+import type { Clock } from '@scoregw/quota'
+import type { Db } from '../db/schema.ts'
+import { adoptProfile } from './adopt-scores.ts'
+import { answerRequest } from './answer-request.ts'
+import type { SyncAnswer, SyncBody } from './bodies.ts'
+import { PlayerTurns } from './player-turns.ts'
+import { readSyncRecords } from './records.ts'
+import { SyncError } from './sync-error.ts'
+
+/** Brings players' scores from bots: single pushes, and snapshots in chunks. */
+export class SyncService {
+  readonly #turns: PlayerTurns
+
+  constructor(db: Db, clock: Clock) {
+    this.#turns = new PlayerTurns(db, clock)
+  }
+
+  /**
+   * Stores a request's records, in one transaction.
+   * @throws {SyncError} for everything that the protocol refuses
+   */
+  async sync(body: SyncBody): Promise<SyncAnswer> {
+    return this.#turns.alone(body.qq, async () => {
+      const records = await readSyncRecords(body.records)
+      const { checksum } = body
+      if (typeof checksum === 'string' && checksum.toLowerCase() !== records.checksum) {
+        throw new SyncError('checksum_mismatch', `The records have the checksum ${records.checksum}.`)
+      }
+      const outcome = await this.#turns.take(body.qq, false, (turn) => answerRequest(turn, { body, records }))
+      if (outcome instanceof SyncError) throw outcome
+      return outcome
+    })
+  }
+
+  /** Gives an account that was linked what is kept for it; once more does no harm. */
+  async adopt(userId: string, qq: number): Promise<void> {
+    await this.#turns.take(qq, true, async (turn) => {
+      if (turn.userId !== userId) return
+      await adoptProfile(turn)
+    })
+  }
+}

@@ -1,0 +1,19 @@
+import type { Transaction } from 'kysely'
+import type { Tables } from '../db/schema.ts'
+import type { OwnedScores } from './owned-scores.ts'
+
+/** A transaction that has one player of score sync, and the account that is the player's, to itself. */
+export interface Turn {
+  readonly db: Transaction<Tables>
+  readonly qq: number
+  /** The instant it began. */
+  readonly now: number
+  /** The player's writes, counted. */
+  readonly number: number
+  /** Whose account is linked; `null`: nobody's. */
+  readonly userId: string | null
+  /** The account's, or those that are kept for the account to come. */
+  readonly scores: OwnedScores
+  /** To be called when scores or the player's data change: the account's owner is told when that was last. */
+  markChanged(): Promise<void>
+}

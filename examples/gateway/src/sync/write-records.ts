@@ -1,0 +1,90 @@
+import { setImmediate } from 'node:timers/promises'
+import { type ChartKey, chartText } from '../charts/chart.ts'
+import { isSameRecord, mergeBest, type PlayRecord } from '../scores/merge-best.ts'
+import { isSamePlay } from '../scores/score.ts'
+import { isFromSync } from './adopt-scores.ts'
+import type { OwnedScore } from './owned-scores.ts'
+import type { SyncRecords } from './records.ts'
+import type { Turn } from './turn.ts'
+
+/** Scores that are read and written before others have a turn: a few milliseconds of an embedded database. */
+const SLICE = 200
+
+export interface WriteOptions {
+  /** Writes over what is there, instead of keeping the best of each field. */
+  readonly isFull: boolean
+  /** Whether a full snapshot is open: what this turn has, also unchanged, is then marked as had since its first chunk. */
+  readonly isMarking: boolean
+}
+
+/** What became of the plays; the others are unchanged. */
+export interface WriteCounts {
+  readonly imported: number
+  readonly updated: number
+}
+
+/** Writes a request's plays into the player's scores. */
+export async function writeRecords(
+  turn: Turn,
+  { plays, faultyCharts }: SyncRecords,
+  options: WriteOptions,
+): Promise<WriteCounts> {
+  const { scores } = turn
+  let imported = 0
+  let updated = 0
+  for (const slice of slicesOf(plays)) {
+    const stored = new Map((await scores.ofMusic(slice)).map((score) => [chartText(score), score]))
+    const written: OwnedScore[] = []
+    for (const play of slice) {
+      const before = stored.get(chartText(play))
+      const after = afterOf(turn, before, play, options)
+      if (after === undefined) continue
+      written.push(after)
+      if (before === undefined) imported++
+      else if (!isSameRecord(before, after)) updated++
+    }
+    await scores.putAll(written)
+    await setImmediate()
+  }
+  if (options.isMarking) await markFaulty(turn, faultyCharts)
+  if (imported + updated > 0) await turn.markChanged()
+  return { imported, updated }
+}
+
+/** What is to be stored of a play; `undefined`: nothing. */
+function afterOf(
+  turn: Turn,
+  before: OwnedScore | undefined,
+  play: PlayRecord,
+  { isFull, isMarking }: WriteOptions,
+): OwnedScore | undefined {
+  const whole = { syncQq: turn.qq, syncTurn: turn.number }
+  const stamp = { source: 'bot', updatedAt: turn.now } as const
+  if (before === undefined) return { ...play, ...stamp, ...whole }
+  const isOurs = isFromSync(before, turn.qq)
+  const { playCount, playedAt } = before
+  const after = isFull ? { ...play, playCount, playedAt } : mergeBest(before, play)
+  const isSame = isFull ? isSamePlay(before, play) : isSameRecord(before, after)
+  if (isSame) return isOurs && isMarking ? { ...before, ...whole } : undefined
+  // Merged into what came from elsewhere, it is a mixture: no snapshot deletes it.
+  return { ...after, ...stamp, ...(isFull || isOurs ? whole : { syncQq: null, syncTurn: null }) }
+}
+
+/** A record that cannot be read still says that the snapshot has the chart: the score stays as it is. */
+async function markFaulty({ scores, qq, number }: Turn, charts: readonly ChartKey[]): Promise<void> {
+  const wanted = new Set(charts.map(chartText))
+  for (const slice of slicesOf(charts)) {
+    const stored = await scores.ofMusic(slice)
+    const named = stored.filter((score) => wanted.has(chartText(score)) && isFromSync(score, qq))
+    await scores.putAll(named.map((score) => ({ ...score, syncTurn: number })))
+    await setImmediate()
+  }
+}
+
+/** In the order of the music, so that the levels of one piece are read once. */
+function slicesOf<T extends ChartKey>(charts: readonly T[]): T[][] {
+  const ordered = charts.toSorted((a, b) => a.musicId - b.musicId)
+  return Array.from({ length: Math.ceil(ordered.length / SLICE) }, (_, index) =>
+    ordered.slice(index * SLICE, (index + 1) * SLICE),
+  )
+}

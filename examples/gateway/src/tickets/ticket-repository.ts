@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '@scoregw/quota'
+import type { Transaction } from 'kysely'
+import type { Db, Tables } from '../db/schema.ts'
+import { withPlayer } from '../db/with-player.ts'
+import type { ChargeId, TicketLot } from './ticket.ts'
+
+/** The tickets and the balance of one player inside a transaction that has the player to itself. */
+export interface PlayerTickets {
+  readonly transaction: Transaction<Tables>
+  /** The instant it began. */
+  readonly now: number
+  /** In credits. */
+  balance(): Promise<number>
+  setBalance(balance: number): Promise<void>
+  add(lot: TicketLot): Promise<void>
+  /** Those that are valid. */
+  held(): Promise<TicketLot[]>
+  /** Expired ones too. */
+  removeAll(): Promise<void>
+}
+
+/** Players' tickets, and the balances they are paid from. */
+export class TicketRepository {
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor(db: Db, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** A player's valid tickets, in the order of their purchase. */
+  async held(userId: string): Promise<TicketLot[]> {
+    return heldAt(this.#db, userId, this.#clock.now())
+  }
+
+  /** Works on a player's tickets in one transaction: all of it happens, or nothing. */
+  async change<T>(userId: string, work: (tickets: PlayerTickets) => Promise<T>): Promise<T> {
+    return withPlayer(this.#db, this.#clock, userId, ({ db, now }) => work(playerTickets(db, now, userId)))
+  }
+}
+
+function playerTickets(db: Transaction<Tables>, now: number, userId: string): PlayerTickets {
+  return {
+    transaction: db,
+    now,
+    async balance() {
+      const user = await db.selectFrom('users').select('balance').where('id', '=', userId).executeTakeFirstOrThrow()
+      return user.balance
+    },
+    async setBalance(balance) {
+      await db.updateTable('users').set({ balance }).where('id', '=', userId).execute()
+    },
+    async add({ chargeId, stock, purchasedAt, validUntil }) {
+      await db
+        .insertInto('tickets')
+        .values({
+          id: randomUUID(),
+          user_id: userId,
+          charge_id: chargeId,
+          stock,
+          purchased_at: purchasedAt,
+          valid_until: validUntil,
+        })
+        .execute()
+    },
+    held: () => heldAt(db, userId, now),
+    async removeAll() {
+      await db.deleteFrom('tickets').where('user_id', '=', userId).execute()
+    },
+  }
+}
+
+async function heldAt(db: Db, userId: string, now: number): Promise<TicketLot[]> {
+  const rows = await db
+    .selectFrom('tickets')
+    .select(['charge_id', 'stock', 'purchased_at', 'valid_until'])
+    .where('user_id', '=', userId)
+    .where('valid_until', '>', now)
+    .orderBy('purchased_at')
+    .orderBy('charge_id')
+    .orderBy('id')
+    .execute()
+  return rows.map(({ charge_id, stock, purchased_at, valid_until }) => ({
+    chargeId: charge_id as ChargeId,
+    stock,
+    purchasedAt: purchased_at,
+    validUntil: valid_until,
+  }))
+}

@@ -1,0 +1,57 @@
+import type { Transaction } from 'kysely'
+import type { Tables } from '../db/schema.ts'
+import { HttpError } from '../http/http-error.ts'
+import { type ChargeId, TICKET_CREDITS, TICKET_VALID_MS, type TicketLot } from './ticket.ts'
+import type { TicketRepository } from './ticket-repository.ts'
+
+/** What players do with tickets. */
+export class TicketService {
+  readonly #tickets: TicketRepository
+
+  constructor(tickets: TicketRepository) {
+    this.#tickets = tickets
+  }
+
+  /** The tickets a player has, in the order of their purchase. */
+  async held(userId: string): Promise<TicketLot[]> {
+    return this.#tickets.held(userId)
+  }
+
+  /**
+   * Buys a ticket: balance, ticket and whatever else is written in the same transaction, or nothing.
+   *
+   * @param bought is told the new balance, at the end of that transaction
+   * @returns the new balance, in credits
+   * @throws {HttpError} `insufficient_balance`
+   */
+  async buy(
+    userId: string,
+    chargeId: ChargeId,
+    bought: (transaction: Transaction<Tables>, balance: number) => Promise<void>,
+  ): Promise<number> {
+    return this.#tickets.change(userId, async (tickets) => {
+      const before = await tickets.balance()
+      const balance = before - TICKET_CREDITS[chargeId]
+      if (balance < 0) throw insufficient(chargeId, before)
+      await tickets.setBalance(balance)
+      const { now } = tickets
+      await tickets.add({ chargeId, stock: 1, purchasedAt: now, validUntil: now + TICKET_VALID_MS })
+      await bought(tickets.transaction, balance)
+      return balance
+    })
+  }
+
+  /** Takes a player's tickets away, without paying anything back, and tells how many valid ones there were. */
+  async clear(userId: string): Promise<number> {
+    return this.#tickets.change(userId, async (tickets) => {
+      const held = await tickets.held()
+      await tickets.removeAll()
+      return held.reduce((sum, { stock }) => sum + stock, 0)
+    })
+  }
+}
+
+function insufficient(chargeId: ChargeId, balance: number): HttpError {
+  const msg = `A ticket of chargeId ${chargeId} costs ${TICKET_CREDITS[chargeId]} credits, and the balance is ${balance}.`
+  return new HttpError('insufficient_balance', msg)
+}

@@ -1,0 +1,87 @@
+import type { Clock, OutcomeRecorder, OutcomeStore } from '@scoregw/quota'
+import * as z from 'zod'
+import { type Route, route } from '../http/route.ts'
+import { bucketRange, bucketsOf, summaryOf } from './failure-rate.ts'
+
+const MAX_DAYS = 7
+/** Lengths of a bucket that divide a day, so that a chart has no part of one. */
+const BUCKET_MINUTES = [5, 10, 15, 30, 60] as const
+
+const DAYS_ERROR = `expected a whole number from 1 to ${MAX_DAYS}`
+const BUCKET_ERROR = `expected one of ${BUCKET_MINUTES.join(', ')}`
+
+const query = z.object({
+  days: z
+    .string()
+    .regex(new RegExp(`^[1-${MAX_DAYS}]$`), DAYS_ERROR)
+    .default(String(MAX_DAYS))
+    .transform(Number)
+    .describe('how many days back'),
+  bucketMinutes: z
+    .enum(BUCKET_MINUTES.map(String), BUCKET_ERROR)
+    .default('30')
+    .transform(Number)
+    .describe('length of a bucket'),
+})
+
+const count = z.int().min(0)
+const rate = z.number().min(0).max(1)
+
+const bucket = z.object({
+  ts: z.iso.datetime({ precision: 3 }),
+  bucketUnix: z.int().describe('the same, in seconds since the epoch'),
+  calls: count,
+  codeZero: count.describe('server internal errors without an answer to pass on (httpStatus 0)'),
+  serverError: count.describe('all server internal errors: httpStatus 0, or 500 and above'),
+  clientError: count,
+  businessFail: count.describe('answers below 400 whose returnCode is not 1'),
+  successRate: rate,
+  failureRate: rate.describe('(businessFail + serverError) / calls; 0 without calls'),
+})
+
+const { ts: _ts, bucketUnix: _unix, ...totals } = bucket.shape
+
+const answer = z.object({
+  scope: z.literal('Site'),
+  days: z.int(),
+  bucketMinutes: z.int(),
+  since: z.iso.datetime({ precision: 3 }),
+  until: z.iso.datetime({ precision: 3 }),
+  series: z.array(bucket),
+  summary: z.object(totals),
+})
+
+export interface UsageOptions {
+  readonly outcomes: OutcomeStore
+  readonly recorder: OutcomeRecorder
+  readonly clock: Clock
+}
+
+/** How requests ended, for the administrators' chart. */
+export function usageRoutes({ outcomes, recorder, clock }: UsageOptions): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/admin/usage/failure-rate',
+      docs: {
+        id: 'failureRate',
+        tag: 'Administration',
+        summary: 'How requests ended over the last days',
+        description: 'Buckets are aligned to the half hour (UTC); those without calls are there, with zeros.',
+      },
+      access: 'admin',
+      query,
+      answer,
+      async handle({ query: { days, bucketMinutes } }) {
+        // So that what this process has just answered is there too.
+        await recorder.flush()
+        const range = bucketRange(clock.now(), days, bucketMinutes)
+        const minutes = await outcomes.read(range.fromMinute, range.toMinute)
+        const { ts, bucketUnix: _, ...summary } = summaryOf(range, minutes)
+        const until = new Date(range.toMinute * 60_000).toISOString()
+        const series = bucketsOf(range, minutes)
+        return { body: { scope: 'Site' as const, days, bucketMinutes, since: ts, until, series, summary } }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '@scoregw/quota'
+import type { Transaction } from 'kysely'
+import type { Audited, AuditLog, Doer } from '../audit/audit-log.ts'
+import type { Db, Tables } from '../db/schema.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { User } from './user.ts'
+import { listUsers, USER_COLUMNS, type UserRecord, type UserSearch } from './user-list.ts'
+import { UserRepository } from './user-repository.ts'
+
+/** Largest balance, in credits. */
+export const MAX_BALANCE = 1_000_000_000
+
+/** What is to change of a user; what is absent stays as it is. */
+export interface UserChange {
+  readonly name?: string | undefined
+  readonly role?: User['role'] | undefined
+  /** `null`: no account of score sync. */
+  readonly qq?: number | null | undefined
+}
+
+/** Credits to be added, or to be had from now on. */
+export type BalanceChange = { readonly add: number } | { readonly set: number }
+
+export interface AdminUsersOptions {
+  readonly db: Db
+  readonly clock: Clock
+  readonly audit: AuditLog
+  /**
+   * Called after a change that names an account of score sync, also when it was linked before: so a call that failed is
+   * made again by repeating the change.
+   */
+  readonly onLinked?: ((userId: string, qq: number) => Promise<void>) | undefined
+}
+
+/** What administrators do with users. */
+export class AdminUsers {
+  readonly #options: AdminUsersOptions
+
+  constructor(options: AdminUsersOptions) {
+    this.#options = options
+  }
+
+  list(search: UserSearch): Promise<UserRecord[]> {
+    return listUsers(this.#options.db, search)
+  }
+
+  /** Creates a user; `false` when the id is taken. */
+  async create(user: User, by: Doer): Promise<boolean> {
+    const { audit, clock } = this.#options
+    return audit.change(by, async ({ db, note }) => {
+      const isNew = await new UserRepository(db, clock).create(user)
+      const { id: subject, ...after } = user
+      if (isNew) note({ action: 'user.create', subject, before: null, after: { ...after, qq: null } })
+      return isNew
+    })
+  }
+
+  /**
+   * Creates or changes a user.
+   * @throws {HttpError} `conflict` when the account of score sync is another user's, or no administrator would be left
+   */
+  async put(id: string, change: UserChange, by: Doer): Promise<{ readonly isNew: boolean; readonly user: UserRecord }> {
+    const { audit, onLinked } = this.#options
+    const result = await audit.change(by, (audited) => this.#put(audited, id, change))
+    const { qq } = change
+    if (onLinked !== undefined && qq !== undefined && qq !== null) await onLinked(id, qq)
+    return result
+  }
+
+  async #put({ db, note }: Audited, id: string, change: UserChange): Promise<{ isNew: boolean; user: UserRecord }> {
+    const { name = id, role = 'player' } = change
+    const isNew = await new UserRepository(db, this.#options.clock).create({ id, name, role })
+    const before = await userOf(db, id)
+    if (typeof change.qq === 'number') await refuseLinked(db, id, change.qq)
+    if (before.role === 'admin' && change.role === 'player') await requireAnotherAdmin(db, id)
+    const user = { ...before, ...given(change) }
+    await db.updateTable('users').set({ name: user.name, role: user.role, qq: user.qq }).where('id', '=', id).execute()
+    const [old, now] = [shown(before), shown(user)]
+    if (isNew) note({ action: 'user.create', subject: id, before: null, after: now })
+    else if (JSON.stringify(old) !== JSON.stringify(now)) {
+      note({ action: 'user.change', subject: id, before: old, after: now })
+    }
+    return { isNew, user }
+  }
+
+  /**
+   * Answers the new balance.
+   * @throws {HttpError} `not_found`; `conflict` when the balance would be negative or too large
+   */
+  async changeBalance(id: string, change: BalanceChange, by: Doer): Promise<number> {
+    const { audit, clock } = this.#options
+    return audit.change(by, async ({ db, note }) => {
+      // As every transaction on a player's data: a write comes first, and makes it wait for the others.
+      const row = await db
+        .updateTable('users')
+        .set({ touched_at: clock.now() })
+        .where('id', '=', id)
+        .returning('balance')
+        .executeTakeFirst()
+      if (row === undefined) throw new HttpError('not_found', 'There is no such user.')
+      const balance = 'set' in change ? change.set : row.balance + change.add
+      if (balance < 0 || balance > MAX_BALANCE) {
+        const msg = `The balance is ${row.balance}: it would become ${balance}, and may be 0 to ${MAX_BALANCE}.`
+        throw new HttpError('conflict', msg)
+      }
+      if (balance === row.balance) return balance
+      await db.updateTable('users').set({ balance }).where('id', '=', id).execute()
+      note({ action: 'balance.change', subject: id, before: { balance: row.balance }, after: { balance } })
+      return balance
+    })
+  }
+}
+
+async function userOf(db: Transaction<Tables>, id: string): Promise<UserRecord> {
+  return db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirstOrThrow()
+}
+
+async function refuseLinked(db: Transaction<Tables>, id: string, qq: number): Promise<void> {
+  const other = await db.selectFrom('users').select('id').where('qq', '=', qq).where('id', '!=', id).executeTakeFirst()
+  if (other !== undefined) throw new HttpError('conflict', `The account ${qq} is linked to the user ${other.id}.`)
+}
+
+/** Administrators take turns, so that two who give up their roles at one time do not both count on the other. */
+async function requireAnotherAdmin(db: Transaction<Tables>, id: string): Promise<void> {
+  const other = await db
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', 'admin')
+    .where('id', '!=', id)
+    .executeTakeFirst()
+  if (other === undefined) {
+    throw new HttpError('conflict', 'This is the last administrator: give somebody else the role first.')
+  }
+}
+
+function given({ name, role, qq }: UserChange): Partial<UserRecord> {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(role === undefined ? {} : { role }),
+    ...(qq === undefined ? {} : { qq }),
+  }
+}
+
+function shown({ name, role, qq }: UserRecord): object {
+  return { name, role, qq }
+}

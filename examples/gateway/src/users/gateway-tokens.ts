@@ -1,0 +1,97 @@
+import type { Clock } from '@scoregw/quota'
+import type { AuditLog, Doer } from '../audit/audit-log.ts'
+import type { Db } from '../db/schema.ts'
+import { HttpError } from '../http/http-error.ts'
+import { newToken } from './tokens.ts'
+import { userIdSchema } from './user.ts'
+import { UserRepository } from './user-repository.ts'
+
+/** Most tokens of one user. */
+export const MAX_TOKENS = 50
+
+/** A token as it is shown: the token itself is nowhere. */
+export interface GatewayToken {
+  readonly id: string
+  readonly label: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/** Tokens of users, for administrators. */
+export class GatewayTokens {
+  readonly #db: Db
+  readonly #clock: Clock
+  readonly #audit: AuditLog
+
+  constructor(db: Db, clock: Clock, audit: AuditLog) {
+    this.#db = db
+    this.#clock = clock
+    this.#audit = audit
+  }
+
+  /**
+   * The oldest first.
+   * @throws {HttpError} `not_found` for an unknown user
+   */
+  async list(userId: string): Promise<GatewayToken[]> {
+    if ((await new UserRepository(this.#db, this.#clock).find(userId)) === undefined) {
+      throw new HttpError('not_found', 'There is no such user.')
+    }
+    return this.#db
+      .selectFrom('gateway_tokens')
+      .select(['id', 'label', 'created_at as createdAt'])
+      .where('user_id', '=', userId)
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute()
+  }
+
+  /**
+   * Makes a token, and the user where there is none. This is the one time that the token is told.
+   * @throws {HttpError} `conflict` when the user has as many as there may be
+   */
+  async issue(
+    userId: string,
+    label: string,
+    by: Doer,
+  ): Promise<{ readonly id: string; readonly token: string; readonly label: string }> {
+    const token = newToken()
+    return this.#audit.change(by, async ({ db, note }) => {
+      const users = new UserRepository(db, this.#clock)
+      const facts = { name: userId, role: 'player' } as const
+      if (await users.create({ id: userId, ...facts })) {
+        note({ action: 'user.create', subject: userId, before: null, after: { ...facts, qq: null } })
+      }
+      const { count } = await db
+        .selectFrom('gateway_tokens')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('user_id', '=', userId)
+        .executeTakeFirstOrThrow()
+      if (Number(count) >= MAX_TOKENS) {
+        throw new HttpError('conflict', `The user has ${MAX_TOKENS} tokens, the most there may be: revoke one first.`)
+      }
+      const id = await users.addToken(userId, token, label)
+      note({ action: 'token.issue', subject: userId, before: null, after: { id, label } })
+      return { id, token, label }
+    })
+  }
+
+  /**
+   * From the next request on, in every process, the token is nobody's.
+   * @param userId whose it has to be; absent: anybody's
+   * @returns whether there was such a token
+   */
+  async revoke(id: string, by: Doer, userId?: string): Promise<boolean> {
+    if (![id, userId ?? id].every((text) => userIdSchema.safeParse(text).success)) return false
+    return this.#audit.change(by, async ({ db, note }) => {
+      const tokens = db.deleteFrom('gateway_tokens').where('id', '=', id)
+      const removed = await (userId === undefined ? tokens : tokens.where('user_id', '=', userId))
+        .returning(['user_id', 'label'])
+        .executeTakeFirst()
+      if (removed === undefined) return false
+      const { user_id: subject, label } = removed
+      note({ action: 'token.revoke', subject, before: { id, label }, after: null })
+      return true
+    })
+  }
+}

@@ -1,0 +1,123 @@
+import * as z from 'zod'
+import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
+import { type Route, route } from '../http/route.ts'
+import { type AdminUsers, MAX_BALANCE } from './admin-users.ts'
+import { nameSchema, userIdSchema } from './user.ts'
+import type { UserRecord } from './user-list.ts'
+
+const ROLES = ['player', 'admin'] as const
+
+const query = z.strictObject({
+  query: nameSchema.optional().describe('Part of an id or a name, in small letters or capitals.'),
+  cursor: z
+    .string()
+    .transform((text) => Buffer.from(text, 'base64url').toString())
+    .refine((id) => userIdSchema.safeParse(id).success, CURSOR_ERROR)
+    .optional()
+    .describe('`nextCursor` of the page before.'),
+  limit: pageLimit.describe('Most entries of the page.'),
+})
+
+const params = z.object({ id: userIdSchema })
+
+const QQ_ERROR = 'expected a number from 10000 to 999999999999, or null'
+const qq = z
+  .number(QQ_ERROR)
+  .refine((value) => Number.isInteger(value) && value >= 10_000 && value <= 999_999_999_999, QQ_ERROR)
+  .nullable()
+
+const roleSchema = z.enum(ROLES, { error: `expected one of ${ROLES.join(', ')}` })
+
+const userBody = z.strictObject({ name: nameSchema.optional(), role: roleSchema.optional(), qq: qq.optional() })
+
+const CREDITS_ERROR = `expected a whole number of credits, at most ${MAX_BALANCE}`
+const credits = z
+  .number(CREDITS_ERROR)
+  .refine((value) => Number.isInteger(value) && Math.abs(value) <= MAX_BALANCE, CREDITS_ERROR)
+const notNegative = credits.refine((value) => value >= 0, 'expected no negative number')
+
+const balanceBody = z
+  .strictObject({ add: credits.optional(), set: notNegative.optional() })
+  .refine((body) => (body?.add === undefined) !== (body?.set === undefined), {
+    error: 'expected one of add and set',
+    // Asked whatever else is wrong, so that one answer names every fault.
+    when: () => true,
+  })
+  .transform(({ add, set }) => (add === undefined ? { set: set ?? 0 } : { add }))
+
+const userAnswer = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  qq: z.int().nullable().describe('The account of score sync.'),
+  balance: z.int().describe('In credits.'),
+  createdAt: z.iso.datetime(),
+})
+
+/** Users, for administrators. */
+export function adminUserRoutes(users: AdminUsers): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/admin/users',
+      docs: {
+        id: 'listUsers',
+        tag: 'Administration',
+        summary: 'Users in the order of their ids',
+        description: 'Page by page: `nextCursor` of one is the `cursor` of the next.',
+      },
+      access: 'admin',
+      query,
+      answer: pageOf(userAnswer),
+      async handle({ query: { query: text, cursor: after, limit } }) {
+        const found = await users.list({ text, after, limit: limit + 1 })
+        const { items, nextCursor } = toPage(found, limit, ({ id }) => Buffer.from(id).toString('base64url'))
+        return { body: { items: items.map(toAnswer), nextCursor } }
+      },
+    }),
+    route({
+      method: 'put',
+      path: '/admin/users/:id',
+      docs: {
+        id: 'putUser',
+        tag: 'Administration',
+        summary: 'Create or change a user',
+        description: 'What is left out stays as it is. 201: the user is new.',
+        statuses: [200, 201],
+        example: { name: 'Demo' },
+        errors: ['conflict'],
+      },
+      access: 'admin',
+      params,
+      body: userBody,
+      answer: userAnswer,
+      async handle({ params: { id }, input, user: by }) {
+        const { isNew, user } = await users.put(id, input, by.id)
+        return { status: isNew ? 201 : 200, body: toAnswer(user) }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/admin/users/:id/balance',
+      docs: {
+        id: 'changeBalance',
+        tag: 'Administration',
+        summary: "Change a user's balance of ticket credits",
+        description: 'Either `add`, which may be negative, or `set`.',
+        example: { add: 5 },
+        errors: ['not_found', 'conflict'],
+      },
+      access: 'admin',
+      params,
+      body: balanceBody,
+      answer: z.object({ id: z.string(), balance: z.int() }),
+      async handle({ params: { id }, input, user: by }) {
+        return { body: { id, balance: await users.changeBalance(id, input, by.id) } }
+      },
+    }),
+  ]
+}
+
+function toAnswer({ createdAt, ...rest }: UserRecord): z.output<typeof userAnswer> {
+  return { ...rest, createdAt: new Date(createdAt).toISOString() }
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod'
+import { HttpError } from '../http/http-error.ts'
+import { type Route, route } from '../http/route.ts'
+import type { GatewayTokens } from './gateway-tokens.ts'
+import { DEMO_LABEL } from './tokens.ts'
+import { nameSchema, userIdSchema } from './user.ts'
+
+const PATH = '/admin/users/:id/tokens'
+
+const issueBody = z.strictObject({
+  // Tokens with the demo's label go when the demo goes.
+  label: nameSchema.refine((label) => label !== DEMO_LABEL, `"${DEMO_LABEL}" is for the demo's tokens`).optional(),
+})
+
+const listAnswer = z.object({
+  items: z.array(z.object({ id: z.string(), label: z.string(), createdAt: z.iso.datetime() })),
+})
+
+/** An id that no user and no token can have is found nowhere, as any other. */
+const anyId = z.string().meta({ description: "A user's id.", example: 'demo' })
+const tokenId = z.string().describe("The token's id, not the token.")
+
+/** Tokens of users, for administrators. */
+export function tokenRoutes(tokens: GatewayTokens): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: PATH,
+      docs: {
+        id: 'listTokens',
+        tag: 'Administration',
+        summary: "A user's tokens",
+        description: 'Ids and labels. A token itself is told once, when it is issued.',
+        errors: ['not_found'],
+      },
+      access: 'admin',
+      params: z.object({ id: anyId }),
+      answer: listAnswer,
+      async handle({ params: { id } }) {
+        const items = (await tokens.list(id)).map((token) => {
+          return { ...token, createdAt: new Date(token.createdAt).toISOString() }
+        })
+        return { body: { items } }
+      },
+    }),
+    route({
+      method: 'post',
+      path: PATH,
+      docs: {
+        id: 'issueToken',
+        tag: 'Administration',
+        summary: 'Issue a token, which is told this once',
+        description: 'A user that is not there is created.',
+        statuses: [201],
+        example: { label: 'phone' },
+        errors: ['conflict'],
+      },
+      access: 'admin',
+      params: z.object({ id: userIdSchema }),
+      body: issueBody,
+      answer: z.object({ id: z.string(), token: z.string() }),
+      async handle({ params, input: { label = '' }, user }) {
+        const { id, token } = await tokens.issue(params.id, label, user.id)
+        return { status: 201, body: { id, token } }
+      },
+    }),
+    route({
+      method: 'delete',
+      path: `${PATH}/:tokenId`,
+      docs: {
+        id: 'revokeToken',
+        tag: 'Administration',
+        summary: 'Revoke a token',
+        description: 'It stops working at once.',
+        errors: ['not_found'],
+      },
+      access: 'admin',
+      params: z.object({ id: anyId, tokenId }),
+      answer: z.undefined(),
+      async handle({ params: { id, tokenId }, user }) {
+        const isRevoked = await tokens.revoke(tokenId, user.id, id)
+        if (!isRevoked) throw new HttpError('not_found', 'The user has no such token.')
+        return { status: 204 }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,150 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { manualClock } from '@scoregw/quota-testkit'
+import { Kysely, Migrator, type SqliteDatabase, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import { describe, expect, it } from 'vitest'
+import { first } from '../src/db/migrations/0001-first.ts'
+import { ADMIN_TOKEN, type Answer, databaseOf, START, tempDir, testGateway } from './support/gateway.ts'
+
+type Call = (method: string, path: string, body?: unknown, ifMatch?: string) => Promise<Answer>
+
+async function gateway(): Promise<Awaited<ReturnType<typeof testGateway>> & { call: Call }> {
+  const running = await testGateway()
+  const call: Call = (method, path, body, ifMatch) =>
+    running.send(method, path, {
+      token: ADMIN_TOKEN,
+      ...(body === undefined ? {} : { body }),
+      ...(ifMatch === undefined ? {} : { headers: { 'If-Match': ifMatch } }),
+    })
+  return { ...running, call }
+}
+
+const AT = new Date(START).toISOString()
+
+describe('the audit trail', () => {
+  it('tells who changed what from what to what, when, and never a credential', { timeout: 30_000 }, async () => {
+    const { call, clock, dataDir, send } = await gateway()
+    const { version: _, ...document } = (await call('GET', '/admin/quota/settings')).body
+    await call('PUT', '/admin/quota/settings', { ...document, site: { enabled: false, multiplier: 2 } }, '"0"')
+    await call('PUT', '/admin/users/demo/quota', { overrides: { write: { '1h': 120 } }, bypassSite: true })
+    await call('DELETE', '/admin/users/demo/quota')
+    await send('POST', '/v1/user/music')
+    await call('POST', '/admin/users/demo/quota/reset', { category: 'read' })
+    clock.advance(1)
+    await call('PUT', '/admin/users/carol', { name: 'Carol', qq: 10_000 })
+    await call('PUT', '/admin/users/carol', { role: 'admin' })
+    await call('PUT', '/admin/users/carol', { role: 'admin' })
+    await call('POST', '/admin/users/carol/balance', { add: 5 })
+    await call('POST', '/admin/users/carol/balance', { set: 15 })
+    const token = (await call('POST', '/admin/users/dave/tokens', { label: 'phone' })).body
+    await call('DELETE', `/admin/users/dave/tokens/${token.id}`)
+    const bot = (await call('POST', '/admin/bots', { name: 'nightly' })).body
+    await call('DELETE', `/admin/bots/${bot.id}`)
+    const key = (await call('POST', '/admin/chart-keys', { name: 'viewer' })).body
+
+    const { items, nextCursor } = (await call('GET', '/admin/audit')).body
+    expect(nextCursor).toBeNull()
+    const none = { '1h': null, '5h': null, '1d': null }
+    const override = { overrides: { read: none, write: { ...none, '1h': 120 } }, bypassSite: true }
+    const carol = { name: 'Carol', role: 'player', qq: 10_000 }
+    const later = new Date(START + 1).toISOString()
+    expect([...items].reverse()).toEqual(
+      [
+        {
+          at: AT,
+          action: 'settings.change',
+          subject: null,
+          before: null,
+          after: { ...document, site: { enabled: false, multiplier: 2 } },
+        },
+        { at: AT, action: 'user-quota.change', subject: 'demo', before: null, after: override },
+        { at: AT, action: 'user-quota.change', subject: 'demo', before: override, after: null },
+        {
+          at: AT,
+          action: 'quota.reset',
+          subject: 'demo',
+          before: {
+            used: {
+              read: { 'Personal 1h': 4, 'Personal 5h': 4, 'Personal 1d': 4 },
+              write: { 'Personal 1h': 0, 'Personal 5h': 0, 'Personal 1d': 0 },
+            },
+          },
+          after: { reset: { category: 'read' } },
+        },
+        { action: 'user.create', subject: 'carol', before: null, after: carol },
+        { action: 'user.change', subject: 'carol', before: carol, after: { ...carol, role: 'admin' } },
+        { action: 'balance.change', subject: 'carol', before: { balance: 10 }, after: { balance: 15 } },
+        { action: 'user.create', subject: 'dave', before: null, after: { name: 'dave', role: 'player', qq: null } },
+        { action: 'token.issue', subject: 'dave', before: null, after: { id: token.id, label: 'phone' } },
+        { action: 'token.revoke', subject: 'dave', before: { id: token.id, label: 'phone' }, after: null },
+        { action: 'bot.issue', subject: bot.id, before: null, after: { name: 'nightly' } },
+        { action: 'bot.revoke', subject: bot.id, before: { name: 'nightly' }, after: null },
+        { action: 'chart-key.issue', subject: key.id, before: null, after: { name: 'viewer' } },
+      ].map((entry, index) => ({ seq: index + 1, at: later, by: 'admin', ...entry })),
+    )
+    const rows = databaseOf(dataDir)
+    const hashes = [...(rows.gateway_tokens ?? []), ...(rows.service_credentials ?? [])] as { hash: string }[]
+    const text = JSON.stringify(items)
+    for (const secret of [token.token, bot.token, key.token, ...hashes.map(({ hash }) => hash)]) {
+      expect(text).not.toContain(secret)
+    }
+  })
+
+  it('has nothing of what was refused', async () => {
+    const { call } = await gateway()
+    await call('PUT', '/admin/quota/settings', {}, '"0"')
+    await call('PUT', '/admin/users/admin', { role: 'player' })
+    await call('POST', '/admin/users/demo/balance', { add: -11 })
+    await call('POST', '/admin/users/nobody/quota/reset')
+    await call('DELETE', '/admin/bots/nobody')
+    expect((await call('GET', '/admin/audit')).body).toEqual({ items: [], nextCursor: null })
+  })
+
+  it('pages without gap and without repetition while others write', async () => {
+    const { call } = await gateway()
+    const write = (count: number, name: string): Promise<Answer[]> =>
+      Promise.all(Array.from({ length: count }, (_, index) => call('PUT', `/admin/users/${name}${index}`, {})))
+    await write(10, 'a')
+    const seen: number[] = []
+    let query = '?limit=3'
+    for (let page = 0; query !== ''; page++) {
+      const [{ body }] = await Promise.all([call('GET', `/admin/audit${query}`), write(2, `p${page}-`)])
+      seen.push(...body.items.map(({ seq }: { seq: number }) => seq))
+      query = body.nextCursor === null ? '' : `?limit=3&cursor=${body.nextCursor}`
+    }
+    const newest = seen[0] ?? 0
+    expect(newest).toBeGreaterThanOrEqual(10)
+    expect(seen).toEqual(Array.from({ length: newest }, (_, index) => newest - index))
+    for (const faulty of ['cursor=x', 'cursor=-1', 'limit=0', 'before=1']) {
+      expect((await call('GET', `/admin/audit?${faulty}`)).status, faulty).toBe(422)
+    }
+  })
+
+  it('begins with the changes of quotas that were recorded before there was one', async () => {
+    const dataDir = join(tempDir(), 'old')
+    mkdirSync(dataDir)
+    const file = new Database(join(dataDir, 'gateway.sqlite'))
+    const db = new Kysely<Record<string, Record<string, unknown>>>({
+      dialect: new SqliteDialect({ database: file as unknown as SqliteDatabase }),
+    })
+    const provider = { getMigrations: async () => ({ '0001-first': { up: first } }) }
+    expect((await new Migrator({ db, provider }).migrateToLatest()).error).toBeUndefined()
+    const change = { seq: 1, layer: 'personal', key: 'demo', changed_by: 'admin', changed_at: START, before: null }
+    const after = JSON.stringify({ overrides: {}, bypass: ['site'] })
+    await db
+      .insertInto('quota_changes')
+      .values({ ...change, after })
+      .execute()
+    await db.updateTable('quota_change_counter').set({ last_seq: 1 }).execute()
+    await db.destroy()
+
+    const { send } = await testGateway({ dataDir, clock: manualClock(START) })
+    await send('PUT', '/admin/users/carol', { token: ADMIN_TOKEN, body: {} })
+    const { items } = (await send('GET', '/admin/audit', { token: ADMIN_TOKEN })).body
+    expect(items).toMatchObject([
+      { seq: 2, action: 'user.create', subject: 'carol' },
+      { seq: 1, at: AT, by: 'admin', action: 'user-quota.change', subject: 'demo', after: { bypassSite: true } },
+    ])
+  })
+})

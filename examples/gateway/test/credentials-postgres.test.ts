@@ -1,0 +1,124 @@
+import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { manualClock } from '@scoregw/quota-testkit'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { AuditLog } from '../src/audit/audit-log.ts'
+import { runCommand } from '../src/cli/run-command.ts'
+import { ServiceCredentials } from '../src/credentials/service-credentials.ts'
+import { openDatabase } from '../src/db/connect.ts'
+import type { Db } from '../src/db/schema.ts'
+import { SqlSettings } from '../src/quota/sql-settings.ts'
+import { AdminUsers } from '../src/users/admin-users.ts'
+import { GatewayTokens, MAX_TOKENS } from '../src/users/gateway-tokens.ts'
+import { UserRepository } from '../src/users/user-repository.ts'
+import { START, tempDir } from './support/gateway.ts'
+
+interface Tools {
+  readonly db: Db
+  readonly audit: AuditLog
+  readonly users: UserRepository
+  readonly admin: AdminUsers
+  readonly tokens: GatewayTokens
+  readonly credentials: ServiceCredentials
+}
+
+async function tools(databaseUrl: string): Promise<Tools> {
+  const db = await openDatabase({ databaseUrl, dataDir: tempDir() })
+  onTestFinished(() => db.destroy())
+  const clock = manualClock(START)
+  const audit = new AuditLog(db, clock)
+  return {
+    db,
+    audit,
+    users: new UserRepository(db, clock),
+    admin: new AdminUsers({ db, clock, audit }),
+    tokens: new GatewayTokens(db, clock, audit),
+    credentials: new ServiceCredentials(db, clock, audit),
+  }
+}
+
+async function outcomes(calls: readonly Promise<unknown>[]): Promise<string[]> {
+  const settled = await Promise.allSettled(calls)
+  return settled.map((each) => (each.status === 'fulfilled' ? 'done' : String(each.reason.code ?? each.reason))).sort()
+}
+
+describe.runIf(postgresTests)('on PostgreSQL, several processes', { timeout: 30_000 }, () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  }, 30_000)
+  afterAll(() => server.stop())
+
+  it('make one user of an id that all of them see for the first time', async () => {
+    const url = await server.createDatabase()
+    const [a, b] = [await tools(url), await tools(url)]
+    const calls = Array.from({ length: 16 }, (_, index) => (index % 2 ? a : b).users.findOrCreate('erin'))
+    expect(new Set((await Promise.all(calls)).map(({ id, role }) => `${id} ${role}`))).toEqual(new Set(['erin player']))
+    // An administrator's change may come between a first sight and its end.
+    const both = await Promise.all([a.admin.put('fay', { name: 'Fay' }, 'x'), b.users.findOrCreate('fay')])
+    expect(both[0].user.name).toBe('Fay')
+    expect(await a.users.find('fay')).toMatchObject({ name: 'Fay' })
+    expect(await a.users.find('\0')).toBeUndefined()
+  })
+
+  it('never leave nobody as administrator, link an account twice, or give out too many tokens', async () => {
+    const url = await server.createDatabase()
+    const [a, b] = [await tools(url), await tools(url)]
+    for (const id of ['x', 'y']) await a.admin.create({ id, name: id, role: 'admin' }, 'x')
+    const demote = [a.admin.put('x', { role: 'player' }, 'x'), b.admin.put('y', { role: 'player' }, 'y')]
+    expect(await outcomes(demote)).toEqual(['conflict', 'done'])
+    const link = [a.admin.put('x', { qq: 10_000 }, 'x'), b.admin.put('y', { qq: 10_000 }, 'y')]
+    expect(await outcomes(link)).toEqual(['conflict', 'done'])
+    const rows = Array.from({ length: MAX_TOKENS - 2 }, (_, index) => {
+      return { id: `t${index}`, user_id: 'x', hash: `h${index}`, label: '', created_at: START }
+    })
+    await a.db.insertInto('gateway_tokens').values(rows).execute()
+    const issue = [a, b, a, b].map(({ tokens }) => tokens.issue('x', '', 'x'))
+    expect(await outcomes(issue)).toEqual(['conflict', 'conflict', 'done', 'done'])
+    const add = Array.from({ length: 10 }, (_, index) => (index % 2 ? a : b).admin.changeBalance('x', { add: 1 }, 'x'))
+    await Promise.all(add)
+    expect((await a.admin.list({ text: 'X', after: undefined, limit: 9 }))[0]).toMatchObject({ id: 'x', balance: 20 })
+  })
+
+  it('write an audit trail whose numbers have no gap and come in the order of the commits', async () => {
+    const url = await server.createDatabase()
+    const [a, b] = [await tools(url), await tools(url)]
+    const settings = await SqlSettings.open(a.db, manualClock(START))
+    let newest = 0
+    let isWriting = true
+    const watch = (async () => {
+      // Whoever has seen a number has seen all before it.
+      while (isWriting) {
+        const seqs = (await b.audit.page(undefined, 1_000)).map(({ seq }) => seq)
+        expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, index) => seqs.length - index))
+        expect(seqs.length).toBeGreaterThanOrEqual(newest)
+        newest = seqs.length
+      }
+    })()
+    const writes = Array.from({ length: 20 }, (_, index) => [
+      a.admin.put(`u${index}`, {}, 'x'),
+      b.credentials.issue('sync', `b${index}`, 'x'),
+      settings.writeSubject('personal', `u${index}`, { overrides: {}, bypass: [] }, { by: 'x' }),
+    ]).flat()
+    await Promise.all(writes).finally(() => {
+      isWriting = false
+    })
+    await watch
+    expect(await a.audit.page(undefined, 1_000)).toHaveLength(60)
+    expect((await a.audit.page(31, 2)).map(({ seq }) => seq)).toEqual([30, 29])
+  })
+
+  it('share bots, which a command line and a restart of the demo leave alone', async () => {
+    const url = await server.createDatabase()
+    const [a, b] = [await tools(url), await tools(url)]
+    const { id, token } = await a.credentials.issue('sync', 'nightly', 'x')
+    await Promise.all([a, b].map(({ credentials }) => credentials.replace('sync', 'demo', ['plain-bot-token'])))
+    expect(await b.credentials.identify('sync', token)).toEqual({ id, name: 'nightly' })
+    const env = { DATABASE_URL: url, DATA_DIR: tempDir() }
+    const { out } = await runCommand(['users', 'create', 'carol'], env)
+    expect(await b.users.byToken(out.trim())).toMatchObject({ id: 'carol' })
+    expect((await runCommand(['tokens', 'list', 'carol'], env)).out).toContain('command line')
+    await b.credentials.revoke('sync', id, 'x')
+    expect(await a.credentials.identify('sync', token)).toBeUndefined()
+    expect((await a.credentials.list('sync')).map(({ name }) => name)).toEqual(['demo'])
+  })
+})

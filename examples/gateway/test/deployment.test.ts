@@ -1,0 +1,92 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DCLinter } from 'dclint'
+import { validate } from 'dockerfile-utils'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { loadConfig } from '../src/config/config.ts'
+import { VARIABLES } from '../src/config/variables.ts'
+
+const EXAMPLE = join(import.meta.dirname, '..')
+const DEPLOY = join(EXAMPLE, 'deploy')
+const read = (name: string): string => readFileSync(join(DEPLOY, name), 'utf8')
+
+interface Compose {
+  readonly services: Record<
+    string,
+    { readonly environment?: Record<string, string>; readonly ports?: readonly string[] }
+  >
+}
+
+describe('the Dockerfile', () => {
+  const text = read('Dockerfile')
+
+  it('has no fault', () => expect(validate(text)).toEqual([]))
+
+  it('runs what there is, on the ports of the configuration', () => {
+    const command = /^CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]'
+    const files = (JSON.parse(command) as string[])
+      .map((each) => each.replace(/^--import=/, ''))
+      .filter((each) => /\.(?:ts|mjs)$/.test(each))
+    expect(files).toHaveLength(2)
+    for (const file of files) expect(existsSync(join(EXAMPLE, file))).toBe(true)
+    const ports = [VARIABLES.PORT, VARIABLES.SYNC_PORT, VARIABLES.CHARTS_PORT].map((variable) => variable.default)
+    expect(/^EXPOSE (.*)$/m.exec(text)?.[1]?.split(' ')).toEqual(ports)
+  })
+
+  it('installs with the version of pnpm that everything else uses, and what the gateway needs to run', () => {
+    const { scripts } = JSON.parse(readFileSync(join(EXAMPLE, '../../package.json'), 'utf8'))
+    const version = /pnpm@[\d.]+/.exec(scripts.start)?.[0]
+    expect(text).toContain(`npx --yes ${version} install --frozen-lockfile --prod`)
+    const { dependencies } = JSON.parse(readFileSync(join(EXAMPLE, 'package.json'), 'utf8'))
+    expect(dependencies).toHaveProperty('tsx')
+  })
+})
+
+describe('the compose file', () => {
+  const text = read('compose.yaml')
+  const { services } = parse(text) as Compose
+  const environment = services.gateway?.environment ?? {}
+
+  it('has no fault', () => {
+    const results = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] }).lintFiles(
+      [join(DEPLOY, 'compose.yaml')],
+      false,
+    )
+    expect(results.flatMap(({ messages }: { messages: unknown[] }) => messages)).toEqual([])
+  })
+
+  it('sets variables that the gateway knows, to values that it takes', () => {
+    for (const name of Object.keys(environment)) expect(VARIABLES).toHaveProperty(name)
+    const secrets: Record<string, string> = { JWT_SECRET: 's'.repeat(64), POSTGRES_PASSWORD: 'password' }
+    const filled = Object.entries(environment).map(([name, value]) => {
+      return [name, value.replace(/\$\{(\w+):\?[^}]*\}/g, (_all, secret: string) => secrets[secret] ?? '')]
+    })
+    const config = loadConfig({ ...Object.fromEntries(filled), ...imageEnvironment() })
+    expect(config.demo).toBeUndefined()
+    expect(config.host).toBe('0.0.0.0')
+    expect(config.databaseUrl).toBe('postgres://gateway:password@postgres:5432/gateway')
+  })
+
+  it('has no secret in it: they come from a file that is not committed', () => {
+    const named = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name))
+    const listed = [...read('.env.example').matchAll(/^(\w+)=(.*)$/gm)]
+    expect(new Set(listed.map(([, name]) => name))).toEqual(named)
+    expect(listed.every(([, , value]) => value === '')).toBe(true)
+  })
+
+  it('opens what the load balancer listens on', () => {
+    const listens = [...read('nginx.conf').matchAll(/^ {2}listen (\d+);$/gm)].map(([, port]) => port)
+    expect(services['load-balancer']?.ports).toEqual(listens.map((port) => `127.0.0.1:${port}:${port}`))
+    const passes = [...read('nginx.conf').matchAll(/^ {4}proxy_pass http:\/\/\$gateway:(\d+);$/gm)].map(
+      ([, port]) => port,
+    )
+    expect(passes).toEqual(listens)
+  })
+})
+
+/** What the image sets. */
+function imageEnvironment(): Record<string, string> {
+  const lines = /^ENV ([\s\S]*?[^\\])$/m.exec(read('Dockerfile'))?.[1] ?? ''
+  return Object.fromEntries([...lines.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]))
+}

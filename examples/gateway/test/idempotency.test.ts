@@ -1,0 +1,251 @@
+import { join } from 'node:path'
+import { manualClock } from '@scoregw/quota-testkit'
+import Database from 'libsql'
+import { describe, expect, it } from 'vitest'
+import { CLAIM_MS } from '../src/idempotency/idempotency-records.ts'
+import { requestHash } from '../src/idempotency/request-hash.ts'
+import {
+  ADMIN_TOKEN,
+  type Answer,
+  databaseOf,
+  HOUR_MS,
+  START,
+  sender,
+  type TestGateway,
+  tempDir,
+  testGateway,
+  USER_TOKEN,
+  usedOf,
+} from './support/gateway.ts'
+import { runGateway } from './support/process.ts'
+
+function buy({ send }: Pick<TestGateway, 'send'>, key: string, chargeId = 2): Promise<Answer> {
+  return send('POST', '/v1/charge', { headers: { 'Idempotency-Key': key }, body: { chargeId } })
+}
+
+const isReplayed = ({ headers }: Answer): boolean => headers.get('Idempotency-Replayed') === 'true'
+
+/** Runs SQL on the gateway's database. */
+function run({ dataDir }: Pick<TestGateway, 'dataDir'>, sql: string): void {
+  const file = new Database(join(dataDir, 'gateway.sqlite'))
+  file.exec(sql)
+  file.close()
+}
+
+const ticketsOf = ({ dataDir }: Pick<TestGateway, 'dataDir'>): number => databaseOf(dataDir).tickets!.length
+
+describe('a request that was answered', () => {
+  it('is answered again for 24 hours, word for word, without work and without a charge', async () => {
+    const gateway = await testGateway()
+    const first = await buy(gateway, 'one')
+    expect([first.status, isReplayed(first)]).toEqual([200, false])
+    const before = databaseOf(gateway.dataDir)
+    gateway.clock.advance(1_000)
+    const second = await buy(gateway, 'one')
+    expect([second.status, isReplayed(second)]).toEqual([200, true])
+    expect(second.body).toEqual(first.body)
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 10 })
+    gateway.clock.set(START + 24 * HOUR_MS - 1)
+    expect(isReplayed(await buy(gateway, 'one'))).toBe(true)
+    expect(databaseOf(gateway.dataDir)).toEqual(before)
+    gateway.clock.set(START + 24 * HOUR_MS)
+    const anew = await buy(gateway, 'one')
+    expect([anew.status, isReplayed(anew), anew.body.businessData.balance]).toEqual([200, false, 8])
+  })
+
+  it('is answered again where a new one would be refused', async () => {
+    const gateway = await testGateway()
+    await buy(gateway, 'one', 5)
+    await buy(gateway, 'two', 5)
+    expect((await buy(gateway, 'three', 5)).status).toBe(429)
+    expect((await buy(gateway, 'one', 5)).body.businessData.balance).toBe(7)
+    run(gateway, "update users set balance = 0 where id = 'demo'")
+    expect((await buy(gateway, 'two', 5)).body.businessData.balance).toBe(4)
+  })
+
+  it('is told from others with the same key by what it asks for, not by how it says so', async () => {
+    const gateway = await testGateway()
+    await buy(gateway, 'one', 2)
+    const other = await buy(gateway, 'one', 3)
+    expect([other.status, other.body.error]).toEqual([422, 'idempotency_key_reused'])
+    const headers = { 'Idempotency-Key': 'one' }
+    const same = await gateway.send('POST', '/v1/charge', { headers, body: { more: [1], charge: 2 } })
+    expect([same.status, isReplayed(same)]).toEqual([200, true])
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 10 })
+    expect(ticketsOf(gateway)).toBe(1)
+  })
+
+  it('is one of its user alone', async () => {
+    const gateway = await testGateway()
+    await buy(gateway, 'one', 2)
+    const options = { token: ADMIN_TOKEN, headers: { 'Idempotency-Key': 'one' }, body: { chargeId: 3 } }
+    const other = await gateway.send('POST', '/v1/charge', options)
+    expect([other.status, other.body.businessData.balance]).toEqual([200, 8])
+  })
+
+  it('is forgotten by a chore when it is old', async () => {
+    const gateway = await testGateway()
+    await buy(gateway, 'one')
+    const chore = gateway.gateway.app.chores.find(({ what }) => what === 'removing old idempotency keys')
+    await chore?.run()
+    expect(databaseOf(gateway.dataDir).idempotency_keys).toHaveLength(1)
+    gateway.clock.advance(24 * HOUR_MS)
+    await chore?.run()
+    expect(databaseOf(gateway.dataDir).idempotency_keys).toEqual([])
+  })
+})
+
+describe('a request that failed', () => {
+  it.each([
+    {
+      name: 'for want of credits',
+      break: "update users set balance = 0 where id = 'demo'",
+      mend: "update users set balance = 10 where id = 'demo'",
+      status: 403,
+    },
+    {
+      name: 'in the middle of its work',
+      break: "create trigger fails before insert on tickets begin select raise(abort, 'no'); end",
+      mend: 'drop trigger fails',
+      status: 500,
+    },
+    {
+      name: 'while its answer was stored',
+      break: "create trigger fails before update on idempotency_keys begin select raise(abort, 'no'); end",
+      mend: 'drop trigger fails',
+      status: 500,
+    },
+  ])('$name did nothing, and is worked on when it comes again', async ({ break: broken, mend, status }) => {
+    const gateway = await testGateway()
+    run(gateway, broken)
+    const before = databaseOf(gateway.dataDir)
+    expect((await buy(gateway, 'one')).status).toBe(status)
+    expect(databaseOf(gateway.dataDir)).toEqual(before)
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })
+    run(gateway, mend)
+    const again = await buy(gateway, 'one')
+    expect([again.status, isReplayed(again), again.body.businessData.balance]).toEqual([200, false, 9])
+  })
+
+  it('for want of tokens is worked on when there are some', async () => {
+    const gateway = await testGateway()
+    for (const key of ['one', 'two']) await buy(gateway, key, 5)
+    for (let times = 0; times < 2; times++) expect((await buy(gateway, 'three', 3)).status).toBe(429)
+    gateway.clock.advance(HOUR_MS)
+    const again = await buy(gateway, 'three', 3)
+    expect([again.status, isReplayed(again)]).toEqual([200, false])
+  })
+})
+
+describe('a request that is in flight', () => {
+  it('is 409 to others, whatever becomes of the process that works on it, until its time is over', async () => {
+    const gateway = await testGateway()
+    // As a process leaves it that is killed between its claim and its work.
+    const hash = requestHash('POST', '/v1/charge', { chargeId: 2 })
+    run(gateway, `insert into idempotency_keys values ('demo', 'one', '${hash}', 'dead', null, ${START + CLAIM_MS})`)
+    const early = await buy(gateway, 'one')
+    expect([early.status, early.body.error, early.headers.get('Retry-After')]).toEqual([409, 'conflict', '1'])
+    expect((await buy(gateway, 'one', 3)).body.error).toBe('idempotency_key_reused')
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })
+    gateway.clock.advance(CLAIM_MS)
+    expect((await buy(gateway, 'one')).status).toBe(200)
+  })
+
+  it('does nothing when another one took it over meanwhile', async () => {
+    const gateway = await testGateway()
+    const { tickets } = gateway.gateway.app.resources
+    const original = tickets.buy.bind(tickets)
+    let second: Answer | undefined
+    const slow: typeof tickets.buy = async (...args) => {
+      Object.defineProperty(tickets, 'buy', { value: original })
+      gateway.clock.advance(CLAIM_MS)
+      second = await buy(gateway, 'one')
+      return original(...args)
+    }
+    Object.defineProperty(tickets, 'buy', { value: slow, configurable: true })
+    const first = await buy(gateway, 'one')
+    expect([second?.status, first.status, first.body.error]).toEqual([200, 409, 'conflict'])
+    expect(ticketsOf(gateway)).toBe(1)
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 10 })
+    expect(isReplayed(await buy(gateway, 'one'))).toBe(true)
+  })
+
+  it('is worked on once, when twenty come at once', async () => {
+    const gateway = await testGateway()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => buy(gateway, 'one', 5)))
+    expect(answers.filter((answer) => answer.status === 200 && !isReplayed(answer))).toHaveLength(1)
+    expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true)
+    expect(ticketsOf(gateway)).toBe(1)
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 25 })
+  })
+})
+
+describe('a key', () => {
+  it('of another form is refused, before any charge', async () => {
+    const gateway = await testGateway()
+    for (const key of ['', 'a b', 'ü', 'x'.repeat(256)]) {
+      const { status, body } = await buy(gateway, key)
+      expect([status, body.error, body.details]).toEqual([
+        422,
+        'validation_failed',
+        [{ path: 'Idempotency-Key', msg: 'expected 1 to 255 visible ASCII characters' }],
+      ])
+    }
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })
+    for (const key of ['!', '"quoted"', '~'.repeat(255)]) expect((await buy(gateway, key)).status).toBe(200)
+  })
+
+  it('is not needed: without one every request is a new one', async () => {
+    const gateway = await testGateway()
+    for (const balance of [9, 8]) {
+      const { body } = await gateway.send('POST', '/v1/charge', { body: { chargeId: 2 } })
+      expect(body.businessData.balance).toBe(balance)
+    }
+    expect(databaseOf(gateway.dataDir).idempotency_keys).toEqual([])
+  })
+})
+
+describe('the hash of a request', () => {
+  it('is the same for the same members in another order, and for nothing else', () => {
+    const one = requestHash('POST', '/a', { b: [{ d: 1, c: 2 }], a: null })
+    expect(requestHash('POST', '/a', { a: null, b: [{ c: 2, d: 1 }] })).toBe(one)
+    const others = [
+      requestHash('PUT', '/a', { b: [{ d: 1, c: 2 }], a: null }),
+      requestHash('POST', '/b', { b: [{ d: 1, c: 2 }], a: null }),
+      requestHash('POST', '/a', { b: [{ d: 2, c: 1 }], a: null }),
+      requestHash('POST', '/a', { b: [{ d: 1, c: 2 }] }),
+      requestHash('POST', '/a', undefined),
+    ]
+    expect(new Set([one, ...others]).size).toBe(6)
+  })
+})
+
+describe('after a restart, and through other processes', { timeout: 60_000 }, () => {
+  it('an answer is found by the next gateway on the same data', async () => {
+    const dataDir = tempDir()
+    const clock = manualClock(START)
+    const first = await testGateway({ dataDir, clock })
+    const { body } = await buy(first, 'one')
+    await first.stop()
+    const next = await testGateway({ dataDir, clock })
+    const again = await buy(next, 'one')
+    expect([again.body, isReplayed(again)]).toEqual([body, true])
+  })
+
+  it('one of twenty that come to two processes at once buys, and a killed process takes no answer with it', async () => {
+    const dataDir = tempDir()
+    const env = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
+    const processes = await Promise.all([runGateway(dataDir, env), runGateway(dataDir, env)])
+    const senders = processes.map(({ baseUrl }) => ({ send: sender(baseUrl) }))
+    const asked = Array.from({ length: 20 }, (_each, index) => buy(senders[index % 2]!, 'one', 5))
+    const answers = await Promise.all(asked)
+    const bought = answers.filter((answer) => answer.status === 200 && !isReplayed(answer))
+    expect(bought).toHaveLength(1)
+    expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true)
+    processes[0].process.kill('SIGKILL')
+    await processes[0].ended()
+    expect(ticketsOf({ dataDir })).toBe(1)
+    const again = await buy(senders[1]!, 'one', 5)
+    expect([again.body, isReplayed(again)]).toEqual([bought[0]?.body, true])
+  })
+})

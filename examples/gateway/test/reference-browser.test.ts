@@ -1,0 +1,191 @@
+import { type Browser, browserTests, type Locator, launchBrowser, type Page } from '@scoregw/browser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { carriedBy, keptBy, rememberedBy, type Watched, type WatchOptions, watchedPage } from './support/browser.ts'
+import { type TestGateway, testGateway, USER_TOKEN } from './support/gateway.ts'
+
+const BOT_TOKEN = 'bt_test-bot-0123456789'
+const CHART_API_KEY = 'mk_test-key-0123456789'
+const IN_BODY = 'typed-into-a-body-4711'
+const IN_PARAMETER = 'typed-into-a-parameter-4712'
+const HALF_TYPED = 'gw_half-typed-4713'
+const TYPED = [USER_TOKEN, IN_BODY, IN_PARAMETER, HALF_TYPED]
+
+const isDeep = process.env.QUOTA_TEST_DEEP === '1'
+
+describe.runIf(browserTests)('the interactive reference in a browser', { timeout: 120_000 }, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  }, 60_000)
+  afterAll(() => browser?.close())
+
+  /** The page of a gateway of its own. */
+  async function reference(hash = '', options: WatchOptions = {}): Promise<Watched & Pick<TestGateway, 'gateway'>> {
+    const { gateway } = await testGateway({ env: { BOT_TOKEN, CHART_API_KEY } })
+    const watched = await watchedPage(browser, options)
+    await watched.page.goto(`${gateway.addresses.gateway}/reference/${hash}`)
+    await operations(watched.page)
+    return { ...watched, gateway }
+  }
+
+  it('forgets everything that was typed when another service is chosen', async () => {
+    const watched = await reference()
+    const { page, requests, faults } = watched
+    const upsert = operation(page, 'Score-upsertMusic')
+    const charge = operation(page, 'Ticket-buyTicket')
+
+    await authorize(page, USER_TOKEN)
+    await openOperation(charge)
+    await charge.locator('tr[data-param-name="Idempotency-Key"] input').fill(IN_PARAMETER)
+    await openOperation(upsert)
+    await upsert.locator('textarea').fill(JSON.stringify({ musicList: [], note: IN_BODY }))
+    expect(await execute(upsert)).toBe('422')
+    const everything = [USER_TOKEN, IN_BODY, IN_PARAMETER]
+    expect(await keptBy(page, TYPED)).toEqual(everything)
+    expect(await carriedBy(requests, TYPED)).toEqual([USER_TOKEN, IN_BODY])
+    if (isDeep) expect(await rememberedBy(page, TYPED)).toEqual(everything)
+
+    await forgets(watched, () => choose(page, 'Score sync'))
+    await forgets(watched, () => choose(page, 'Gateway'))
+    await openOperation(charge)
+    await openOperation(upsert)
+    expect(await keptBy(page, TYPED)).toEqual([])
+    const sent = requests.length
+    expect(await execute(upsert)).toBe('401')
+    expect(await carriedBy(requests.slice(sent), TYPED)).toEqual([])
+
+    // Typed, and not sent off yet.
+    await page.locator('.auth-wrapper > .authorize').click()
+    await page.locator('.auth-container input').fill(HALF_TYPED)
+    expect(await keptBy(page, TYPED)).toEqual([HALF_TYPED])
+    await forgets(watched, () => page.goBack())
+    expect(await page.title()).toBe('Score sync - API reference')
+
+    await authorize(page, HALF_TYPED)
+    await forgets(watched, () => page.reload())
+    await authorize(page, HALF_TYPED)
+    await forgets(watched, () => page.goForward())
+    expect(await page.title()).toBe('Gateway - API reference')
+
+    // Left and come back to: browsers may keep pages that they left.
+    await page.goBack()
+    await operations(page)
+    await authorize(page, HALF_TYPED)
+    await page.goto('about:blank')
+    await forgets(watched, () => page.goBack())
+    expect(await page.title()).toBe('Score sync - API reference')
+    expect(faults).toEqual([])
+  })
+
+  it("sends requests to each service with that service's credential, and nowhere else", async () => {
+    const { page, requests, faults, gateway } = await reference()
+    const scores = operation(page, 'Score-readMusic')
+    await authorize(page, USER_TOKEN)
+    await openOperation(scores)
+    expect(await execute(scores)).toBe('200')
+
+    await choose(page, 'Score sync')
+    await authorize(page, BOT_TOKEN)
+    const sync = operation(page, 'Sync-sync')
+    await openOperation(sync)
+    await sync.locator('textarea').fill(
+      JSON.stringify({
+        qq: 20_002,
+        records: [{ song_id: 101, level_index: 3, type: 'SD', achievements: 100.5, dxScore: 1500, fc: '', fs: '' }],
+      }),
+    )
+    expect(await execute(sync)).toBe('200')
+    expect(await sync.locator('.live-responses-table').textContent()).toContain('"imported": 1')
+
+    await choose(page, 'Chart preview')
+    await authorize(page, CHART_API_KEY)
+    const picture = operation(page, 'Chart-chartPicture')
+    await openOperation(picture)
+    await picture.locator('tr[data-param-name="chartKey"] input').fill('101:standard:4')
+    expect(await execute(picture)).toBe('200')
+    await picture.locator('img.picture').waitFor()
+    const drawn =
+      'document.querySelector("img.picture").decode().then(() => document.querySelector("img.picture").naturalWidth)'
+    expect(await page.evaluate(drawn)).toBe(480)
+
+    const hosts = Object.values(gateway.addresses).map((address) => new URL(address).host)
+    const others = requests.map((request) => new URL(request.url())).filter(({ host }) => host !== '')
+    expect(others.filter(({ host }) => !hosts.includes(host)).map(({ href }) => href)).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  it('is usable with a keyboard, on a phone, and in the dark', async () => {
+    const { page, faults } = await reference('#charts', {
+      colorScheme: 'dark',
+      viewport: { width: 360, height: 740 },
+    })
+    await authorize(page, HALF_TYPED)
+    await page.getByRole('tab', { name: 'Chart preview' }).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    expect(await page.locator(':focus').textContent()).toBe('Score sync')
+    expect([await page.title(), await keptBy(page, TYPED)]).toEqual(['Chart preview - API reference', []])
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/reference/#sync')
+    await operations(page)
+    expect(await page.getByRole('tab', { selected: true }).allTextContents()).toEqual(['Score sync'])
+    expect(await page.getByRole('tabpanel', { name: 'Score sync' }).count()).toBe(1)
+    await openOperation(operation(page, 'Sync-sync'))
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(28, 32, 34)')
+    expect(await page.locator('#home').isVisible()).toBe(false)
+    expect(faults).toEqual([])
+
+    // The services do not answer pages of this origin.
+    await page.goto(page.url().replace('127.0.0.1', 'localhost'))
+    expect(await page.locator('#home').isVisible()).toBe(true)
+  })
+})
+
+/** Waits until the operations of the chosen service are shown. */
+async function operations(page: Page): Promise<void> {
+  await page.locator('.opblock').first().waitFor()
+}
+
+/** Chooses another service, and waits for the document that this makes. */
+async function choose(page: Page, service: string): Promise<void> {
+  const anew = page.waitForEvent('domcontentloaded')
+  await page.getByRole('tab', { name: service }).click()
+  await anew
+}
+
+/** What is done brings another document, and neither it nor any request after it has anything that was typed before. */
+async function forgets({ page, requests }: Watched, act: () => Promise<unknown>): Promise<void> {
+  await page.evaluate('window.isOldDocument = true')
+  const sent = requests.length
+  await act()
+  await expect.poll(() => page.evaluate('"isOldDocument" in window').catch(() => true)).toBe(false)
+  await operations(page)
+  expect(await keptBy(page, TYPED)).toEqual([])
+  expect(await carriedBy(requests.slice(sent), TYPED)).toEqual([])
+  if (isDeep) expect(await rememberedBy(page, TYPED)).toEqual([])
+}
+
+async function authorize(page: Page, credential: string): Promise<void> {
+  await page.locator('.auth-wrapper > .authorize').click()
+  await page.locator('.auth-container input').fill(credential)
+  await page.locator('.auth-btn-wrapper .authorize').click()
+  await page.locator('.auth-btn-wrapper .btn-done').click()
+}
+
+function operation(page: Page, id: string): Locator {
+  return page.locator(`#operations-${id}`)
+}
+
+async function openOperation(of: Locator): Promise<void> {
+  await of.locator('.opblock-summary-control').click()
+  await of.locator('.execute').waitFor()
+}
+
+/** Sends the request that was typed; resolves to the answer's status. */
+async function execute(of: Locator): Promise<string | undefined> {
+  await of.locator('.execute').click()
+  const status = of.locator('.live-responses-table tbody .response-col_status').first()
+  await status.waitFor()
+  return (await status.textContent())?.trim().slice(0, 3)
+}

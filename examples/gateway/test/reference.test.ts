@@ -1,0 +1,75 @@
+import { get } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { testGateway } from './support/gateway.ts'
+
+const FILES = ['reference.js', 'reference.css', 'swagger-ui-bundle.js', 'swagger-ui.css']
+
+describe('the pages of the reference', () => {
+  it('are open to everybody and lead from one to the other', async () => {
+    const { gateway } = await testGateway()
+    const { gateway: base, sync, charts } = gateway.addresses
+    const moved = await fetch(`${base}/reference`, { redirect: 'manual' })
+    expect([moved.status, moved.headers.get('Location')]).toEqual([302, 'reference/'])
+
+    const page = await fetch(`${base}/reference`)
+    expect([page.status, page.url]).toEqual([200, `${base}/reference/`])
+    expect(page.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
+    const html = await page.text()
+    for (const address of [base, sync, charts]) expect(html).toContain(`data-document="${address}/openapi.json"`)
+    const linked = [...html.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, target = '']) => target)
+    expect(linked.filter((target) => !target.includes(':')).sort()).toEqual([...FILES].sort())
+  })
+
+  it('have a policy that lets them load their own files and reach the three services, and nothing else', async () => {
+    const { gateway } = await testGateway()
+    const { gateway: base, sync, charts } = gateway.addresses
+    const { headers } = await fetch(`${base}/reference/`)
+    expect(headers.get('Content-Security-Policy')?.split(';')).toEqual([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self' data:",
+      `connect-src 'self' ${base} ${sync} ${charts}`,
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ])
+    expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+    expect(headers.get('Referrer-Policy')).toBe('no-referrer')
+    expect(headers.get('Cache-Control')).toBe('no-cache')
+  })
+
+  it('are made of these files alone, which are sent again only when they have changed', async () => {
+    const { gateway } = await testGateway()
+    const base = `${gateway.addresses.gateway}/reference`
+    for (const name of FILES) {
+      const file = await fetch(`${base}/${name}`)
+      expect([name, file.status, file.headers.get('Cache-Control')]).toEqual([name, 200, 'no-cache'])
+      expect(file.headers.get('X-Content-Type-Options')).toBe('nosniff')
+      await file.body?.cancel()
+      expect([name, await statusOf(`${base}/${name}`, file.headers.get('Last-Modified'))]).toEqual([name, 304])
+    }
+    for (const other of ['tsconfig.json', 'swagger-ui-bundle.js.map', '../package.json', '%2e%2e/page-html.ts', 'x']) {
+      expect([other, (await fetch(`${base}/${other}`)).status]).toEqual([other, 401])
+    }
+    expect((await fetch(`${base}/`, { method: 'POST' })).status).toBe(401)
+  })
+
+  it('take what the addresses are made of for text', async () => {
+    const { gateway } = await testGateway({ env: { PUBLIC_CHARTS_URL: 'https://charts.example.com/"><script>' } })
+    const response = await fetch(`http://127.0.0.1:${gateway.ports.gateway}/reference/`)
+    expect(response.headers.get('Content-Security-Policy')).toContain(' https://charts.example.com;')
+    expect(await response.text()).not.toContain('<script>')
+  })
+})
+
+/** Asks as browsers do; `fetch` of Node adds to such a request that caches are not to be believed. */
+function statusOf(url: string, modifiedSince: string | null): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const headers = modifiedSince === null ? {} : { 'If-Modified-Since': modifiedSince }
+    get(url, { headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    }).once('error', reject)
+  })
+}

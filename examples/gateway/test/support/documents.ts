@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Ports } from '../../src/addresses.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { startGateway } from '../../src/gateway.ts'
+import { createLogger } from '../../src/log/logger.ts'
+import type { Json } from '../../src/openapi/json-schema.ts'
+import { Contract, type Exchange } from './contract.ts'
+
+export type Service = keyof Ports
+
+interface Served {
+  readonly document: Json
+  readonly contract: Contract
+}
+
+let served: Promise<ReadonlyMap<Service, Served>> | undefined
+
+/**
+ * Holds an answer of a service against the document that the service serves. Services without a document promise
+ * nothing yet.
+ *
+ * @throws {Error} when it is none that the document tells of
+ */
+export async function checkAnswer(service: Service, exchange: Exchange): Promise<void> {
+  served ??= readDocuments()
+  const { contract } = (await served).get(service) ?? {}
+  contract?.check(exchange)
+}
+
+/** The document that a service serves. */
+export async function documentOf(service: Service): Promise<Json> {
+  served ??= readDocuments()
+  const { document } = (await served).get(service) ?? {}
+  if (document === undefined) throw new Error(`${service} serves no document`)
+  return document
+}
+
+/** Asks a gateway that is there for this alone, so that asking leaves no trace in a test's log and counts. */
+async function readDocuments(): Promise<ReadonlyMap<Service, Served>> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-documents-'))
+  const env = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir }
+  const gateway = await startGateway(loadConfig(env), createLogger('silent'))
+  try {
+    const services = Object.entries(gateway.ports) as [Service, number][]
+    const read = await Promise.all(
+      services.map(async ([service, port]) => {
+        const response = await fetch(`http://127.0.0.1:${port}/openapi.json`)
+        if (!response.ok) return []
+        const document = (await response.json()) as Json
+        return [[service, { document, contract: new Contract(document) }]] as const
+      }),
+    )
+    return new Map(read.flat())
+  } finally {
+    await gateway.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,73 @@
+import { postgresTests } from '@scoregw/postgres-server'
+import { systemClock } from '@scoregw/quota'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../src/db/connect.ts'
+import { HttpError } from '../src/http/http-error.ts'
+import { syncBody } from '../src/sync/bodies.ts'
+import { OwnedScores } from '../src/sync/owned-scores.ts'
+import { SyncService } from '../src/sync/sync-service.ts'
+import { UserRepository } from '../src/users/user-repository.ts'
+import { postgresServer } from './support/postgres.ts'
+import { manyRecords } from './support/sync.ts'
+
+const QQ = 20_002
+
+describe.runIf(postgresTests)('two processes on one PostgreSQL', () => {
+  it('let one write of a player through at a time, while the account is linked and unlinked', async () => {
+    const postgres = await postgresServer()
+    const databaseUrl = await postgres.createDatabase()
+    const opened = [1, 2].map(() => openDatabase({ databaseUrl, dataDir: '' }))
+    const databases = await Promise.all(opened)
+    onTestFinished(() => void Promise.all(databases.map((db) => db.destroy())))
+    const services = databases.map((db) => new SyncService(db, systemClock))
+    const [db] = databases
+    await new UserRepository(db!, systemClock).create({ id: 'u', name: 'u', role: 'player' })
+
+    const codes = new Set<string>()
+    const chunks = Array.from({ length: 8 }, (_, index) => manyRecords(300, 1_000 * index + 1))
+    let left = chunks.length
+    const pushes = chunks.map(async (records, index) => {
+      const body = syncBody.parse({ qq: QQ, records })
+      for (let isStored = false; !isStored; ) {
+        try {
+          await services[index % 2]!.sync(body)
+          isStored = true
+        } catch (error) {
+          if (!(error instanceof HttpError)) throw error
+          codes.add(error.code)
+        }
+      }
+      left--
+    })
+    const links = (async () => {
+      while (left > 0) {
+        await db!.updateTable('users').set({ qq: QQ }).where('id', '=', 'u').execute()
+        await services[0]!.adopt('u', QQ)
+        await db!.updateTable('users').set({ qq: null }).where('id', '=', 'u').execute()
+      }
+    })()
+    await Promise.all([...pushes, links])
+    expect([...codes]).toEqual(['player_busy'])
+    await db!.updateTable('users').set({ qq: QQ }).where('id', '=', 'u').execute()
+    await services[1]!.adopt('u', QQ)
+    expect(await new OwnedScores(db!, { userId: 'u' }).count()).toBe(chunks.flat().length)
+    expect(await new OwnedScores(db!, { qq: QQ }).count()).toBe(0)
+  }, 30_000)
+
+  it('refuse at once what another process is writing for the player, and nothing for others', async () => {
+    const postgres = await postgresServer()
+    const databaseUrl = await postgres.createDatabase()
+    const databases = await Promise.all([1, 2].map(() => openDatabase({ databaseUrl, dataDir: '' })))
+    onTestFinished(() => void Promise.all(databases.map((db) => db.destroy())))
+    const [one, two] = databases.map((db) => new SyncService(db, systemClock))
+    const records = manyRecords(2_000)
+    const outcomes = await Promise.allSettled([
+      one!.sync(syncBody.parse({ qq: QQ, records })),
+      two!.sync(syncBody.parse({ qq: QQ, records })),
+      two!.sync(syncBody.parse({ qq: QQ + 1, records })),
+    ])
+    const refused = outcomes.filter(({ status }) => status === 'rejected')
+    expect(refused).toMatchObject([{ reason: { code: 'player_busy', retryAfterSeconds: 1 } }])
+    expect(outcomes[2]?.status).toBe('fulfilled')
+  }, 30_000)
+})
