@@ -1,6 +1,6 @@
 // Type-checks the root files and every workspace package that holds TypeScript, two at a time.
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { folders, root, run } from './workspace.mjs'
 
 const hasSources = (folder) =>
@@ -8,7 +8,15 @@ const hasSources = (folder) =>
     const path = join(root, folder, name)
     return existsSync(path) && readdirSync(path, { recursive: true }).some((file) => file.endsWith('.ts'))
   })
-const queue = ['.', ...folders.filter(hasSources)]
+/** Scripts of web pages run elsewhere, and have a tsconfig of their own beside them. */
+const webPages = folders.filter(hasSources).flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: false }).includes('src')
+    ? readdirSync(join(root, folder, 'src'), { recursive: true })
+        .filter((file) => basename(file) === 'tsconfig.json')
+        .map((file) => join(folder, 'src', dirname(file)))
+    : [],
+)
+const queue = ['.', ...folders.filter(hasSources), ...webPages]
 let failed = false
 
 async function worker() {

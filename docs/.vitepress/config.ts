@@ -36,7 +36,7 @@ const sections: readonly Section[] = [
     ],
   },
   { title: 'Reference', folder: 'reference', first: ['api', 'errors', 'rows'] },
-  { title: 'Gateway', folder: 'gateway', first: ['index', 'openapi', 'administration', 'credentials'] },
+  { title: 'Gateway', folder: 'gateway', first: ['index', 'reference', 'openapi', 'client', 'administration', 'credentials'] },
 ]
 
 /** A page's title is its first heading. */

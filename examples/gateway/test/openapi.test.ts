@@ -118,3 +118,9 @@ describe('the document of the gateway', { timeout: 30_000 }, () => {
     expect(results).toEqual([])
   })
 })
+
+describe('the documents of the other services', { timeout: 30_000 }, () => {
+  it.each(['sync', 'charts'] as const)('pass the same rules: %s', async (service) => {
+    expect(await problemsOf(JSON.stringify(await documentOf(service)))).toEqual([])
+  })
+})

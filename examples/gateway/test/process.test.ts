@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { SignJWT } from 'jose'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, databaseOf, ENTRY, sender, tempDir, USER_TOKEN, usedOf } from './support/gateway.ts'
@@ -194,8 +195,14 @@ describe('starting', { timeout: TIMEOUT_MS }, () => {
     await demo.ended()
     const child = await runGateway(dataDir, { NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) })
     expect(child.stdout()).not.toContain('gw_')
-    expect((await sender(child.baseUrl)('GET', '/me/quota')).status).toBe(401)
-    expect((await sender(child.baseUrl)('GET', '/readyz', { token: null })).status).toBe(200)
+    const send = sender(child.baseUrl)
+    expect((await send('GET', '/me/quota')).status).toBe(401)
+    expect((await send('GET', '/readyz', { token: null })).status).toBe(200)
+    // Whoever the identity provider calls "admin" is not the demo's administrator.
+    const claims = new SignJWT({ sub: 'admin' }).setProtectedHeader({ alg: 'HS256' }).setExpirationTime('1h')
+    const token = await claims.sign(new TextEncoder().encode('s'.repeat(32)))
+    expect((await send('GET', '/me/quota', { token })).status).toBe(200)
+    expect((await send('GET', '/admin/users', { token })).status).toBe(403)
   })
 
   it('with a faulty configuration names every fault and exits with 78', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { postgresTests } from '@scoregw/postgres-server'
 import { systemClock } from '@scoregw/quota'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -35,6 +36,7 @@ describe.runIf(postgresTests)('two processes on one PostgreSQL', () => {
         } catch (error) {
           if (!(error instanceof HttpError)) throw error
           codes.add(error.code)
+          await setImmediate()
         }
       }
       left--
@@ -70,4 +72,25 @@ describe.runIf(postgresTests)('two processes on one PostgreSQL', () => {
     expect(refused).toMatchObject([{ reason: { code: 'player_busy', retryAfterSeconds: 1 } }])
     expect(outcomes[2]?.status).toBe('fulfilled')
   }, 30_000)
+
+  it('write nothing into an account that is unlinked while they wait for it', async () => {
+    const postgres = await postgresServer()
+    const databaseUrl = await postgres.createDatabase()
+    const db = await openDatabase({ databaseUrl, dataDir: '' })
+    onTestFinished(() => db.destroy())
+    const service = new SyncService(db, systemClock)
+    const users = new UserRepository(db, systemClock)
+    await users.create({ id: 'u', name: 'u', role: 'player' })
+    await users.linkIfFree('u', QQ)
+    let push: Promise<unknown> | undefined
+    await db.transaction().execute(async (transaction) => {
+      await transaction.updateTable('users').set({ qq: null }).where('id', '=', 'u').execute()
+      push = service.sync(syncBody.parse({ qq: QQ, records: manyRecords(3) }))
+      const waiting = "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'"
+      await expect.poll(async () => (await postgres.sql(waiting))[0]?.count, { timeout: 5_000 }).toBe(1)
+    })
+    await push
+    expect(await new OwnedScores(db, { userId: 'u' }).count()).toBe(0)
+    expect(await new OwnedScores(db, { qq: QQ }).count()).toBe(3)
+  })
 })

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import canonicalize from 'canonicalize'
-import { describe, expect, it } from 'vitest'
+import Database from 'libsql'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { ADMIN_TOKEN, ENTRY, HOUR_MS, START, type TestGateway, testGateway, USER_TOKEN } from './support/gateway.ts'
 import { BOT_TOKEN, type Bot, botOf, manyRecords, recordOf } from './support/sync.ts'
 
@@ -251,6 +253,31 @@ describe('a full snapshot', () => {
   })
 })
 
+describe('a chunk that fails on its way', () => {
+  it('leaves nothing behind, and is stored when it comes again', async () => {
+    const { bot, dataDir } = await testSync()
+    const file = new Database(join(dataDir, 'gateway.sqlite'))
+    onTestFinished(() => void file.close())
+    const failing = async (trigger: string, body: object): Promise<void> => {
+      file.exec(`create trigger broken ${trigger} begin select raise(abort, 'broken'); end`)
+      expect((await bot.sync(body)).status).toBe(500)
+      file.exec('drop trigger broken')
+    }
+    for (const qq of [LINKED, UNLINKED]) {
+      await bot.sync({ qq, records: [recordOf(9)] })
+      const first = { ...full('a', recordOf(1)), qq }
+      await failing('before insert on sync_chunks', first)
+      expect(await songs(bot, qq)).toEqual([9])
+      expect((await bot.sync(first)).body).toMatchObject({ status: 'partial', imported: 1 })
+      const last = { ...full('a', recordOf(2)), qq, snapshot_final: true }
+      await failing("before update on sync_snapshots when new.state = 'finished'", last)
+      expect(await songs(bot, qq)).toEqual([1, 9])
+      expect((await bot.sync(last)).body).toMatchObject({ status: 'ok', imported: 1 })
+      expect(await songs(bot, qq)).toEqual([1, 2])
+    }
+  })
+})
+
 describe('an account that is linked later', () => {
   const link = (send: TestGateway['send'], id: string, qq: number | null) =>
     send('PUT', `/admin/users/${id}`, { token: ADMIN_TOKEN, body: { qq } })
@@ -281,6 +308,16 @@ describe('an account that is linked later', () => {
     await link(send, 'demo', UNLINKED)
     expect((await bot.sync({ ...chunk(recordOf(2)), snapshot_final: true })).body.status).toBe('ok')
     expect(await songs(bot, UNLINKED)).toEqual([1, 2])
+  })
+
+  it('a second time, amid a snapshot, keeps what that has', async () => {
+    const { bot, send } = await testSync()
+    await bot.sync({ qq: LINKED, records: [recordOf(1), recordOf(9)] })
+    await link(send, 'demo', null)
+    await bot.sync(full('a', recordOf(1)))
+    await link(send, 'demo', LINKED)
+    await bot.sync({ ...full('a', recordOf(2)), snapshot_final: true })
+    expect(await songs(bot)).toEqual([1, 2])
   })
 
   it('and is another’s before the snapshot ends, ends it', async () => {

@@ -1,23 +1,26 @@
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
+import { leasedEngine, sitePolicy, takes } from './leases/engines.ts'
 import { cleanupsOf, type Engine, engineOn, load, policyOf, timeToRecover, usedBy } from './support/engines.ts'
 import { type RedisServer, redisTests, startCluster, startReplicaPair } from './support/redis-server.ts'
 
 /** Decisions are made again after a primary is lost, in milliseconds. */
 const RECOVERY_MS = 6_000
 const LIMIT = 300
+/** Of the leased site. */
+const SITE_LIMIT = 6_000
 
-/** Resolves when the replica has all that the primary has. */
+/** Resolves when the replica has all that the primary has, a new write included: a link that is up may lag by a second. */
 async function replicated(primary: RedisServer, replica: RedisServer): Promise<void> {
   const offset = async (server: RedisServer, of: string) =>
     new RegExp(`${of}_repl_offset:(\\d+)`).exec(String(await server.cli('INFO', 'replication')))?.[1]
-  await vi.waitFor(
-    async () => {
-      expect(String(await primary.cli('INFO', 'replication'))).toMatch(/slave0:.*state=online,offset=[1-9]/)
-      expect(await offset(replica, 'slave')).toBe(await offset(primary, 'master'))
-    },
-    { timeout: 10_000 },
-  )
+  await vi.waitFor(async () => expect(await replica.cli('INFO', 'replication')).toMatch(/master_link_status:up/), {
+    timeout: 10_000,
+  })
+  await primary.cli('SET', '{quota}marker', 'here')
+  await vi.waitFor(async () => expect(await offset(replica, 'slave')).toBe(await offset(primary, 'master')), {
+    timeout: 10_000,
+  })
 }
 
 /** Takes until nothing is left. */
@@ -53,7 +56,7 @@ describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
       engineOn(0, later, {
         client: new Cluster([...cluster.seeds]),
         prefix,
-        deadlineMs: 150,
+        deadlineMs: tokens === undefined ? 150 : 1_000,
         ...(tokens === undefined ? {} : { policy: policyOf(tokens) }),
       })
     const limited = open('quota', LIMIT)
@@ -86,6 +89,49 @@ describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
     expect(recoveredMs).toBeLessThan(RECOVERY_MS)
     expect(lost).toBeLessThanOrEqual(10)
     expect(await limited.quota.consume({ subject: 'v', operation: 'write' })).toMatchObject({ allowed: false })
+  })
+
+  it('of the server that has the leased site: nothing beyond its limit', async ({ onTestFinished }) => {
+    const { later } = cleanupsOf(onTestFinished)
+    const cluster = await startCluster({ nodeTimeoutMs: 500 })
+    later(() => cluster.stop())
+    const policy = sitePolicy(SITE_LIMIT)
+    const engines = [1, 2].map(() => leasedEngine(new Cluster([...cluster.seeds]), later, { policy, deadlineMs: 150 }))
+    await Promise.all(engines.map(({ store }) => store.ready()))
+    const slot = await cluster.slotOf('{quota}')
+    const primary = await cluster.primaryOf(slot)
+    const replica = await cluster.replicaOf(primary)
+    let admitted = 0
+    let stopped = false
+    const work = async (caller: number): Promise<void> => {
+      const { quota } = engines[caller % 2]!
+      for (let i = 0; !stopped; i++) {
+        const decision = await quota
+          .consume({ subject: `u${(caller + i) % 100}`, operation: 'take' })
+          .catch(() => undefined)
+        if (decision?.allowed) admitted++
+        await new Promise((resolve) => setTimeout(resolve, decision === undefined ? 20 : 5))
+      }
+    }
+    const callers = Array.from({ length: 20 }, (_, caller) => work(caller))
+    await vi.waitFor(() => expect(admitted).toBeGreaterThan(500), { timeout: 5_000 })
+
+    // What the replica does not have is not spent: when it takes over, nothing is forgotten that was.
+    replica.pause()
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    await primary.kill()
+    const atKill = admitted
+    replica.resume()
+    const lost = performance.now()
+    await vi.waitFor(() => expect(admitted).toBeGreaterThan(atKill + 200), { timeout: RECOVERY_MS })
+    expect(performance.now() - lost).toBeLessThan(RECOVERY_MS)
+    // Full speed, until the site refuses.
+    const rest = await Promise.all(engines.map(({ quota }) => takes(quota, 30, SITE_LIMIT / 20, 100)))
+    stopped = true
+    await Promise.all(callers)
+    const sum = admitted + rest.reduce((total, each) => total + each, 0)
+    expect(sum).toBeLessThanOrEqual(SITE_LIMIT)
+    expect(sum).toBeGreaterThan(SITE_LIMIT * 0.7)
   })
 
   it('of a primary that a Sentinel watches: the same', async ({ onTestFinished }) => {

@@ -6,6 +6,7 @@ import { Cluster as Cluster5 } from 'ioredis5'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { keySlot } from '../src/client/key-slot.ts'
 import { redisBroadcast, redisOutcomes, redisSettings } from '../src/index.ts'
+import { leasedEngine, sitePolicy, siteUsed, takes } from './leases/engines.ts'
 import { clusterFactory, newPrefix } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { engineOn, timedWrite, usedBy } from './support/engines.ts'
@@ -175,6 +176,22 @@ describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
     })
     expect(asked).toBe(3)
     expect(await usedBy(quota, 'u')).toBe(5)
+  })
+
+  it('spreads the rows of subjects over its servers where the site is leased', async () => {
+    const prefix = newPrefix()
+    const { quota, store } = leasedEngine(clientOf(), later, { policy: sitePolicy(1_000_000), prefix })
+    expect(await takes(quota, 20, 50, 100)).toBe(1_000)
+    expect(store.leases().localDecisions).toBeGreaterThan(300)
+    expect(await siteUsed(quota)).toBe(1_000)
+    for (const node of cluster.nodes.slice(0, 3)) {
+      expect(((await node.cli('KEYS', `{${prefix}~*`)) as string[]).length).toBeGreaterThan(10)
+    }
+    // The slot of the site moves; who has a lease goes on meanwhile.
+    const { slot, other } = await homeOf(prefix)
+    await cluster.migrate(slot, other)
+    expect(await takes(quota, 20, 50, 100)).toBe(1_000)
+    expect(await siteUsed(quota)).toBe(2_000)
   })
 
   it('is closed for good', async () => {

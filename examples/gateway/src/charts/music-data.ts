@@ -12,6 +12,13 @@ const id = z
   })
   .transform(Number)
 
+/** Databases do not take a NUL in a text. */
+const text = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .refine((value) => !value.includes('\0'), 'expected no NUL')
+
 const note = z.int('expected whole numbers').min(0).max(MAX_NOTES)
 
 /** Taps, holds, slides, touches where there are any, breaks. */
@@ -22,14 +29,14 @@ const notes = z.union([z.tuple([note, note, note, note]), z.tuple([note, note, n
 const music = z
   .object({
     id,
-    title: z.string().min(1).max(200),
+    title: text(200).min(1),
     ds: z.array(z.number().min(0).max(99)),
-    level: z.array(z.string().max(8)),
+    level: z.array(text(8)),
     charts: z
-      .array(z.object({ notes, charter: z.string().max(200).default('') }))
+      .array(z.object({ notes, charter: text(200).default('') }))
       .min(1)
       .max(5),
-    basic_info: z.object({ artist: z.string().max(200).optional() }).default({}),
+    basic_info: z.object({ artist: text(200).optional() }).default({}),
   })
   .refine(({ ds, level, charts }) => ds.length === charts.length && level.length === charts.length, {
     error: 'expected as many "ds" and "level" as "charts"',

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
+import { watchedPool } from './watched-pool.ts'
 
 /** Connections of one process. */
 const MAX_CONNECTIONS = 10
@@ -9,34 +10,52 @@ const MAX_CONNECTIONS = 10
 const CONNECT_TIMEOUT_MS = 5_000
 const LOCK_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 10_000
+/** How long it may wait for an answer: a server that hangs ends no statement. */
+const SILENCE_TIMEOUT_MS = 12_000
 /** How long, in milliseconds, a transaction may do nothing: a process that hangs must not hold its locks for ever. */
 const IDLE_IN_TRANSACTION_MS = 10_000
+
+export interface PostgresOptions {
+  /** How long a statement may go without an answer, in milliseconds. @default 12000 */
+  readonly silenceTimeoutMs?: number
+}
 
 /**
  * Opens a PostgreSQL database. Of processes that start together one migrates and the others wait for it: the migrator
  * holds an advisory lock for the length of its transaction.
  */
-export async function openPostgres(connectionString: string): Promise<Db> {
-  const pool = new pg.Pool({
+export async function openPostgres(connectionString: string, options: PostgresOptions = {}): Promise<Db> {
+  await migrateFirst(connectionString)
+  return connect({
     connectionString,
     max: MAX_CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: options.silenceTimeoutMs ?? SILENCE_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+  })
+}
+
+/** Over a connection of its own: a large table may take longer to change than any request may wait. */
+async function migrateFirst(connectionString: string): Promise<void> {
+  const db = connect({ connectionString, max: 1 })
+  try {
+    await migrate(db, { isInTransaction: false })
+  } finally {
+    await db.destroy()
+  }
+}
+
+function connect(config: pg.PoolConfig): Db {
+  const pool = new pg.Pool({
+    ...config,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // A server whose machine is lost says nothing: an idle connection to it is to be noticed.
+    keepAlive: true,
     application_name: 'score-gateway',
     types: { getTypeParser },
   })
-  // A connection that breaks while nobody uses it: the next request gets another one, and an error if there is none.
-  pool.on('error', () => undefined)
-  const db: Db = new Kysely({ dialect: new PostgresDialect({ pool }) })
-  try {
-    await migrate(db, { isInTransaction: false })
-  } catch (error) {
-    await db.destroy()
-    throw error
-  }
-  return db
+  return new Kysely({ dialect: new PostgresDialect({ pool: watchedPool(pool) }) })
 }
 
 /** 64-bit integers as numbers: instants and counts are far below 2^53. */

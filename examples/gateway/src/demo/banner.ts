@@ -20,6 +20,7 @@ export function banner(
     `Score gateway   ${baseUrl}`,
     `Score sync      ${sync}`,
     `Chart preview   ${charts}`,
+    `Reference       ${baseUrl}/reference/`,
     `Data            ${dataDir}`,
     `Counters        ${counters}`,
   ]

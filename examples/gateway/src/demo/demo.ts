@@ -50,6 +50,7 @@ export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials>
   }
   const isFirstStart = await users.create(DEMO_USER)
   await users.create(DEMO_ADMIN)
+  await users.setRole(DEMO_ADMIN.id, DEMO_ADMIN.role)
   await users.replaceTokens(DEMO_LABEL, [
     { userId: DEMO_USER.id, token: demo.userToken },
     { userId: DEMO_ADMIN.id, token: demo.adminToken },
@@ -64,8 +65,12 @@ export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials>
   return demo
 }
 
-/** Takes the demo's credentials away from a database that once had a demo. */
+/**
+ * Takes the demo's credentials away from a database that once had a demo, and its administrator's role: whoever signs
+ * JWTs may come to call somebody by that id.
+ */
 export async function removeDemo({ users, credentials }: Pick<DemoOptions, 'users' | 'credentials'>): Promise<void> {
+  await users.demoteHolders(DEMO_LABEL)
   await users.replaceTokens(DEMO_LABEL, [])
   await credentials.replace('sync', DEMO_LABEL, [])
   await credentials.replace('charts', DEMO_LABEL, [])

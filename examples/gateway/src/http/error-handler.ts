@@ -1,10 +1,11 @@
 import { QuotaError } from '@scoregw/quota'
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express'
+import { isDatabaseAway } from '../db/database-away.ts'
 import type { Logger } from '../log/logger.ts'
 import { HttpError } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 
-/** Seconds after which a client may try again when the quota's store is away. */
+/** Seconds after which a client may try again when a store is away. */
 const UNAVAILABLE_RETRY_SECONDS = 5
 
 /** The body of an answer that is not a success. */
@@ -25,7 +26,7 @@ export function errorHandler(logger: Logger, bodyOf: ErrorBody = gatewayErrorBod
     context.isForwardingFailed = known.isForwardingFailed
     context.errorCode = known.code
     // In an outage there is one of these for every request: the reason, and no stack.
-    if (known.code === 'quota_unavailable') logger.warn({ reason: reasonOf(known), requestId }, 'quota unavailable')
+    if (known.code === 'quota_unavailable') logger.warn({ reason: reasonOf(known), requestId }, 'store unavailable')
     else if (known.source !== undefined) logger.warn({ reason: reasonOf(known), requestId }, 'source failed')
     else if (known.status >= 500 && known.code !== 'shutting_down') {
       logger.error({ err: error, requestId }, 'request failed')
@@ -43,6 +44,10 @@ function toHttpError(error: unknown): HttpError {
   if (error instanceof QuotaError && error.code === 'quota_unavailable') {
     const options = { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS, cause: error }
     return new HttpError('quota_unavailable', 'The quota cannot be asked right now. Try again.', options)
+  }
+  if (isDatabaseAway(error)) {
+    const options = { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS, cause: error }
+    return new HttpError('quota_unavailable', 'The database does not answer right now. Try again.', options)
   }
   // Express reports a path with broken percent-encoding as an error with a status.
   if (error instanceof URIError) return new HttpError('bad_request', 'The path is not valid percent-encoding.')

@@ -61,7 +61,7 @@ export function meaningOf(code: ErrorCode): string {
 
 /** Every error that a route can answer with, by status. */
 export function errorsOf(route: Route): Map<number, readonly ErrorCode[]> {
-  const { access, body, params, query, operation, docs, requestHeaders = [] } = route
+  const { access, body, params, query, docs, requestHeaders = [] } = route
   const codes = new Set<ErrorCode>([
     ...when(access !== 'public', 'unauthorized'),
     ...when(access === 'admin', 'forbidden'),
@@ -71,8 +71,8 @@ export function errorsOf(route: Route): Map<number, readonly ErrorCode[]> {
     ...when(body !== undefined, 'bad_request', 'payload_too_large', 'unsupported_media_type', 'validation_failed'),
     ...when(requestHeaders.includes('If-Match'), 'bad_request', 'precondition_failed'),
     ...when(requestHeaders.includes('Idempotency-Key'), 'bad_request', 'conflict', 'idempotency_key_reused'),
-    // The keys that a JWT is checked with may be out of reach too.
-    ...when(operation !== undefined || access === 'user' || access === 'admin', 'quota_unavailable'),
+    // Where credentials are kept, and the keys that a JWT is checked with, may be out of reach.
+    ...when(access !== 'public', 'quota_unavailable'),
     ...(docs.errors ?? []),
     'internal_error',
     'shutting_down',

@@ -5,8 +5,9 @@ import type { Addresses } from '../addresses.ts'
 import { pageHtml } from './page-html.ts'
 import { pagePolicy } from './page-policy.ts'
 
+const require = createRequire(import.meta.url)
 const OWN_FOLDER = join(import.meta.dirname, 'page')
-const SWAGGER_UI_FOLDER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+const SWAGGER_UI_FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'))
 
 /** Every file of the page, and where it is. */
 const FILES: readonly (readonly [string, string])[] = [

@@ -96,4 +96,17 @@ export class UserRepository {
       for (const { userId, token } of tokens) await users.addToken(userId, token, label)
     })
   }
+
+  /** Takes the administrator's role from everybody with a token of a label. */
+  async demoteHolders(label: string): Promise<void> {
+    await this.#db
+      .updateTable('users')
+      .set({ role: 'player' })
+      .where('id', 'in', ({ selectFrom }) => selectFrom('gateway_tokens').select('user_id').where('label', '=', label))
+      .execute()
+  }
+
+  async setRole(id: string, role: User['role']): Promise<void> {
+    await this.#db.updateTable('users').set({ role }).where('id', '=', id).execute()
+  }
 }

@@ -117,9 +117,12 @@ export class ClusterNodes {
 
   #assign(slot: number): void {
     const address = this.#topology.slots[slot]?.[0]
-    if (this.#addresses.has(slot) && this.#addresses.get(slot) === address) return
+    if (address === undefined) this.#addresses.set(slot, undefined)
+    else if (this.#addresses.get(slot) !== address) this.#serve(slot, address)
+  }
+
+  #serve(slot: number, address: string): void {
     this.#addresses.set(slot, address)
-    if (address === undefined) return
     const connection = this.#connectionTo(address)
     if (connection.usable) this.#options.onUsable?.(connection.redis)
   }
@@ -133,7 +136,10 @@ export class ClusterNodes {
       host: address.slice(0, colon),
       port: Number(address.slice(colon + 1)),
       onErrorReply: (error) => {
-        if (error.message.startsWith('MOVED')) this.#look()
+        const [, slot, moved] = /^MOVED (\d+) (\S+:\d+)$/.exec(error.message) ?? []
+        if (moved === undefined) return
+        this.#serve(Number(slot), this.#mapped(moved))
+        this.#look()
       },
       onClosed: () => this.#look(),
     }

@@ -1,0 +1,90 @@
+import { startCluster } from '@scoregw/redis-server'
+import { batches, description } from '../memory/users.ts'
+import { atLeast, atMost, type Findings, type Rate, resultOf } from '../report.ts'
+import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
+import { type ClusterDecider, deciders, LEASED, LOCAL, leased, local, type Seeds } from './deciders.ts'
+
+const CALLERS = [64, 512]
+const USERS = batches.flat()
+/** Processes' worth of stores that share a site until it refuses, and its tokens. */
+const SHARERS = 4
+const SITE_LIMIT = 1_500_000
+
+/** Decisions on a cluster of six servers where the site is leased, beside scripts on one key of each user. */
+export async function cluster(quick: boolean): Promise<Findings> {
+  console.log(`cluster: six counters a decision, ${description}, three primaries with a replica each, on this machine`)
+  const servers = await startCluster()
+  const all = deciders(servers.seeds)
+  const alone = local(servers.seeds)
+  try {
+    const options = quick ? { rounds: 1, roundMs: 50, warmUpMs: 50 } : { rounds: 11, roundMs: 400, warmUpMs: 1_000 }
+    const results: Rate[] = []
+    for (const callers of CALLERS) results.push(...(await interleave(all.map(contestantOf(callers)), options)))
+    results.push(...(await localRates(alone, options)))
+    const { grants = 0, localDecisions = 0 } = all.find(({ name }) => name === LEASED)?.store?.leases() ?? {}
+    const share = await shareAtFirstDenial(servers.seeds, quick ? SITE_LIMIT / 10 : SITE_LIMIT)
+    const targets = [
+      atLeast('64 callers, of a script on one key', 0.5, resultOf(results, named(LEASED, 64)).ratio),
+      atLeast('512 callers, of a script on one key', 0.5, resultOf(results, named(LEASED, 512)).ratio),
+      atLeast('decisions a second on a lease', 100_000, resultOf(results, named(LOCAL, 64)).perSecond),
+      atMost('grants a decision', 0.05, grants / (grants + localDecisions)),
+      atLeast('share of the limit used at the first refusal', 0.95, share),
+    ]
+    return { results, targets }
+  } finally {
+    for (const decider of [...all, alone]) await decider.stop()
+    await servers.stop()
+  }
+}
+
+function named(name: string, callers: number): string {
+  return `${name}, ${callers} callers`
+}
+
+function contestantOf(callers: number): (decider: ClusterDecider) => Contestant {
+  return (decider) => ({
+    name: named(decider.name, callers),
+    async perSecondOver(durationMs) {
+      const startedAt = performance.now()
+      const decisions = await decide(decider, callers, () => performance.now() - startedAt < durationMs)
+      return decisions / ((performance.now() - startedAt) / 1_000)
+    },
+  })
+}
+
+/** Their ratio is to themselves: nothing else answers without a server. */
+function localRates(alone: ClusterDecider, options: RoundOptions): Promise<Rate[]> {
+  return interleave([contestantOf(64)(alone)], options)
+}
+
+/** Lets callers ask, each as soon as it was answered, for as long as told. Everybody must be admitted. */
+async function decide({ name, admit }: ClusterDecider, callers: number, goesOn: () => boolean): Promise<number> {
+  let decisions = 0
+  const call = async (): Promise<void> => {
+    while (goesOn()) {
+      const user = USERS[decisions++ % USERS.length] as string
+      if (!(await admit(user))) throw new Error(`${name} did not admit ${user}`)
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, call))
+  return decisions
+}
+
+/** How much of a limit several processes' worth of stores have used when one of them is first refused. */
+async function shareAtFirstDenial(seeds: Seeds, limit: number): Promise<number> {
+  const sharers = Array.from({ length: SHARERS }, () => leased(seeds, `share-${limit}`, limit))
+  let admitted = 0
+  let denied = false
+  const call = async ({ admit }: ClusterDecider, index: number): Promise<void> => {
+    for (let i = index; !denied; i++) {
+      if (await admit(USERS[i % USERS.length] as string)) admitted += denied ? 0 : 1
+      else denied = true
+    }
+  }
+  try {
+    await Promise.all(sharers.flatMap((sharer) => Array.from({ length: 16 }, (_, index) => call(sharer, index * 97))))
+    return (admitted * 15) / limit
+  } finally {
+    for (const sharer of sharers) await sharer.stop()
+  }
+}

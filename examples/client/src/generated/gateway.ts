@@ -1,0 +1,3631 @@
+// Written by `npm run client:types`: do not edit.
+
+export interface paths {
+    "/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether the gateway is there, and its version
+         * @description For clients, in the form of their other answers.
+         *
+         *     Free.
+         */
+        get: operations["health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether the process is alive
+         * @description For those who restart processes. It asks no store.
+         *
+         *     Free.
+         */
+        get: operations["alive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether the stores answer
+         * @description For load balancers: 503 while a store does not answer, and while the service is stopping.
+         *
+         *     Free.
+         */
+        get: operations["ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/music/upsert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write or overwrite scores
+         * @description Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice.
+         *
+         *     Costs 15 **write** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["upsertMusic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/music/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete scores
+         * @description Deletes the scores of 1 to 20 charts; one chart may be given without the list.
+         *
+         *     Costs 10 **write** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["deleteMusic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/user/music": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read all scores
+         * @description All of the caller's scores, with what their charts add. It writes nothing.
+         *
+         *     Costs 4 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["readMusic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/user/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete all scores
+         * @description All of the caller's scores, for good.
+         *
+         *     Costs 20 **write** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["clearMusic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/user/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the user's own data
+         * @description Name, rating and how often the player played.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["readUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/charge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Buy a ticket
+         * @description The kinds 2, 3 and 5 cost 1, 2 and 3 credits of the balance, and each its own tokens. A ticket is valid for 90 days.
+         *
+         *     Costs 10 or 15 or 25 **write** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["buyTicket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/user/charge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the tickets held
+         * @description Those that are valid still, with how many of each.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["readTickets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ticket/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Clear the tickets held
+         * @description Takes all of them away; credits are not given back.
+         *
+         *     Costs 5 **write** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["clearTickets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/user/item-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List all items
+         * @description Kinds: 1 plate, 2 title, 3 icon, 4 present, 5 to 8 music unlocks, 9 character, 10 partner, 11 frame, 12 ticket, 15 key.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["readItems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/user/kaleidx-scope": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List all gates, 1 to 10
+         * @description How far the player is with each gate.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["readGates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/update-lx": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read scores from LXNS and keep the best
+         * @description Asks LXNS for the player's scores and keeps the best of each field. The price is kept when the source refuses the player's credential, as it was asked.
+         *
+         *     Costs 5 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["updateLx"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/update-fish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read scores from Diving-Fish and keep the best
+         * @description Asks Diving-Fish for the player's scores and keeps the best of each field. The price is kept when the source refuses the player's credential, as it was asked.
+         *
+         *     Costs 5 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["updateFish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/quota": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's quota
+         * @description What the caller has used and has left, in tokens, window by window.
+         *
+         *     Free.
+         */
+        get: operations["quotaStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/quota": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's quota, by its older path
+         * @description The same as `/me/quota`, for older clients.
+         *
+         *     Free.
+         */
+        get: operations["quotaStatusAlias"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/quota/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The settings of everybody
+         * @description Mode, base values, site-wide layer and prices. The `ETag` goes into `If-Match` of a change.
+         *
+         *     Free.
+         */
+        get: operations["readSettings"];
+        /**
+         * Replace the settings of everybody
+         * @description Takes the whole document, without `version`, or refuses it whole, naming every fault. It holds at once.
+         *
+         *     Free.
+         */
+        put: operations["replaceSettings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A user's overrides
+         * @description Six limits, each of them `null` where the user follows the default, and the site-wide bypass.
+         *
+         *     Free.
+         */
+        get: operations["readUserQuota"];
+        /**
+         * Replace a user's overrides
+         * @description What is not named follows the default again. `If-Match` may be left out.
+         *
+         *     Free.
+         */
+        put: operations["replaceUserQuota"];
+        post?: never;
+        /**
+         * Remove a user's overrides
+         * @description The user follows the default again, in everything.
+         *
+         *     Free.
+         */
+        delete: operations["removeUserQuota"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a user has used
+         * @description The same as the user sees at `/me/quota`.
+         *
+         *     Free.
+         */
+        get: operations["userQuotaStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Forgive what a user has used
+         * @description Closes the user's windows: of one category or both, of the personal layer or, where it is named, of the site-wide one, which is everybody's.
+         *
+         *     Free.
+         */
+        post: operations["resetUserQuota"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Users in the order of their ids
+         * @description Page by page: `nextCursor` of one is the `cursor` of the next.
+         *
+         *     Free.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Create or change a user
+         * @description What is left out stays as it is. 201: the user is new.
+         *
+         *     Free.
+         */
+        put: operations["putUser"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change a user's balance of ticket credits
+         * @description Either `add`, which may be negative, or `set`.
+         *
+         *     Free.
+         */
+        post: operations["changeBalance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A user's tokens
+         * @description Ids and labels. A token itself is told once, when it is issued.
+         *
+         *     Free.
+         */
+        get: operations["listTokens"];
+        put?: never;
+        /**
+         * Issue a token, which is told this once
+         * @description A user that is not there is created.
+         *
+         *     Free.
+         */
+        post: operations["issueToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/tokens/{tokenId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a token
+         * @description It stops working at once.
+         *
+         *     Free.
+         */
+        delete: operations["revokeToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/bots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Bots of score sync
+         * @description Ids and names. A credential itself is told once, when it is issued.
+         *
+         *     Free.
+         */
+        get: operations["listBots"];
+        put?: never;
+        /**
+         * Issue a bot's token, which is told this once
+         * @description Only its hash is stored: one that is lost cannot be found again.
+         *
+         *     Free.
+         */
+        post: operations["issueBot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/bots/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a bot's token
+         * @description It stops working at once.
+         *
+         *     Free.
+         */
+        delete: operations["revokeBot"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/chart-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Keys of the chart preview
+         * @description Ids and names. A credential itself is told once, when it is issued.
+         *
+         *     Free.
+         */
+        get: operations["listChartKeys"];
+        put?: never;
+        /**
+         * Issue a chart key, which is told this once
+         * @description Only its hash is stored: one that is lost cannot be found again.
+         *
+         *     Free.
+         */
+        post: operations["issueChartKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/chart-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a chart key
+         * @description It stops working at once.
+         *
+         *     Free.
+         */
+        delete: operations["revokeChartKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who changed what from what to what, the newest first
+         * @description Follow `nextCursor` until it is `null`. No page repeats or lacks an entry while others are written.
+         *
+         *     Free.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/quota/adaptive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The factor of mode adaptive, and why it is where it is
+         * @description It follows the server internal errors of the last 30 minutes, between 0.75 and 1.5.
+         *
+         *     Free.
+         */
+        get: operations["adaptiveFactor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/usage/failure-rate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How requests ended over the last days
+         * @description Buckets are aligned to the half hour (UTC); those without calls are there, with zeros.
+         *
+         *     Free.
+         */
+        get: operations["failureRate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics for Prometheus
+         * @description In the text format of Prometheus.
+         *
+         *     Free.
+         */
+        get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This document
+         * @description OpenAPI 3.1, for reference pages and for generators of clients.
+         *
+         *     Free.
+         */
+        get: operations["openApi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        AdaptiveFactorAnswer: {
+            /** @enum {string} */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            /** @description whether the mode is adaptive: the factor moves and counts only then */
+            isActive: boolean;
+            factor: number;
+            /** @description counts the ticks; apart from the version of the settings */
+            version: number;
+            /** @description what the last tick did; null before the first */
+            lastTick: {
+                /** Format: date-time */
+                at: string;
+                /** @enum {string} */
+                code: "errors_high" | "errors_low" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "at_limit" | "quiet";
+                /** @description the same in words */
+                msg: string;
+                from: number;
+                to: number;
+                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                counts: {
+                    calls: number;
+                    errors: number;
+                    recentCalls: number;
+                    recentErrors: number;
+                };
+                /** @description Wilson bounds of the error rate */
+                bounds: {
+                    low: number;
+                    high: number;
+                    recentLow: number;
+                };
+                /** @description what no rise goes above */
+                cap: number | null;
+                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                nextFallAt: string | null;
+                /** @description before this instant no counts can raise the factor; null: it is highest */
+                nextRiseAt: string | null;
+            } | null;
+            /** @description what a tick would do now */
+            preview: {
+                /** Format: date-time */
+                at: string;
+                /** @enum {string} */
+                code: "errors_high" | "errors_low" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "at_limit" | "quiet";
+                /** @description the same in words */
+                msg: string;
+                from: number;
+                to: number;
+                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                counts: {
+                    calls: number;
+                    errors: number;
+                    recentCalls: number;
+                    recentErrors: number;
+                };
+                /** @description Wilson bounds of the error rate */
+                bounds: {
+                    low: number;
+                    high: number;
+                    recentLow: number;
+                };
+                /** @description what no rise goes above */
+                cap: number | null;
+                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                nextFallAt: string | null;
+                /** @description before this instant no counts can raise the factor; null: it is highest */
+                nextRiseAt: string | null;
+            };
+            /** @description the last moves, newest first */
+            history: {
+                /** Format: date-time */
+                at: string;
+                /** @enum {string} */
+                code: "errors_high" | "errors_low" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "at_limit" | "quiet";
+                /** @description the same in words */
+                msg: string;
+                from: number;
+                to: number;
+                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                counts: {
+                    calls: number;
+                    errors: number;
+                    recentCalls: number;
+                    recentErrors: number;
+                };
+                /** @description Wilson bounds of the error rate */
+                bounds: {
+                    low: number;
+                    high: number;
+                    recentLow: number;
+                };
+                /** @description what no rise goes above */
+                cap: number | null;
+                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                nextFallAt: string | null;
+                /** @description before this instant no counts can raise the factor; null: it is highest */
+                nextRiseAt: string | null;
+            }[];
+        };
+        AliveAnswer: {
+            /** @constant */
+            status: "alive";
+        };
+        BuyTicketAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                /** @enum {number} */
+                charge: 2 | 3 | 5;
+                tokensCharged: number;
+                balance: number;
+            };
+        };
+        BuyTicketBody: {
+            /** @enum {number} */
+            chargeId?: 2 | 3 | 5;
+            /** @enum {number} */
+            charge?: 2 | 3 | 5;
+        };
+        /** @description Tokens by category and window. */
+        CategoryTokens: {
+            read: components["schemas"]["WindowTokens"];
+            write: components["schemas"]["WindowTokens"];
+        };
+        ChangeBalanceAnswer: {
+            id: string;
+            balance: number;
+        };
+        ChangeBalanceBody: {
+            add?: number;
+            set?: number;
+        };
+        ClearMusicAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                clearedCount: number;
+            };
+        };
+        ClearMusicBody: {
+            /** @constant */
+            confirm: true;
+        };
+        ClearTicketsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                clearedCount: number;
+            };
+        };
+        ClearTicketsBody: Record<string, never>;
+        DeleteMusicAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                /** @description Scores that are gone now. */
+                deletedMusicCount: number;
+                results: {
+                    musicId: number;
+                    level: number;
+                    /** @enum {string} */
+                    status: "deleted" | "not_found";
+                }[];
+            };
+        };
+        DeleteMusicBody: {
+            musicList: {
+                /** @description Id of the music; with `level` it names a chart. */
+                musicId: number;
+                /**
+                 * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
+                 * @enum {number}
+                 */
+                level: 0 | 1 | 2 | 3 | 4 | 10;
+            }[];
+        } | {
+            /** @description Id of the music; with `level` it names a chart. */
+            musicId: number;
+            /**
+             * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
+             * @enum {number}
+             */
+            level: 0 | 1 | 2 | 3 | 4 | 10;
+        };
+        /** @description What went wrong. */
+        Error: {
+            /**
+             * @description What went wrong, for programs.
+             * @enum {string}
+             */
+            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "shutting_down" | "source_timeout";
+            /** @description What went wrong, for people. */
+            msg: string;
+            /** @description Names the request in our log. */
+            requestId: string;
+            /** @description Everything that is wrong with the request, by dotted path, for example `musicList.0.level`. */
+            details?: {
+                path: string;
+                msg: string;
+            }[];
+            /**
+             * @description The score service that was asked.
+             * @enum {string}
+             */
+            source?: "lx" | "fish";
+            /** @description The HTTP status that it answered with. */
+            upstreamStatus?: number;
+            /** @description Whole seconds to wait before the next attempt. */
+            retryAfterSeconds?: number;
+        };
+        FailureRateAnswer: {
+            /** @constant */
+            scope: "Site";
+            days: number;
+            bucketMinutes: number;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
+            series: {
+                /** Format: date-time */
+                ts: string;
+                /** @description the same, in seconds since the epoch */
+                bucketUnix: number;
+                calls: number;
+                /** @description server internal errors without an answer to pass on (httpStatus 0) */
+                codeZero: number;
+                /** @description all server internal errors: httpStatus 0, or 500 and above */
+                serverError: number;
+                clientError: number;
+                /** @description answers below 400 whose returnCode is not 1 */
+                businessFail: number;
+                successRate: number;
+                /** @description (businessFail + serverError) / calls; 0 without calls */
+                failureRate: number;
+            }[];
+            summary: {
+                calls: number;
+                /** @description server internal errors without an answer to pass on (httpStatus 0) */
+                codeZero: number;
+                /** @description all server internal errors: httpStatus 0, or 500 and above */
+                serverError: number;
+                clientError: number;
+                /** @description answers below 400 whose returnCode is not 1 */
+                businessFail: number;
+                successRate: number;
+                /** @description (businessFail + serverError) / calls; 0 without calls */
+                failureRate: number;
+            };
+        };
+        HealthAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                /** @constant */
+                status: "ok";
+                version: string;
+            };
+        };
+        IssueBotAnswer: {
+            id: string;
+            token: string;
+        };
+        IssueBotBody: {
+            name: string;
+        };
+        IssueChartKeyAnswer: {
+            id: string;
+            token: string;
+        };
+        IssueChartKeyBody: {
+            name: string;
+        };
+        IssueTokenAnswer: {
+            id: string;
+            token: string;
+        };
+        IssueTokenBody: {
+            label?: string;
+        };
+        ListAuditAnswer: {
+            items: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                /** @description A user's id, or `command line`. */
+                by: string | null;
+                /** @enum {string} */
+                action: "settings.change" | "user-quota.change" | "quota.reset" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
+                /** @description The id of what was changed; `null`: the settings of everybody. */
+                subject: string | null;
+                before: {
+                    [key: string]: unknown;
+                } | null;
+                after: {
+                    [key: string]: unknown;
+                } | null;
+            }[];
+            nextCursor: string | null;
+        };
+        ListBotsAnswer: {
+            items: {
+                id: string;
+                name: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+        };
+        ListChartKeysAnswer: {
+            items: {
+                id: string;
+                name: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+        };
+        ListTokensAnswer: {
+            items: {
+                id: string;
+                label: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+        };
+        ListUsersAnswer: {
+            items: {
+                id: string;
+                name: string;
+                /** @enum {string} */
+                role: "player" | "admin";
+                /** @description The account of score sync. */
+                qq: number | null;
+                /** @description In credits. */
+                balance: number;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+            nextCursor: string | null;
+        };
+        MetricsAnswer: string;
+        OpenApiAnswer: {
+            openapi: string;
+        } & {
+            [key: string]: unknown;
+        };
+        PutUserAnswer: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            role: "player" | "admin";
+            /** @description The account of score sync. */
+            qq: number | null;
+            /** @description In credits. */
+            balance: number;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        PutUserBody: {
+            name?: string;
+            /** @enum {string} */
+            role?: "player" | "admin";
+            qq?: number | null;
+        };
+        /** @description A window has too few tokens left. Nothing was charged. */
+        QuotaExceeded: {
+            /**
+             * @description The same in every 429.
+             * @constant
+             */
+            error: "quota_exceeded";
+            /** @description For people, by `Accept-Language` in English or Chinese: scope, window, category, until when in Beijing time (UTC+8), and where to ask for more. */
+            msg: string;
+            /** @description Whole seconds to wait before retrying. */
+            retryAfterSeconds: number;
+            /** @description The window that refuses. */
+            quota: {
+                /** @description The layer that was exceeded: `Personal` or `Site`. */
+                scope: string;
+                /** @description `read` or `write`. */
+                category: string;
+                /** @description Label of the window: `1h`, `5h` or `1d`. */
+                window: string;
+                /** @description Quota of that window, in tokens. */
+                limit: number;
+                /** @description Tokens used in the window. */
+                used: number;
+                /** @description Tokens that this request needed. */
+                requested: number;
+                /**
+                 * Format: date-time
+                 * @description When the window ends, ISO 8601 UTC.
+                 */
+                resetAt: string;
+                /** @description The same in Beijing time, `yyyy-MM-dd HH:mm:ss`. */
+                retryAtBeijing: string;
+                /** @description Time zone of `retryAtBeijing`: `Asia/Shanghai`. */
+                timeZone: string;
+            };
+        };
+        QuotaStatus: {
+            /** @description By category: the personal windows, then the site-wide ones if they apply. */
+            windows: {
+                readonly read: components["schemas"]["WindowStatus"][];
+                readonly write: components["schemas"]["WindowStatus"][];
+            };
+            /** @description Time zone of local times in texts. */
+            timeZone: string;
+        };
+        /** @description Tokens by layer, category and window. */
+        QuotaTable: {
+            personal: components["schemas"]["CategoryTokens"];
+            site: components["schemas"]["CategoryTokens"];
+        };
+        ReadGatesAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                length: number;
+                userKaleidxScopeList: {
+                    /** @enum {number} */
+                    gateId: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
+                    isGateFound: boolean;
+                    isKeyFound: boolean;
+                    isClear: boolean;
+                    totalRestLife: number;
+                    totalAchievement: number;
+                    totalDeluxscore: number;
+                    bestAchievement: number;
+                    bestDeluxscore: number;
+                    bestAchievementDate: string | null;
+                    bestDeluxscoreDate: string | null;
+                    playCount: number;
+                    clearDate: string | null;
+                    lastPlayDate: string | null;
+                    isInfoWatched: boolean;
+                }[];
+            };
+        };
+        ReadGatesBody: Record<string, never>;
+        ReadItemsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                length: number;
+                userItemList: {
+                    /** @enum {number} */
+                    itemKind: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 15;
+                    itemId: number;
+                    stock: number;
+                    isValid: boolean;
+                }[];
+            };
+        };
+        ReadItemsBody: Record<string, never>;
+        ReadMusicAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                /** @description Length of the list. */
+                length: number;
+                userMusicDetailList: {
+                    /** @description Id of the music; with `level` it names a chart. */
+                    musicId: number;
+                    /**
+                     * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
+                     * @enum {number}
+                     */
+                    level: 0 | 1 | 2 | 3 | 4 | 10;
+                    /** @enum {string} */
+                    type: "standard" | "dx" | "utage";
+                    /** @description Absent where the chart is not known. */
+                    title?: string;
+                    /** @description Percent x 10000: 1005000 is 100.5 %. */
+                    achievement: number;
+                    dxScore: number;
+                    /** @description Three times the notes; `null` where nobody has counted them. */
+                    dxScoreMax: number | null;
+                    /** @description Stars of the DX score; `null` without a maximum. */
+                    dxStar: number | null;
+                    /**
+                     * @description `fuzzy`: worked out from stars.
+                     * @enum {string}
+                     */
+                    dxScoreSource: "exact" | "fuzzy" | "unknown";
+                    /** @description 0 none, 1 fc, 2 fcp, 3 ap, 4 app. */
+                    comboStatus: number;
+                    /** @description 0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync. */
+                    syncStatus: number;
+                    /** @description 0 d, 1 c, 2 b, 3 bb, 4 bbb, 5 a, 6 aa, 7 aaa, 8 s to 13 sssp. */
+                    scoreRank: number;
+                    /** @description `null`: not known. */
+                    playCount: number | null;
+                    /**
+                     * @description Who brought the score last.
+                     * @enum {string}
+                     */
+                    source: "api" | "lx" | "fish" | "bot";
+                    /** @description ISO 8601 UTC; `null`: not known. */
+                    playedAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When it last changed here, ISO 8601 UTC.
+                     */
+                    updatedAt: string;
+                    /** @description The same as `dxScoreMax`. */
+                    deluxscoreMax: number | null;
+                }[];
+            };
+        };
+        ReadMusicBody: Record<string, never>;
+        ReadSettingsAnswer: {
+            /** @description Counts the changes; the `ETag` is the same. */
+            version: number;
+            /**
+             * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
+             * @enum {string}
+             */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base: components["schemas"]["QuotaTable"];
+            /** @description Taken as it is; needed in mode `custom`. */
+            custom: components["schemas"]["QuotaTable"] | null;
+            /** @description The site-wide layer. */
+            site: {
+                /** @description `false`: the site-wide windows are neither checked, charged nor shown. */
+                enabled: boolean;
+                /** @description Factor on the site-wide limits in every mode; at most two decimals. */
+                multiplier: number;
+            };
+            /** @description Tokens that operations cost, where that differs from the default. */
+            prices: {
+                "user.data"?: number;
+                "user.charge"?: number;
+                "user.items"?: number;
+                "user.gates"?: number;
+                "user.music"?: number;
+                "source.lx"?: number;
+                "source.fish"?: number;
+                "ticket.clear"?: number;
+                "music.delete"?: number;
+                "music.upsert"?: number;
+                "user.clear"?: number;
+                "charge.2"?: number;
+                "charge.3"?: number;
+                "charge.5"?: number;
+            };
+        };
+        ReadTicketsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                length: number;
+                userChargeList: {
+                    /** @enum {number} */
+                    chargeId: 2 | 3 | 5;
+                    stock: number;
+                    /** Format: date-time */
+                    purchaseDate: string;
+                    /** Format: date-time */
+                    validDate: string;
+                }[];
+            };
+        };
+        ReadTicketsBody: Record<string, never>;
+        ReadUserAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                userId: string;
+                userName: string;
+                playerRating: number;
+                playCount: number;
+                /** Format: date-time */
+                updatedAt: string;
+            };
+        };
+        ReadUserBody: Record<string, never>;
+        ReadUserQuotaAnswer: {
+            overrides: {
+                read: {
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1h": number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "5h": number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1d": number | null;
+                };
+                write: {
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1h": number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "5h": number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1d": number | null;
+                };
+            };
+            /** @description `true`: the site-wide windows do not apply to this user; the personal ones always do. */
+            bypassSite: boolean;
+        };
+        ReadyAnswer: {
+            /** @constant */
+            status: "ready";
+        };
+        ReplaceSettingsAnswer: {
+            /** @description Counts the changes; the `ETag` is the same. */
+            version: number;
+            /**
+             * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
+             * @enum {string}
+             */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base: components["schemas"]["QuotaTable"];
+            /** @description Taken as it is; needed in mode `custom`. */
+            custom: components["schemas"]["QuotaTable"] | null;
+            /** @description The site-wide layer. */
+            site: {
+                /** @description `false`: the site-wide windows are neither checked, charged nor shown. */
+                enabled: boolean;
+                /** @description Factor on the site-wide limits in every mode; at most two decimals. */
+                multiplier: number;
+            };
+            /** @description Tokens that operations cost, where that differs from the default. */
+            prices: {
+                "user.data"?: number;
+                "user.charge"?: number;
+                "user.items"?: number;
+                "user.gates"?: number;
+                "user.music"?: number;
+                "source.lx"?: number;
+                "source.fish"?: number;
+                "ticket.clear"?: number;
+                "music.delete"?: number;
+                "music.upsert"?: number;
+                "user.clear"?: number;
+                "charge.2"?: number;
+                "charge.3"?: number;
+                "charge.5"?: number;
+            };
+            /** @description What makes an operation impossible, such as a limit below a price. */
+            warnings: {
+                path: string;
+                msg: string;
+            }[];
+        };
+        ReplaceSettingsBody: {
+            /**
+             * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
+             * @enum {string}
+             */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base: components["schemas"]["QuotaTable"];
+            /** @description Taken as it is; needed in mode `custom`. */
+            custom: components["schemas"]["QuotaTable"] | null;
+            /** @description The site-wide layer. */
+            site: {
+                /** @description `false`: the site-wide windows are neither checked, charged nor shown. */
+                enabled: boolean;
+                /** @description Factor on the site-wide limits in every mode; at most two decimals. */
+                multiplier: number;
+            };
+            /** @description Tokens that operations cost, where that differs from the default. */
+            prices: {
+                "user.data"?: number;
+                "user.charge"?: number;
+                "user.items"?: number;
+                "user.gates"?: number;
+                "user.music"?: number;
+                "source.lx"?: number;
+                "source.fish"?: number;
+                "ticket.clear"?: number;
+                "music.delete"?: number;
+                "music.upsert"?: number;
+                "user.clear"?: number;
+                "charge.2"?: number;
+                "charge.3"?: number;
+                "charge.5"?: number;
+            };
+        };
+        ReplaceUserQuotaAnswer: {
+            overrides: {
+                read: {
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1h": number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "5h": number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1d": number | null;
+                };
+                write: {
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1h": number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "5h": number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1d": number | null;
+                };
+            };
+            /** @description `true`: the site-wide windows do not apply to this user; the personal ones always do. */
+            bypassSite: boolean;
+            /** @description What makes an operation impossible, such as a limit below a price. */
+            warnings: {
+                path: string;
+                msg: string;
+            }[];
+        };
+        ReplaceUserQuotaBody: {
+            overrides?: {
+                read?: {
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1h"?: number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "5h"?: number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1d"?: number | null;
+                };
+                write?: {
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1h"?: number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "5h"?: number | null;
+                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    "1d"?: number | null;
+                };
+            };
+            /**
+             * @description `true`: the site-wide windows do not apply to this user; the personal ones always do.
+             * @default false
+             */
+            bypassSite?: boolean;
+        };
+        ResetUserQuotaBody: {
+            /**
+             * @description Left out: `personal`.
+             * @enum {string}
+             */
+            layer?: "personal" | "site";
+            /**
+             * @description Left out: both.
+             * @enum {string}
+             */
+            category?: "read" | "write";
+        };
+        Score: {
+            /** @description Id of the music; with `level` it names a chart. */
+            musicId: number;
+            /**
+             * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
+             * @enum {number}
+             */
+            level: 0 | 1 | 2 | 3 | 4 | 10;
+            /** @enum {string} */
+            type: "standard" | "dx" | "utage";
+            /** @description Absent where the chart is not known. */
+            title?: string;
+            /** @description Percent x 10000: 1005000 is 100.5 %. */
+            achievement: number;
+            dxScore: number;
+            /** @description Three times the notes; `null` where nobody has counted them. */
+            dxScoreMax: number | null;
+            /** @description Stars of the DX score; `null` without a maximum. */
+            dxStar: number | null;
+            /**
+             * @description `fuzzy`: worked out from stars.
+             * @enum {string}
+             */
+            dxScoreSource: "exact" | "fuzzy" | "unknown";
+            /** @description 0 none, 1 fc, 2 fcp, 3 ap, 4 app. */
+            comboStatus: number;
+            /** @description 0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync. */
+            syncStatus: number;
+            /** @description 0 d, 1 c, 2 b, 3 bb, 4 bbb, 5 a, 6 aa, 7 aaa, 8 s to 13 sssp. */
+            scoreRank: number;
+            /** @description `null`: not known. */
+            playCount: number | null;
+            /**
+             * @description Who brought the score last.
+             * @enum {string}
+             */
+            source: "api" | "lx" | "fish" | "bot";
+            /** @description ISO 8601 UTC; `null`: not known. */
+            playedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it last changed here, ISO 8601 UTC.
+             */
+            updatedAt: string;
+        };
+        UpdateFishAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                /** @enum {string} */
+                source: "lx" | "fish";
+                fetched: number;
+                created: number;
+                updated: number;
+                unchanged: number;
+                skipped: number;
+                readonly errors: {
+                    path: string;
+                    msg: string;
+                }[];
+                /** Format: date-time */
+                syncedAt: string;
+            };
+        };
+        UpdateFishBody: {
+            token: string;
+        };
+        UpdateLxAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                /** @enum {string} */
+                source: "lx" | "fish";
+                fetched: number;
+                created: number;
+                updated: number;
+                unchanged: number;
+                skipped: number;
+                readonly errors: {
+                    path: string;
+                    msg: string;
+                }[];
+                /** Format: date-time */
+                syncedAt: string;
+            };
+        };
+        UpdateLxBody: {
+            key: string;
+        };
+        UpsertMusicAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                /** @description Scores that were created or updated. */
+                uploadedMusicCount: number;
+                /** @description Scores that were there already, just so. */
+                skippedMusicCount: number;
+                results: {
+                    musicId: number;
+                    level: number;
+                    /** @enum {string} */
+                    status: "created" | "updated" | "unchanged";
+                    score: components["schemas"]["Score"];
+                }[];
+            };
+        };
+        UpsertMusicBody: {
+            musicList: {
+                /** @description Id of the music; with `level` it names a chart. */
+                musicId: number;
+                /**
+                 * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
+                 * @enum {number}
+                 */
+                level: 0 | 1 | 2 | 3 | 4 | 10;
+                /** @description A percentage from 0 to 101 (`100.5`), or percent x 10000 as a whole number above 10000 (`1005000`); either as a number or as text. */
+                achievement: number | string;
+                /** @description The DX score itself; with `fuzzy` a number of stars, 0 to 5, for the least such score. */
+                dxScore: number;
+                /**
+                 * @description A name or its number: 0 none, 1 fc, 2 fcp, 3 ap, 4 app.
+                 * @enum {string|number}
+                 */
+                comboStatus?: "none" | 0 | "fc" | 1 | "fcp" | 2 | "ap" | 3 | "app" | 4;
+                /**
+                 * @description A name or its number: 0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync.
+                 * @enum {string|number}
+                 */
+                syncStatus?: "none" | 0 | "fs" | 1 | "fsp" | 2 | "fsd" | 3 | "fsdp" | 4 | "sync" | 5 | "fdx" | "fdxp";
+                /**
+                 * @description Whether `dxScore` counts stars.
+                 * @default false
+                 */
+                fuzzy?: boolean;
+            }[];
+        };
+        WindowStatus: {
+            /** @description `Personal` or `Site`. */
+            scope: string;
+            /** @description `1h`, `5h` or `1d`. */
+            window: string;
+            /** @description Tokens. */
+            limit: number | "unlimited";
+            /** @description Tokens. */
+            used: number;
+            /** @description Tokens, never below 0. */
+            remaining: number | "unlimited";
+            /** @description ISO 8601 UTC; `null`: nothing was charged in the window yet. */
+            startedAt: string | null;
+            /** @description When the window ends, ISO 8601 UTC; `null`: it is not open. */
+            resetAt: string | null;
+        };
+        /** @description Tokens by window. */
+        WindowTokens: {
+            /** @description Tokens. 0 blocks. */
+            "1h": number;
+            /** @description Tokens. 0 blocks. */
+            "5h": number;
+            /** @description Tokens. 0 blocks. */
+            "1d": number;
+        };
+    };
+    responses: {
+        /** @description `bad_request`: The request is not of the right form, for example no valid JSON. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "bad_request";
+                };
+            };
+        };
+        /** @description `conflict`: What is stored, or another request that is being worked on, excludes this one. */
+        Conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description Whole seconds to wait before the next attempt.
+                 * @example 1800
+                 */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "conflict";
+                };
+            };
+        };
+        /** @description `forbidden`: The caller may not do this. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "forbidden";
+                };
+            };
+        };
+        /** @description `insufficient_balance`: The ticket balance is too small. */
+        InsufficientBalance: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "insufficient_balance";
+                };
+            };
+        };
+        /** @description `internal_error`: Something went wrong on our side. */
+        InternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "internal_error";
+                };
+            };
+        };
+        /** @description `not_found`: There is nothing at this path. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "not_found";
+                };
+            };
+        };
+        /** @description `payload_too_large`: The body is too large. */
+        PayloadTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "payload_too_large";
+                };
+            };
+        };
+        /** @description `precondition_failed`: The document was changed meanwhile: read it again. */
+        PreconditionFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description The document's version, for `If-Match`.
+                 * @example "7"
+                 */
+                ETag?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "precondition_failed";
+                };
+            };
+        };
+        /** @description `precondition_required`: `If-Match` is missing. */
+        PreconditionRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "precondition_required";
+                };
+            };
+        };
+        /** @description `quota_exceeded`: a window has too few tokens left. Wait for `retryAfterSeconds`. */
+        QuotaExceeded: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Quota-Reset": components["headers"]["X-Quota-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "quota_exceeded",
+                 *       "msg": "Reached Personal 1-Hour Quota Limit for Write requests. You may continue after 2026-08-06 23:06:26 Beijing Time (UTC+8). For a higher quota, ask at https://forum.example.com/quota.",
+                 *       "retryAfterSeconds": 1800,
+                 *       "quota": {
+                 *         "scope": "Personal",
+                 *         "category": "write",
+                 *         "window": "1h",
+                 *         "limit": 60,
+                 *         "used": 60,
+                 *         "requested": 15,
+                 *         "resetAt": "2026-08-06T15:06:26.000Z",
+                 *         "retryAtBeijing": "2026-08-06 23:06:26",
+                 *         "timeZone": "Asia/Shanghai"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["QuotaExceeded"];
+            };
+        };
+        /**
+         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping; another process may be there soon.
+         */
+        QuotaUnavailableOrShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "quota_unavailable" | "shutting_down";
+                };
+            };
+        };
+        /** @description `score_not_found`: There is no score of these charts. */
+        ScoreNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "score_not_found";
+                };
+            };
+        };
+        /** @description `shutting_down`: The service is stopping; another process may be there soon. */
+        ShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "shutting_down";
+                };
+            };
+        };
+        /** @description `source_timeout`: The score service did not answer in time. */
+        SourceTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "source_timeout";
+                };
+            };
+        };
+        /**
+         * @description `source_unreachable`: The score service cannot be reached.
+         *
+         *     `source_bad_response`: The score service answered what nobody can read.
+         *
+         *     `source_error`: The score service failed.
+         *
+         *     `source_rate_limited`: The score service wants fewer requests.
+         */
+        SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description Whole seconds to wait before the next attempt.
+                 * @example 1800
+                 */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited";
+                };
+            };
+        };
+        /** @description `sync_in_progress`: Another import of this player's scores is under way. */
+        SyncInProgress: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description Whole seconds to wait before the next attempt.
+                 * @example 1800
+                 */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "sync_in_progress";
+                };
+            };
+        };
+        /** @description `unauthorized`: The credential is missing or not valid. */
+        Unauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "unauthorized";
+                };
+            };
+        };
+        /** @description `unsupported_media_type`: The body is not sent as `application/json`. */
+        UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "unsupported_media_type";
+                };
+            };
+        };
+        /** @description `validation_failed`: The content is not valid; `details` names every fault. */
+        ValidationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "validation_failed";
+                };
+            };
+        };
+        /**
+         * @description `validation_failed`: The content is not valid; `details` names every fault.
+         *
+         *     `idempotency_key_reused`: The key was used for another request.
+         */
+        ValidationFailedOrIdempotencyKeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "validation_failed" | "idempotency_key_reused";
+                };
+            };
+        };
+        /**
+         * @description `validation_failed`: The content is not valid; `details` names every fault.
+         *
+         *     `source_credential_rejected`: The score service refused the player's credential.
+         */
+        ValidationFailedOrSourceCredentialRejected: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "validation_failed" | "source_credential_rejected";
+                };
+            };
+        };
+        /**
+         * @description `validation_failed`: The content is not valid; `details` names every fault.
+         *
+         *     `source_credential_rejected`: The score service refused the player's credential.
+         *
+         *     `source_privacy`: The player does not let the score service show the scores.
+         */
+        ValidationFailedOrSourceCredentialRejectedOrSourcePrivacy: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "validation_failed" | "source_credential_rejected" | "source_privacy";
+                };
+            };
+        };
+        /**
+         * @description `validation_failed`: The content is not valid; `details` names every fault.
+         *
+         *     `unknown_chart`: A chart is not in the table.
+         *
+         *     `dx_score_too_high`: A DX score is higher than the chart's maximum.
+         */
+        ValidationFailedOrUnknownChartOrDxScoreTooHigh: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "validation_failed" | "unknown_chart" | "dx_score_too_high";
+                };
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /**
+         * @description The document's version, for `If-Match`.
+         * @example "7"
+         */
+        ETag: string;
+        /** @description `true`: the stored answer to an earlier request with this key. Nothing was done again. */
+        "Idempotency-Replayed": string;
+        /**
+         * @description What is left: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.
+         * @example "personal-1h";r=45;t=3600
+         */
+        RateLimit: string;
+        /**
+         * @description The windows that apply: `q` tokens in `w` seconds.
+         * @example "personal-1h";q=60;w=3600
+         */
+        "RateLimit-Policy": string;
+        /**
+         * @description Whole seconds to wait before the next attempt.
+         * @example 1800
+         */
+        "Retry-After": number;
+        /**
+         * @description Which credential is asked for.
+         * @example Bearer
+         */
+        "WWW-Authenticate": string;
+        /**
+         * @description When the window that refuses ends, ISO 8601 UTC.
+         * @example 2026-08-06T15:06:26.000Z
+         */
+        "X-Quota-Reset": string;
+        /**
+         * @description Names the request in our log: the id that the client sent, or a new one.
+         * @example 0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11
+         */
+        "X-Request-Id": string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthAnswer"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ShuttingDown"];
+        };
+    };
+    alive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AliveAnswer"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ShuttingDown"];
+        };
+    };
+    ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadyAnswer"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    upsertMusic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "musicList": [
+                 *         {
+                 *           "musicId": 10106,
+                 *           "level": 3,
+                 *           "achievement": 100.5,
+                 *           "dxScore": 2871,
+                 *           "comboStatus": "fc"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpsertMusicBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpsertMusicAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailedOrUnknownChartOrDxScoreTooHigh"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    deleteMusic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "musicId": 101,
+                 *       "level": 3
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteMusicBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteMusicAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["ScoreNotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readMusic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ReadMusicBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadMusicAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    clearMusic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "confirm": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClearMusicBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClearMusicAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ReadUserBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadUserAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    buyTicket: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this attempt. A repeat with the same key gets the same answer, and nothing is done twice.
+                 * @example 7f9c24e8-3b12-4fef-91e0-56a2d3c1b0aa
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "chargeId": 2
+                 *     }
+                 */
+                "application/json": components["schemas"]["BuyTicketBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyTicketAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientBalance"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailedOrIdempotencyKeyReused"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readTickets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ReadTicketsBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadTicketsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    clearTickets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ClearTicketsBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClearTicketsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readItems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ReadItemsBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadItemsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readGates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ReadGatesBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadGatesAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    updateLx: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "<LXNS_TOKEN>"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateLxBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateLxAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["SyncInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailedOrSourceCredentialRejected"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            504: components["responses"]["SourceTimeout"];
+        };
+    };
+    updateFish: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "<IMPORT_TOKEN>"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateFishBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateFishAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["SyncInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailedOrSourceCredentialRejectedOrSourcePrivacy"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            504: components["responses"]["SourceTimeout"];
+        };
+    };
+    quotaStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaStatus"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    quotaStatusAlias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaStatus"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadSettingsAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    replaceSettings: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any.
+                 * @example *
+                 */
+                "If-Match": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "normal",
+                 *       "base": {
+                 *         "personal": {
+                 *           "read": {
+                 *             "1h": 120,
+                 *             "5h": 400,
+                 *             "1d": 1200
+                 *           },
+                 *           "write": {
+                 *             "1h": 60,
+                 *             "5h": 200,
+                 *             "1d": 600
+                 *           }
+                 *         },
+                 *         "site": {
+                 *           "read": {
+                 *             "1h": 3000,
+                 *             "5h": 10000,
+                 *             "1d": 36000
+                 *           },
+                 *           "write": {
+                 *             "1h": 1500,
+                 *             "5h": 5000,
+                 *             "1d": 18000
+                 *           }
+                 *         }
+                 *       },
+                 *       "custom": null,
+                 *       "site": {
+                 *         "enabled": true,
+                 *         "multiplier": 1
+                 *       },
+                 *       "prices": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceSettingsBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaceSettingsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            428: components["responses"]["PreconditionRequired"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readUserQuota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadUserQuotaAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    replaceUserQuota: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any.
+                 * @example *
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overrides": {
+                 *         "write": {
+                 *           "1h": 120
+                 *         }
+                 *       },
+                 *       "bypassSite": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceUserQuotaBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaceUserQuotaAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    removeUserQuota: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any.
+                 * @example *
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    userQuotaStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaStatus"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    resetUserQuota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "category": "write"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResetUserQuotaBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaStatus"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description Part of an id or a name, in small letters or capitals. */
+                query?: string;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Most entries of the page. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUsersAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    putUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Demo"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutUserBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PutUserAnswer"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PutUserAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    changeBalance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "add": 5
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeBalanceBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeBalanceAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListTokensAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    issueToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "label": "phone"
+                 *     }
+                 */
+                "application/json": components["schemas"]["IssueTokenBody"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueTokenAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A user's id. */
+                id: string;
+                /** @description The token's id, not the token. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listBots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListBotsAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    issueBot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "nightly"
+                 *     }
+                 */
+                "application/json": components["schemas"]["IssueBotBody"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueBotAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    revokeBot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The credential's id, not the credential. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listChartKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChartKeysAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    issueChartKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "nightly"
+                 *     }
+                 */
+                "application/json": components["schemas"]["IssueChartKeyBody"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueChartKeyAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    revokeChartKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The credential's id, not the credential. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Most entries of the page. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAuditAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    adaptiveFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdaptiveFactorAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    failureRate: {
+        parameters: {
+            query?: {
+                /** @description how many days back */
+                days?: string;
+                /** @description length of a bucket */
+                bucketMinutes?: "5" | "10" | "15" | "30" | "60";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailureRateAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["MetricsAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    openApi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenApiAnswer"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ShuttingDown"];
+        };
+    };
+}

@@ -1,0 +1,645 @@
+// Written by `npm run client:types`: do not edit.
+
+export interface paths {
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether the process is alive
+         * @description For those who restart processes. It asks no store.
+         *
+         *     Free.
+         */
+        get: operations["alive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether the stores answer
+         * @description For load balancers: 503 while a store does not answer, and while the service is stopping.
+         *
+         *     Free.
+         */
+        get: operations["ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bot/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring a player's scores, all at once or in chunks of a snapshot
+         * @description Free.
+         */
+        post: operations["sync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bot/sync/{snapshotId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which chunks of a snapshot have arrived
+         * @description Free.
+         */
+        get: operations["readSnapshot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bot/player/{qq}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is stored of a player
+         * @description Free.
+         */
+        get: operations["readPlayer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This document
+         * @description OpenAPI 3.1, for reference pages and for generators of clients.
+         *
+         *     Free.
+         */
+        get: operations["openApi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        AliveAnswer: {
+            /** @constant */
+            status: "alive";
+        };
+        /** @description What went wrong. */
+        Error: {
+            /**
+             * @description What went wrong, for programs.
+             * @enum {string}
+             */
+            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "shutting_down" | "source_timeout";
+            /** @description What went wrong, for people. */
+            msg: string;
+            /** @description The same as `msg`. */
+            detail: string;
+            /** @description Names the request in our log. */
+            requestId: string;
+            /** @description Everything that is wrong with the request, by dotted path. */
+            details?: {
+                path: string;
+                msg: string;
+            }[];
+            /** @description With `snapshot_incomplete`: the chunks that have not arrived. */
+            missing?: number[];
+            /** @description Whole seconds to wait before the next attempt. */
+            retryAfterSeconds?: number;
+        };
+        OpenApiAnswer: {
+            openapi: string;
+        } & {
+            [key: string]: unknown;
+        };
+        ReadPlayerAnswer: {
+            qq: number;
+            linked: boolean;
+            nickname: string | null;
+            source: string | null;
+            rating: number | null;
+            play_count: number | null;
+            stored_records: number;
+            open_snapshot_id: string | null;
+            synced_at: string | null;
+            records: {
+                song_id: number;
+                level_index: number;
+                achievements: number;
+                dxScore: number;
+                fc: string;
+                fs: string;
+            }[];
+        };
+        ReadSnapshotAnswer: {
+            snapshot_id: string;
+            qq: number;
+            /** @enum {string} */
+            status: "partial" | "ok" | "expired";
+            full_snapshot: boolean;
+            chunk_total: number | null;
+            chunks: {
+                chunk_index: number | null;
+                checksum: string;
+            }[];
+            missing: number[];
+            expires_at: string | null;
+        };
+        ReadyAnswer: {
+            /** @constant */
+            status: "ready";
+        };
+        SyncAnswer: {
+            /** @enum {string} */
+            status: "partial" | "ok";
+            snapshot_id: string | null;
+            imported: number;
+            updated: number;
+            skipped: number;
+            stored_records: number;
+            errors: {
+                index: number;
+                path: string;
+                msg: string;
+            }[];
+        };
+        SyncBody: {
+            qq: number;
+            nickname?: string | null;
+            source?: string | null;
+            rating?: number | null;
+            old_rating?: number | null;
+            new_rating?: number | null;
+            play_count?: number | null;
+            records: components["schemas"]["SyncRecord"][];
+            full_snapshot?: boolean | null;
+            snapshot_id?: string | null;
+            snapshot_final?: boolean | null;
+            chunk_index?: number | null;
+            chunk_total?: number | null;
+            checksum?: string | null;
+        };
+        /** @description A record as Diving-Fish has it; other members are ignored. */
+        SyncRecord: {
+            song_id?: number;
+            level_index?: number;
+            achievements?: number;
+            dxScore?: number;
+            fc?: string;
+            fs?: string;
+        };
+    };
+    responses: {
+        /** @description `bad_request`: The request is not of the right form, for example no valid JSON. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "bad_request";
+                };
+            };
+        };
+        /**
+         * @description `chunk_conflict`: The chunk is not the one that came under its index, or does not fit its snapshot.
+         *
+         *     `snapshot_open`: Another snapshot of the player is open.
+         *
+         *     `snapshot_incomplete`: The final chunk came before others: `missing` names them.
+         *
+         *     `snapshot_expired`: The snapshot is over. Send it again under another id.
+         */
+        ChunkConflictOrSnapshotOpenOrSnapshotIncompleteOrSnapshotExpired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired";
+                };
+            };
+        };
+        /** @description `conflict`: What is stored, or another request that is being worked on, excludes this one. */
+        Conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description Whole seconds to wait before the next attempt.
+                 * @example 1800
+                 */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "conflict";
+                };
+            };
+        };
+        /** @description `internal_error`: Something went wrong on our side. */
+        InternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "internal_error";
+                };
+            };
+        };
+        /** @description `not_found`: There is nothing at this path. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "not_found";
+                };
+            };
+        };
+        /** @description `payload_too_large`: The body is too large. */
+        PayloadTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "payload_too_large";
+                };
+            };
+        };
+        /** @description `player_busy`: Another write of the player is under way. Send the same request again. */
+        PlayerBusy: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "player_busy";
+                };
+            };
+        };
+        /**
+         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping; another process may be there soon.
+         */
+        QuotaUnavailableOrShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "quota_unavailable" | "shutting_down";
+                };
+            };
+        };
+        /** @description `shutting_down`: The service is stopping; another process may be there soon. */
+        ShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "shutting_down";
+                };
+            };
+        };
+        /** @description `unauthorized`: The credential is missing or not valid. */
+        Unauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "unauthorized";
+                };
+            };
+        };
+        /** @description `unsupported_media_type`: The body is not sent as `application/json`. */
+        UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "unsupported_media_type";
+                };
+            };
+        };
+        /** @description `validation_failed`: The content is not valid; `details` names every fault. */
+        ValidationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "validation_failed";
+                };
+            };
+        };
+        /**
+         * @description `validation_failed`: The content is not valid; `details` names every fault.
+         *
+         *     `snapshot_empty`: The whole snapshot has no valid record. Nothing was deleted.
+         *
+         *     `checksum_mismatch`: The records are not those of the checksum.
+         */
+        ValidationFailedOrSnapshotEmptyOrChecksumMismatch: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "validation_failed" | "snapshot_empty" | "checksum_mismatch";
+                };
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /**
+         * @description Whole seconds to wait before the next attempt.
+         * @example 1800
+         */
+        "Retry-After": number;
+        /**
+         * @description Which credential is asked for.
+         * @example Bearer
+         */
+        "WWW-Authenticate": string;
+        /**
+         * @description Names the request in our log: the id that the client sent, or a new one.
+         * @example 0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11
+         */
+        "X-Request-Id": string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    alive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AliveAnswer"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ShuttingDown"];
+        };
+    };
+    ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadyAnswer"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    sync: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "qq": 10001,
+                 *       "nickname": "demo",
+                 *       "rating": 14210,
+                 *       "records": [
+                 *         {
+                 *           "song_id": 10106,
+                 *           "level_index": 3,
+                 *           "achievements": 100.5,
+                 *           "dxScore": 2871,
+                 *           "fc": "fc",
+                 *           "fs": "fs"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SyncBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["ChunkConflictOrSnapshotOpenOrSnapshotIncompleteOrSnapshotExpired"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailedOrSnapshotEmptyOrChecksumMismatch"];
+            429: components["responses"]["PlayerBusy"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readSnapshot: {
+        parameters: {
+            query?: {
+                qq?: string;
+            };
+            header?: never;
+            path: {
+                snapshotId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadSnapshotAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readPlayer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                qq: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadPlayerAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    openApi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenApiAnswer"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ShuttingDown"];
+        };
+    };
+}

@@ -1,0 +1,1 @@
+export { runClient, type World } from './run-client.ts'

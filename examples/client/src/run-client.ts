@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { readChart, readPicture } from './charts.ts'
+import type { Patience } from './patient-fetch.ts'
+import { Refused } from './refused.ts'
+import { type NewScore, readScores, uploadScores } from './scores.ts'
+import { type Access, chartsClient, gatewayClient, syncClient } from './services.ts'
+import { type SyncRecord, syncSnapshot } from './snapshot.ts'
+import { chartText, scoreText } from './text.ts'
+import { USAGE, UsageError } from './usage.ts'
+
+/** What a run of the client has to do with the world. */
+export interface World {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** One line of the result. */
+  print(line: string): void
+  /** How far it is; each takes the place of the one before. */
+  progress(text: string): void
+  /** A line beside the result. */
+  note(line: string): void
+  /** Resolves after that many milliseconds. */
+  wait(ms: number): Promise<void>
+}
+
+/** Runs one command; resolves to the exit code: 0 done, 1 refused or not reached, 2 not understood. */
+export async function runClient(args: readonly string[], world: World): Promise<0 | 1 | 2> {
+  try {
+    await run(args, world)
+    return 0
+  } catch (error) {
+    if (error instanceof UsageError) {
+      world.note(`${error.message}\nSee --help.`)
+      return 2
+    }
+    if (!(error instanceof Refused || isNotReached(error))) throw error
+    world.note(error instanceof Refused ? error.message : `No answer: ${messageOf(error.cause)}`)
+    return 1
+  }
+}
+
+async function run(args: readonly string[], world: World): Promise<void> {
+  const { values, positionals } = parsed(args)
+  const [command, ...rest] = positionals
+  if (values.help === true || command === undefined) return world.print(USAGE)
+  const operands = (names: readonly string[]): string[] => {
+    if (rest.length === names.length) return rest
+    throw new UsageError(`${command} takes ${names.length === 0 ? 'nothing more' : names.join(' and ')}.`)
+  }
+  switch (command) {
+    case 'scores':
+      operands([])
+      return scores(world)
+    case 'upload': {
+      const [file = ''] = operands(['FILE'])
+      return upload(world, listIn<NewScore>(file))
+    }
+    case 'sync': {
+      const [qq = '', file = ''] = operands(['QQ', 'FILE'])
+      return sync(world, Number(qq), listIn<SyncRecord>(file), chunkSizeOf(values['chunk-size']))
+    }
+    case 'chart': {
+      const [key = ''] = operands(['KEY'])
+      return chart(world, key, values.picture)
+    }
+    default:
+      throw new UsageError(`There is no command ${command}.`)
+  }
+}
+
+async function scores(world: World): Promise<void> {
+  const all = await readScores(gatewayClient(accessTo(world, 'GATEWAY'), patienceOf(world)))
+  for (const score of all) world.print(scoreText(score))
+  world.print(`${all.length} scores`)
+}
+
+async function upload(world: World, list: readonly NewScore[]): Promise<void> {
+  const gateway = gatewayClient(accessTo(world, 'GATEWAY'), patienceOf(world))
+  const { written, unchanged } = await uploadScores(gateway, list, (sent) => {
+    world.progress(`sent ${sent} of ${list.length}`)
+  })
+  world.print(`${written} written, ${unchanged} unchanged`)
+}
+
+async function sync(world: World, qq: number, records: readonly SyncRecord[], chunkSize: number): Promise<void> {
+  const snapshot = { qq, records, chunkSize, id: randomUUID() }
+  const client = syncClient(accessTo(world, 'SYNC'), patienceOf(world))
+  const { imported, updated, skipped, stored, faults } = await syncSnapshot(client, snapshot, (sent) => {
+    world.progress(`sent ${sent} of ${records.length}`)
+  })
+  for (const fault of faults) world.note(fault)
+  world.print(`${imported} new, ${updated} changed, ${skipped} skipped; ${stored} stored`)
+}
+
+async function chart(world: World, key: string, pictureFile: string | undefined): Promise<void> {
+  const charts = chartsClient(accessTo(world, 'CHARTS'), patienceOf(world))
+  for (const line of chartText(await readChart(charts, key))) world.print(line)
+  if (pictureFile === undefined) return
+  writeFileSync(pictureFile, await readPicture(charts, key))
+  world.print(`picture  ${pictureFile}`)
+}
+
+function parsed(args: readonly string[]): {
+  readonly values: { readonly help?: boolean; readonly picture?: string; readonly 'chunk-size'?: string }
+  readonly positionals: readonly string[]
+} {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { help: { type: 'boolean' }, picture: { type: 'string' }, 'chunk-size': { type: 'string' } },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error })
+  }
+}
+
+function chunkSizeOf(text = '1000'): number {
+  const size = Number(text)
+  if (Number.isInteger(size) && size >= 1 && size <= 10_000) return size
+  throw new UsageError(`--chunk-size: expected a whole number from 1 to 10000, got ${text}.`)
+}
+
+/** What is in the list is for the service to judge: it names every fault. */
+function listIn<T>(file: string): readonly T[] {
+  try {
+    const list: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (Array.isArray(list)) return list
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error })
+  }
+  throw new UsageError(`${file} holds no list.`)
+}
+
+const DEFAULTS = {
+  GATEWAY: { url: 'http://127.0.0.1:8080', credential: 'GATEWAY_TOKEN' },
+  SYNC: { url: 'http://127.0.0.1:8081', credential: 'BOT_TOKEN' },
+  CHARTS: { url: 'http://127.0.0.1:8082', credential: 'CHART_API_KEY' },
+} as const
+
+function accessTo({ env }: World, service: keyof typeof DEFAULTS): Access {
+  const { url, credential: name } = DEFAULTS[service]
+  const credential = env[name]
+  if (credential === undefined || credential === '') throw new UsageError(`${name} is not set.`)
+  return { url: env[`${service}_URL`] ?? url, credential }
+}
+
+function patienceOf({ wait, note }: World): Patience {
+  return {
+    wait,
+    onWait: (seconds, reason) => note(`${reason}\nWaiting ${seconds} s.`),
+  }
+}
+
+/** `fetch` says no more than that it failed; why is in its cause. */
+function isNotReached(error: unknown): error is TypeError {
+  return error instanceof TypeError && error.message === 'fetch failed'
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error && cause.message !== '' ? cause.message : 'the service cannot be reached'
+}

@@ -1,0 +1,28 @@
+/** What `--help` says. */
+export const USAGE = `A client of the score gateway and of the two services beside it.
+
+Usage: npx tsx examples/client/src/main.ts COMMAND
+
+  scores                     lists your scores
+  upload FILE                writes the scores of a JSON file, 20 a request
+  sync QQ FILE               brings a player's scores to score sync, as one snapshot in chunks
+  chart KEY [--picture FILE] shows a chart, for example 101:standard:4; keeps its picture as SVG
+
+Options
+  --chunk-size N             records a chunk of a snapshot, 1 to 10000; 1000 if it is left out
+  --help                     shows this
+
+Where the services are, and the credential of each, come from the environment:
+
+  GATEWAY_URL   http://127.0.0.1:8080   GATEWAY_TOKEN   gw_...   for scores and upload
+  SYNC_URL      http://127.0.0.1:8081   BOT_TOKEN       bt_...   for sync
+  CHARTS_URL    http://127.0.0.1:8082   CHART_API_KEY   mk_...   for chart
+
+\`npm start\` prints all of them. FILE of upload holds [{ "musicId", "level", "achievement", "dxScore", ... }], FILE of sync
+[{ "song_id", "level_index", "type", "achievements", "dxScore", "fc", "fs" }]. A quota that is used up is waited for.
+`
+
+/** The command line asks for nothing that there is. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}

@@ -1,0 +1,29 @@
+/** What leases came to in one process, since it began; all in tokens but the counts. */
+export interface LeaseReport {
+  /** Leases that are held now. */
+  readonly outstandingLeases: number
+  /** Tokens of theirs that nobody has spent. */
+  readonly idleTokens: number
+  /** Calls of the site's script. */
+  readonly grants: number
+  /** Requests that were decided on a lease, without asking the site. */
+  readonly localDecisions: number
+  /** Tokens that stay debited though nobody spent them: their return failed, or it is not known what became of them. */
+  readonly strandedTokens: number
+  /**
+   * Of the window that last refused somebody: tokens below its limit, or leased and perhaps not spent, at its first
+   * refusal. `undefined` before one.
+   */
+  readonly underUseAtFirstDenial: number | undefined
+  /** Most tokens that were seen above a limit, as after one was lowered. */
+  readonly overshootTokens: number
+}
+
+/** The counters behind a {@link LeaseReport}. */
+export class LeaseCounts {
+  grants = 0
+  localDecisions = 0
+  strandedTokens = 0
+  underUseAtFirstDenial: number | undefined
+  overshootTokens = 0
+}

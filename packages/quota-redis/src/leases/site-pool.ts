@@ -1,0 +1,379 @@
+import { isNotDone, notDone, storeError } from '../store/errors.ts'
+import { elapsedMs, isSame, Lease, type Moment } from './lease.ts'
+import type { LeaseCounts } from './lease-report.ts'
+import type { GrantReply, SiteCalls, SiteKeys } from './site-calls.ts'
+import { SiteRows, startsOf } from './site-rows.ts'
+
+const OUTCOMES: Readonly<Record<string, SiteAnswer['outcome']>> = {
+  a: 'charged',
+  r: 'refused',
+  w: 'would-open',
+  s: 'stale',
+}
+
+/** Demand is measured over about this time, in milliseconds; a lease is for as much. */
+const DEMAND_MS = 500
+/** How long a refusal of the site stands for later requests that need no less, in milliseconds. */
+const DENIAL_MS = 1_000
+/** Most requests of one script call. */
+const MOST_ASKS = 256
+/** Most requests that wait for the site; more fail at once. */
+const MOST_WAITING = 10_000
+
+/** What is asked of the rows that everybody shares. */
+export interface SiteRequest {
+  readonly cost: number
+  /** Of the windows of the shared layers. */
+  readonly limits: readonly number[]
+  readonly settingsVersion: number
+  /** Whether the request was charged to its own rows before, and so may open windows. */
+  readonly mayOpen: boolean
+}
+
+/**
+ * - `charged`: the tokens are this request's, from the site or from a lease.
+ * - `refused`: they do not fit; nothing was charged.
+ * - `would-open`: they fit, but in a window that is closed; nothing was charged. The own rows come first then.
+ * - `stale`: newer settings are in force.
+ */
+export interface SiteAnswer {
+  readonly outcome: 'charged' | 'refused' | 'would-open' | 'stale'
+  /** By the site's clock, epoch milliseconds. */
+  readonly now: number
+  /** Of the shared rows, this request included if it was charged, idle tokens of this process left out. */
+  readonly states: readonly number[]
+}
+
+interface Ask {
+  readonly request: SiteRequest
+  /** Asked again after this process returned what it held. */
+  isAgain: boolean
+  readonly resolve: (answer: SiteAnswer) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What the site last said. */
+interface Seen {
+  readonly now: number
+  readonly at: Moment
+  /** `[startedAt, used]` for each window, all leases included. */
+  readonly states: readonly number[]
+}
+
+interface Denial extends Seen {
+  readonly limits: readonly number[]
+  readonly settingsVersion: number
+  /** Tokens that were left in the fullest window. */
+  readonly room: number
+  /** When the first of its windows ends, by the site's clock. */
+  readonly endsAt: number
+}
+
+export interface SitePoolParts {
+  readonly calls: SiteCalls
+  readonly keys: SiteKeys
+  readonly lengthsMs: readonly number[]
+  readonly newLeaseId: () => string
+  readonly moment: () => Moment
+  /** The site's clock now, from what it was at another moment; epoch milliseconds. */
+  readonly timeAfter: (seen: Pick<Seen, 'now' | 'at'>, now: Moment) => number
+  readonly counts: LeaseCounts
+  /** Gives tokens back to windows with these starts, once; not of a lease's record. */
+  readonly refund: (starts: readonly number[], tokens: number) => Promise<void>
+}
+
+/** The shared rows of one category as one process has them: its leases, and requests that wait for the site. */
+export class SitePool {
+  readonly #parts: SitePoolParts
+  readonly #waiting: Ask[] = []
+  #leases: Lease[] = []
+  #seen: Seen | undefined
+  #denial: Denial | undefined
+  #denied: readonly number[] | undefined
+  /** Tokens asked for in the last half second or so. */
+  #demand = 0
+  #demandAtMs = 0
+  /** The last grant leased something: there is enough left to ask ahead of need. */
+  #isLeasing = false
+  #asking: Promise<void> | undefined
+  readonly #returning = new Set<Promise<unknown>>()
+
+  constructor(parts: SitePoolParts) {
+    this.#parts = parts
+  }
+
+  get leases(): readonly Lease[] {
+    return this.#leases
+  }
+
+  take(request: SiteRequest): SiteAnswer | Promise<SiteAnswer> {
+    const now = this.#parts.moment()
+    this.#ask(request.cost, now)
+    const known = this.#fromLease(request, now) ?? this.#fromDenial(request, now)
+    if (known !== undefined) return known
+    if (this.#waiting.length >= MOST_WAITING) {
+      throw notDone(storeError(`${MOST_WAITING} requests wait for the site, and no more are taken on`))
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, isAgain: false, resolve, reject })
+      this.#asking ??= this.#work()
+    })
+  }
+
+  /**
+   * Tokens that were charged and are not needed: to a lease that lives, if it is of the same windows; else to the site.
+   * @throws {QuotaError} `store_error`; the tokens stay charged then
+   */
+  async putBack(starts: readonly number[], tokens: number): Promise<void> {
+    this.#denial = undefined
+    const now = this.#parts.moment()
+    const lease = this.#leases.find(({ terms }) => isSame(terms.starts, starts))
+    if (lease?.isLive(now)) {
+      lease.tokens += tokens
+      return
+    }
+    if (this.#seen !== undefined && isSame(startsOf(this.#seen.states), starts)) {
+      const states = this.#seen.states.map((value, index) => (index % 2 === 1 ? Math.max(0, value - tokens) : value))
+      this.#seen = { ...this.#seen, states }
+    }
+    await this.#parts.refund(starts, tokens)
+  }
+
+  /** Tokens of this process that are debited in windows with these starts and that nobody has spent. */
+  idleIn(starts: readonly number[]): number {
+    let idle = 0
+    for (const { terms, tokens } of this.#leases) if (isSame(terms.starts, starts)) idle += tokens
+    return idle
+  }
+
+  /** The windows were closed by hand: what is held belongs to none that is open. */
+  forget(): void {
+    this.#leases = []
+    this.#denial = undefined
+    this.#seen = undefined
+  }
+
+  /** Gives back what is held; ends when that has arrived, or has not. */
+  async close(): Promise<void> {
+    for (const lease of this.#leases) this.#return(lease)
+    this.#leases = []
+    await Promise.all(this.#returning)
+  }
+
+  #ask(cost: number, { steadyMs }: Moment): void {
+    this.#demand = this.#demand * Math.exp((this.#demandAtMs - steadyMs) / DEMAND_MS) + cost
+    this.#demandAtMs = steadyMs
+  }
+
+  #fromLease({ cost, limits, settingsVersion }: SiteRequest, now: Moment): SiteAnswer | undefined {
+    this.#retire(now, limits, settingsVersion)
+    const lease = this.#leases.find(({ tokens }) => tokens >= cost)
+    if (lease === undefined) return undefined
+    lease.tokens -= cost
+    this.#parts.counts.localDecisions++
+    this.#refresh(lease)
+    return { outcome: 'charged', now: this.#timeNow(now), states: this.#statesIn(lease.terms.starts) }
+  }
+
+  /** Gives back the leases that may not be used any more: ended ones, and those of other limits. */
+  #retire(now: Moment, limits?: readonly number[], settingsVersion = 0): void {
+    const mayStay = (lease: Lease): boolean =>
+      lease.isLive(now) && (limits === undefined || lease.isUnder(limits, settingsVersion))
+    if (this.#leases.every(mayStay)) return
+    const ended = this.#leases.filter((lease) => !mayStay(lease))
+    this.#leases = this.#leases.filter(mayStay)
+    for (const lease of ended) this.#return(lease)
+  }
+
+  #return(lease: Lease): void {
+    const { tokens } = lease
+    if (tokens === 0) return
+    // Gone from here before it is sent, so that nothing is both spent and credited.
+    lease.tokens = 0
+    const sent = this.#parts.calls.giveBack(this.#parts.keys, lease.terms, tokens).catch(() => {
+      this.#parts.counts.strandedTokens += tokens
+    })
+    const followed: Promise<unknown> = sent.finally(() => this.#returning.delete(followed))
+    this.#returning.add(followed)
+  }
+
+  #fromDenial({ cost, limits, settingsVersion }: SiteRequest, now: Moment): SiteAnswer | undefined {
+    const denial = this.#denial
+    if (denial === undefined) return undefined
+    const siteNow = this.#parts.timeAfter(denial, now)
+    const isOld = elapsedMs(denial.at, now) >= DENIAL_MS || siteNow >= denial.endsAt
+    if (isOld || denial.settingsVersion !== settingsVersion || !isSame(denial.limits, limits)) {
+      this.#denial = undefined
+      return undefined
+    }
+    return cost > denial.room ? { outcome: 'refused', now: siteNow, states: denial.states } : undefined
+  }
+
+  #timeNow(now: Moment): number {
+    return this.#seen === undefined ? now.wallMs : this.#parts.timeAfter(this.#seen, now)
+  }
+
+  #statesIn(starts: readonly number[]): number[] {
+    const idle = this.idleIn(starts)
+    const states = this.#seen?.states ?? []
+    return starts.flatMap((start, index) => [start, Math.max(0, (states[2 * index + 1] ?? 0) - idle)])
+  }
+
+  /** Asks ahead of need, when what is left will not last. Opens no window. */
+  #refresh({ terms }: Lease): void {
+    if (!this.#isLeasing || this.#asking !== undefined) return
+    const left = this.#leases.reduce((sum, { tokens }) => sum + tokens, 0)
+    if (left >= this.#demand / 2) return
+    const { limits, settingsVersion } = terms
+    this.#asking = this.#grant([], { limits, settingsVersion, mayOpen: false }).then(() => this.#work())
+  }
+
+  /** Serves those who wait, in order; never rejects. */
+  async #work(): Promise<void> {
+    // What is asked in one turn of the event loop goes out together.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (this.#waiting.length > 0) {
+      const asks = this.#nextRun()
+      if (asks.length > 0) await this.#grant(asks, asks[0]!.request)
+    }
+    this.#asking = undefined
+  }
+
+  /** The next of those who wait, as long as they ask under the same limits; some may be served by a lease by now. */
+  #nextRun(): Ask[] {
+    const run: Ask[] = []
+    const now = this.#parts.moment()
+    while (run.length < MOST_ASKS && this.#waiting.length > 0) {
+      const ask = this.#waiting[0]!
+      const { request } = ask
+      const first = run[0]?.request
+      const isAlike =
+        first === undefined ||
+        (first.mayOpen === request.mayOpen &&
+          first.settingsVersion === request.settingsVersion &&
+          isSame(first.limits, request.limits))
+      if (!isAlike) break
+      this.#waiting.shift()
+      const known = run.length === 0 ? this.#fromLease(request, now) : undefined
+      if (known === undefined) run.push(ask)
+      else ask.resolve(known)
+    }
+    return run
+  }
+
+  /** Never rejects. */
+  async #grant(
+    asks: readonly Ask[],
+    { limits, settingsVersion, mayOpen }: Pick<SiteRequest, 'limits' | 'settingsVersion' | 'mayOpen'>,
+  ): Promise<void> {
+    const { calls, keys, newLeaseId, counts } = this.#parts
+    const costs = asks.map(({ request }) => request.cost)
+    const asked = costs.reduce((sum, cost) => sum + cost, 0)
+    const wanted = Math.max(0, Math.floor(this.#demand) - asked)
+    const leaseId = newLeaseId()
+    counts.grants++
+    try {
+      const reply = await calls.grant(keys, { costs, wanted, limits, settingsVersion, mayOpen, leaseId })
+      this.#granted(asks, reply, { id: leaseId, limits, settingsVersion })
+    } catch (error) {
+      if (!isNotDone(error)) counts.strandedTokens += asked
+      for (const ask of asks) ask.reject(error)
+    }
+  }
+
+  #granted(
+    asks: readonly Ask[],
+    reply: GrantReply,
+    { id, limits, settingsVersion }: { id: string; limits: readonly number[]; settingsVersion: number },
+  ): void {
+    const { now, letters, tokens, sentAt, cells } = reply
+    const rows = new SiteRows(cells, this.#parts.lengthsMs, now)
+    const before = rows.states()
+    const idle = this.idleIn(startsOf(before))
+    const answers = asks.map((ask, index): SiteAnswer => {
+      const letter = letters[index]
+      if (letter === 'a') rows.charge(ask.request.cost)
+      const outcome = OUTCOMES[letter ?? 'r'] ?? 'refused'
+      // A refusal shows what refused: tokens that lie idle here count as well.
+      return { outcome, now, states: rows.states(outcome === 'refused' ? 0 : idle) }
+    })
+    if (letters.startsWith('s')) {
+      for (const [index, ask] of asks.entries()) ask.resolve(answers[index]!)
+      return
+    }
+    const charged = asks.reduce((sum, { request }, index) => sum + (letters[index] === 'a' ? request.cost : 0), 0)
+    rows.charge(tokens - charged)
+    const after = rows.states()
+    const starts = startsOf(after)
+    const terms = { id, tokens, sentAt, now, endsAt: rows.endsAt(), starts, limits, settingsVersion }
+    if (!reply.isReplicated && tokens > 0) {
+      this.#notReplicated(asks, answers, new Lease(terms))
+      return
+    }
+    this.#seen = { now, at: this.#parts.moment(), states: after }
+    this.#isLeasing = tokens > charged
+    if (tokens > charged) this.#keep(new Lease({ ...terms, tokens: tokens - charged }))
+    this.#note(after, { limits, settingsVersion }, reply)
+    this.#answer(asks, answers)
+  }
+
+  /** Some replica does not have the grant and could take over without it: it is not used. */
+  #notReplicated(asks: readonly Ask[], answers: readonly SiteAnswer[], lease: Lease): void {
+    this.#return(lease)
+    const error = storeError('a replica of the site does not follow: what it would forget is not spent')
+    for (const [index, ask] of asks.entries()) {
+      const answer = answers[index]!
+      if (answer.outcome === 'charged') ask.reject(error)
+      else ask.resolve(answer)
+    }
+  }
+
+  #keep(lease: Lease): void {
+    this.#leases.push(lease)
+    setTimeout(() => this.#retire(this.#parts.moment()), Math.max(0, lease.usableMs) + 1).unref()
+  }
+
+  #answer(asks: readonly Ask[], answers: readonly SiteAnswer[]): void {
+    const again: Ask[] = []
+    const holds = this.#leases.some(({ tokens }) => tokens > 0)
+    for (const [index, ask] of asks.entries()) {
+      const answer = answers[index]!
+      if (answer.outcome !== 'refused' || ask.isAgain || !holds) ask.resolve(answer)
+      else again.push(ask)
+    }
+    if (again.length === 0) return
+    // What this process holds is missing to itself: it is given back, and the site asked once more.
+    for (const ask of again) ask.isAgain = true
+    for (const lease of this.#leases) this.#return(lease)
+    this.#leases = []
+    void Promise.all(this.#returning).then(() => {
+      this.#waiting.unshift(...again)
+      this.#asking ??= this.#work()
+    })
+  }
+
+  /** Remembers a refusal, and what it shows. */
+  #note(
+    states: readonly number[],
+    { limits, settingsVersion }: { limits: readonly number[]; settingsVersion: number },
+    { letters, now, heldByOthers }: GrantReply,
+  ): void {
+    const { counts, lengthsMs } = this.#parts
+    let room = Number.POSITIVE_INFINITY
+    let endsAt = Number.POSITIVE_INFINITY
+    for (const [index, limit] of limits.entries()) {
+      const [start, used] = [states[2 * index]!, states[2 * index + 1]!]
+      room = Math.min(room, limit - used)
+      if (start >= 0) endsAt = Math.min(endsAt, start + lengthsMs[index % lengthsMs.length]!)
+      counts.overshootTokens = Math.max(counts.overshootTokens, used - limit)
+    }
+    if (!letters.includes('r')) return
+    const at = this.#parts.moment()
+    this.#denial = { now, at, states, limits, settingsVersion, room, endsAt }
+    const starts = startsOf(states)
+    if (this.#denied === undefined || !isSame(this.#denied, starts)) {
+      counts.underUseAtFirstDenial = Math.max(0, room) + heldByOthers + this.idleIn(starts)
+      this.#denied = starts
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { CONFORMANCE_CASES, checkPromises, describeStore } from '@scoregw/quota-testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { leasedFactory } from '../store-harness.ts'
+import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+const PROMISES = { runs: deep ? 5_000 : 60, maxSteps: 30 }
+
+describe.runIf(redisTests)('a store with leases', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+  const factory = leasedFactory(() => redis.port)
+
+  const registered = describeStore({ describe, it }, factory, 'Redis store with leases')
+
+  it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
+
+  it(`breaks no promise in ${PROMISES.runs} random histories`, { timeout: 3_600_000 }, async () => {
+    await checkPromises(factory, PROMISES)
+  })
+})

@@ -1,0 +1,249 @@
+import { manualClock } from '@scoregw/quota-testkit'
+import { Redis } from 'ioredis'
+import { describe, expect, it, vi } from 'vitest'
+import { redisSettings, redisStore } from '../../src/index.ts'
+import { SiteCalls } from '../../src/leases/site-calls.ts'
+import { useCleanups } from '../support/cleanups.ts'
+import { redisTests } from '../support/redis-server.ts'
+import { type LeasedOptions, leasedEngine, sitePolicy, siteUsed, takes } from './engines.ts'
+
+const { later, server, proxy: startProxy } = useCleanups()
+
+const HOUR_MS = 3_600_000
+const take = { subject: 'u', operation: 'take' } as const
+
+describe.runIf(redisTests)('leases', { timeout: 30_000 }, () => {
+  const on = (port: number, options: LeasedOptions) =>
+    leasedEngine(new Redis({ port, lazyConnect: true }), later, options)
+
+  it('let a process decide without asking the site, and nothing is counted twice or not at all', async () => {
+    const redis = await server()
+    const { quota, store } = on(redis.port, { policy: sitePolicy(1_000_000) })
+    const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
+    expect(await takes(quota, 20, 100)).toBe(2_000)
+    const { grants, localDecisions, outstandingLeases, strandedTokens } = store.leases()
+    expect(localDecisions).toBeGreaterThan(1_000)
+    expect(grants + localDecisions).toBeLessThanOrEqual(2_200)
+    expect(grants).toBeLessThan(200)
+    expect(outstandingLeases).toBeGreaterThan(0)
+    expect(strandedTokens).toBe(0)
+    expect(await siteUsed(quota)).toBe(2_000)
+    // Others see what is debited; once this process has given back what it holds, what was spent.
+    expect(await siteUsed(other)).toBeGreaterThanOrEqual(2_000)
+    await quota.close()
+    expect(await siteUsed(other)).toBe(2_000)
+  })
+
+  it('end after two seconds, and what was not spent goes back', async () => {
+    const redis = await server()
+    const { quota, store } = on(redis.port, { policy: sitePolicy(1_000_000) })
+    const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
+    await takes(quota, 20, 20)
+    expect(store.leases().idleTokens).toBeGreaterThan(0)
+    await vi.waitFor(async () => expect(await siteUsed(other)).toBe(400), { timeout: 3_000, interval: 50 })
+    expect(store.leases()).toMatchObject({ outstandingLeases: 0, idleTokens: 0, strandedTokens: 0 })
+  })
+
+  it('together admit no more than the limit, and all of it when nobody fails', async () => {
+    const redis = await server()
+    const policy = sitePolicy(3_000)
+    const engines = Array.from({ length: 4 }, () => on(redis.port, { policy }).quota)
+    const admitted = await Promise.all(engines.map((quota) => takes(quota, 10, 120)))
+    const sum = admitted.reduce((total, each) => total + each, 0)
+    expect(sum).toBeLessThanOrEqual(3_000)
+    // The last of the tokens: leases are given back, and refusals are not believed any longer.
+    await vi.waitFor(
+      async () => {
+        for (const quota of engines) while ((await quota.consume(take)).allowed) admitted.push(1)
+        expect(admitted.reduce((total, each) => total + each, 0)).toBe(3_000)
+      },
+      { timeout: 5_000, interval: 200 },
+    )
+  })
+
+  it('are not spent near the end of a window, and idle processes open none', async () => {
+    const redis = await server()
+    const clock = manualClock()
+    const { quota, store } = on(redis.port, { policy: sitePolicy(1_000_000), testClock: clock })
+    const first = await quota.consume(take)
+    expect(first.allowed).toBe(true)
+    clock.advance(HOUR_MS - 1_000)
+    await takes(quota, 20, 20)
+    expect(store.leases().idleTokens).toBeGreaterThan(0)
+    clock.advance(949)
+    await quota.consume(take)
+    const before = store.leases()
+    clock.advance(1)
+    await quota.consume(take)
+    // Fifty milliseconds before the end the site is asked.
+    expect(store.leases().localDecisions).toBe(before.localDecisions)
+    clock.advance(50)
+    for (let hours = 0; hours < 5; hours++) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      expect(
+        (await quota.status('u')).windows.write?.map(({ window, startedAt }) => [window, startedAt !== null]),
+      ).toEqual([
+        ['hour', false],
+        ['day', true],
+        ['hour', false],
+        ['day', true],
+      ])
+      clock.advance(HOUR_MS)
+    }
+    const day = (await quota.status('u')).windows.write?.at(-1)
+    expect(day?.used).toBe(403)
+  })
+
+  it('put back what the own limits refuse', async () => {
+    const redis = await server()
+    const { quota, store } = on(redis.port, { policy: sitePolicy(100_000, 3) })
+    const subjects = Array.from({ length: 300 }, (_, index) => `u${index % 100}`)
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(subjects.map((subject) => quota.consume({ subject, operation: 'take' })))
+    }
+    expect(await siteUsed(quota)).toBe(300)
+    expect(store.leases().strandedTokens).toBe(0)
+  })
+
+  it('a refusal of the site leaves the own rows as they were, also where it was charged first', async () => {
+    const redis = await server()
+    const policy = sitePolicy(3)
+    const { quota } = on(redis.port, { policy })
+    // Cold, so that the own rows are charged first; the last two find nothing left, and no window stays open for them.
+    const subjects = ['a', 'b', 'c', 'd', 'e']
+    const decisions = await Promise.all(subjects.map((subject) => quota.consume({ subject, operation: 'take' })))
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(3)
+    for (const [index, subject] of subjects.entries()) {
+      const own = (await quota.status(subject)).windows.write?.slice(0, 2)
+      const used = decisions[index]?.allowed ? 1 : 0
+      expect(own).toMatchObject([{ used }, { used }])
+      if (used === 0) expect(own).toMatchObject([{ startedAt: null }, { startedAt: null }])
+    }
+  })
+
+  it('under an id: what was admitted is a duplicate also when nothing is left, what was refused can be tried again', async () => {
+    const redis = await server()
+    const { quota } = on(redis.port, { policy: sitePolicy(2) })
+    const one = await quota.reserve({ ...take, id: 'one' })
+    expect(one.status).toBe('reserved')
+    const other = await quota.reserve({ ...take, subject: 'v', id: 'other' })
+    expect((await quota.reserve({ ...take, subject: 'w', id: 'third' })).status).toBe('refused')
+    expect((await quota.reserve({ ...take, id: 'one' })).status).toBe('duplicate')
+    if (other.status === 'reserved') await other.cancel()
+    expect((await quota.reserve({ ...take, subject: 'w', id: 'third' })).status).toBe('reserved')
+    expect(await siteUsed(quota)).toBe(2)
+    expect((await quota.status('w')).windows.write?.[0]).toMatchObject({ used: 1 })
+  })
+
+  it('a refusal stands for a second, and is forgotten when tokens come back', async () => {
+    const redis = await server()
+    const { quota, store } = on(redis.port, { policy: sitePolicy(10) })
+    const held = await quota.reserve({ ...take, cost: 8 })
+    expect((await quota.consume({ ...take, operation: 'big' })).allowed).toBe(false)
+    const { grants } = store.leases()
+    for (let i = 0; i < 20; i++) expect((await quota.consume({ ...take, operation: 'big' })).allowed).toBe(false)
+    expect(store.leases().grants).toBe(grants)
+    // Needs less than was missing.
+    expect((await quota.consume({ ...take, cost: 2 })).allowed).toBe(true)
+    if (held.status === 'reserved') await held.commit(2)
+    expect((await quota.consume({ ...take, operation: 'big' })).allowed).toBe(true)
+    expect(store.leases().underUseAtFirstDenial).toBe(2)
+  })
+
+  it('a refusal names the own windows too, so that waiting as long as it says helps', async () => {
+    const redis = await server()
+    const clock = manualClock()
+    const policy = sitePolicy(4, 4)
+    const { quota } = on(redis.port, { policy, testClock: clock })
+    expect((await quota.consume({ subject: 'v', operation: 'take' })).allowed).toBe(true)
+    clock.advance(1_800_000)
+    expect((await quota.consume({ ...take, cost: 3 })).allowed).toBe(true)
+    const refused = await quota.consume({ ...take, cost: 2 })
+    if (refused.allowed) throw new Error('admitted')
+    expect(refused.violations.map(({ layer, window }) => `${layer} ${window}`)).toEqual([
+      'personal hour',
+      'personal day',
+      'site hour',
+      'site day',
+    ])
+    clock.advance(refused.retryAfterSeconds * 1_000)
+    expect((await quota.consume({ ...take, cost: 2 })).allowed).toBe(true)
+  })
+
+  it('follow lowered limits within 2 s, raised ones within 1 s', async () => {
+    const redis = await server()
+    const settings = () => redisSettings({ client: new Redis({ port: redis.port, lazyConnect: true }) })
+    const policy = sitePolicy(400_000)
+    const { quota, store } = on(redis.port, { policy, settingsStore: settings() })
+    const admin = on(redis.port, { policy, settingsStore: settings() }).quota
+    await takes(quota, 20, 20)
+    expect(store.leases().idleTokens).toBeGreaterThan(0)
+    const base = (hour: number) => ({ base: { site: { write: { hour } } } })
+    await admin.settings.update(base(1))
+    const lowered = performance.now()
+    while ((await quota.consume(take)).allowed) expect(performance.now() - lowered).toBeLessThan(2_000)
+    expect(await takes(quota, 5, 5)).toBe(0)
+    await admin.settings.update(base(400_000))
+    const raised = performance.now()
+    while (!(await quota.consume(take)).allowed) expect(performance.now() - raised).toBeLessThan(1_000)
+  })
+
+  it('a return counts once, and for no more than was leased', async () => {
+    const redis = await server()
+    const { quota } = on(redis.port, { policy: sitePolicy(1_000_000) })
+    const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
+    const returns: (() => Promise<number>)[] = []
+    const original = SiteCalls.prototype.giveBack
+    const spy = vi.spyOn(SiteCalls.prototype, 'giveBack').mockImplementation(function (this: SiteCalls, ...args) {
+      const [keys, lease] = args
+      // All that was leased, though most of it was spent; and what a line that repeats itself would make of it.
+      returns.push(() => original.call(this, keys, lease, 1_000_000_000))
+      return original.apply(this, args)
+    })
+    later(() => spy.mockRestore())
+    await takes(quota, 20, 20)
+    const debited = (await siteUsed(other)) ?? 0
+    expect(debited).toBeGreaterThan(400)
+    await quota.close()
+    expect(await siteUsed(other)).toBe(400)
+    expect(returns.length).toBeGreaterThan(0)
+    for (const again of returns) expect(await again().catch(() => 0)).toBe(0)
+    expect(await siteUsed(other)).toBe(400)
+  })
+
+  it('a returned lease credits at most what was leased', async () => {
+    const redis = await server()
+    const { quota } = on(redis.port, { policy: sitePolicy(1_000_000) })
+    const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
+    await takes(other, 20, 50)
+    const original = SiteCalls.prototype.giveBack
+    const spy = vi.spyOn(SiteCalls.prototype, 'giveBack').mockImplementation(function (this: SiteCalls, keys, lease) {
+      return original.call(this, keys, lease, 1_000_000_000)
+    })
+    await takes(quota, 2, 2)
+    await quota.close()
+    spy.mockRestore()
+    expect(await siteUsed(other)).toBeGreaterThanOrEqual(1_000)
+  })
+
+  it('a request that its own limits refuse opens no window of the site', async () => {
+    const redis = await server()
+    const { quota } = on(redis.port, { policy: sitePolicy(1_000, 3) })
+    expect((await quota.consume({ ...take, cost: 4 })).allowed).toBe(false)
+    expect((await quota.status('u')).windows.write?.map(({ startedAt }) => startedAt)).toEqual([null, null, null, null])
+  })
+
+  it('what nobody knows of is credited to nobody', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const { quota, store } = on(proxy.port, { policy: sitePolicy(1_000_000), deadlineMs: 200 })
+    await takes(quota, 20, 20)
+    const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
+    const cut = proxy.cutAfterNextRequest()
+    await expect(quota.consume(take)).rejects.toMatchObject({ code: 'quota_unavailable' })
+    await cut
+    expect(store.leases().strandedTokens).toBe(1)
+    await quota.close()
+    expect(await siteUsed(other)).toBeGreaterThanOrEqual(401)
+  })
+})
