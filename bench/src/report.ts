@@ -33,6 +33,13 @@ export interface ServerUse {
   readonly bytesPerUser: number
 }
 
+/** How long answers of one contestant took. */
+export interface Latency {
+  readonly name: string
+  /** The worst 1 % took as long or longer, in milliseconds. */
+  readonly p99Ms: number
+}
+
 /** A figure that is to be reached. */
 export interface Target {
   readonly name: string
@@ -46,6 +53,7 @@ export interface Findings {
   readonly results: readonly Rate[]
   readonly heap?: readonly HeapUse[]
   readonly server?: readonly ServerUse[]
+  readonly latency?: readonly Latency[]
   readonly targets: readonly Target[]
 }
 
@@ -77,7 +85,7 @@ export function resultOf<T extends { readonly name: string }>(results: readonly 
   return found
 }
 
-export function print({ results, heap, server, targets }: Findings): void {
+export function print({ results, heap, server, latency, targets }: Findings): void {
   console.table(
     results.map(({ name, perSecond, ratio, spread: [low, high] }) => ({
       name,
@@ -106,6 +114,7 @@ export function print({ results, heap, server, targets }: Findings): void {
       })),
     )
   }
+  if (latency !== undefined) console.table(latency.map(({ name, p99Ms }) => ({ name, 'p99, ms': p99Ms })))
   console.table(targets.map((target) => ({ ...target, reached: rounded(target.reached) })))
 }
 

@@ -36,7 +36,11 @@ const sections: readonly Section[] = [
     ],
   },
   { title: 'Reference', folder: 'reference', first: ['api', 'errors', 'rows'] },
-  { title: 'Gateway', folder: 'gateway', first: ['index', 'reference', 'openapi', 'client', 'administration', 'credentials'] },
+  {
+    title: 'Gateway',
+    folder: 'gateway',
+    first: ['index', 'reference', 'openapi', 'client', 'administration', 'credentials'],
+  },
 ]
 
 /** A page's title is its first heading. */

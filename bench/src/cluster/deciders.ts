@@ -17,7 +17,7 @@ export interface ClusterDecider {
 
 export type Seeds = readonly { readonly host: string; readonly port: number }[]
 
-export const SCRIPT = 'script on one key'
+const SCRIPT = 'script on one key'
 export const LEASED = 'quota, leased: six counters'
 export const LOCAL = 'quota, leased: the site alone'
 

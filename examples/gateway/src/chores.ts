@@ -1,5 +1,12 @@
 import type { Logger } from './log/logger.ts'
-import type { Chore } from './quota/backend.ts'
+
+/** Work that is to be done again and again while the gateway runs. */
+export interface Chore {
+  /** For the log: "<what> failed". */
+  readonly what: string
+  readonly everyMs: number
+  run(): Promise<void>
+}
 
 /** Work that goes on until it is stopped. */
 export interface Repeated {

@@ -2,9 +2,10 @@ import { inspect } from 'node:util'
 import { collectDefaultMetrics } from 'prom-client'
 import { loadConfig } from './config/config.ts'
 import { ConfigError } from './config/config-error.ts'
+import { consoleFiles } from './console/console-files.ts'
 import { banner } from './demo/banner.ts'
 import { startGateway } from './gateway.ts'
-import { createLogger } from './log/logger.ts'
+import { createLogger, type Logger } from './log/logger.ts'
 
 /** EX_CONFIG of sysexits.h. */
 const EXIT_CONFIG = 78
@@ -12,6 +13,7 @@ const EXIT_CONFIG = 78
 async function main(): Promise<void> {
   const config = loadConfig(process.env)
   const logger = createLogger(config.logLevel)
+  await prepareConsole(logger)
   const gateway = await startGateway(config, logger)
   // Of the process, so measured here and not by each gateway that a test starts.
   collectDefaultMetrics({ register: gateway.app.registry })
@@ -36,6 +38,15 @@ async function main(): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+}
+
+/** Built before anybody asks for it. Without a console the gateway is a gateway all the same. */
+async function prepareConsole(logger: Logger): Promise<void> {
+  try {
+    await consoleFiles((line) => process.stdout.write(`${line}\n`))
+  } catch (error) {
+    logger.error({ err: error }, 'the console could not be built: /admin/ answers with an error')
+  }
 }
 
 main().catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import type { Clock, Quota } from '@scoregw/quota'
-import type { Express } from 'express'
+import { type Express, Router } from 'express'
 import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
 import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
 import type { Addresses } from './addresses.ts'
@@ -9,6 +9,7 @@ import type { ChartRepository } from './charts/chart-repository.ts'
 import { chartRoutesWithDocument } from './charts/charts-document.ts'
 import { chartErrorBody, chartRoutes } from './charts/preview-routes.ts'
 import type { Config } from './config/config.ts'
+import { consolePages } from './console/console-pages.ts'
 import { userIdentifier } from './credentials/identify-user.ts'
 import { jwtVerifier } from './credentials/jwt.ts'
 import { credentialRoutes } from './credentials/routes.ts'
@@ -93,7 +94,7 @@ export function gatewayService(parts: Parts): Express {
       ],
     ),
     observe: [observeOutcomes(adaptive.recorder), metrics.observe],
-    pages: referencePages(parts.addresses),
+    pages: Router().use(referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authenticate: (publicPaths) => usersOnly(identify, publicPaths),

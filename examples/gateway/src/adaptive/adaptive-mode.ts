@@ -7,8 +7,9 @@ import {
   outcomeRecorder,
   type Quota,
 } from '@scoregw/quota'
+import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'
-import { type Chore, SETTINGS_POLL_MS } from '../quota/backend.ts'
+import { SETTINGS_POLL_MS } from '../quota/backend.ts'
 import type { OperationName } from '../quota/policy.ts'
 import { SqlOutcomes } from '../usage/sql-outcomes.ts'
 import { SqlFactor } from './sql-factor.ts'

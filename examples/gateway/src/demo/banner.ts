@@ -20,6 +20,7 @@ export function banner(
     `Score gateway   ${baseUrl}`,
     `Score sync      ${sync}`,
     `Chart preview   ${charts}`,
+    `Console         ${baseUrl}/admin/`,
     `Reference       ${baseUrl}/reference/`,
     `Data            ${dataDir}`,
     `Counters        ${counters}`,

@@ -1,10 +1,10 @@
 import type { Request } from 'express'
 import type { Transaction } from 'kysely'
+import type { Chore } from '../chores.ts'
 import type { Tables } from '../db/schema.ts'
 import { HttpError, invalid } from '../http/http-error.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { Reply, UserCall } from '../http/route.ts'
-import type { Chore } from '../quota/backend.ts'
 import type { IdempotencyRecords } from './idempotency-records.ts'
 import { requestHash } from './request-hash.ts'
 

@@ -1,12 +1,5 @@
 import type { QuotaStore, SettingsStore } from '@scoregw/quota'
-
-/** Work that is to be done again and again while the gateway runs. */
-export interface Chore {
-  /** For the log: "<what> failed". */
-  readonly what: string
-  readonly everyMs: number
-  run(): Promise<void>
-}
+import type { Chore } from '../chores.ts'
 
 /** Where tokens are counted and settings come from. */
 export interface QuotaBackend {

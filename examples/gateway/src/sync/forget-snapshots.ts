@@ -1,6 +1,6 @@
 import type { Clock } from '@scoregw/quota'
+import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'
-import type { Chore } from '../quota/backend.ts'
 
 /** How long, in milliseconds, a snapshot's id is known after its last chunk. */
 const KEPT_MS = 7 * 86_400_000

@@ -49,10 +49,9 @@ export class ClusterNodes {
   #lastError: unknown
   #closed = false
 
-  /** @param refreshMs how often it is looked who serves what, also when nothing is wrong; 0: never */
-  constructor(client: Cluster, options: Omit<OwnClientOptions, 'key'>, refreshMs = 0) {
+  constructor(client: Cluster, options: Omit<OwnClientOptions, 'key'>) {
     this.#options = options
-    this.#topology = client.duplicate([], { ...OPTIONS, slotsRefreshInterval: refreshMs })
+    this.#topology = client.duplicate([], OPTIONS)
     this.#topology.on('refresh', () => this.#refreshed())
     this.#topology.on('error', (error) => {
       this.#lastError = error
@@ -78,11 +77,6 @@ export class ClusterNodes {
       askedServer: (error) => nodes.#askedServer(error),
       close: () => nodes.close(),
     }
-  }
-
-  /** How many replicas the server of a slot has, those left out that the cluster counts as gone. */
-  replicasOf(slot: number): number {
-    return Math.max(0, (this.#topology.slots[slot]?.length ?? 1) - 1)
   }
 
   close(): void {
@@ -137,7 +131,7 @@ export class ClusterNodes {
       port: Number(address.slice(colon + 1)),
       onErrorReply: (error) => {
         const [, slot, moved] = /^MOVED (\d+) (\S+:\d+)$/.exec(error.message) ?? []
-        if (moved === undefined) return
+        if (moved === undefined || this.#closed) return
         this.#serve(Number(slot), this.#mapped(moved))
         this.#look()
       },

@@ -14,26 +14,16 @@ export function ownClient(client: RedisClient, options: OwnClientOptions): OwnCl
 export interface OwnClients {
   /** The server that a key is on, whichever that is at the time. */
   of(key: string): OwnClient
-  /** How many replicas that server has now; of one server alone it is not known, and 0. */
-  replicasOf(key: string): number
   close(): void
 }
 
-/** @param options.refreshMs how often it is looked who serves what, also when nothing is wrong */
-export function ownClients(
-  client: RedisClient,
-  options: Omit<OwnClientOptions, 'key'> & { readonly refreshMs: number },
-): OwnClients {
+export function ownClients(client: RedisClient, options: Omit<OwnClientOptions, 'key'>): OwnClients {
   if (isCluster(client)) {
-    const nodes = new ClusterNodes(client, options, options.refreshMs)
-    return {
-      of: (key) => nodes.clientOf(keySlot(key)),
-      replicasOf: (key) => nodes.replicasOf(keySlot(key)),
-      close: () => nodes.close(),
-    }
+    const nodes = new ClusterNodes(client, options)
+    return { of: (key) => nodes.clientOf(keySlot(key)), close: () => nodes.close() }
   }
   const connection = new Connection(client, options)
-  return { of: () => connection, replicasOf: () => 0, close: () => connection.close() }
+  return { of: () => connection, close: () => connection.close() }
 }
 
 function isCluster(client: RedisClient): client is Cluster {

@@ -4,7 +4,7 @@ import { type LayerDefinition, layerKey, type Subject } from '@scoregw/quota'
  * Over how many slots subjects are spread. Those of one group are decided in one script, so that few groups make large
  * batches, and many groups even shares for the servers. Part of the keys: another number would start other counters.
  */
-const GROUPS = 64
+export const GROUPS = 32
 
 /**
  * The group of a subject. A layer that many subjects share a key of (a team) cannot be in the slots of them all: where

@@ -10,22 +10,22 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota'
+import type { Redis } from 'ioredis'
+import type { OwnClient } from '../client/client-types.ts'
 import { type OwnClients, ownClients } from '../client/own-client.ts'
 import { Deadline } from '../store/deadline.ts'
 import { isNotDone, notDone, storeError } from '../store/errors.ts'
 import { Lane } from '../store/lane.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import { type RedisStore, sameSchema } from '../store/redis-store.ts'
-import { groupOf } from './groups.ts'
+import { GROUPS, groupOf } from './groups.ts'
 import { elapsedMs, momentBy } from './lease.ts'
 import { LeaseCounts, type LeaseReport } from './lease-report.ts'
 import { joined, partsOf, type QuotaParts, quotaParts, rowsOf, statesOf } from './parts.ts'
+import { ReplicaCount } from './replica-count.ts'
 import { SiteCalls } from './site-calls.ts'
 import { type SiteAnswer, SitePool } from './site-pool.ts'
 import { startsOf } from './site-rows.ts'
-
-/** How often it is looked how many replicas the site's server has, in milliseconds. */
-const REFRESH_MS = 1_000
 
 /** A {@link RedisStore} that spends shared tokens from leases. */
 export interface LeasedRedisStore extends RedisStore {
@@ -54,6 +54,8 @@ class Store implements LeasedRedisStore, QuotaStore {
   readonly #clients: OwnClients
   /** Of its own: waiting for replicas holds up what comes behind. */
   readonly #siteClients: OwnClients
+  /** Of the site and of every group. */
+  readonly #servers: readonly OwnClient[]
   readonly #calls: (schema: StoreSchema) => SiteCalls
   readonly #counts = new LeaseCounts()
   /** By group; the site's is -1. */
@@ -70,14 +72,15 @@ class Store implements LeasedRedisStore, QuotaStore {
     const { client, prefix, evictionPolicy, logger, deadlineMs, testClock } = options
     const site = `{${prefix}}`
     this.#options = options
-    this.#clients = ownClients(client, { evictionPolicy, logger, refreshMs: 0 })
-    this.#siteClients = ownClients(client, { evictionPolicy, logger, refreshMs: REFRESH_MS })
+    this.#clients = ownClients(client, { evictionPolicy, logger })
+    this.#siteClients = ownClients(client, { evictionPolicy, logger })
     const connection = this.#siteClients.of(site)
-    const replicas = () => this.#siteClients.replicasOf(site)
+    const counted = new ReplicaCount()
+    const replicas = client.isCluster ? (redis: Redis) => counted.of(redis) : () => Promise.resolve(0)
     const process = this.#process
     this.#calls = (schema) => new SiteCalls({ connection, replicas, schema, deadlineMs, testClock, process })
-    // Known from the start, so that it is connected when it is needed.
-    this.#clients.of(site)
+    // Asked for from the start, so that all servers are connected when they are needed.
+    this.#servers = [site, ...tagsOf(prefix)].map((tag) => this.#clients.of(tag)).concat(connection)
   }
 
   attach(schema: StoreSchema): void {
@@ -139,8 +142,7 @@ class Store implements LeasedRedisStore, QuotaStore {
   }
 
   async ready(): Promise<void> {
-    const site = `{${this.#options.prefix}}`
-    await Promise.all([this.#clients.of(site).ready(), this.#siteClients.of(site).ready()])
+    await Promise.all(this.#servers.map((server) => server.ready()))
   }
 
   leases(): LeaseReport {
@@ -177,7 +179,7 @@ class Store implements LeasedRedisStore, QuotaStore {
   }
 
   #lane(group: number): Lane {
-    return this.#laneAt(group, `${this.#options.prefix}~${group}`)
+    return this.#laneAt(group, groupPrefix(this.#options.prefix, group))
   }
 
   #laneAt(group: number, prefix: string): Lane {
@@ -350,6 +352,16 @@ class Store implements LeasedRedisStore, QuotaStore {
   #strand(tokens: number): void {
     this.#counts.strandedTokens += tokens
   }
+}
+
+/** The beginning of a group's keys. */
+function groupPrefix(prefix: string, group: number): string {
+  return `${prefix}~${group}`
+}
+
+/** A key in the slot of every group. */
+function tagsOf(prefix: string): string[] {
+  return Array.from({ length: GROUPS }, (_, group) => `{${groupPrefix(prefix, group)}}`)
 }
 
 function poolKey(category: number, layers: readonly number[]): string {

@@ -51,8 +51,8 @@ type RawGrant = readonly [Buffer, Buffer, Buffer, Buffer, readonly (Buffer | nul
 export interface SiteCallsParts {
   /** Of its own: `WAIT` holds up what comes behind it. */
   readonly connection: OwnClient
-  /** How many replicas the site's server has now. */
-  readonly replicas: () => number
+  /** How many replicas could take the place of the site's server. */
+  readonly replicas: (redis: Redis) => Promise<number>
   readonly schema: StoreSchema
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
@@ -90,29 +90,33 @@ export class SiteCalls {
 
   /**
    * Sent until it is carried out or nobody knows whether it was; within the deadline.
+   *
+   * @param late hears of a reply that comes after the deadline
    * @throws {QuotaError} `store_error`
    */
-  async grant(keys: SiteKeys, request: GrantRequest): Promise<GrantReply> {
+  async grant(keys: SiteKeys, request: GrantRequest, late: (reply: GrantReply) => void): Promise<GrantReply> {
     if (!this.#breaker.admits()) throw notDone(storeError('the site gave no answers for a while and is not asked now'))
     const all = [keys.settingsVersion, keys.book, ...keys.rows]
     const { testClock, process } = this.#parts
-    const replicas = this.#parts.replicas()
     const args = () => [this.#grantArgs(request), process, request.leaseId]
     let sentAt = momentBy(testClock)
-    const [raw, acknowledged] = await this.#within(async (redis) => {
+    const work = async (redis: Redis): Promise<GrantReply> => {
+      const replicas = await this.#parts.replicas(redis)
       sentAt = momentBy(testClock)
-      return waited<RawGrant>(redis, GRANT, [String(all.length), ...all, ...args()], replicas, this.#parts.deadlineMs)
-    })
-    const [now, letters, tokens, held, rows] = raw
-    return {
-      now: Number(now),
-      letters: letters.toString(),
-      tokens: Number(tokens),
-      heldByOthers: Number(held),
-      cells: cellsOfRows(rows, this.#parts.schema.windows.length),
-      sentAt,
-      isReplicated: acknowledged >= replicas,
+      const words = [String(all.length), ...all, ...args()]
+      const [raw, acknowledged] = await waited<RawGrant>(redis, GRANT, words, replicas, this.#parts.deadlineMs)
+      const [now, letters, tokens, held, rows] = raw
+      return {
+        now: Number(now),
+        letters: letters.toString(),
+        tokens: Number(tokens),
+        heldByOthers: Number(held),
+        cells: cellsOfRows(rows, this.#parts.schema.windows.length),
+        sentAt,
+        isReplicated: acknowledged >= replicas,
+      }
     }
+    return this.#within(work, late)
   }
 
   /**
@@ -138,11 +142,18 @@ export class SiteCalls {
     return `[${[...head, ...kept, ...finite, ...costs].join()}]`
   }
 
-  async #within<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+  async #within<T>(work: (redis: Redis) => Promise<T>, late: (answer: T) => void): Promise<T> {
     const { connection, deadlineMs } = this.#parts
     const deadline = new Deadline(deadlineMs, () => undefined)
+    const answered = this.#tries(work, deadline)
+    answered.then(
+      (answer) => {
+        if (deadline.isOver) late(answer)
+      },
+      () => undefined,
+    )
     try {
-      const answer = await Promise.race([this.#tries(work, deadline), deadline.settled.then(() => undefined)])
+      const answer = await Promise.race([answered, deadline.settled.then(() => undefined)])
       if (answer === undefined) throw storeError(`the site gave no answer within ${deadlineMs} ms`)
       this.#breaker.succeeded()
       return answer

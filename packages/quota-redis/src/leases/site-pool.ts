@@ -1,5 +1,5 @@
-import { isNotDone, notDone, storeError } from '../store/errors.ts'
-import { elapsedMs, isSame, Lease, type Moment } from './lease.ts'
+import { notDone, storeError } from '../store/errors.ts'
+import { elapsedMs, isSame, Lease, type LeaseTerms, type Moment } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import type { GrantReply, SiteCalls, SiteKeys } from './site-calls.ts'
 import { SiteRows, startsOf } from './site-rows.ts'
@@ -273,18 +273,31 @@ export class SitePool {
     const leaseId = newLeaseId()
     counts.grants++
     try {
-      const reply = await calls.grant(keys, { costs, wanted, limits, settingsVersion, mayOpen, leaseId })
-      this.#granted(asks, reply, { id: leaseId, limits, settingsVersion })
+      const request = { costs, wanted, limits, settingsVersion, mayOpen, leaseId }
+      const terms = { id: leaseId, limits, settingsVersion }
+      const reply = await calls.grant(keys, request, (late) => this.#grantedLate(late, terms))
+      this.#granted(asks, reply, terms)
     } catch (error) {
-      if (!isNotDone(error)) counts.strandedTokens += asked
       for (const ask of asks) ask.reject(error)
     }
+  }
+
+  /** Those who asked were turned away: all of it goes back. */
+  #grantedLate(
+    { now, tokens, sentAt, cells }: GrantReply,
+    of: Pick<LeaseTerms, 'id' | 'limits' | 'settingsVersion'>,
+  ): void {
+    if (tokens === 0) return
+    const rows = new SiteRows(cells, this.#parts.lengthsMs, now)
+    rows.charge(tokens)
+    const starts = startsOf(rows.states())
+    this.#return(new Lease({ ...of, tokens, sentAt, now, endsAt: rows.endsAt(), starts }))
   }
 
   #granted(
     asks: readonly Ask[],
     reply: GrantReply,
-    { id, limits, settingsVersion }: { id: string; limits: readonly number[]; settingsVersion: number },
+    { id, limits, settingsVersion }: Pick<LeaseTerms, 'id' | 'limits' | 'settingsVersion'>,
   ): void {
     const { now, letters, tokens, sentAt, cells } = reply
     const rows = new SiteRows(cells, this.#parts.lengthsMs, now)

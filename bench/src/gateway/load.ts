@@ -1,0 +1,68 @@
+import autocannon from 'autocannon'
+import type { Contestant } from '../rounds.ts'
+import { chartOf, type SeedOptions, tokenOf } from './seed.ts'
+
+const CONNECTIONS = 32
+const ENTRIES_AN_UPSERT = 20
+/** How often the load looks whether its time is over. */
+const SAMPLE_MS = 100
+
+export type Operation = 'read' | 'upsert'
+
+interface Sent {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** A contestant that also tells how long answers took. */
+export interface TimedContestant extends Contestant {
+  /** The worst 1 % of a turn took as long or longer, in milliseconds; the median of the turns so far. */
+  p99Ms(): number
+}
+
+/** Requests of one kind, of all players in an order of its own for each connection. */
+export function requestsTo(name: string, url: string, operation: Operation, seeded: SeedOptions): TimedContestant {
+  const requests = Array.from({ length: seeded.players * 2 }, (_, index) => requestOf(operation, index, seeded))
+  const p99s: number[] = []
+  return {
+    name,
+    p99Ms: () => p99s.toSorted((a, b) => a - b)[Math.floor(p99s.length / 2)] ?? Number.NaN,
+    async perSecondOver(durationMs) {
+      let connection = 0
+      const { non2xx, errors, timeouts, duration, latency, ...result } = await autocannon({
+        url,
+        method: 'POST',
+        connections: CONNECTIONS,
+        duration: durationMs / 1000,
+        sampleInt: SAMPLE_MS,
+        requests,
+        setupClient(client) {
+          const start = Math.floor((connection++ * requests.length) / CONNECTIONS)
+          client.setRequests([...requests.slice(start), ...requests.slice(0, start)])
+        },
+      })
+      if (non2xx + errors + timeouts > 0) {
+        throw new Error(`${name}: ${non2xx} refused, ${errors} errors, ${timeouts} timed out`)
+      }
+      p99s.push(latency.p99)
+      return result['2xx'] / duration
+    },
+  }
+}
+
+/** Each player comes twice, the second time with other scores: an upsert of what is there already would write nothing. */
+function requestOf(operation: Operation, index: number, { players, scoresEach }: SeedOptions): Sent {
+  // Players far apart follow each other.
+  const player = (index * 7_919) % players
+  const round = Math.floor(index / players)
+  const headers = { Authorization: `Bearer ${tokenOf(player)}`, 'Content-Type': 'application/json' }
+  if (operation === 'read') return { path: '/v1/user/music', headers, body: '{}' }
+  const musicList = Array.from({ length: ENTRIES_AN_UPSERT }, (_, entry) => ({
+    ...chartOf((player + entry * 3) % scoresEach),
+    achievement: 90 + round,
+    dxScore: 1_000 + entry,
+    comboStatus: 'fc',
+  }))
+  return { path: '/v1/music/upsert', headers, body: JSON.stringify({ musicList }) }
+}

@@ -1,0 +1,49 @@
+import type { JSX } from 'preact'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Api } from './api/api.ts'
+import { Header } from './header.tsx'
+import { prefer, preferenceOf } from './preferences.ts'
+import { SessionContext } from './session.ts'
+import { SignIn } from './sign-in.tsx'
+import { SignedIn } from './signed-in.tsx'
+import { LANGUAGES, type Language, preferredLanguage, SpeechContext, speechOf } from './words/words.ts'
+
+/** The console: signing in, and then the pages. */
+export function App(): JSX.Element {
+  const [language, setLanguage] = useLanguage()
+  const speech = useMemo(() => speechOf(language), [language])
+  const [api, setApi] = useState<Api>()
+  const [hasEnded, setEnded] = useState(false)
+
+  useEffect(() => {
+    document.documentElement.lang = language
+    document.title = speech.words.title
+  }, [language, speech])
+
+  const end = (): void => {
+    setApi(undefined)
+    setEnded(true)
+  }
+
+  return (
+    <SpeechContext.Provider value={speech}>
+      <SessionContext.Provider value={api}>
+        <Header language={language} onLanguage={setLanguage} isSignedIn={api !== undefined} />
+        {api === undefined ? <SignIn hasEnded={hasEnded} onSignedIn={setApi} onEnded={end} /> : <SignedIn />}
+      </SessionContext.Provider>
+    </SpeechContext.Provider>
+  )
+}
+
+function useLanguage(): readonly [Language, (language: Language) => void] {
+  const [language, setLanguage] = useState<Language>(() => {
+    return LANGUAGES.find((each) => each === preferenceOf('language')) ?? preferredLanguage(navigator.languages)
+  })
+  return [
+    language,
+    (next) => {
+      prefer('language', next)
+      setLanguage(next)
+    },
+  ]
+}

@@ -1,0 +1,118 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import type { Failures } from '../api/api.ts'
+import { useColorScheme } from '../use-theme.ts'
+import { useFormats, useWords } from '../words/words.ts'
+import { type Colours, chartOptions } from './chart-options.ts'
+import type { FactorStep } from './factor-line.ts'
+import { Legend, Readout } from './readout.tsx'
+
+const HEIGHT = 300
+
+/** The shares of requests that failed, and the adaptive factor over them; each step can be read, by pointer and keys. */
+export function ErrorChart({ failures, steps }: { failures: Failures; steps: readonly FactorStep[] }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  const scheme = useColorScheme()
+  const host = useRef<HTMLDivElement>(null)
+  const chart = useRef<uPlot>(undefined)
+  const [index, setIndex] = useState<number>()
+  const { series, until } = failures
+
+  useEffect(() => {
+    const element = host.current
+    if (element === null) return
+    const look = { colours: coloursOf(element), formats, steps, until: Date.parse(until) / 1_000, onCursor: setIndex }
+    const made = new uPlot(chartOptions(element.clientWidth, HEIGHT, look), dataOf(failures), element)
+    chart.current = made
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth > 0) made.setSize({ width: element.clientWidth, height: HEIGHT })
+    })
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      made.destroy()
+    }
+  }, [failures, steps, formats, scheme])
+
+  /** Puts the cursor on a step, as a pointer would. */
+  const goTo = (wanted: number): void => {
+    const made = chart.current
+    if (made === undefined) return
+    const next = Math.min(series.length - 1, Math.max(0, wanted))
+    made.setCursor({ left: made.valToPos((made.data[0][next] ?? 0) + 1, 'x'), top: 0 })
+    setIndex(next)
+  }
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const from = index ?? series.length
+    const targets: Record<string, number> = {
+      ArrowLeft: from - 1,
+      ArrowRight: from + 1,
+      Home: 0,
+      End: series.length - 1,
+    }
+    const target = targets[event.key]
+    if (target === undefined) return
+    event.preventDefault()
+    goTo(target)
+  }
+
+  return (
+    <figure class="chart">
+      <Legend />
+      <div
+        ref={host}
+        class="plot"
+        role="slider"
+        tabIndex={0}
+        aria-label={`${words.failures.chart}. ${words.failures.chartKeys}`}
+        aria-valuemin={1}
+        aria-valuemax={series.length}
+        aria-valuenow={(index ?? series.length - 1) + 1}
+        aria-valuetext={valueText(failures, index, formats)}
+        onKeyDown={onKeyDown}
+      />
+      <Readout failures={failures} steps={steps} index={index} />
+    </figure>
+  )
+}
+
+/** Shares of all requests, each with those that are painted over it. */
+function dataOf({ series }: Failures): uPlot.AlignedData {
+  const share = (count: number, calls: number): number => (calls === 0 ? 0 : count / calls)
+  return [
+    series.map(({ bucketUnix }) => bucketUnix),
+    series.map(({ businessFail, serverError, calls }) => share(businessFail + serverError, calls)),
+    series.map(({ serverError, calls }) => share(serverError, calls)),
+    series.map(({ codeZero, calls }) => share(codeZero, calls)),
+    series.map(() => null),
+  ]
+}
+
+function valueText({ series }: Failures, index: number | undefined, formats: ReturnType<typeof useFormats>): string {
+  const bucket = series[index ?? series.length - 1]
+  return bucket === undefined ? '' : `${formats.dateTime(bucket.ts)}: ${formats.percent(bucket.failureRate)}`
+}
+
+/** What the style sheet says now, asked of an element: a variable itself is not yet a colour. */
+function coloursOf(element: HTMLElement): Colours {
+  const probe = document.createElement('span')
+  element.append(probe)
+  const read = (variable: string): string => {
+    probe.style.color = `var(${variable})`
+    return getComputedStyle(probe).color
+  }
+  const colours = {
+    text: read('--quiet'),
+    line: read('--line'),
+    codeZero: read('--code-zero'),
+    server: read('--server-error'),
+    business: read('--business'),
+    factor: read('--factor'),
+  }
+  probe.remove()
+  return colours
+}

@@ -1,0 +1,92 @@
+import type { JSX } from 'preact'
+import type { Adaptive, Move } from '../api/api.ts'
+import { Scroll } from '../ui/scroll.tsx'
+import type { Words } from '../words/en.ts'
+import type { Formats } from '../words/formats.ts'
+import { useFormats, useWords } from '../words/words.ts'
+
+/** Where the adaptive factor stands, and why. */
+export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  const { factor, isActive, mode, lastTick, preview } = adaptive
+  return (
+    <section aria-labelledby="now">
+      <h2 id="now">{words.failures.now}</h2>
+      <p class="large">×{formats.factor(factor)}</p>
+      <p>{isActive ? words.failures.active : words.failures.inactive(words.modes[mode])}</p>
+      <dl class="reasons">
+        {lastTick !== null && (
+          <>
+            <dt>
+              {words.failures.lastTick}, {formats.dateTime(lastTick.at)}
+            </dt>
+            <dd>{reasonText(lastTick, words, formats)}</dd>
+          </>
+        )}
+        <dt>{words.failures.wouldDo}</dt>
+        <dd>{reasonText(preview, words, formats)}</dd>
+      </dl>
+    </section>
+  )
+}
+
+/** The last moves, each with its reason. */
+export function Moves({ moves }: { moves: readonly Move[] }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  return (
+    <section aria-labelledby="moves">
+      <h2 id="moves">{words.failures.moves}</h2>
+      {moves.length === 0 ? (
+        <p class="empty">{words.failures.noMoves}</p>
+      ) : (
+        <>
+          <p class="quiet small">{words.failures.movesAbout}</p>
+          <Scroll label={words.failures.moves} isTall>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">{words.failures.at}</th>
+                  <th scope="col">{words.failures.move}</th>
+                  <th scope="col">{words.failures.why}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {moves.map((move) => (
+                  <tr key={move.at}>
+                    <th scope="row" class="no-wrap">
+                      {formats.dateTime(move.at)}
+                    </th>
+                    <td class="no-wrap">
+                      {formats.factor(move.from)} → <strong>{formats.factor(move.to)}</strong>
+                    </td>
+                    <td>{reasonText(move, words, formats)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Scroll>
+        </>
+      )}
+    </section>
+  )
+}
+
+/** What a tick did, in words: the API says it in English alone. */
+function reasonText(
+  { code, from, to, counts, bounds }: Move,
+  words: Words,
+  { number, percent, factor }: Formats,
+): string {
+  const verdict = words.reasons[code](factor(from), factor(to))
+  const reason = words.reasonCounts(
+    number(counts.errors),
+    number(counts.calls),
+    percent(bounds.low),
+    percent(bounds.high),
+    number(counts.recentErrors),
+    number(counts.recentCalls),
+  )
+  return `${verdict} ${reason}`
+}

@@ -1,0 +1,52 @@
+import type { JSX } from 'preact'
+import { THEMES, type Theme, useTheme } from './use-theme.ts'
+import { LANGUAGES, type Language, speechOf, useWords } from './words/words.ts'
+
+interface HeaderProps {
+  readonly language: Language
+  onLanguage(language: Language): void
+  readonly isSignedIn: boolean
+}
+
+export function Header({ language, onLanguage, isSignedIn }: HeaderProps): JSX.Element {
+  const words = useWords()
+  const [theme, setTheme] = useTheme()
+  return (
+    <header class="top">
+      <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
+        {words.skip}
+      </button>
+      <span class="brand">
+        {words.title} <span class="quiet">{words.console}</span>
+      </span>
+      <select
+        aria-label={words.language}
+        value={language}
+        onChange={(event) => onLanguage(event.currentTarget.value as Language)}
+      >
+        {LANGUAGES.map((each) => (
+          <option key={each} value={each}>
+            {speechOf(each).words.languageName}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label={words.theme.label}
+        value={theme}
+        onChange={(event) => setTheme(event.currentTarget.value as Theme)}
+      >
+        {THEMES.map((each) => (
+          <option key={each} value={each}>
+            {words.theme[each]}
+          </option>
+        ))}
+      </select>
+      {isSignedIn && (
+        // A new document has nothing of this one: no token, and nothing that was shown with it.
+        <button type="button" onClick={() => location.reload()}>
+          {words.signOut}
+        </button>
+      )}
+    </header>
+  )
+}

@@ -1,0 +1,17 @@
+import { render } from 'preact'
+import { App } from './app.tsx'
+import './styles/base.css'
+import './styles/parts.css'
+import './styles/pages.css'
+import './styles/settings.css'
+import './styles/users.css'
+import './styles/errors.css'
+
+// Left and come back to: a page that the browser kept would have kept the token too.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload()
+})
+
+const root = document.getElementById('console')
+if (root === null) throw new Error('the page has no place for the console')
+render(<App />, root)

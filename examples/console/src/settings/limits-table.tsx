@@ -1,0 +1,142 @@
+import type { JSX } from 'preact'
+import type { Mode } from '../api/api.ts'
+import { ValueInput } from '../ui/field.tsx'
+import { Scroll } from '../ui/scroll.tsx'
+import type { Editor } from '../ui/use-editor.ts'
+import { useFormats, useWords } from '../words/words.ts'
+import { CATEGORIES, type Category, CELLS, type Cell, LAYERS, type Layer, pathOf, WINDOWS } from './axes.ts'
+import { effectiveLimit, limitText, MODES } from './limits.ts'
+import type { PartProps } from './part-props.ts'
+import { settingName } from './setting-name.ts'
+
+/** The twelve base and custom values, and beside them the limit that each mode makes of them. */
+export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
+  const words = useWords()
+  const { settings } = words
+  const { draft } = editor
+  return (
+    <section aria-labelledby="limits">
+      <h2 id="limits">{settings.limits}</h2>
+      <p class="quiet">{settings.limitsAbout}</p>
+      <Scroll label={settings.limits}>
+        <table class="limits">
+          <thead>
+            <tr>
+              <th rowSpan={2} scope="col" class="stick">
+                {settings.window}
+              </th>
+              <th rowSpan={2} scope="col">
+                {settings.base}
+              </th>
+              <th rowSpan={2} scope="col">
+                {settings.custom}
+              </th>
+              <th colSpan={MODES.length} scope="colgroup" class="over">
+                {settings.effective}
+              </th>
+            </tr>
+            <tr>
+              {MODES.map((mode) => (
+                <th key={mode} scope="col" class={draft.mode === mode ? 'number chosen' : 'number'}>
+                  {words.modes[mode]}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          {LAYERS.flatMap((layer) =>
+            CATEGORIES.map((category) => (
+              <Group key={`${layer}.${category}`} {...{ editor, factor, layer, category }} />
+            )),
+          )}
+        </table>
+      </Scroll>
+      <CustomButtons editor={editor} />
+    </section>
+  )
+}
+
+function Group({ layer, category, ...props }: PartProps & { layer: Layer; category: Category }): JSX.Element {
+  const words = useWords()
+  return (
+    <tbody>
+      <tr class="group">
+        <th scope="rowgroup" colSpan={3 + MODES.length}>
+          <span class="stick">
+            {words.layers[layer]} · {words.categories[category]}
+          </span>
+        </th>
+      </tr>
+      {WINDOWS.map((window) => (
+        <Row key={window} {...props} cell={{ layer, category, window }} />
+      ))}
+    </tbody>
+  )
+}
+
+function Row({ editor, factor, cell }: PartProps & { cell: Cell }): JSX.Element {
+  const words = useWords()
+  const { draft } = editor
+  return (
+    <tr>
+      <th scope="row" class="stick">
+        {words.windows[cell.window]}
+      </th>
+      {(['base', 'custom'] as const).map((table) => (
+        <td key={table}>
+          <CellInput editor={editor} path={pathOf(table, cell)} />
+        </td>
+      ))}
+      {MODES.map((mode) => (
+        <td key={mode} class={draft.mode === mode ? 'number chosen' : 'number'}>
+          <LimitOf editor={editor} factor={factor} cell={cell} mode={mode} />
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+function CellInput({ editor, path }: { editor: Editor; path: string }): JSX.Element {
+  const words = useWords()
+  const fault = editor.faults[path]
+  // An empty field is no fault while somebody is on the way through the table.
+  const isTold = fault !== undefined && (editor.isTried || fault !== 'customMissing')
+  return (
+    <ValueInput
+      label={settingName(words, path)}
+      value={editor.draft[path] ?? ''}
+      fault={isTold ? words.settings.faults[fault] : undefined}
+      isChanged={editor.changed.includes(path)}
+      placeholder={path.startsWith('custom.') ? words.none : undefined}
+      onInput={(text) => editor.set(path, text)}
+    />
+  )
+}
+
+function LimitOf({ editor, factor, cell, mode }: PartProps & { cell: Cell; mode: Mode }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  const limit = effectiveLimit(editor.draft, cell, mode, factor)
+  if (limit.kind === 'off') return <span class="quiet">{words.settings.off}</span>
+  return (
+    <>
+      {limitText(limit, formats)}
+      {limit.kind === 'range' && <span class="quiet small now">{words.settings.now(formats.number(limit.now))}</span>}
+    </>
+  )
+}
+
+function CustomButtons({ editor }: { editor: Editor }): JSX.Element {
+  const words = useWords()
+  const fill = (textOf: (cell: Cell) => string): void =>
+    editor.setAll(Object.fromEntries(CELLS.map((cell) => [pathOf('custom', cell), textOf(cell)])))
+  return (
+    <p class="buttons">
+      <button type="button" onClick={() => fill((cell) => editor.draft[pathOf('base', cell)] ?? '')}>
+        {words.settings.copyBase}
+      </button>
+      <button type="button" onClick={() => fill(() => '')}>
+        {words.settings.clearCustom}
+      </button>
+    </p>
+  )
+}

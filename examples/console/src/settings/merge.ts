@@ -1,0 +1,41 @@
+import type { Fields } from './fields.ts'
+
+/** A field in which three versions of a document are not the same. */
+export interface Difference {
+  readonly path: string
+  /** When editing began. */
+  readonly was: string
+  /** Stored now. */
+  readonly theirs: string
+  readonly mine: string
+}
+
+export type Choice = 'theirs' | 'mine'
+
+/** The fields that somebody changed, but for those that both changed to the same. */
+export function differences(was: Fields, theirs: Fields, mine: Fields): Difference[] {
+  return Object.keys(was)
+    .map((path) => ({ path, was: was[path] ?? '', theirs: theirs[path] ?? '', mine: mine[path] ?? '' }))
+    .filter((each) => each.theirs !== each.mine)
+}
+
+/** What to hold where only one of the two changed something; `undefined`: nobody but a person can say. */
+export function obviousChoice({ was, theirs, mine }: Difference): Choice | undefined {
+  if (mine === was) return 'theirs'
+  return theirs === was ? 'mine' : undefined
+}
+
+/** Their version, with mine where it was chosen. */
+export function merged(
+  theirs: Fields,
+  found: readonly Difference[],
+  choices: Readonly<Record<string, Choice>>,
+): Fields {
+  const chosen = found.flatMap(({ path, mine }) => (choices[path] === 'mine' ? [[path, mine] as const] : []))
+  return { ...theirs, ...Object.fromEntries(chosen) }
+}
+
+/** The paths in which a form differs from what is stored. */
+export function changedPaths(stored: Fields, draft: Fields): string[] {
+  return Object.keys(stored).filter((path) => stored[path] !== draft[path])
+}

@@ -1,0 +1,69 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useId } from 'preact/hooks'
+
+interface FieldProps {
+  readonly label: string
+  /** What may stand there. */
+  readonly about?: string | undefined
+  /** What is wrong with what stands there. */
+  readonly fault?: string | undefined
+  readonly children: (props: {
+    id: string
+    'aria-describedby': string | undefined
+    'aria-invalid': boolean
+  }) => ComponentChildren
+}
+
+/** A field with its label, and what is to be said about it, put together for those who hear it. */
+export function Field(props: FieldProps): JSX.Element {
+  const { label, about, fault, children } = props
+  const id = useId()
+  // Where something may have to be said, there is room for it from the start.
+  const hasRoom = about !== undefined || 'fault' in props
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, 'aria-describedby': hasRoom ? `${id}-about` : undefined, 'aria-invalid': fault !== undefined })}
+      {hasRoom && (
+        <span id={`${id}-about`} class={fault === undefined ? 'quiet small' : 'fault small'}>
+          {fault ?? about}
+        </span>
+      )}
+    </div>
+  )
+}
+
+interface ValueProps {
+  readonly label: string
+  readonly value: string
+  readonly fault?: string | undefined
+  readonly isChanged?: boolean
+  readonly placeholder?: string | undefined
+  onInput(text: string): void
+}
+
+/** A number in a table; its label is the row and the column, which are read out. */
+export function ValueInput({ label, value, fault, isChanged = false, placeholder, onInput }: ValueProps): JSX.Element {
+  const id = useId()
+  return (
+    <span class="value">
+      <input
+        aria-label={label}
+        aria-invalid={fault !== undefined}
+        aria-describedby={fault === undefined ? undefined : id}
+        class={isChanged ? 'number changed' : 'number'}
+        inputMode="numeric"
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={placeholder}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {fault !== undefined && (
+        <span id={id} class="fault small">
+          {fault}
+        </span>
+      )}
+    </span>
+  )
+}

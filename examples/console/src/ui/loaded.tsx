@@ -1,0 +1,36 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useWords } from '../words/words.ts'
+import { ErrorNotice } from './notice.tsx'
+import type { Resource } from './use-resource.ts'
+
+interface LoadedProps<T> {
+  readonly resource: Resource<T>
+  /** Lines that are kept free meanwhile, so that nothing jumps. */
+  readonly lines?: number
+  readonly children: (data: T) => ComponentChildren
+}
+
+/** What was asked for, or that it is under way, or why it did not come. */
+export function Loaded<T>({ resource, lines = 4, children }: LoadedProps<T>): JSX.Element {
+  const { data, error, isLoading, reload } = resource
+  return (
+    <div aria-busy={isLoading} class={isLoading ? 'loaded busy' : 'loaded'}>
+      <ErrorNotice error={error} retry={reload} />
+      {data === undefined && error === undefined && <Skeleton lines={lines} />}
+      {data !== undefined && children(data)}
+    </div>
+  )
+}
+
+export function Skeleton({ lines }: { lines: number }): JSX.Element {
+  const words = useWords()
+  return (
+    <div class="skeleton">
+      <span class="hidden">{words.loading}</span>
+      {Array.from({ length: lines }, (_line, index) => (
+        // Lines without anything in them are told apart by their places.
+        <span key={index} class="line" aria-hidden="true" />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,18 @@
+import type { ComponentChildren, JSX } from 'preact'
+
+interface ScrollProps {
+  readonly label: string
+  /** Higher than the screen: scrolls in both directions, and keeps its head in view. */
+  readonly isTall?: boolean
+  readonly children: ComponentChildren
+}
+
+/** Something that may be wider than the screen. Whoever has no pointer scrolls it with the arrow keys. */
+export function Scroll({ label, isTall = false, children }: ScrollProps): JSX.Element {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+    <section class={isTall ? 'scroll tall' : 'scroll'} aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,53 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { ApiError } from '../api/api-error.ts'
+
+/** Something that is asked for. While it is asked for again, what is known stays. */
+export interface Resource<T> {
+  readonly data: T | undefined
+  readonly error: ApiError | undefined
+  readonly isLoading: boolean
+  reload(): void
+  /** What became known in another way. */
+  replace(data: T): void
+}
+
+/**
+ * Asks when it is first used, and again when one of the keys changes.
+ *
+ * @param load a late answer to an earlier question is not taken
+ */
+export function useResource<T>(load: () => Promise<T>, keys: readonly unknown[]): Resource<T> {
+  const [state, setState] = useState<Pick<Resource<T>, 'data' | 'error' | 'isLoading'>>({
+    data: undefined,
+    error: undefined,
+    isLoading: true,
+  })
+  const asked = useRef(0)
+
+  const reload = useCallback(async () => {
+    asked.current += 1
+    const number = asked.current
+    const answer = (change: Partial<typeof state>): void => {
+      if (number === asked.current) setState((before) => ({ ...before, ...change, isLoading: false }))
+    }
+    setState((before) => ({ ...before, isLoading: true }))
+    await load().then(
+      (data) => answer({ data, error: undefined }),
+      (error) => answer({ error: error as ApiError }),
+    )
+  }, keys)
+
+  const replace = useCallback((data: T) => {
+    asked.current += 1
+    setState({ data, error: undefined, isLoading: false })
+  }, [])
+
+  useEffect(() => {
+    void reload()
+    return () => {
+      asked.current += 1
+    }
+  }, [reload])
+
+  return { ...state, reload: () => void reload(), replace }
+}

@@ -1,0 +1,43 @@
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { prefer, preferenceOf } from './preferences.ts'
+
+export const THEMES = ['auto', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+
+/** The chosen appearance; the style sheet follows the document's attribute, and the system without one. */
+export function useTheme(): readonly [Theme, (theme: Theme) => void] {
+  const [theme, setTheme] = useState<Theme>(() => {
+    return THEMES.find((each) => each === preferenceOf('theme')) ?? 'auto'
+  })
+  useLayoutEffect(() => {
+    if (theme === 'auto') document.documentElement.removeAttribute('data-theme')
+    else document.documentElement.dataset.theme = theme
+  }, [theme])
+  return [
+    theme,
+    (next) => {
+      prefer('theme', next)
+      setTheme(next)
+    },
+  ]
+}
+
+const DARK = '(prefers-color-scheme: dark)'
+
+/** Changes whenever colours change, for what is painted and not styled. */
+export function useColorScheme(): string {
+  const read = (): string => document.documentElement.dataset.theme ?? (matchMedia(DARK).matches ? 'dark' : 'light')
+  const [scheme, setScheme] = useState(read)
+  useEffect(() => {
+    const look = (): void => setScheme(read())
+    const observer = new MutationObserver(look)
+    observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
+    const query = matchMedia(DARK)
+    query.addEventListener('change', look)
+    return () => {
+      observer.disconnect()
+      query.removeEventListener('change', look)
+    }
+  }, [])
+  return scheme
+}

@@ -1,0 +1,95 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { QuotaStatus, WindowStatus } from '../api/api.ts'
+import { CATEGORIES, type Category, type WindowName } from '../settings/axes.ts'
+import { Loaded } from '../ui/loaded.tsx'
+import { Done } from '../ui/notice.tsx'
+import { useInterval } from '../ui/use-interval.ts'
+import type { Resource } from '../ui/use-resource.ts'
+import { useFormats, useWords } from '../words/words.ts'
+import { ResetDialog } from './reset-dialog.tsx'
+
+const REFRESH_MS = 5_000
+/** From here on a window is nearly full. */
+const NEAR = 0.8
+
+/** What a user has used, as it is now. */
+export function Usage({ id, status }: { id: string; status: Resource<QuotaStatus> }): JSX.Element {
+  const words = useWords()
+  const [isResetting, setResetting] = useState(false)
+  const [isReset, setReset] = useState(false)
+  useInterval(status.reload, REFRESH_MS)
+  return (
+    <section aria-labelledby="usage">
+      <h2 id="usage">{words.users.usage}</h2>
+      <p class="quiet small">{words.users.usageAbout}</p>
+      <Loaded resource={status} lines={12}>
+        {({ windows }) =>
+          CATEGORIES.map((category) => <Bars key={category} category={category} windows={windows[category]} />)
+        }
+      </Loaded>
+      <p class="buttons">
+        <button type="button" onClick={() => setResetting(true)}>
+          {words.users.reset}
+        </button>
+        <Done>{isReset && words.users.resetDone}</Done>
+      </p>
+      {isResetting && (
+        <ResetDialog
+          id={id}
+          onReset={(now) => {
+            status.replace(now)
+            setReset(true)
+          }}
+          onClose={() => setResetting(false)}
+        />
+      )}
+    </section>
+  )
+}
+
+function Bars({ category, windows }: { category: Category; windows: readonly WindowStatus[] }): JSX.Element {
+  const words = useWords()
+  return (
+    <div class="bars">
+      <h3>{words.categories[category]}</h3>
+      {windows.map((each) => (
+        <Bar key={`${each.scope} ${each.window}`} category={category} of={each} />
+      ))}
+    </div>
+  )
+}
+
+function Bar({ category, of }: { category: Category; of: WindowStatus }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  const { limit, used, remaining, resetAt } = of
+  const layer = words.layers[of.scope === 'Site' ? 'site' : 'personal']
+  const window = words.windows[of.window as WindowName]
+  const numberOf = (value: number | 'unlimited'): string =>
+    value === 'unlimited' ? words.users.unlimited : formats.number(value)
+  const share = shareOf(used, limit)
+  return (
+    <div class="bar">
+      <span class="bar-name">
+        {layer} · {window}
+      </span>
+      <span class="bar-used">{words.users.used(formats.number(used), numberOf(limit))}</span>
+      <meter
+        aria-label={words.windowOf(layer, words.categories[category], window)}
+        class={share >= NEAR ? 'near' : ''}
+        value={share}
+      />
+      <span class="quiet small">{words.users.left(numberOf(remaining))}</span>
+      <span class="quiet small end">
+        {resetAt === null ? words.users.notOpen : words.users.ends(formats.dateTime(resetAt))}
+      </span>
+    </div>
+  )
+}
+
+/** From 0 to 1. A limit that was lowered below what is used, or blocks, is full. */
+function shareOf(used: number, limit: number | 'unlimited'): number {
+  if (limit === 'unlimited') return 0
+  return limit === 0 ? 1 : Math.min(1, used / limit)
+}

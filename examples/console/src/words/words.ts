@@ -1,0 +1,37 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import { en, type Words } from './en.ts'
+import { type Formats, formatsOf } from './formats.ts'
+import { zh } from './zh.ts'
+
+const WORDS = { en, 'zh-CN': zh } as const
+
+export type Language = keyof typeof WORDS
+export const LANGUAGES = Object.keys(WORDS) as Language[]
+
+/** A language with everything that is said in it. */
+export interface Speech {
+  readonly language: Language
+  readonly words: Words
+  readonly formats: Formats
+}
+
+export function speechOf(language: Language): Speech {
+  return { language, words: WORDS[language], formats: formatsOf(language) }
+}
+
+/** The first of the browser's languages that the console speaks. */
+export function preferredLanguage(wanted: readonly string[]): Language {
+  const primary = wanted.map((tag) => tag.toLowerCase().split('-')[0]).find((tag) => tag === 'en' || tag === 'zh')
+  return primary === 'zh' ? 'zh-CN' : 'en'
+}
+
+export const SpeechContext: ReturnType<typeof createContext<Speech>> = createContext(speechOf('en'))
+
+export function useWords(): Words {
+  return useContext(SpeechContext).words
+}
+
+export function useFormats(): Formats {
+  return useContext(SpeechContext).formats
+}

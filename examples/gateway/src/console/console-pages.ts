@@ -1,0 +1,42 @@
+import { type RequestHandler, Router } from 'express'
+import helmet from 'helmet'
+import { type ConsoleFiles, consoleFiles } from './console-files.ts'
+
+/** The page is asked for again each time; what it loads has other names when it is another. */
+const PAGE_CACHE = 'no-cache'
+const ASSETS_CACHE = 'public, max-age=31536000, immutable'
+
+/**
+ * The console runs and shows its own files and speaks to the gateway that it came from; it reaches nobody else, and
+ * nothing frames it. Styles are set on elements by their properties, which needs no permission.
+ */
+const policy: RequestHandler = helmet.contentSecurityPolicy({
+  useDefaults: false,
+  directives: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'"],
+    imgSrc: ["'self'"],
+    connectSrc: ["'self'"],
+    baseUri: ["'none'"],
+    formAction: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+})
+
+/** The administrators' console at `/admin/`. It is open to everybody, as nothing is in it: data needs a token. */
+export function consolePages(files: () => Promise<ConsoleFiles> = consoleFiles): RequestHandler {
+  const router = Router({ caseSensitive: true, strict: true })
+  router.get('/admin', (_req, res) => res.redirect('admin/'))
+  router.get('/admin/', policy, async (_req, res) => {
+    const { page } = await files()
+    res.set('Cache-Control', PAGE_CACHE).type('html').send(page)
+  })
+  router.get('/admin/assets/:name', async (req, res, next) => {
+    const { name } = req.params
+    const asset = (await files()).assets.get(name)
+    if (asset === undefined) next()
+    else res.set('Cache-Control', ASSETS_CACHE).type(name).send(asset)
+  })
+  return router
+}

@@ -1,0 +1,347 @@
+import { type Browser, browserTests, type Locator, launchBrowser, type Page } from '@scoregw/browser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { gatewayPolicy, OPERATION_NAMES } from '../src/quota/policy.ts'
+import { carriedBy, keptBy, rememberedBy } from './support/browser.ts'
+import { changeSettings, goTo, openConsole, picture, settled, signedIn, signIn } from './support/console.ts'
+import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway, USER_TOKEN } from './support/gateway.ts'
+
+const isDeep = process.env.QUOTA_TEST_DEEP === '1'
+const MODES = ['conservative', 'normal', 'lenient', 'custom'] as const
+
+describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  }, 60_000)
+  afterAll(() => browser?.close())
+
+  it('lets administrators in, keeps their token in no storage, and forgets it when they sign out', async () => {
+    const gateway = await testGateway()
+    const { page, requests, faults } = await openConsole(browser, gateway)
+    await signIn(page, 'gw_not-a-token')
+    expect(await page.getByRole('alert').textContent()).toContain('does not know this token')
+    await signIn(page, USER_TOKEN)
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('no administrator')
+    await signIn(page, ADMIN_TOKEN)
+    await page.locator('nav.pages').waitFor()
+    expect(await keptBy(page, [ADMIN_TOKEN])).toEqual([])
+    expect(await storages(page)).toEqual(['', '', ''])
+
+    await chooseIn(page, 'Language', 'zh-CN')
+    await chooseIn(page, '外观', 'dark')
+    const anew = page.waitForEvent('domcontentloaded')
+    await page.getByRole('button', { name: '退出登录' }).click()
+    await anew
+    await page.getByRole('heading', { name: '登录' }).waitFor()
+    // What a person prefers stays; the token does not.
+    expect(await page.evaluate('getComputedStyle(document.body).colorScheme')).toBe('dark')
+    expect(await storages(page)).toEqual([
+      '{"score-gateway-console.language":"zh-CN","score-gateway-console.theme":"dark"}',
+      '',
+      '',
+    ])
+    expect(await keptBy(page, [ADMIN_TOKEN])).toEqual([])
+    if (isDeep) expect(await rememberedBy(page, [ADMIN_TOKEN])).toEqual([])
+
+    const { host } = new URL(gateway.gateway.addresses.gateway)
+    expect([...new Set(requests.map((request) => new URL(request.url()).host))]).toEqual([host])
+    const withToken = (
+      await Promise.all(
+        requests.map(async (each) => ((await carriedBy([each], [ADMIN_TOKEN])).length > 0 ? [each.url()] : [])),
+      )
+    ).flat()
+    expect(withToken.every((url) => new URL(url).pathname.startsWith('/admin/'))).toBe(true)
+    expect(faults).toEqual([])
+  })
+
+  it('shows in numbers what each mode comes to, and that is what it comes to', async () => {
+    const gateway = await testGateway()
+    const { page, faults } = await signedIn(browser, gateway)
+    await page.getByRole('button', { name: 'Fill the custom values' }).click()
+    await field(page, 'Custom value: Personal, read, 1 hour').fill('77')
+    await field(page, 'Base value: Personal, write, 1 hour').fill('61')
+    await page.getByLabel('Multiplier of the site-wide limits').fill('1.5')
+    for (const [index, mode] of MODES.entries()) {
+      const column = mode === 'custom' ? 4 : index
+      const told = await shownLimits(page, column)
+      await page.locator(`input[name=mode][value=${mode}]`).check()
+      await save(page)
+      expect([mode, await limitsOf(gateway)]).toEqual([mode, told])
+    }
+    expect(await shownLimits(page, 3)).toEqual(expect.arrayContaining(['90–180', '45–91', '3,375–6,750']))
+
+    await page.getByRole('switch', { name: 'Site-wide limits apply' }).uncheck()
+    await field(page, 'Price of user.music').fill('11')
+    await save(page)
+    expect((await limitsOf(gateway)).slice(6)).toEqual([])
+    await gateway.send('POST', '/v1/user/music')
+    expect((await gateway.send('GET', '/me/quota')).body.windows.read[0]).toMatchObject({ limit: 77, used: 11 })
+
+    // What is typed is checked before it is sent, and what is stored in vain is told.
+    await field(page, 'Price of user.music').fill('-1')
+    await field(page, 'Base value: Site-wide, read, 1 day').fill('1e5')
+    await page.getByLabel('Multiplier of the site-wide limits').fill('4.001')
+    await page.getByRole('button', { name: 'Save' }).click()
+    expect(await page.locator('[aria-invalid=true]').count()).toBe(3)
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+    expect(await page.locator('[aria-invalid=true]').count()).toBe(0)
+    await field(page, 'Custom value: Personal, write, 1 hour').fill('3')
+    await save(page)
+    expect(await page.getByRole('alert').textContent()).toContain('music.upsert')
+    expect((await gateway.send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })).status).toBe(429)
+
+    await page.locator('input[name=mode][value=normal]').check()
+    await page.getByRole('button', { name: 'Clear the custom values' }).click()
+    await field(page, 'Price of user.music').fill('')
+    await save(page)
+    const { body } = await gateway.send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })
+    expect(body).toMatchObject({ mode: 'normal', custom: null, prices: {}, site: { enabled: false, multiplier: 1.5 } })
+    expect(faults).toEqual([])
+  })
+
+  it('has the prices that the gateway has', async () => {
+    const { page } = await signedIn(browser, await testGateway())
+    const rows = await page.locator('.prices tbody tr').allTextContents()
+    const { operations } = gatewayPolicy
+    expect(rows.sort()).toEqual(OPERATION_NAMES.map((name) => `${name}${operations[name].cost}`).sort())
+  })
+
+  it('tells the second of two who change the settings at once, and lets them decide', async () => {
+    const gateway = await testGateway()
+    const [first, second] = [await signedIn(browser, gateway), await signedIn(browser, gateway)]
+    await field(second.page, 'Base value: Personal, read, 1 hour').fill('200')
+    await field(second.page, 'Base value: Personal, read, 5 hours').fill('700')
+    await second.page.getByLabel('Multiplier of the site-wide limits').fill('2')
+
+    await field(first.page, 'Base value: Personal, read, 1 hour').fill('300')
+    await first.page.locator('input[name=mode][value=lenient]').check()
+    await first.page.getByLabel('Multiplier of the site-wide limits').fill('2')
+    await save(first.page)
+
+    await second.page.getByRole('button', { name: 'Save' }).click()
+    const dialog = second.page.getByRole('dialog', { name: 'Somebody else was faster' })
+    await dialog.waitFor()
+    expect(await settingsOf(gateway)).toMatchObject({ version: 1, mode: 'lenient' })
+    // What both changed to the same is no question; what only one changed is answered; one is left.
+    expect(await dialog.locator('tbody tr').allTextContents()).toEqual([
+      'ModeNormalLenientNormal',
+      'Base value: Personal, read, 1 hour120300200',
+      'Base value: Personal, read, 5 hours400400700',
+    ])
+    expect(await dialog.getByRole('status').textContent()).toBe('1 choice is left to make.')
+    const take = dialog.getByRole('button', { name: 'Take into the form' })
+    expect(await take.isDisabled()).toBe(true)
+    await picture(second.page, 'conflict-en-light', false)
+    await dialog.getByRole('radio', { name: 'Base value: Personal, read, 1 hour: Yours, 200' }).check()
+    await take.click()
+    expect(await settingsOf(gateway)).toMatchObject({ version: 1 })
+
+    // And somebody is faster once more.
+    await changeSettings(gateway, { prices: { 'user.data': 3 } })
+    await second.page.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor()
+    await take.click()
+    await save(second.page)
+    expect(await settingsOf(gateway)).toMatchObject({
+      version: 3,
+      mode: 'lenient',
+      base: { personal: { read: { '1h': 200, '5h': 700 } } },
+      site: { multiplier: 2 },
+      prices: { 'user.data': 3 },
+    })
+    expect([...first.faults, ...second.faults]).toEqual([])
+  })
+
+  it('finds, creates and changes users, and everything of theirs', async () => {
+    const gateway = await testGateway()
+    const { page, faults } = await signedIn(browser, gateway, '#/users')
+    await page.getByRole('button', { name: 'New user' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Id', { exact: true }).fill('demo')
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await dialog.getByText('There is a user with this id already.').waitFor()
+    await dialog.getByLabel('Id', { exact: true }).fill('eve#1%?')
+    await dialog.getByLabel('Linked qq').fill('55555')
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: 'eve#1%?' }).waitFor()
+    await settled(page)
+    const path = `/admin/users/${encodeURIComponent('eve#1%?')}`
+    const read = async (rest: string): Promise<ReturnType<typeof JSON.parse>> =>
+      (await gateway.send('GET', `${path}${rest}`, { token: ADMIN_TOKEN })).body
+
+    const tokens = section(page, 'Tokens')
+    await tokens.getByLabel('Label').fill('phone')
+    await tokens.getByRole('button', { name: 'Issue a token' }).click()
+    const token = await tokens.getByLabel('New credential').inputValue()
+    expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await tokens.getByRole('button', { name: 'Copy' }).click()
+    await tokens.getByRole('button', { name: 'Copied', exact: true }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token)
+    await tokens.getByRole('button', { name: 'I have copied it' }).click()
+    expect(await keptBy(page, [token])).toEqual([])
+
+    const limits = section(page, 'Limits of this user')
+    await limits.getByLabel('Read, 1 hour').fill('9')
+    await limits.getByLabel('Write, 1 day').fill('0')
+    await limits.getByRole('switch').check()
+    await save(limits)
+    expect(await read('/quota')).toMatchObject({
+      overrides: { read: { '1h': 9, '5h': null }, write: { '1d': 0 } },
+      bypassSite: true,
+    })
+    expect(await limits.getByRole('alert').textContent()).toContain('below the price')
+    expect((await gateway.send('POST', '/v1/ticket/clear', { token, body: {} })).status).toBe(429)
+    expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
+
+    const usage = section(page, 'Usage now')
+    const hour = usage.getByRole('meter', { name: 'Personal, read, 1 hour' })
+    // The bars are asked for again by themselves.
+    const full = async (): Promise<number> => Number(await hour.getAttribute('value'))
+    await expect.poll(full, { timeout: 10_000 }).toBeCloseTo(8 / 9, 5)
+    expect(await usage.getByRole('meter').count()).toBe(6)
+    await usage.getByRole('button', { name: 'Forgive' }).click()
+    await page.getByRole('dialog').getByLabel('Which requests').selectOption('read')
+    await page.getByRole('dialog').getByRole('button', { name: 'Forgive' }).click()
+    await expect.poll(full).toBe(0)
+    expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
+
+    await limits.getByRole('button', { name: 'Follow the default' }).click()
+    // Somebody else changes the same user's limits meanwhile.
+    await gateway.send('PUT', `${path}/quota`, { token: ADMIN_TOKEN, body: { overrides: { read: { '1d': 5 } } } })
+    await limits.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Mine, everywhere' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Take into the form' }).click()
+    await save(limits)
+    expect(await read('/quota')).toMatchObject({ overrides: { read: { '1h': null, '1d': null } }, bypassSite: false })
+
+    const profile = section(page, 'Profile')
+    await profile.getByLabel('Name').fill('Eve 伊芙')
+    await profile.getByLabel('Role').selectOption('admin')
+    await profile.getByLabel('Linked qq').fill('')
+    await profile.getByRole('button', { name: 'Save' }).click()
+    await profile.getByText('Saved.').waitFor()
+    const credits = section(page, 'Ticket credits')
+    await credits.getByLabel('Credits', { exact: true }).fill('-3')
+    await credits.getByRole('button', { name: 'Change' }).click()
+    await credits.getByText('7 credits').waitFor()
+    await credits.getByLabel('Credits', { exact: true }).fill('-8')
+    await credits.getByRole('button', { name: 'Change' }).click()
+    expect(await credits.getByRole('alert').textContent()).toContain('The balance is 7')
+    await credits.getByLabel('How').selectOption('set')
+    await credits.getByLabel('Credits', { exact: true }).fill('1234')
+    await credits.getByRole('button', { name: 'Change' }).click()
+    await credits.getByText('1,234 credits').waitFor()
+    expect((await gateway.send('GET', '/admin/quota/settings', { token })).status).toBe(200)
+
+    await tokens.getByRole('button', { name: 'Revoke phone' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await tokens.getByText('This user has no tokens.').waitFor()
+    expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(401)
+
+    await page.getByRole('link', { name: 'All users' }).click()
+    await page.getByRole('searchbox').fill('伊')
+    await expect
+      .poll(() => page.locator('tbody tr').allTextContents())
+      .toEqual([expect.stringMatching(/^eve#1%\?Eve 伊芙Administratornone1,234/)])
+    await page.getByRole('searchbox').fill('nobody like this')
+    await page.getByText('No id and no name has “nobody like this” in it.').waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it('issues and revokes what bots and the chart preview need, and tells who did what', async () => {
+    const gateway = await testGateway({ env: { BOT_TOKEN: 'bt_test-bot-0123456789' } })
+    const { page, faults } = await signedIn(browser, gateway, '#/credentials')
+    const { sync, charts } = gateway.gateway.addresses
+    const statusWith = async (kind: string, token: string): Promise<number> => {
+      const [url, name] =
+        kind === 'Bot tokens' ? [`${sync}/api/bot/sync`, 'Bot-Token'] : [`${charts}/api/v1/charts`, 'X-API-Key']
+      const method = kind === 'Bot tokens' ? 'POST' : 'GET'
+      return (await fetch(url, { method, headers: { [name]: token } })).status
+    }
+    for (const [kind, name] of [
+      ['Bot tokens', 'Name of the bot'],
+      ['Chart keys', 'Name of the key'],
+    ] as const) {
+      const list = section(page, kind)
+      await list.getByLabel(name).fill('nightly')
+      await list.getByRole('button', { name: 'Issue' }).click()
+      const token = await list.getByLabel('New credential').inputValue()
+      expect([kind, await statusWith(kind, token)]).not.toEqual([kind, 401])
+      await list.getByRole('button', { name: 'Revoke nightly' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect([kind, await statusWith(kind, token)]).toEqual([kind, 401])
+      await list.getByLabel('New credential').waitFor({ state: 'detached' })
+    }
+
+    await goTo(page, '#/audit')
+    const entries = page.locator('tbody tr')
+    expect(await entries.count()).toBe(4)
+    expect(await entries.nth(3).textContent()).toMatch(/^1.*adminissued a bot token .*name nightly$/)
+    // Others go on meanwhile; pages neither lack nor repeat anything.
+    const body = { add: 1 }
+    const topUp = (): Promise<unknown> =>
+      gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body })
+    await Promise.all(Array.from({ length: 60 }, topUp))
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await expect.poll(() => entries.count()).toBe(50)
+    const seqs = await numbers(entries)
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await expect.poll(() => entries.count()).toBe(14)
+    expect([...seqs, ...(await numbers(entries))]).toEqual(Array.from({ length: 64 }, (_each, index) => 64 - index))
+    expect(await page.getByRole('button', { name: 'Next page' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Previous page' }).click()
+    await expect.poll(() => entries.count()).toBe(50)
+    expect(faults).toEqual([])
+  })
+})
+
+function field(page: Page, name: string): Locator {
+  return page.getByRole('textbox', { name, exact: true })
+}
+
+function section(page: Page, name: string): Locator {
+  return page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) })
+}
+
+async function chooseIn(page: Page, label: string, value: string): Promise<void> {
+  await page.getByLabel(label).selectOption(value)
+}
+
+/** Saves, and waits until it is done. */
+async function save(form: Page | Locator): Promise<void> {
+  await form.getByRole('button', { name: 'Save', exact: true }).click()
+  await form.getByText('Saved.', { exact: true }).waitFor()
+}
+
+/** The twelve limits of a mode, as the table shows them before anything is saved. */
+async function shownLimits(page: Page, column: number): Promise<string[]> {
+  const cells = page.locator(`.limits tbody tr:not(.group) td:nth-child(${column + 4})`)
+  return (await cells.allTextContents()).map((text) => text.replace(/now.*/, ''))
+}
+
+/** The limits that hold for the demo's user: personal and site-wide, read and write. */
+async function limitsOf({ send }: TestGateway): Promise<string[]> {
+  const { windows } = (await send('GET', '/me/quota')).body
+  const limit = (scope: string): string[] =>
+    [...windows.read, ...windows.write]
+      .filter((window) => window.scope === scope)
+      .map((window) => window.limit.toLocaleString('en'))
+  return [...limit('Personal'), ...limit('Site')]
+}
+
+async function settingsOf({ send }: TestGateway): Promise<unknown> {
+  return (await send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body
+}
+
+async function numbers(entries: Locator): Promise<number[]> {
+  return (await entries.locator('td:first-child').allTextContents()).map(Number)
+}
+
+/** What local storage, session storage and cookies hold. */
+function storages(page: Page): Promise<string[]> {
+  return page.evaluate(
+    '[localStorage, sessionStorage].map((each) => each.length === 0 ? "" : JSON.stringify(Object.fromEntries(Object.entries(each).sort()))).concat(document.cookie)',
+  )
+}

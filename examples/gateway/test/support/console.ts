@@ -1,0 +1,115 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from '@scoregw/browser'
+import type { MinuteOutcomes } from '@scoregw/quota'
+import { openSqlite } from '../../src/db/sqlite.ts'
+import { SqlOutcomes } from '../../src/usage/sql-outcomes.ts'
+import { type Watched, type WatchOptions, watchedPage } from './browser.ts'
+import { ADMIN_TOKEN, type TestGateway } from './gateway.ts'
+import { closedInTheEnd } from './test-database.ts'
+
+const MINUTE_MS = 60_000
+/** Git ignores it. */
+const ARTEFACTS = join(import.meta.dirname, '../../.artifacts')
+
+/** The console's page, before anybody signs in. */
+export async function openConsole(
+  browser: Browser,
+  { gateway }: Pick<TestGateway, 'gateway'>,
+  options: WatchOptions = {},
+): Promise<Watched> {
+  const watched = await watchedPage(browser, options)
+  await watched.page.goto(`${gateway.addresses.gateway}/admin/`)
+  return watched
+}
+
+export async function signIn(page: Page, token: string = ADMIN_TOKEN): Promise<void> {
+  await page.locator('#token').fill(token)
+  await page.locator('.sign-in button[type=submit]').click()
+}
+
+/** The console with an administrator signed in, on one of its pages. */
+export async function signedIn(
+  browser: Browser,
+  gateway: Pick<TestGateway, 'gateway'>,
+  hash = '#/settings',
+  options: WatchOptions = {},
+): Promise<Watched> {
+  const watched = await openConsole(browser, gateway, options)
+  await signIn(watched.page)
+  await watched.page.locator('nav.pages').waitFor()
+  await goTo(watched.page, hash)
+  return watched
+}
+
+/** Goes to a page of the console without a new document, which would forget the token. */
+export async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+  await settled(page)
+}
+
+/** Waits until nothing is loaded any more. */
+export async function settled(page: Page): Promise<void> {
+  // What a change of the page brings is there after it was painted once.
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  await page.locator('main:not(:has(.skeleton, [aria-busy=true]))').waitFor()
+}
+
+/** A picture of the page, for people to look at. */
+export async function picture(page: Page, name: string, fullPage = true): Promise<void> {
+  mkdirSync(ARTEFACTS, { recursive: true })
+  await page.screenshot({ path: join(ARTEFACTS, `${name}.png`), fullPage, animations: 'disabled' })
+}
+
+/** A week of traffic, by the hour of the day, with a bad time in it; the numbers are always the same. */
+export function badWeek(untilMs: number, badFromMs: number, badMinutes: number): MinuteOutcomes[] {
+  const until = Math.floor(untilMs / MINUTE_MS)
+  const badFrom = Math.floor(badFromMs / MINUTE_MS)
+  return Array.from({ length: 7 * 1_440 }, (_each, index) => {
+    const minute = until - 7 * 1_440 + index
+    const calls = Math.round(24 + 16 * Math.sin(((minute % 1_440) / 1_440 - 0.3) * 2 * Math.PI))
+    const isBad = minute >= badFrom && minute < badFrom + badMinutes
+    // A few failures are always there.
+    const codeZero = isBad ? Math.round(calls * 0.34) : Number(minute % 97 === 0)
+    const serverError = isBad ? Math.round(calls * 0.16) : Number(minute % 61 === 0)
+    return {
+      minute,
+      calls,
+      codeZero,
+      serverError,
+      clientError: Math.round(calls * 0.05),
+      businessFail: Number(minute % 41 === 0),
+      refused: 0,
+      quotaUnavailable: 0,
+    }
+  })
+}
+
+/** Writes outcomes into the gateway's database, as the gateway does it. */
+export async function addOutcomes({ dataDir }: TestGateway, minutes: readonly MinuteOutcomes[]): Promise<void> {
+  const outcomes = new SqlOutcomes(await closedInTheEnd(openSqlite(dataDir)))
+  // A statement has a limited number of values.
+  for (let from = 0; from < minutes.length; from += 2_000) await outcomes.add(minutes.slice(from, from + 2_000))
+}
+
+/** Turns the clock step by step, and lets the adaptive factor be judged at each. */
+export async function tickUntil({ gateway, clock }: TestGateway, untilMs: number, stepMs: number): Promise<void> {
+  const chore = gateway.app.chores.find(({ what }) => what === 'moving the adaptive factor')
+  if (chore === undefined) throw new Error('nothing moves the factor')
+  while (clock.now() < untilMs) {
+    clock.advance(Math.min(stepMs, untilMs - clock.now()))
+    await chore.run()
+  }
+}
+
+/** Changes the settings as another administrator would. */
+export async function changeSettings({ send }: Pick<TestGateway, 'send'>, change: object): Promise<void> {
+  const { body, headers } = await send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })
+  const { version: _, ...document } = body
+  const answer = await send('PUT', '/admin/quota/settings', {
+    token: ADMIN_TOKEN,
+    headers: { 'If-Match': headers.get('ETag') ?? '' },
+    body: { ...document, ...change },
+  })
+  if (answer.status !== 200) throw new Error(`the settings were refused: ${JSON.stringify(answer.body)}`)
+}

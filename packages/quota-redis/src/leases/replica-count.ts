@@ -1,0 +1,39 @@
+import type { Redis } from 'ioredis'
+
+/** How long a count is used without looking again, in milliseconds. */
+const USED_MS = 1_000
+
+/**
+ * How many replicas could take a server's place, as that server has heard: all that its cluster knows and has not found
+ * to be gone, also those whose link is down. The client's table of slots leaves out replicas that have received nothing
+ * yet, and a server's own count those that have lost their link; either could take over and have forgotten a grant.
+ */
+export class ReplicaCount {
+  #redis: Redis | undefined
+  #count = 0
+  #atMs = 0
+  #looking: Promise<void> | undefined
+
+  /** @throws the client's error when the server does not answer */
+  async of(redis: Redis): Promise<number> {
+    const isKnown = redis === this.#redis
+    if (!isKnown || performance.now() - this.#atMs >= USED_MS) {
+      this.#looking ??= this.#look(redis).finally(() => {
+        this.#looking = undefined
+      })
+      // An old count holds nobody up; a look that fails is made again by the next call.
+      if (isKnown) this.#looking.catch(() => undefined)
+      else await this.#looking
+    }
+    return this.#count
+  }
+
+  async #look(redis: Redis): Promise<void> {
+    const id = String(await redis.call('CLUSTER', 'MYID'))
+    const lines = (await redis.call('CLUSTER', 'REPLICAS', id)) as readonly string[]
+    const flagsOf = (line: string): readonly string[] => (line.split(' ')[2] ?? '').split(',')
+    this.#count = lines.filter((line) => !flagsOf(line).includes('fail')).length
+    this.#redis = redis
+    this.#atMs = performance.now()
+  }
+}
