@@ -30,6 +30,7 @@ const projects = folders.map(
       name: folder.replace(/^packages\//, ''),
       root: join(root, folder),
       include: ['test/**/*.test.ts'],
+      isolate: false,
       // For machines that are busy with other work: most tests take milliseconds.
       testTimeout: 20_000,
       hookTimeout: 20_000,

@@ -7,7 +7,7 @@ import { SignJWT } from 'jose'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, databaseOf, ENTRY, sender, tempDir, USER_TOKEN, usedOf } from './support/gateway.ts'
-import { run, runGateway } from './support/process.ts'
+import { run, runGateway, runSources } from './support/process.ts'
 
 const TOKENS = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
 const TIMEOUT_MS = 60_000
@@ -166,7 +166,7 @@ describe('stopping', { timeout: TIMEOUT_MS }, () => {
 describe('starting', { timeout: TIMEOUT_MS }, () => {
   it('prints lines with curl that work as they are, and the same credentials the next time', async () => {
     const dataDir = tempDir()
-    const child = await runGateway(dataDir)
+    const child = await runGateway(dataDir, {}, runSources)
     const lines = child
       .stdout()
       .split('\n')
@@ -212,7 +212,7 @@ describe('starting', { timeout: TIMEOUT_MS }, () => {
       TRUST_PROXY: 'everybody',
       DEMO_USER_TOKEN: 'secret',
     }
-    const child = run('main.ts', [], env)
+    const child = run('main', [], env)
     expect(await child.ended()).toEqual({ code: 78, signal: null })
     for (const name of Object.keys(env)) expect(child.stderr()).toContain(`  ${name}: expected`)
     expect(child.stderr()).not.toContain('secret')
@@ -225,19 +225,19 @@ describe('the command line', { timeout: TIMEOUT_MS }, () => {
     const env = { DATA_DIR: dataDir }
     const gateway = await runGateway(dataDir, TOKENS)
     const send = sender(gateway.baseUrl)
-    const created = run('cli.ts', ['users', 'create', 'carol', '--admin'], env)
+    const created = run('cli', ['users', 'create', 'carol', '--admin'], env)
     expect((await created.ended()).code).toBe(0)
     const token = created.stdout().trim()
     expect(token).toMatch(/^gw_[A-Za-z0-9_-]{43}$/)
     expect((await send('GET', '/admin/quota/settings', { token })).status).toBe(200)
-    const player = run('cli.ts', ['users', 'create', 'dave'], env)
+    const player = run('cli', ['users', 'create', 'dave'], env)
     expect((await player.ended()).code).toBe(0)
     const refused = await send('GET', '/admin/quota/settings', { token: player.stdout().trim() })
     expect(refused.status).toBe(403)
-    const twice = run('cli.ts', ['users', 'create', 'dave', '--admin'], env)
+    const twice = run('cli', ['users', 'create', 'dave', '--admin'], env)
     expect((await twice.ended()).code).toBe(64)
     expect(twice.stderr()).toContain('There is a user dave already.')
-    const list = run('cli.ts', ['users', 'list'], env)
+    const list = run('cli', ['users', 'list'], env)
     await list.ended()
     expect(list.stdout()).toBe('admin\tadmin\tadmin\ncarol\tadmin\tcarol\ndave\tplayer\tdave\ndemo\tplayer\tdemo\n')
     expect(JSON.stringify(databaseOf(dataDir))).not.toContain(token)

@@ -137,7 +137,7 @@ describe.runIf(redisTests)('a Redis that may forget counters', { timeout: TIMEOU
     const redis = await redisServer({ args: ['--maxmemory-policy', 'volatile-ttl'] })
     const REDIS_URL = `redis://default:p4ssw0rd@127.0.0.1:${redis.port}`
     await redis.cli('CONFIG', 'SET', 'requirepass', 'p4ssw0rd')
-    const child = run('main.ts', [], { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: tempDir(), REDIS_URL })
+    const child = run('main', [], { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: tempDir(), REDIS_URL })
     expect(await child.ended()).toEqual({ code: 78, signal: null })
     expect(child.stderr()).toMatch(/^The configuration has faults:\n {2}REDIS_URL: .*volatile-ttl/m)
     expect(child.stdout() + child.stderr()).not.toContain('p4ssw0rd')

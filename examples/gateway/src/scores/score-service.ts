@@ -56,6 +56,7 @@ export class ScoreService {
     return this.#scores.change(userId, async (scores) => {
       const stored = byChart(await scores.ofMusic(keys))
       const results: UpsertResult[] = []
+      const changed: StoredScore[] = []
       for (const { play, chart } of plays) {
         const { musicId, level } = play
         const before = stored.get(chartText(play))
@@ -65,10 +66,11 @@ export class ScoreService {
         }
         const updatedAt = this.#clock.now()
         const after: StoredScore = { playCount: null, playedAt: null, ...before, ...play, source: 'api', updatedAt }
-        await scores.putAll([after])
+        changed.push(after)
         const status = before === undefined ? 'created' : 'updated'
         results.push({ musicId, level, status, score: toScore(after, chart) })
       }
+      await scores.putAll(changed)
       return results
     })
   }

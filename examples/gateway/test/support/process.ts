@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { bundled } from './bundle.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../..')
 const LUA_AS_TEXT = join(EXAMPLE, '../../scripts/lua-as-text.mjs')
@@ -17,16 +18,18 @@ export interface Child {
   ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** Runs one of the example's files as a stranger does, with nothing of this process's environment but the path. */
-export function run(file: 'main.ts' | 'cli.ts', args: readonly string[], env: Record<string, string>): Child {
-  const flags = [
-    '--conditions=@scoregw/source',
-    '--import',
-    'tsx',
-    `--import=${LUA_AS_TEXT}`,
-    join(EXAMPLE, 'src', file),
-    ...args,
-  ]
+/** Runs one of the example's programs with nothing of this process's environment but the path. */
+export function run(program: 'main' | 'cli', args: readonly string[], env: Record<string, string>): Child {
+  return start([bundled(program), ...args], env)
+}
+
+/** The same from the sources, as `npm start` does. */
+export function runSources(program: 'main' | 'cli', args: readonly string[], env: Record<string, string>): Child {
+  const flags = ['--conditions=@scoregw/source', '--import', 'tsx', `--import=${LUA_AS_TEXT}`]
+  return start([...flags, join(EXAMPLE, 'src', `${program}.ts`), ...args], env)
+}
+
+function start(flags: readonly string[], env: Record<string, string>): Child {
   const child = spawn(process.execPath, flags, { cwd: EXAMPLE, env: { PATH: process.env.PATH, ...env } })
   onTestFinished(() => {
     child.kill('SIGKILL')
@@ -60,8 +63,9 @@ export function run(file: 'main.ts' | 'cli.ts', args: readonly string[], env: Re
 export async function runGateway(
   dataDir: string,
   env: Record<string, string> = {},
+  runProgram: typeof run = run,
 ): Promise<Child & { baseUrl: string }> {
-  const child = run('main.ts', [], { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir, ...env })
+  const child = runProgram('main', [], { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir, ...env })
   const [, baseUrl = ''] = await child.printed(/Score gateway +(\S+)\n(?:.*\n)*\n$/)
   return { ...child, baseUrl }
 }

@@ -1,0 +1,120 @@
+import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { manualClock } from '@scoregw/quota-testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Chart } from '../src/charts/chart.ts'
+import { ChartRepository } from '../src/charts/chart-repository.ts'
+import { openPostgres } from '../src/db/postgres.ts'
+import type { StoredScore } from '../src/scores/score.ts'
+import { ScoreRepository } from '../src/scores/score-repository.ts'
+import { UserRepository } from '../src/users/user-repository.ts'
+import { START } from './support/gateway.ts'
+import { closedInTheEnd, createPlayers, embeddedDatabase, type OpenDatabase } from './support/test-database.ts'
+
+const CHART: Chart = {
+  musicId: 10_500,
+  level: 4,
+  title: '“音楽” %_\'"',
+  type: 'dx',
+  notes: 1_234,
+  artist: 'somebody',
+  charter: null,
+  difficulty: '13+',
+  constant: 13.7,
+  counts: { taps: 1, holds: 2, slides: 3, touches: 4, breaks: 5 },
+}
+
+const SCORE: StoredScore = {
+  musicId: 100_107,
+  level: 10,
+  achievement: 1_010_000,
+  dxScore: 3_702,
+  dxScoreSource: 'fuzzy',
+  comboStatus: 4,
+  syncStatus: 5,
+  playCount: 2_000_000_000,
+  source: 'fish',
+  playedAt: START - 1,
+  updatedAt: START,
+}
+
+function describeRepositories(name: string, open: OpenDatabase): void {
+  describe(`in ${name}`, () => {
+    it('scores are given as they were put, in the order of their charts, and written over as a whole', async () => {
+      const db = await (await open()).connect()
+      const clock = manualClock(START)
+      await createPlayers(db, clock, 'ann', 'bob')
+      const scores = new ScoreRepository(db, clock)
+      const many = Array.from({ length: 300 }, (_, index) => ({ ...SCORE, musicId: 9_000 - index }))
+      const empty = { ...SCORE, playCount: null, playedAt: null, dxScore: 0, comboStatus: 0, syncStatus: 0 } as const
+      await scores.change('ann', (own) => own.putAll([SCORE, { ...SCORE, level: 3 }, ...many]))
+      expect(await scores.all('ann')).toEqual([...many.toReversed(), { ...SCORE, level: 3 }, SCORE])
+      await scores.change('ann', (own) => own.putAll([{ ...empty, updatedAt: START + 1 }]))
+      const ofMusic = await scores.change('ann', (own) => own.ofMusic([{ musicId: SCORE.musicId, level: 0 }]))
+      expect(ofMusic.sort((a, b) => a.level - b.level)).toEqual([
+        { ...SCORE, level: 3 },
+        { ...empty, updatedAt: START + 1 },
+      ])
+      expect(await scores.all('bob')).toEqual([])
+      expect(await scores.change('ann', (own) => own.removeAll())).toBe(302)
+    })
+
+    it('charts are added, replaced all or none, and found', async () => {
+      const db = await (await open()).connect()
+      const charts = new ChartRepository(db)
+      await charts.addMissing([CHART])
+      await charts.addMissing([{ ...CHART, title: 'another' }])
+      expect(await charts.find(CHART)).toEqual(CHART)
+      // More than go into one statement.
+      const many = Array.from({ length: 1_100 }, (_, index) => ({
+        ...CHART,
+        musicId: index + 1,
+        counts: null,
+        notes: null,
+      }))
+      await charts.replace([{ ...CHART, title: 'new' }, ...many])
+      expect((await charts.ofMusic([CHART, { musicId: 1_100, level: 0 }])).size).toBe(2)
+      expect(await charts.find(CHART)).toEqual({ ...CHART, title: 'new' })
+      expect(await charts.page(1_100, 5)).toEqual({ charts: [{ ...CHART, title: 'new' }], total: 1_101 })
+      await expect(charts.replace([...many, { ...CHART, title: null as unknown as string }])).rejects.toThrow()
+      expect((await charts.find(CHART))?.title).toBe('new')
+      expect(await charts.find({ musicId: 7_000, level: 0 })).toBeUndefined()
+    })
+
+    it('users are made once, and known by the tokens that stand for them', async () => {
+      const db = await (await open()).connect()
+      const users = new UserRepository(db, manualClock(START))
+      const ann = { id: 'ann', name: 'Ann “音”', role: 'admin' } as const
+      expect([await users.create(ann), await users.create({ ...ann, name: 'no' })]).toEqual([true, false])
+      expect(await users.find('ann')).toEqual(ann)
+      expect(await users.findOrCreate('bob')).toEqual({ id: 'bob', name: 'bob', role: 'player' })
+      const id = await users.addToken('ann', 'gw_one', 'a')
+      // The same token for somebody else: it stands for the last one.
+      expect(await users.addToken('bob', 'gw_one', 'a')).toBe(id)
+      expect((await users.byToken('gw_one'))?.id).toBe('bob')
+      await users.replaceTokens('a', [{ userId: 'ann', token: 'gw_two' }])
+      expect([await users.byToken('gw_one'), await users.byToken('gw_two')]).toEqual([undefined, ann])
+      await users.linkIfFree('ann', 999_999_999_999)
+      await users.linkIfFree('bob', 999_999_999_999)
+      const linked = await db.selectFrom('users').select(['id', 'qq']).orderBy('id').execute()
+      expect(linked).toEqual([
+        { id: 'ann', qq: 999_999_999_999 },
+        { id: 'bob', qq: null },
+      ])
+    })
+  })
+}
+
+describeRepositories('the embedded database', embeddedDatabase)
+
+describe.runIf(postgresTests)('on PostgreSQL', () => {
+  let postgres: PostgresServer | undefined
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.stop())
+
+  describeRepositories('PostgreSQL', async () => {
+    const url = (await postgres?.createDatabase()) ?? ''
+    return { connect: () => closedInTheEnd(openPostgres(url)) }
+  })
+})
