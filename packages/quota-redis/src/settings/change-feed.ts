@@ -20,6 +20,8 @@ export class ChangeFeed {
   #subscriber: OwnClient | undefined
   #timer: NodeJS.Timeout | undefined
   #polling = false
+  /** Counts the times after which everything before may be old, a look under way included. */
+  #looks = 0
   /** The last change heard of; `undefined` before the first look. */
   #seen: number | undefined
 
@@ -81,6 +83,7 @@ export class ChangeFeed {
   /** After a time in which messages may have been lost: whatever is known may be old. */
   #lookAnew(): Promise<void> {
     this.#seen = undefined
+    this.#looks++
     return this.#poll()
   }
 
@@ -88,16 +91,18 @@ export class ChangeFeed {
     if (this.#polling || this.#listeners.size === 0 || !this.commands.usable) return
     this.#polling = true
     const before = this.#seen
+    const looks = this.#looks
     try {
       const count = Number((await this.commands.redis.get(this.#key)) ?? 0)
       // A message that was heard meanwhile is newer than this look.
-      if (this.#seen !== before || count === before) return
+      if (this.#looks !== looks || this.#seen !== before || count === before) return
       this.#seen = count
       this.#tell({ kind: 'everything' })
     } catch {
       // Looked at again in half a second, and when the connection is back.
     } finally {
       this.#polling = false
+      if (this.#looks !== looks) void this.#poll()
     }
   }
 
