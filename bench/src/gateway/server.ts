@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { type SeedOptions, seed } from './seed.ts'
 
 const SOURCES = new URL('../../../examples/gateway/src/', import.meta.url)
-const WITHOUT_QUOTA = new URL('without-quota.mjs', import.meta.url)
+const WITHOUT_QUOTA = new URL('../gateway-without-quota.mjs', import.meta.url)
 /** More than any run uses. */
 const PLENTY = 10 ** 11
 

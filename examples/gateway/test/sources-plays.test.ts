@@ -65,11 +65,14 @@ describe('records', () => {
       'yesterday',
       '9026-05-01T12:30:00Z',
       7,
+      // Left out of the JSON.
+      undefined,
     ]
     const answer = lxScores(...times.map((play_time) => lxScore({ play_time })))
-    const { plays } = await fetched('lx', answer)
+    const { plays, faults } = await fetched('lx', answer)
+    expect(faults).toEqual([])
     const instant = Date.UTC(2026, 4, 1, 12, 30)
-    expect(plays.map(({ playedAt }) => playedAt)).toEqual([instant, instant, null, null, null, null])
+    expect(plays.map(({ playedAt }) => playedAt)).toEqual([instant, instant, null, null, null, null, null])
   })
 
   it('of LXNS that are no plays cost no others', async () => {

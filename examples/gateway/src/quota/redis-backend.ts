@@ -1,5 +1,5 @@
 import { type Clock, QuotaError } from '@scoregw/quota'
-import { type RedisClient, type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
+import { leasedRedisStore, type RedisClient, type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
 import { Cluster, Redis } from 'ioredis'
 import { ConfigError } from '../config/config-error.ts'
 import { clusterAddress, redisAddress } from '../config/redis-url.ts'
@@ -22,18 +22,24 @@ export interface RedisBackendOptions {
   readonly logger: Logger
 }
 
-/** Counters in Redis, shared by every process that uses the same one; settings in the database, told of by Redis. */
+/**
+ * Counters in Redis, shared by every process that uses the same one; settings in the database, told of by Redis. On a
+ * cluster users are spread over its servers, and the site's tokens are leased.
+ */
 export async function redisBackend({ db, clock, url, logger }: RedisBackendOptions): Promise<QuotaBackend> {
   const stored = await SqlSettings.open(db, clock)
   // Never connected itself: the store and the broadcast make connections of their own after its pattern.
   const client = clientOf(url)
-  const store = redisStore({ client, prefix: PREFIX, logger: { warn: (message) => logger.warn(message) } })
+  const options = { client, prefix: PREFIX, logger: { warn: (message: string) => logger.warn(message) } }
+  const leased = client.isCluster ? leasedRedisStore(options) : undefined
+  const store = leased ?? redisStore(options)
   const settings = new BroadcastSettings(stored, redisBroadcast({ client, prefix: PREFIX }), logger)
   const check = () => ask(store)
   const watch = new StoreWatch(check, logger, () => settings.announceAgain())
   return {
     name: `Redis ${redisAddress(url)}`,
     store,
+    ...(leased === undefined ? {} : { leases: () => leased.leases() }),
     settings,
     chores: [
       { what: 'looking for changed settings', everyMs: SETTINGS_POLL_MS, run: () => settings.poll() },

@@ -32,7 +32,7 @@ const record: z.ZodType<PlayRecord> = z
     dx_score: fields.dxScore,
     fc: fields.combo,
     fs: fields.sync,
-    play_time: z.unknown(),
+    play_time: z.unknown().optional(),
   })
   .transform(({ id, type, ...rest }, context) => {
     const { least, most, offset } = IDS[type]

@@ -2,7 +2,7 @@
 // no such option, and is not changed.
 import { register } from 'node:module'
 
-const METER = new URL('meter-that-passes.ts', import.meta.url).href
+const METER = new URL('gateway-meter-that-passes.ts', import.meta.url).href
 
 register(
   `data:text/javascript,${encodeURIComponent(`
