@@ -10,7 +10,7 @@ export interface Route {
   readonly userId: string | undefined
 }
 
-export function routeOf(hash: string): Route {
+function routeOf(hash: string): Route {
   const [name = '', id] = hash.replace(/^#\/?/, '').split('/')
   if (name === '') return { page: 'settings', userId: undefined }
   const page = PAGES.find((each) => each === name) ?? 'unknown'

@@ -118,7 +118,8 @@ function accepting(server: ChildProcess): Promise<void> {
       })
     }
     server.once('error', reject)
-    server.once('exit', () => reject(new Error(`The Redis server ended while starting:\n${output}`)))
+    // Not at `exit`: what it has said may still be on its way then.
+    server.once('close', () => reject(new Error(`The Redis server ended while starting:\n${output}`)))
   })
 }
 

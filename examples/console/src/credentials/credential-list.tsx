@@ -14,7 +14,7 @@ import { IssuedCredential } from './issued-credential.tsx'
 const DEMO = 'demo'
 
 /** How credentials of a kind are come by and given up. The same object as long as they are the same credentials. */
-export interface Credentials {
+interface Credentials {
   list(): Promise<Credential[]>
   issue(name: string): Promise<Issued>
   revoke(id: string): Promise<void>

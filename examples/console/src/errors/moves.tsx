@@ -44,7 +44,7 @@ export function Moves({ moves }: { moves: readonly Move[] }): JSX.Element {
         <>
           <p class="quiet small">{words.failures.movesAbout}</p>
           <Scroll label={words.failures.moves} isTall>
-            <table>
+            <table class="moves">
               <thead>
                 <tr>
                   <th scope="col">{words.failures.at}</th>

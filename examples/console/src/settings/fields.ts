@@ -19,7 +19,7 @@ export interface Read<T> {
   readonly faults: Faults
 }
 
-export const MAX_TOKENS = 100_000_000_000
+const MAX_TOKENS = 100_000_000_000
 
 /** Tokens of a text; `undefined` for any other text. */
 export function tokensOf(text: string): number | undefined {

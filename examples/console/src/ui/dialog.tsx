@@ -8,17 +8,29 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
-/** A dialog over the page. The browser keeps the focus in it, gives it back, and closes it with Escape. */
+/** A dialog over the page. The browser keeps the focus in it; whatever had it before gets it back. */
 export function Dialog({ title, isWide = false, onClose, children }: DialogProps): JSX.Element {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
+    const before = document.activeElement
     const shown = dialog.current
     shown?.showModal()
-    return () => shown?.close()
+    return () => {
+      shown?.close()
+      if (before instanceof HTMLElement) before.focus()
+    }
   }, [])
+  const cancel = (event: Event): void => {
+    event.preventDefault()
+    onClose()
+  }
+  // The browser may close it without asking. It tells later: a dialog that is gone by then has told already.
+  const closed = (): void => {
+    if (dialog.current !== null) onClose()
+  }
   return (
-    <dialog ref={dialog} class={isWide ? 'wide' : ''} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} class={isWide ? 'wide' : ''} aria-labelledby={id} onCancel={cancel} onClose={closed}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>

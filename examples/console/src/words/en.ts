@@ -32,8 +32,7 @@ export const en = {
     token: 'Administrator token',
     submit: 'Sign in',
     busy: 'Signing in ...',
-    where:
-      'Signing in on this page, with the token of a user who is an administrator. It begins with gw_, or is a JWT.',
+    where: 'Use the token of a user who is an administrator. It begins with gw_, or is a JWT.',
     kept: 'The token stays in the memory of this tab. It is written to no storage and no cookie: reloading or closing the tab, or signing out, forgets it.',
     first: 'The first administrator is made on the command line:',
     wrong: 'The gateway does not know this token. Look for missing characters; it may have been revoked.',

@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs'
+import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
 
@@ -24,7 +24,7 @@ function bundle(): void {
     outdir: BUNDLES,
     outExtension: { '.js': `.${process.pid}.mjs` },
     bundle: true,
-    packages: 'external',
+    external: outsiders(),
     platform: 'node',
     format: 'esm',
     target: 'node20',
@@ -36,4 +36,12 @@ function bundle(): void {
     renameSync(join(BUNDLES, `${entry}.${process.pid}.mjs`), join(BUNDLES, `${entry}.mjs`))
   }
   isBundled = true
+}
+
+/** What the example depends on beyond this project's own packages: of those a build may lie about that is old. */
+function outsiders(): string[] {
+  const { dependencies } = JSON.parse(readFileSync(join(EXAMPLE, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+  return Object.keys(dependencies).filter((name) => !name.startsWith('@scoregw/'))
 }

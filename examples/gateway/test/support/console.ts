@@ -55,10 +55,16 @@ export async function settled(page: Page): Promise<void> {
   await page.locator('main:not(:has(.skeleton, [aria-busy=true]))').waitFor()
 }
 
-/** A picture of the page, for people to look at. */
-export async function picture(page: Page, name: string, fullPage = true): Promise<void> {
+/** A picture of the whole page, for people to look at. */
+export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(ARTEFACTS, { recursive: true })
-  await page.screenshot({ path: join(ARTEFACTS, `${name}.png`), fullPage, animations: 'disabled' })
+  const viewport = page.viewportSize()
+  if (viewport === null) throw new Error('the page has no size')
+  // As high as the page is, so that what sticks to the window's edge is where the page ends.
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight')
+  await page.setViewportSize({ ...viewport, height })
+  await page.screenshot({ path: join(ARTEFACTS, `${name}.png`), animations: 'disabled' })
+  await page.setViewportSize(viewport)
 }
 
 /** A week of traffic, by the hour of the day, with a bad time in it; the numbers are always the same. */
