@@ -7,10 +7,16 @@ export interface User {
   readonly role: 'player' | 'admin'
 }
 
-/** An id is the subject of quotas and a part of paths: 1 to 128 printable ASCII characters without spaces and slashes. */
+const ID_ERROR = 'expected an id of 1 to 128 printable characters without spaces and slashes, not . or ..'
+
+/**
+ * An id is the subject of quotas and a part of paths: 1 to 128 printable ASCII characters without spaces and slashes. No
+ * client can ask for a path whose part is `.` or `..`.
+ */
 export const userIdSchema = z
   .string()
-  .regex(/^[!-.0-~]{1,128}$/, 'expected an id of 1 to 128 printable characters without spaces and slashes')
+  .regex(/^[!-.0-~]{1,128}$/, ID_ERROR)
+  .refine((id) => id !== '.' && id !== '..', ID_ERROR)
   .meta({ description: "A user's id.", example: 'demo' })
 
 /** What people call something: nothing that a database cannot store or a terminal would act on. */
