@@ -6,6 +6,8 @@ import { run, runGateway } from './support/process.ts'
 import { redisServer } from './support/redis.ts'
 
 const TOKENS = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
+/** How long a decision waits for Redis. */
+const DEADLINE_MS = 150
 const TIMEOUT_MS = 60_000
 
 type Send = ReturnType<typeof sender>
@@ -83,7 +85,9 @@ describe.runIf(redisTests)('a Redis that is killed under load', { timeout: TIMEO
     const load = new Load({ write: () => upsert(send), read: () => read(send) })
 
     await load.until(() => load.answers.length >= 100)
-    expect(load.answers.map(({ status }) => status)).toEqual(load.answers.map(() => 200))
+    // On a busy machine a call may pass its deadline, and is then answered by the failure policy too.
+    const early = load.answers.filter(({ durationMs }) => durationMs < DEADLINE_MS)
+    expect(early.map(({ status }) => status)).toEqual(early.map(() => 200))
     const usualMs = Math.max(...load.answers.map(({ durationMs }) => durationMs))
     await redis.kill()
     const killedAt = performance.now()

@@ -20,15 +20,18 @@ const HELP =
   'No PostgreSQL server for the tests: install postgresql, or name the folder of its programs postgres and initdb in ' +
   'POSTGRES_BIN_DIR. POSTGRES_TESTS=off leaves these tests out.'
 
-let found: Promise<PostgresBinary> | undefined
+/** What was found, by what the environment named. */
+const found = new Map<string | undefined, Promise<PostgresBinary>>()
 
 /**
  * `POSTGRES_BIN_DIR`, else a folder of PATH, else the newest where Debian installs it, else Debian's package unpacked
  * without root, else a clear error.
  */
 export function postgresBinary(): Promise<PostgresBinary> {
-  found ??= find()
-  return found
+  const named = process.env.POSTGRES_BIN_DIR
+  const known = found.get(named) ?? find()
+  found.set(named, known)
+  return known
 }
 
 async function find(): Promise<PostgresBinary> {

@@ -12,12 +12,15 @@ const HELP =
   'No Redis server for the tests: install redis-server or valkey-server, or name one in REDIS_SERVER_BIN. ' +
   'REDIS_TESTS=off leaves these tests out.'
 
-let found: Promise<RedisBinary> | undefined
+/** What was found, by what the environment named. */
+const found = new Map<string | undefined, Promise<RedisBinary>>()
 
 /** `REDIS_SERVER_BIN`, else a server on PATH, else Debian's package unpacked without root, else a clear error. */
 export function redisBinary(): Promise<RedisBinary> {
-  found ??= find()
-  return found
+  const named = process.env.REDIS_SERVER_BIN
+  const known = found.get(named) ?? find()
+  found.set(named, known)
+  return known
 }
 
 async function find(): Promise<RedisBinary> {

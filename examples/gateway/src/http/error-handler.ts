@@ -12,7 +12,7 @@ const UNAVAILABLE_RETRY_SECONDS = 5
 export type ErrorBody = (error: HttpError, requestId: string) => object
 
 /** `{ error, msg, requestId, details?, source?, upstreamStatus?, retryAfterSeconds? }`: absent members are left out of the JSON. */
-export const gatewayErrorBody: ErrorBody = (error, requestId) => {
+const gatewayErrorBody: ErrorBody = (error, requestId) => {
   const { code, message: msg, details, source, upstreamStatus, retryAfterSeconds } = error
   return { error: code, msg, requestId, details, source, upstreamStatus, retryAfterSeconds }
 }

@@ -2,7 +2,7 @@ import express, { type RequestHandler } from 'express'
 import { HttpError } from './http-error.ts'
 
 /** Largest request body, in bytes, after decompression, where a service does not say another. */
-export const MAX_BODY_BYTES = 1_048_576
+const MAX_BODY_BYTES = 1_048_576
 
 /** Parses a JSON body; a request without one has the body `{}`. Answers 413, 415 and 400. */
 export function jsonBody(maxBytes: number = MAX_BODY_BYTES): RequestHandler {

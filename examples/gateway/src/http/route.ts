@@ -8,13 +8,13 @@ import type { ErrorCode } from './http-error.ts'
  * Who may use a route: anybody; users; users with the administrator's role; in services that have no users, whoever
  * holds one of the service's own credentials.
  */
-export type Access = 'public' | 'user' | 'admin' | 'holder'
+type Access = 'public' | 'user' | 'admin' | 'holder'
 
 /**
  * What the reference (`/openapi.json`) says of a route beside what follows from its schemas. Tests hold every answer
  * against it: a status, an error or a member of a body that is not told here, or does not follow, makes them fail.
  */
-export interface RouteDocs {
+interface RouteDocs {
   /** Names the operation in generated clients, for example `upsertMusic`. */
   readonly id: string
   /** One of the tags in `openapi/tags.ts`. */
