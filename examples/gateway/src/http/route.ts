@@ -5,12 +5,6 @@ import type { User } from '../users/user.ts'
 import type { ErrorCode } from './http-error.ts'
 
 /**
- * Who may use a route: anybody; users; users with the administrator's role; in services that have no users, whoever
- * holds one of the service's own credentials.
- */
-type Access = 'public' | 'user' | 'admin' | 'holder'
-
-/**
  * What the reference (`/openapi.json`) says of a route beside what follows from its schemas. Tests hold every answer
  * against it: a status, an error or a member of a body that is not told here, or does not follow, makes them fail.
  */
@@ -89,7 +83,12 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
 
 type Handle<C, Answer> = (call: C) => Reply<Answer> | Promise<Reply<Answer>>
 
-/** One operation of the interface: who, what comes in, what it costs, what goes out. */
+/**
+ * One operation of the interface: who, what comes in, what it costs, what goes out.
+ *
+ * `access` is who may use it: anybody; users; users with the administrator's role; in services that have no users,
+ * whoever holds one of the service's own credentials.
+ */
 export type Route<Body = unknown, Input = Body, Query = unknown, Params = unknown, Answer = unknown> =
   | (RouteBase<Body, Input, Query, Params, Answer> & {
       readonly access: 'public' | 'holder'
