@@ -83,7 +83,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
   const adaptive = adaptiveMode(db, clock)
   const quota = await quotaOf(backend, adaptive, config, clock)
 
-  const metrics = gatewayMetrics(quota)
+  const metrics = gatewayMetrics(quota, backend.leases)
 
   let isClosing = false
   let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })

@@ -67,6 +67,10 @@ describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
     expect((await upsert(gateway)).status).toBe(200)
     const home = await cluster.primaryOf(await cluster.slotOf('{gateway}'))
     await expect.poll(() => versionIn(home)).toBe('1')
+    // The rows of users are not where the site's are, and its tokens are leased.
+    const metrics = String((await gateway.send('GET', '/metrics', { token: ADMIN_TOKEN })).body)
+    expect(metrics).toMatch(/^scoregw_quota_lease_grants_total [1-9]/m)
+    expect(metrics).toMatch(/^scoregw_quota_lease_counter_losses_total 0$/m)
     await gateway.stop()
   })
 

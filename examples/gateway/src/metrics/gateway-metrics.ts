@@ -1,8 +1,10 @@
 import type { Quota } from '@scoregw/quota'
 import { registerQuotaMetrics } from '@scoregw/quota/prometheus'
+import type { LeaseReport } from '@scoregw/quota-redis'
 import type { Request, RequestHandler } from 'express'
 import { Histogram, Registry } from 'prom-client'
 import type { OperationName } from '../quota/policy.ts'
+import { registerLeaseMetrics } from './lease-metrics.ts'
 
 /** Seconds: from a quick answer to a source that takes its time. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -16,10 +18,11 @@ export interface GatewayMetrics {
   close(): void
 }
 
-/** Requests by method, route and status, and everything that the quota decides. */
-export function gatewayMetrics(quota: Quota<OperationName>): GatewayMetrics {
+/** Requests by method, route and status, and everything that the quota decides; what leases came to, where there are some. */
+export function gatewayMetrics(quota: Quota<OperationName>, leases?: () => LeaseReport): GatewayMetrics {
   const registry = new Registry()
   const close = registerQuotaMetrics({ quota, registry })
+  if (leases !== undefined) registerLeaseMetrics(leases, registry)
   const duration = new Histogram({
     name: 'http_server_request_duration_seconds',
     help: 'How long requests took, by route; those that match no route are one.',

@@ -1,4 +1,5 @@
 import type { QuotaStore, SettingsStore } from '@scoregw/quota'
+import type { LeaseReport } from '@scoregw/quota-redis'
 import type { Chore } from '../chores.ts'
 
 /** Where tokens are counted and settings come from. */
@@ -8,6 +9,8 @@ export interface QuotaBackend {
   readonly store: QuotaStore
   readonly settings: SettingsStore
   readonly chores: readonly Chore[]
+  /** What leases came to; absent where none are taken. */
+  readonly leases?: (() => LeaseReport) | undefined
   /** Rejects when the counters do not answer; absent where they cannot fail. */
   readonly check?: (() => Promise<void>) | undefined
   /**

@@ -1,6 +1,6 @@
 import type { Cluster, ClusterOptions, Redis } from 'ioredis'
 import type { OwnClient, OwnClientOptions } from './client-types.ts'
-import { Connection, notConnected, type Place, Waiters } from './connection.ts'
+import { Connection, notConnected, type Place, together, Waiters } from './connection.ts'
 
 /** How often it is asked who serves what, while a server that is needed is not usable, in milliseconds. */
 const LOOK_EVERY_MS = 100
@@ -77,6 +77,10 @@ export class ClusterNodes {
       askedServer: (error) => nodes.#askedServer(error),
       close: () => nodes.close(),
     }
+  }
+
+  together(send: () => void): void {
+    together([...this.#connections.values()], send)
   }
 
   close(): void {

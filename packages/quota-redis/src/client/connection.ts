@@ -162,6 +162,17 @@ export class Connection implements OwnClient {
   }
 }
 
+/** What `send` writes goes out at once on each connection: many script calls share a packet, and a round trip. */
+export function together(connections: readonly Connection[], send: () => void): void {
+  const streams = connections.filter(({ usable }) => usable).map(({ redis }) => redis.stream)
+  for (const stream of streams) stream.cork()
+  try {
+    send()
+  } finally {
+    for (const stream of streams) stream.uncork()
+  }
+}
+
 export function notConnected(cause: unknown): QuotaError {
   const reason = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : ''
   return new QuotaError('store_error', `not connected to Redis${reason}`, { cause })

@@ -1,5 +1,5 @@
 /** How many slots the keys of every cluster are spread over. */
-const SLOTS = 16_384
+export const SLOTS = 16_384
 
 /** CRC-16/XMODEM of every byte. */
 const CRC: readonly number[] = Array.from({ length: 256 }, (_, byte) => {

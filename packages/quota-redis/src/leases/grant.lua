@@ -5,9 +5,9 @@
 --       3..     rows, one a layer, in the form of decide.lua
 -- ARGV  1       numbers, as JSON: now (epoch ms; -1 asks TIME), test clock or not (1 or 0), grace: how long a row outlives
 --               its windows (ms), W, W window lengths (ms), settings version, whether windows may be opened (1 or 0),
---               tokens wanted at the most beyond the costs, how long a lease is remembered (ms), how long a process is
---               counted after it last asked (ms), how long a lease can be used (ms), L x W limits (1e999: unlimited), then
---               the costs
+--               tokens wanted at the most beyond the costs, tokens of its leases that the process has not spent, how long
+--               a lease is remembered (ms), how long a process is counted after it last asked (ms), how long a lease can
+--               be used (ms), L x W limits (1e999: unlimited), then the costs
 --       2       the process
 --       3       the lease's id
 -- REPLY { now, one letter a cost, tokens charged and leased in all, live leases of others in tokens, what the rows held
@@ -35,7 +35,7 @@ if not test_clock then
 end
 local lengths = {}
 for w = 1, W do lengths[w] = number() end
-local version, may_open, wanted, keep = number(), number() == 1, number(), number()
+local version, may_open, wanted, has, keep = number(), number() == 1, number(), number(), number()
 local counted, usable = number(), number()
 local L = #KEYS - 2
 local limits = {}
@@ -110,7 +110,8 @@ end
 -- Near the limit tokens are not leased, since what idle holders have would be missed by others.
 local extra = 0
 if not refused and (not any_closed or charged > 0) and full >= 100 * live * most then
-  local share = math.min(math.ceil(full / (2 * live)), wanted + charged)
+  -- Of what is left, what the process has included: one that asks again and again does not come to have all of it.
+  local share = math.min(math.ceil((full + has) / (2 * live)) - has, wanted + charged)
   extra = math.max(0, math.min(share - charged, room))
 end
 

@@ -17,6 +17,11 @@ export interface LeaseReport {
   readonly underUseAtFirstDenial: number | undefined
   /** Most tokens that were seen above a limit, as after one was lowered. */
   readonly overshootTokens: number
+  /**
+   * Times that the rows that everybody shares were found gone before their windows had ended, as after `FLUSHALL` or the
+   * loss of a server with its data: what was counted in them is forgotten, and may be admitted once more.
+   */
+  readonly counterLosses: number
 }
 
 /** The counters behind a {@link LeaseReport}. */
@@ -26,4 +31,5 @@ export class LeaseCounts {
   strandedTokens = 0
   underUseAtFirstDenial: number | undefined
   overshootTokens = 0
+  counterLosses = 0
 }

@@ -71,3 +71,17 @@ export function isSame(a: readonly number[], b: readonly number[]): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
+
+/** Whether all of them may be spent; under these limits, if there are any. */
+export function areUsable(
+  leases: readonly Lease[],
+  now: Moment,
+  limits: readonly number[] | undefined,
+  settingsVersion: number,
+): boolean {
+  for (const lease of leases) {
+    if (!lease.isLive(now)) return false
+    if (limits !== undefined && !lease.isUnder(limits, settingsVersion)) return false
+  }
+  return true
+}

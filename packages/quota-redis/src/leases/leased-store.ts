@@ -18,13 +18,15 @@ import { isNotDone, notDone, storeError } from '../store/errors.ts'
 import { Lane } from '../store/lane.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import { type RedisStore, sameSchema } from '../store/redis-store.ts'
-import { GROUPS, groupOf } from './groups.ts'
+import { Turn } from '../store/turn.ts'
+import { groupOf, groupPrefixes } from './groups.ts'
 import { elapsedMs, momentBy } from './lease.ts'
 import { LeaseCounts, type LeaseReport } from './lease-report.ts'
 import { joined, partsOf, type QuotaParts, quotaParts, rowsOf, statesOf } from './parts.ts'
 import { ReplicaCount } from './replica-count.ts'
+import type { SiteAnswer } from './site-answer.ts'
 import { SiteCalls } from './site-calls.ts'
-import { type SiteAnswer, SitePool } from './site-pool.ts'
+import { SitePool } from './site-pool.ts'
 import { startsOf } from './site-rows.ts'
 
 /** A {@link RedisStore} that spends shared tokens from leases. */
@@ -50,6 +52,8 @@ export function leasedRedisStore(options: RedisStoreOptions): LeasedRedisStore {
 class Store implements LeasedRedisStore, QuotaStore {
   readonly sync = false
   readonly #options: ParsedRedisStoreOptions
+  /** Beginnings of keys, by group. */
+  readonly #groups: readonly string[]
   readonly #process = randomUUID()
   readonly #clients: OwnClients
   /** Of its own: waiting for replicas holds up what comes behind. */
@@ -58,6 +62,8 @@ class Store implements LeasedRedisStore, QuotaStore {
   readonly #servers: readonly OwnClient[]
   readonly #calls: (schema: StoreSchema) => SiteCalls
   readonly #counts = new LeaseCounts()
+  /** One for all lanes: what goes to the same server is one write. */
+  readonly #turn: Turn
   /** By group; the site's is -1. */
   readonly #lanes = new Map<number, Lane>()
   /** By category and shared layers. */
@@ -72,15 +78,19 @@ class Store implements LeasedRedisStore, QuotaStore {
     const { client, prefix, evictionPolicy, logger, deadlineMs, testClock } = options
     const site = `{${prefix}}`
     this.#options = options
+    this.#groups = groupPrefixes(prefix)
     this.#clients = ownClients(client, { evictionPolicy, logger })
     this.#siteClients = ownClients(client, { evictionPolicy, logger })
+    this.#turn = new Turn((send) => this.#clients.together(send))
     const connection = this.#siteClients.of(site)
     const counted = new ReplicaCount()
     const replicas = client.isCluster ? (redis: Redis) => counted.of(redis) : () => Promise.resolve(0)
     const process = this.#process
     this.#calls = (schema) => new SiteCalls({ connection, replicas, schema, deadlineMs, testClock, process })
     // Asked for from the start, so that all servers are connected when they are needed.
-    this.#servers = [site, ...tagsOf(prefix)].map((tag) => this.#clients.of(tag)).concat(connection)
+    this.#servers = [site, ...this.#groups.map((name) => `{${name}}`)]
+      .map((tag) => this.#clients.of(tag))
+      .concat(connection)
   }
 
   attach(schema: StoreSchema): void {
@@ -107,6 +117,7 @@ class Store implements LeasedRedisStore, QuotaStore {
   async read(request: ReadRequest): Promise<ReadReply> {
     const { subject, categories, layers } = request
     const parts = partsOf(this.#schema!, layers)
+    if (parts.shared.length > 0) await Promise.all([...this.#pools.values()].map(({ refreshed }) => refreshed))
     const [own, site] = await Promise.all([
       this.#lane(groupOf(this.#schema!.layers, subject)).read({ subject, categories, layers: parts.own }),
       this.#site().read({ subject, categories, layers: parts.shared }),
@@ -147,7 +158,8 @@ class Store implements LeasedRedisStore, QuotaStore {
 
   leases(): LeaseReport {
     const leases = [...this.#pools.values()].flatMap((pool) => pool.leases)
-    const { grants, localDecisions, strandedTokens, underUseAtFirstDenial, overshootTokens } = this.#counts
+    const { grants, localDecisions, strandedTokens, underUseAtFirstDenial, overshootTokens, counterLosses } =
+      this.#counts
     return {
       outstandingLeases: leases.length,
       idleTokens: leases.reduce((sum, { tokens }) => sum + tokens, 0),
@@ -156,6 +168,7 @@ class Store implements LeasedRedisStore, QuotaStore {
       strandedTokens,
       underUseAtFirstDenial,
       overshootTokens,
+      counterLosses,
     }
   }
 
@@ -179,7 +192,7 @@ class Store implements LeasedRedisStore, QuotaStore {
   }
 
   #lane(group: number): Lane {
-    return this.#laneAt(group, groupPrefix(this.#options.prefix, group))
+    return this.#laneAt(group, this.#groups[group]!)
   }
 
   #laneAt(group: number, prefix: string): Lane {
@@ -187,7 +200,7 @@ class Store implements LeasedRedisStore, QuotaStore {
     if (known !== undefined) return known
     const { deadlineMs, testClock } = this.#options
     const connection = this.#clients.of(`{${prefix}}`)
-    const lane = new Lane({ connection, prefix, schema: this.#schema!, deadlineMs, testClock })
+    const lane = new Lane({ connection, prefix, schema: this.#schema!, deadlineMs, testClock, turn: this.#turn })
     this.#lanes.set(group, lane)
     return lane
   }
@@ -352,16 +365,6 @@ class Store implements LeasedRedisStore, QuotaStore {
   #strand(tokens: number): void {
     this.#counts.strandedTokens += tokens
   }
-}
-
-/** The beginning of a group's keys. */
-function groupPrefix(prefix: string, group: number): string {
-  return `${prefix}~${group}`
-}
-
-/** A key in the slot of every group. */
-function tagsOf(prefix: string): string[] {
-  return Array.from({ length: GROUPS }, (_, group) => `{${groupPrefix(prefix, group)}}`)
 }
 
 function poolKey(category: number, layers: readonly number[]): string {

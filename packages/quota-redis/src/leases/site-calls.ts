@@ -13,8 +13,11 @@ import giveBack from './return.lua'
 
 /** How long rows outlive their windows, in milliseconds, as in every other script. */
 const GRACE_MS = 60_000
-/** How long a lease that was not returned is remembered, in milliseconds. */
-const REMEMBERED_MS = 60_000
+/**
+ * How long a lease that was not returned is remembered, in milliseconds: a return is sent when the lease ends. Every
+ * grant reads and writes all that are remembered, those that were spent as well.
+ */
+const REMEMBERED_MS = 5_000
 /** How long a process counts as one of those that share, after it last asked, in milliseconds. */
 const COUNTED_MS = 5_000
 /** Pause before a call that was not carried out is made again, in milliseconds. */
@@ -25,6 +28,8 @@ export interface GrantRequest {
   readonly costs: readonly number[]
   /** Tokens wanted beyond the costs, at the most. */
   readonly wanted: number
+  /** Tokens of its leases that the process has not spent. */
+  readonly idle: number
   readonly limits: readonly number[]
   readonly settingsVersion: number
   readonly mayOpen: boolean
@@ -132,13 +137,13 @@ export class SiteCalls {
     return evaluate<number>(connection.redis, RETURN, [String(all.length), ...all, numbers, lease.id])
   }
 
-  #grantArgs({ limits, costs, wanted, settingsVersion, mayOpen }: GrantRequest): string {
+  #grantArgs({ limits, costs, wanted, idle, settingsVersion, mayOpen }: GrantRequest): string {
     const { schema, testClock } = this.#parts
     const lengths = schema.windows.map(({ lengthMs }) => lengthMs)
     const clock = testClock === undefined ? [-1, 0] : [testClock.now(), 1]
     const kept = [REMEMBERED_MS, COUNTED_MS, MAX_LEASE_MS]
     const finite = limits.map((limit) => (limit === Number.POSITIVE_INFINITY ? '1e999' : limit))
-    const head = [...clock, GRACE_MS, lengths.length, ...lengths, settingsVersion, mayOpen ? 1 : 0, wanted]
+    const head = [...clock, GRACE_MS, lengths.length, ...lengths, settingsVersion, mayOpen ? 1 : 0, wanted, idle]
     return `[${[...head, ...kept, ...finite, ...costs].join()}]`
   }
 

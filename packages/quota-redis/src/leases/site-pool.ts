@@ -1,15 +1,9 @@
 import { notDone, storeError } from '../store/errors.ts'
-import { elapsedMs, isSame, Lease, type LeaseTerms, type Moment } from './lease.ts'
+import { areUsable, elapsedMs, isSame, Lease, type LeaseTerms, type Moment } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
+import { OUTCOMES, type SiteAnswer, type SiteRequest } from './site-answer.ts'
 import type { GrantReply, SiteCalls, SiteKeys } from './site-calls.ts'
 import { SiteRows, startsOf } from './site-rows.ts'
-
-const OUTCOMES: Readonly<Record<string, SiteAnswer['outcome']>> = {
-  a: 'charged',
-  r: 'refused',
-  w: 'would-open',
-  s: 'stale',
-}
 
 /** Demand is measured over about this time, in milliseconds; a lease is for as much. */
 const DEMAND_MS = 500
@@ -19,30 +13,6 @@ const DENIAL_MS = 1_000
 const MOST_ASKS = 256
 /** Most requests that wait for the site; more fail at once. */
 const MOST_WAITING = 10_000
-
-/** What is asked of the rows that everybody shares. */
-export interface SiteRequest {
-  readonly cost: number
-  /** Of the windows of the shared layers. */
-  readonly limits: readonly number[]
-  readonly settingsVersion: number
-  /** Whether the request was charged to its own rows before, and so may open windows. */
-  readonly mayOpen: boolean
-}
-
-/**
- * - `charged`: the tokens are this request's, from the site or from a lease.
- * - `refused`: they do not fit; nothing was charged.
- * - `would-open`: they fit, but in a window that is closed; nothing was charged. The own rows come first then.
- * - `stale`: newer settings are in force.
- */
-export interface SiteAnswer {
-  readonly outcome: 'charged' | 'refused' | 'would-open' | 'stale'
-  /** By the site's clock, epoch milliseconds. */
-  readonly now: number
-  /** Of the shared rows, this request included if it was charged, idle tokens of this process left out. */
-  readonly states: readonly number[]
-}
 
 interface Ask {
   readonly request: SiteRequest
@@ -70,7 +40,7 @@ interface Denial extends Seen {
 }
 
 export interface SitePoolParts {
-  readonly calls: SiteCalls
+  readonly calls: Pick<SiteCalls, 'grant' | 'giveBack'>
   readonly keys: SiteKeys
   readonly lengthsMs: readonly number[]
   readonly newLeaseId: () => string
@@ -96,6 +66,7 @@ export class SitePool {
   /** The last grant leased something: there is enough left to ask ahead of need. */
   #isLeasing = false
   #asking: Promise<void> | undefined
+  #refreshed: Promise<void> | undefined
   readonly #returning = new Set<Promise<unknown>>()
 
   constructor(parts: SitePoolParts) {
@@ -104,6 +75,11 @@ export class SitePool {
 
   get leases(): readonly Lease[] {
     return this.#leases
+  }
+
+  /** Resolves when what was last asked for ahead of need is known here; before that it looks as if it were spent. */
+  get refreshed(): Promise<void> | undefined {
+    return this.#refreshed
   }
 
   take(request: SiteRequest): SiteAnswer | Promise<SiteAnswer> {
@@ -161,25 +137,30 @@ export class SitePool {
   }
 
   #ask(cost: number, { steadyMs }: Moment): void {
-    this.#demand = this.#demand * Math.exp((this.#demandAtMs - steadyMs) / DEMAND_MS) + cost
-    this.#demandAtMs = steadyMs
+    const elapsed = steadyMs - this.#demandAtMs
+    if (elapsed >= 1) {
+      this.#demand *= Math.exp(-elapsed / DEMAND_MS)
+      this.#demandAtMs = steadyMs
+    }
+    this.#demand += cost
   }
 
   #fromLease({ cost, limits, settingsVersion }: SiteRequest, now: Moment): SiteAnswer | undefined {
     this.#retire(now, limits, settingsVersion)
-    const lease = this.#leases.find(({ tokens }) => tokens >= cost)
-    if (lease === undefined) return undefined
-    lease.tokens -= cost
-    this.#parts.counts.localDecisions++
-    this.#refresh(lease)
-    return { outcome: 'charged', now: this.#timeNow(now), states: this.#statesIn(lease.terms.starts) }
+    for (const lease of this.#leases) {
+      if (lease.tokens < cost) continue
+      lease.tokens -= cost
+      this.#parts.counts.localDecisions++
+      this.#refresh(lease)
+      return { outcome: 'charged', now: this.#timeNow(now), states: this.#statesIn(lease.terms.starts) }
+    }
+    return undefined
   }
 
   /** Gives back the leases that may not be used any more: ended ones, and those of other limits. */
   #retire(now: Moment, limits?: readonly number[], settingsVersion = 0): void {
-    const mayStay = (lease: Lease): boolean =>
-      lease.isLive(now) && (limits === undefined || lease.isUnder(limits, settingsVersion))
-    if (this.#leases.every(mayStay)) return
+    if (areUsable(this.#leases, now, limits, settingsVersion)) return
+    const mayStay = (lease: Lease): boolean => areUsable([lease], now, limits, settingsVersion)
     const ended = this.#leases.filter((lease) => !mayStay(lease))
     this.#leases = this.#leases.filter(mayStay)
     for (const lease of ended) this.#return(lease)
@@ -215,17 +196,28 @@ export class SitePool {
 
   #statesIn(starts: readonly number[]): number[] {
     const idle = this.idleIn(starts)
-    const states = this.#seen?.states ?? []
-    return starts.flatMap((start, index) => [start, Math.max(0, (states[2 * index + 1] ?? 0) - idle)])
+    const seen = this.#seen?.states
+    const states = new Array<number>(2 * starts.length).fill(0.5)
+    for (let i = 0; i < starts.length; i++) {
+      states[2 * i] = starts[i]!
+      states[2 * i + 1] = Math.max(0, (seen?.[2 * i + 1] ?? 0) - idle)
+    }
+    return states
+  }
+
+  #idle(): number {
+    let idle = 0
+    for (const { tokens } of this.#leases) idle += tokens
+    return idle
   }
 
   /** Asks ahead of need, when what is left will not last. Opens no window. */
   #refresh({ terms }: Lease): void {
     if (!this.#isLeasing || this.#asking !== undefined) return
-    const left = this.#leases.reduce((sum, { tokens }) => sum + tokens, 0)
-    if (left >= this.#demand / 2) return
+    if (this.#idle() >= this.#demand / 2) return
     const { limits, settingsVersion } = terms
-    this.#asking = this.#grant([], { limits, settingsVersion, mayOpen: false }).then(() => this.#work())
+    this.#refreshed = this.#grant([], { limits, settingsVersion, mayOpen: false })
+    this.#asking = this.#refreshed.then(() => this.#work())
   }
 
   /** Serves those who wait, in order; never rejects. */
@@ -269,11 +261,12 @@ export class SitePool {
     const { calls, keys, newLeaseId, counts } = this.#parts
     const costs = asks.map(({ request }) => request.cost)
     const asked = costs.reduce((sum, cost) => sum + cost, 0)
-    const wanted = Math.max(0, Math.floor(this.#demand) - asked)
+    const idle = this.#idle()
+    const wanted = Math.max(0, Math.floor(this.#demand) - asked - idle)
     const leaseId = newLeaseId()
     counts.grants++
     try {
-      const request = { costs, wanted, limits, settingsVersion, mayOpen, leaseId }
+      const request = { costs, wanted, idle, limits, settingsVersion, mayOpen, leaseId }
       const terms = { id: leaseId, limits, settingsVersion }
       const reply = await calls.grant(keys, request, (late) => this.#grantedLate(late, terms))
       this.#granted(asks, reply, terms)
@@ -323,11 +316,19 @@ export class SitePool {
       this.#notReplicated(asks, answers, new Lease(terms))
       return
     }
+    if (this.#isLost(reply)) this.#parts.counts.counterLosses++
     this.#seen = { now, at: this.#parts.moment(), states: after }
     this.#isLeasing = tokens > charged
     if (tokens > charged) this.#keep(new Lease({ ...terms, tokens: tokens - charged }))
     this.#note(after, { limits, settingsVersion }, reply)
     this.#answer(asks, answers)
+  }
+
+  /** Whether a row is missing that had a window open which has not ended: rows outlive their windows, resets keep them. */
+  #isLost({ cells, now }: GrantReply): boolean {
+    const { lengthsMs } = this.#parts
+    const starts = startsOf(this.#seen?.states ?? [])
+    return starts.some((start, i) => start >= 0 && now < start + lengthsMs[i % lengthsMs.length]! && cells[2 * i]! < 0)
   }
 
   /** Some replica does not have the grant and could take over without it: it is not used. */

@@ -16,6 +16,7 @@ import { Keys } from './keys.ts'
 import { addTo, Outbox } from './outbox.ts'
 import { Sender } from './sender.ts'
 import { ReadStep, ResetStep, SettleStep, type Step, TakeStep, UndoStep } from './steps.ts'
+import type { Turn } from './turn.ts'
 
 /** Calls that wait for an answer, or whose answer may still come; beyond it new ones fail at once. */
 const MAX_UNDER_WAY = 10_000
@@ -28,6 +29,8 @@ export interface LaneParts {
   readonly schema: StoreSchema
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
+  /** Shared with other lanes, so that what they send goes out together. */
+  readonly turn: Turn
 }
 
 /** The counters of one slot, and the calls on their way to it. Every decision is one script's. */
@@ -48,8 +51,13 @@ export class Lane {
     this.#sender = new Sender(parts.connection, parts.deadlineMs, (steps) => this.#batchOf(steps))
     const newBatch = () => this.#batchOf([])
     const underWay = () => this.#underWay
-    this.#asked = new Outbox(newBatch, (batch) => this.#follow(batch, this.#sender.send(batch)), underWay)
-    this.#owed = new Outbox(newBatch, (batch) => this.#follow(batch, this.#sender.sendAnyway(batch)), underWay)
+    this.#asked = new Outbox(parts.turn, newBatch, (batch) => this.#follow(batch, this.#sender.send(batch)), underWay)
+    this.#owed = new Outbox(
+      parts.turn,
+      newBatch,
+      (batch) => this.#follow(batch, this.#sender.sendAnyway(batch)),
+      underWay,
+    )
   }
 
   get keys(): Keys {

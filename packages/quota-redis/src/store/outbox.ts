@@ -1,5 +1,6 @@
 import type { Batch } from './batch.ts'
 import { ReadStep, ResetStep, SettleStep, type Step, TakeStep, UndoStep } from './steps.ts'
+import type { Turn } from './turn.ts'
 
 /** Fewest and most operations that one script call is filled up to. */
 const FEWEST = 32
@@ -12,13 +13,15 @@ const CALLS_UNDER_WAY = 3
 
 /** Gathers what is asked for in one turn of the event loop, so that it goes out together; nobody waits longer. */
 export class Outbox {
+  readonly #turn: Turn
   readonly #newBatch: () => Batch
   readonly #send: (batch: Batch) => void
   readonly #underWay: () => number
   #batch: Batch | undefined
 
   /** @param underWay how many operations wait for their answers now */
-  constructor(newBatch: () => Batch, send: (batch: Batch) => void, underWay: () => number) {
+  constructor(turn: Turn, newBatch: () => Batch, send: (batch: Batch) => void, underWay: () => number) {
+    this.#turn = turn
     this.#newBatch = newBatch
     this.#send = send
     this.#underWay = underWay
@@ -27,7 +30,7 @@ export class Outbox {
   add(step: Step): void {
     if (this.#batch === undefined) {
       this.#batch = this.#newBatch()
-      setImmediate(() => this.flush())
+      this.#turn.atEnd(() => this.flush())
     }
     addTo(this.#batch, step)
     if (this.#batch.isFull || this.#batch.steps.length >= this.#enough()) this.flush()

@@ -13,6 +13,7 @@ import type { OwnClient } from '../client/client-types.ts'
 import { ownClient } from '../client/own-client.ts'
 import { Lane } from './lane.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
+import { Turn } from './turn.ts'
 
 /** A {@link QuotaStore} on one Redis, where many processes share the counters. */
 export interface RedisStore extends QuotaStore {
@@ -64,7 +65,8 @@ class Store implements RedisStore {
   attach(schema: StoreSchema): void {
     this.#schema = sameSchema(this.#schema, schema)
     const { prefix, deadlineMs, testClock } = this.#options
-    this.#lane ??= new Lane({ connection: this.#connection, prefix, schema, deadlineMs, testClock })
+    const turn = new Turn((send) => send())
+    this.#lane ??= new Lane({ connection: this.#connection, prefix, schema, deadlineMs, testClock, turn })
   }
 
   take(request: TakeRequest): Promise<TakeReply> {
