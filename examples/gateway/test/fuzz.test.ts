@@ -155,7 +155,7 @@ async function fuzz(operation: Operation): Promise<void> {
       }
       versionBefore = version()
     }),
-    { numRuns: asksSource(template) ? RUNS / 4 : RUNS },
+    { numRuns: asksSource(template) ? Math.ceil(RUNS / 4) : RUNS },
   )
 }
 
