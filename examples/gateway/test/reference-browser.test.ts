@@ -128,8 +128,8 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     expect(await page.locator(':focus').textContent()).toBe('Score sync')
     expect([await page.title(), await keptBy(page, TYPED)]).toEqual(['Chart preview - API reference', []])
     await page.keyboard.press('Enter')
-    await page.waitForURL('**/reference/#sync')
-    await operations(page)
+    // The address changes before the document does.
+    await shows(page, 'Score sync')
     expect(await page.getByRole('tab', { selected: true }).allTextContents()).toEqual(['Score sync'])
     expect(await page.getByRole('tabpanel', { name: 'Score sync' }).count()).toBe(1)
     await openOperation(operation(page, 'Sync-sync'))
@@ -152,6 +152,11 @@ async function operations(page: Page): Promise<void> {
 /** Chooses another service, and waits until it is shown. */
 async function choose(page: Page, service: string): Promise<void> {
   await page.getByRole('tab', { name: service }).click()
+  await shows(page, service)
+}
+
+/** Waits until the document of a service is there. */
+async function shows(page: Page, service: string): Promise<void> {
   await expect.poll(() => page.title().catch(() => ''), WAITING).toBe(`${service} - API reference`)
   await operations(page)
 }
