@@ -1,10 +1,10 @@
-import { randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import type { AuditLog, Doer } from '../audit/audit-log.ts'
 import type { Db } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Holder } from '../http/request-context.ts'
-import { newToken, TOKEN_PREFIX, tokenHash } from '../users/tokens.ts'
+import { isSameHash, newToken, TOKEN_PREFIX, tokenHash } from '../users/tokens.ts'
 import { userIdSchema } from '../users/user.ts'
 
 /** A service whose callers are no users: score sync with its bots, the chart preview with its keys. */
@@ -49,8 +49,7 @@ export class ServiceCredentials {
       .where('service', '=', service)
       .where('hash', '=', hash)
       .executeTakeFirst()
-    // As with users' tokens: the index compares hashes that nobody can choose; the rest takes constant time.
-    if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined
+    if (row === undefined || !isSameHash(row.hash, hash)) return undefined
     return { id: row.id, name: row.name }
   }
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** Text that every gateway token begins with. */
 export const TOKEN_PREFIX = 'gw_'
@@ -14,4 +14,12 @@ export function newToken(prefix: string = TOKEN_PREFIX): string {
 /** What is stored of a token. A token is random, so that one round of SHA-256 gives nothing to guess at. */
 export function tokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex')
+}
+
+/**
+ * Compares hashes of tokens in constant time. The index that found one has told how much of a *hash* fits, of which
+ * nobody can choose more than a few bits; the rest is told to nobody.
+ */
+export function isSameHash(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(a), Buffer.from(b))
 }

@@ -1,7 +1,7 @@
-import { randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import type { Db } from '../db/schema.ts'
-import { TOKEN_PREFIX, tokenHash } from './tokens.ts'
+import { isSameHash, TOKEN_PREFIX, tokenHash } from './tokens.ts'
 import { type User, userIdSchema } from './user.ts'
 
 /** Users and their gateway tokens. */
@@ -68,8 +68,7 @@ export class UserRepository {
       .select(['users.id', 'users.name', 'users.role', 'gateway_tokens.hash'])
       .where('gateway_tokens.hash', '=', hash)
       .executeTakeFirst()
-    // The index tells how much of a *hash* fits, of which nobody can choose more than a few bits; the rest in constant time.
-    if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined
+    if (row === undefined || !isSameHash(row.hash, hash)) return undefined
     const { id, name, role } = row
     return { id, name, role }
   }
