@@ -13,6 +13,7 @@ import {
   type Quota,
 } from '@scoregw/quota'
 import * as z from 'zod'
+import { isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
 import type { OperationName } from '../quota/policy.ts'
 import { explain } from './explain.ts'
@@ -31,13 +32,12 @@ const REASONS = [
   'quiet',
 ] as const satisfies readonly FactorReasonCode[]
 
-const instant = z.iso.datetime({ precision: 3 })
 const factor = z.number().min(0.75).max(1.5)
 const rate = z.number().min(0).max(1)
 const count = z.int().min(0)
 
 const reasonSchema = z.object({
-  at: instant,
+  at: isoInstant,
   code: z.enum(REASONS),
   msg: z.string().describe('the same in words'),
   from: factor,
@@ -47,8 +47,8 @@ const reasonSchema = z.object({
     .describe('of the last 30 closed minutes, and of the last 5 of them'),
   bounds: z.object({ low: rate, high: rate, recentLow: rate }).describe('Wilson bounds of the error rate'),
   cap: factor.nullable().describe('what no rise goes above'),
-  nextFallAt: instant.nullable().describe('before this instant no counts can lower the factor; null: it is lowest'),
-  nextRiseAt: instant.nullable().describe('before this instant no counts can raise the factor; null: it is highest'),
+  nextFallAt: isoInstant.nullable().describe('before this instant no counts can lower the factor; null: it is lowest'),
+  nextRiseAt: isoInstant.nullable().describe('before this instant no counts can raise the factor; null: it is highest'),
 })
 
 const answer = z.object({

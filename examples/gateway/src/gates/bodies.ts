@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import { envelope } from '../http/envelope.ts'
+import { isoInstant } from '../http/instant.ts'
 import { GATE_IDS, type Gate } from './gate.ts'
 
 export const gatesBody = z.object({})
 
-const date = z.iso.datetime({ precision: 3 }).nullable()
+const date = isoInstant.nullable()
 
 const gateSchema = z.object({
   gateId: z.literal(GATE_IDS),

@@ -1,5 +1,6 @@
 import type { QuotaExceededBody } from '@scoregw/quota'
 import * as z from 'zod'
+import { isoInstant } from '../http/instant.ts'
 
 /** The body of a 429. */
 export const quotaExceededSchema: z.ZodType<QuotaExceededBody> = z
@@ -19,7 +20,7 @@ export const quotaExceededSchema: z.ZodType<QuotaExceededBody> = z
         limit: z.int().describe('Quota of that window, in tokens.'),
         used: z.int().describe('Tokens used in the window.'),
         requested: z.int().describe('Tokens that this request needed.'),
-        resetAt: z.iso.datetime({ precision: 3 }).describe('When the window ends, ISO 8601 UTC.'),
+        resetAt: isoInstant.describe('When the window ends, ISO 8601 UTC.'),
         retryAtBeijing: z
           .string()
           .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)

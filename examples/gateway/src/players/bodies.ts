@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { envelope } from '../http/envelope.ts'
+import { isoInstant } from '../http/instant.ts'
 
 export const playerBody = z.object({})
 
@@ -10,6 +11,6 @@ export const playerAnswer = envelope(
     playerRating: z.int(),
     playCount: z.int(),
     /** When this or a score changed last. */
-    updatedAt: z.iso.datetime({ precision: 3 }),
+    updatedAt: isoInstant,
   }),
 )

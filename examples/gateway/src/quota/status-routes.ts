@@ -1,9 +1,10 @@
 import { type Quota, quotaStatusBody } from '@scoregw/quota'
 import * as z from 'zod'
+import { isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
 import type { OperationName } from './policy.ts'
 
-const instant = z.iso.datetime({ precision: 3 }).nullable()
+const instant = isoInstant.nullable()
 
 const windowStatus = z
   .object({

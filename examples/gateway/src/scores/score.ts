@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CHART_TYPES, type Chart, chartTypeOf, LEVELS } from '../charts/chart.ts'
+import { isoInstant } from '../http/instant.ts'
 import { MAX_ACHIEVEMENT, scoreRank } from './achievement.ts'
 import { dxScoreMax, dxStar } from './dx-score.ts'
 
@@ -10,7 +11,6 @@ export const MUSIC_ID = 'Id of the music; with `level` it names a chart.'
 export const LEVEL = '0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.'
 
 const level = z.literal(LEVELS).describe(LEVEL)
-const isoInstant = z.iso.datetime({ precision: 3 })
 
 /** A score as clients see it. */
 export const scoreSchema = z

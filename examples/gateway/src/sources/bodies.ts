@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { envelope } from '../http/envelope.ts'
+import { isoInstant } from '../http/instant.ts'
 
 const MAX_CREDENTIAL_LENGTH = 512
 const CREDENTIAL_ERROR = `expected 1 to ${MAX_CREDENTIAL_LENGTH} visible ASCII characters`
@@ -24,6 +25,6 @@ export const importAnswer = envelope(
     unchanged: z.int().min(0),
     skipped: z.int().min(0),
     errors: z.array(z.object({ path: z.string(), msg: z.string() })).readonly(),
-    syncedAt: z.iso.datetime({ precision: 3 }),
+    syncedAt: isoInstant,
   }),
 )

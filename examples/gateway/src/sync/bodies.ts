@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isoInstant } from '../http/instant.ts'
 import { MAX_RECORDS } from '../sources/records.ts'
 
 /** Largest body of a request, in bytes: so many records with long titles, their letters escaped. */
@@ -108,7 +109,7 @@ export const snapshotAnswer = z.object({
   chunks: z.array(z.object({ chunk_index: z.int().nullable(), checksum: z.string() })),
   missing: z.array(z.int()),
   /** When it expires, or did; `null` once it is finished. */
-  expires_at: z.iso.datetime({ precision: 3 }).nullable(),
+  expires_at: isoInstant.nullable(),
 })
 
 export const playerParams = z.object({ qq: qqText })
@@ -122,7 +123,7 @@ export const playerAnswer = z.object({
   play_count: z.int().nullable(),
   stored_records: z.int(),
   open_snapshot_id: z.string().nullable(),
-  synced_at: z.iso.datetime({ precision: 3 }).nullable(),
+  synced_at: isoInstant.nullable(),
   records: z.array(
     z.object({
       song_id: z.int(),

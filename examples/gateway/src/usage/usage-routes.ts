@@ -1,5 +1,6 @@
 import type { Clock, OutcomeRecorder, OutcomeStore } from '@scoregw/quota'
 import * as z from 'zod'
+import { isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
 import { bucketRange, bucketsOf, summaryOf } from './failure-rate.ts'
 
@@ -28,7 +29,7 @@ const count = z.int().min(0)
 const rate = z.number().min(0).max(1)
 
 const bucket = z.object({
-  ts: z.iso.datetime({ precision: 3 }),
+  ts: isoInstant,
   bucketUnix: z.int().describe('the same, in seconds since the epoch'),
   calls: count,
   codeZero: count.describe('server internal errors without an answer to pass on (httpStatus 0)'),
@@ -45,8 +46,8 @@ const answer = z.object({
   scope: z.literal('Site'),
   days: z.int(),
   bucketMinutes: z.int(),
-  since: z.iso.datetime({ precision: 3 }),
-  until: z.iso.datetime({ precision: 3 }),
+  since: isoInstant,
+  until: isoInstant,
   series: z.array(bucket),
   summary: z.object(totals),
 })
