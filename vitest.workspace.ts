@@ -24,7 +24,8 @@ const folders = [
 const projects = folders.map(
   (folder): TestProjectInlineConfiguration => ({
     plugins: [luaAsText],
-    resolve: { conditions },
+    // Where a package names its main file without an extension, Node takes `.js`: so it is there once, whoever imports it.
+    resolve: { conditions, extensions: ['.js', '.mjs', '.ts', '.json'] },
     ssr: { resolve: { conditions } },
     test: {
       name: folder.replace(/^packages\//, ''),

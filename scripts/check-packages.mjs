@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { manifestOf, published, root, run } from './workspace.mjs'
 
-const pnpm = ['--yes', 'pnpm@12.21.0']
+const pnpm = ['--yes', manifestOf('.').packageManager]
 const temporary = mkdtempSync(join(tmpdir(), 'quota-packed-'))
 const modules = join(temporary, 'node_modules')
 let failed = false
@@ -15,6 +15,7 @@ try {
   for (const folder of published) await checkTarball(folder)
   for (const folder of published) await checkLoads(manifestOf(folder).name)
   for (const folder of published) await checkOtherEntries(folder)
+  await checkErrors()
 } finally {
   rmSync(temporary, { recursive: true, force: true })
 }
@@ -63,6 +64,21 @@ async function checkLoads(name) {
   const some = 'if (Object.keys(loaded).length === 0) throw new Error("no exports")'
   await step(`${name}: import`, 'node', [file('mjs', `import * as loaded from '${name}'\n${some}`)])
   await step(`${name}: require`, 'node', [file('cjs', `const loaded = require('${name}')\n${some}`)])
+}
+
+/** Errors of one build are known to the class of the other. */
+async function checkErrors() {
+  const path = join(temporary, 'errors.mjs')
+  const lines = [
+    "import { createRequire } from 'node:module'",
+    "import { QuotaError } from '@scoregw/quota'",
+    "const { QuotaError: Other } = createRequire(import.meta.url)('@scoregw/quota')",
+    'const known = (Class, error) => error instanceof Class',
+    "const both = known(QuotaError, new Other('store_full', '')) && known(Other, new QuotaError('store_full', ''))",
+    "if (Other === QuotaError || !both) throw new Error('an error of the other build is not known')",
+  ]
+  writeFileSync(path, lines.join('\n'))
+  await step('errors of the other build', 'node', [path])
 }
 
 async function step(title, command, args, cwd) {

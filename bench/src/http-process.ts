@@ -1,7 +1,14 @@
-// Serves one app of the HTTP suite on a free port: `http-process.ts APP`; the port goes to the parent. Ends with it.
+// Serves one app of the HTTP suite: `http-process.ts FRAMEWORK CONTESTANT`. Its port goes to the parent, and whenever the
+// parent asks, the time its processor has worked, in microseconds. Ends with the parent.
 import type { AddressInfo } from 'node:net'
-import { APPS, type AppName } from './http/apps.ts'
+import { type ContestantName, FRAMEWORKS } from './http/apps.ts'
 
-const app = APPS[process.argv[2] as AppName]()
-const server = app.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
+const [, , framework = '', contestant = ''] = process.argv
+const start = FRAMEWORKS[framework]?.[contestant as ContestantName]
+if (start === undefined) throw new Error(`no ${contestant} of ${framework}`)
+process.send?.(((await start()).address() as AddressInfo).port)
+process.on('message', () => {
+  const { user, system } = process.cpuUsage()
+  process.send?.(user + system)
+})
 process.once('disconnect', () => process.exit())

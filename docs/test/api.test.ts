@@ -16,11 +16,14 @@ function exportsOf(path: string): string[] {
 
 it.each([
   ['packages/quota/src/index.ts', 'docs/reference/api.md'],
-  ['packages/quota/src/rows.ts', 'docs/reference/rows.md'],
+  ['packages/quota/src/store.ts', 'docs/reference/store.md'],
+  ['packages/quota/src/adaptive.ts', 'docs/reference/adaptive.md'],
+  ['packages/quota/src/options.ts', 'docs/reference/options.md'],
   ['packages/quota/src/prometheus.ts', 'docs/reference/prometheus.md'],
+  ['packages/quota/src/http.ts', 'docs/reference/http.md'],
 ])('every export of %s is in %s, once, and nothing else is', (source, page) => {
   const exported = exportsOf(source)
   expect(exported.length).toBeGreaterThan(1)
-  const rows = [...readPage(page).matchAll(/^\| `([A-Za-z_]+)(?:[(<][^`]*)?` +\|/gm)]
+  const rows = [...readPage(page).matchAll(/^\| `([A-Za-z_0-9]+)(?:[(<][^`]*)?` +\|/gm)]
   expect(rows.map(([, name]) => name).sort()).toEqual(exported.sort())
 })

@@ -28,12 +28,18 @@ export function readPage(page: string): string {
   return readFileSync(join(root, page), 'utf8')
 }
 
+/** Code that tests import; a page shows it as it is, and there it needs no second check. */
+const tested = new Set(
+  readdirSync(join(root, 'docs/code')).map((name) => readFileSync(join(root, 'docs/code', name), 'utf8')),
+)
+
 const FENCE = /^```ts(?<flags>[^\n]*)\n(?<code>.*?)^```$/gms
 
-/** The blocks of a page that are marked `ts`. */
+/** The blocks of a page that are marked `ts`, and that no test imports from a file of their own. */
 export function snippetsOf(page: string): Snippet[] {
   const text = readPage(page)
-  return [...text.matchAll(FENCE)].map(({ index, groups }) => {
+  const blocks = [...text.matchAll(FENCE)].filter(({ groups }) => !tested.has(groups?.code ?? ''))
+  return blocks.map(({ index, groups }) => {
     const { flags = '', code = '' } = groups ?? {}
     const line = text.slice(0, index).split('\n').length + 1
     // A server would take a port that the machine may need.

@@ -66,7 +66,7 @@ describe('the snippets of the documentation', () => {
     expect(snippets.length).toBeGreaterThan(20)
   })
 
-  it('have no type errors', () => expect(typeErrors()).toEqual([]), 60_000)
+  it('have no type errors', () => expect(typeErrors()).toEqual([]), 120_000)
 
   it('print what they say', async () => {
     const run = snippets.filter((snippet) => snippet.run)

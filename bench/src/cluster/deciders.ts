@@ -1,4 +1,5 @@
-import { createQuota, defaultPolicy, type LimitTable, MAX_LIMIT, type Policy } from '@scoregw/quota'
+import { createQuota, defaultPolicy, type LimitTable, type Policy } from '@scoregw/quota'
+import { MAX_LIMIT, storeSchema } from '@scoregw/quota/store'
 import { type LeasedRedisStore, leasedRedisStore, redisStore } from '@scoregw/quota-redis'
 import { Cluster } from 'ioredis'
 
@@ -71,16 +72,16 @@ export function leased(
 
 /** Decisions that ask no server, as nothing but the leased site is counted. */
 export function local(seeds: Seeds): ClusterDecider {
-  const { windows, categories, layers } = policyOf(MAX_LIMIT)
+  const { windows, layers, ...policy } = policyOf(MAX_LIMIT)
   const store = leasedRedisStore({ client: client(seeds), prefix: 'local', deadlineMs: 1_000 })
-  store.attach({ windows, categories, layers })
+  const counters = store.open(storeSchema({ windows, layers, ...policy }))
   const site = layers.findIndex(({ shared }) => shared)
   const quotas = { layers: [site], limits: windows.map(() => MAX_LIMIT) }
   return {
     name: LOCAL,
     store,
     admit: async (subject) =>
-      (await store.take({ subject, category: 1, quotas, cost: COST, settingsVersion: 0 })).outcome === 'admitted',
+      (await counters.take({ subject, category: 1, quotas, cost: COST })).outcome === 'admitted',
     stop: () => store.close(),
   }
 }

@@ -1,44 +1,126 @@
-import { createQuota, defaultPolicy, MAX_LIMIT } from '@scoregw/quota'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import rateLimitOfFastify from '@fastify/rate-limit'
+import { getRequestListener } from '@hono/node-server'
+import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
+import { MAX_LIMIT } from '@scoregw/quota/store'
 import { quotaMiddleware } from '@scoregw/quota-express'
-import express, { type Express, type Request, type RequestHandler } from 'express'
+import { quotaFastify } from '@scoregw/quota-fastify'
+import { quotaMiddleware as quotaOfHono } from '@scoregw/quota-fetch/hono'
+import express, { type Request, type RequestHandler } from 'express'
 import { rateLimit } from 'express-rate-limit'
+import fastify, { type FastifyInstance } from 'fastify'
+import { Hono, type MiddlewareHandler } from 'hono'
+import { rateLimiter } from 'hono-rate-limiter'
 
 /** The header that says who asks. */
 export const USER_HEADER = 'x-user'
 
-const WINDOWS_MS = [3_600_000, 18_000_000, 86_400_000]
+const HOUR_MS = 3_600_000
+const NO_LIMIT = 10 ** 9
 
-/** The apps that are measured, the bare one first: each answers `POST /` with the same few bytes. */
-export const APPS = {
-  'bare Express': () => app(),
-  'quota-express: six counters': () => app(metered()),
-  'express-rate-limit: one limit': () => app(limited(3_600_000, userOf)),
-  'express-rate-limit: six limits': () =>
-    app(
-      ...WINDOWS_MS.map((windowMs) => limited(windowMs, userOf)),
-      ...WINDOWS_MS.map((windowMs) => limited(windowMs, () => 'all')),
-    ),
-} as const satisfies Readonly<Record<string, () => Express>>
+/** An app that is measured, on a port of its own. */
+export type AppStart = () => Promise<Server>
 
-export type AppName = keyof typeof APPS
+/** What a framework's apps are called. */
+export const CONTESTANTS = ['bare', 'quota, draft-10 fields', 'quota, no fields', 'its own limiter, one limit'] as const
+export type ContestantName = (typeof CONTESTANTS)[number]
 
-function app(...middleware: RequestHandler[]): Express {
-  return express().post('/', ...middleware, (_req, res) => {
-    res.json({ ok: true })
-  })
+/** The apps by framework, the bare one first: each answers `POST /` with the same few bytes. */
+export const FRAMEWORKS: Readonly<Record<string, Readonly<Record<ContestantName, AppStart>>>> = {
+  Express: {
+    bare: () => expressApp(),
+    'quota, draft-10 fields': () => expressApp(quotaMiddleware(options('draft-10')).operation('write')),
+    'quota, no fields': () => expressApp(quotaMiddleware(options(false)).operation('write')),
+    'its own limiter, one limit': () =>
+      expressApp(rateLimit({ windowMs: HOUR_MS, limit: NO_LIMIT, keyGenerator: ofExpress, ...FIELDS_OF_DRAFT_8 })),
+  },
+  Fastify: {
+    bare: () => fastifyApp(async () => undefined),
+    'quota, draft-10 fields': () => fastifyApp(quotaOfFastify('draft-10')),
+    'quota, no fields': () => fastifyApp(quotaOfFastify(false)),
+    'its own limiter, one limit': () =>
+      fastifyApp(async (app) => {
+        await app.register(rateLimitOfFastify, {
+          max: NO_LIMIT,
+          timeWindow: HOUR_MS,
+          keyGenerator: ({ headers }) => String(headers[USER_HEADER]),
+        })
+      }),
+  },
+  Hono: {
+    bare: () => honoApp(),
+    'quota, draft-10 fields': () => honoApp(quotaOfHono(optionsOfHono('draft-10')).operation('write')),
+    'quota, no fields': () => honoApp(quotaOfHono(optionsOfHono(false)).operation('write')),
+    'its own limiter, one limit': () =>
+      honoApp(
+        rateLimiter({
+          windowMs: HOUR_MS,
+          limit: NO_LIMIT,
+          keyGenerator: (c) => c.req.header(USER_HEADER) ?? 'nobody',
+          standardHeaders: 'draft-7',
+        }) as MiddlewareHandler,
+      ),
+  },
 }
 
-function userOf(req: Request): string {
+const FIELDS_OF_DRAFT_8 = { standardHeaders: 'draft-8', legacyHeaders: false } as const
+
+type Fields = 'draft-10' | false
+
+/** Six counters that refuse nobody. */
+function engine(): Quota<'read' | 'write'> {
+  const windows = { '1h': MAX_LIMIT, '5h': MAX_LIMIT, '1d': MAX_LIMIT }
+  const layer = { read: windows, write: windows }
+  return createQuota({ policy: defaultPolicy({ base: { personal: layer, site: layer } }) })
+}
+
+function ofExpress(req: Request): string {
   return req.get(USER_HEADER) ?? 'nobody'
 }
 
-function metered(): RequestHandler {
-  const windows = { '1h': MAX_LIMIT, '5h': MAX_LIMIT, '1d': MAX_LIMIT }
-  const layer = { read: windows, write: windows }
-  const quota = createQuota({ policy: defaultPolicy({ base: { personal: layer, site: layer } }) })
-  return quotaMiddleware({ quota, subject: userOf, standardHeaders: 'draft-10' }).operation('write')
+function options(standardHeaders: Fields) {
+  return { quota: engine(), subject: ofExpress, standardHeaders } as const
 }
 
-function limited(windowMs: number, keyGenerator: (req: Request) => string): RequestHandler {
-  return rateLimit({ windowMs, limit: 10 ** 9, keyGenerator, standardHeaders: 'draft-8', legacyHeaders: false })
+function optionsOfHono(standardHeaders: Fields) {
+  return {
+    quota: engine(),
+    subject: (c: { req: { header(name: string): string | undefined } }) => c.req.header(USER_HEADER),
+    standardHeaders,
+  } as const
+}
+
+function expressApp(...middleware: RequestHandler[]): Promise<Server> {
+  const app = express().post('/', ...middleware, (_req, res) => {
+    res.json({ ok: true })
+  })
+  return listening(createServer(app as RequestListener))
+}
+
+function quotaOfFastify(standardHeaders: Fields): (app: FastifyInstance) => Promise<void> {
+  return async (app) => {
+    const subject = ({ headers }: { headers: NodeJS.Dict<string | string[]> }): string => String(headers[USER_HEADER])
+    await app.register(quotaFastify, { quota: engine(), subject, standardHeaders, operation: () => 'write' })
+  }
+}
+
+async function fastifyApp(limit: (app: FastifyInstance) => Promise<void>): Promise<Server> {
+  const app = fastify()
+  await limit(app)
+  app.post('/', async () => ({ ok: true }))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return app.server
+}
+
+function honoApp(...middleware: MiddlewareHandler[]): Promise<Server> {
+  const app = new Hono()
+  for (const each of middleware) app.use('/', each)
+  app.post('/', (c) => c.json({ ok: true }))
+  return listening(createServer(getRequestListener(app.fetch)))
+}
+
+async function listening(server: Server): Promise<Server> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return server
 }

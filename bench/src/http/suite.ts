@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import autocannon from 'autocannon'
-import { atLeast, type Findings, resultOf } from '../report.ts'
+import { atLeast, type Findings, type Rate, resultOf, type Target } from '../report.ts'
 import { type Contestant, interleave } from '../rounds.ts'
-import { APPS, type AppName, USER_HEADER } from './apps.ts'
+import { CONTESTANTS, type ContestantName, FRAMEWORKS, USER_HEADER } from './apps.ts'
 
 const CONNECTIONS = 32
 const USERS = 1_000
@@ -15,31 +15,76 @@ interface Served {
   readonly child: ChildProcess
 }
 
-/** Requests answered by Express, each app in a process of its own and the load from this one. */
+/**
+ * Requests that a framework answers in a second of its process' processor time, each app in a process of its own and the
+ * load from this one. The wall's clock says little where both share processors.
+ */
 export async function http(quick: boolean): Promise<Findings> {
-  console.log(`http: ${CONNECTIONS} connections, ${USERS} users, a server process under load from another`)
-  const served = await Promise.all((Object.keys(APPS) as AppName[]).map(serve))
+  console.log(`http: ${CONNECTIONS} connections, ${USERS} users; requests a second of the server's processor time`)
+  const found: { readonly results: Rate[]; readonly targets: Target[] } = { results: [], targets: [] }
+  for (const framework of Object.keys(FRAMEWORKS)) {
+    const results = await measured(framework, quick)
+    found.results.push(...results)
+    if (!quick) found.targets.push(...targetsOf(framework, results))
+  }
+  return found
+}
+
+async function measured(framework: string, quick: boolean): Promise<Rate[]> {
+  const served: Served[] = []
+  // Whether the suite runs is seen by two.
+  const names = quick ? CONTESTANTS.slice(0, 2) : CONTESTANTS
   try {
-    const options = quick ? { rounds: 1, roundMs: 100, warmUpMs: 100 } : { rounds: 9, roundMs: 1_500, warmUpMs: 3_000 }
-    const contestants = served.map(({ contestant }) => contestant)
-    const results = await interleave(contestants, options)
-    const ours = resultOf(results, 'quota-express: six counters' satisfies AppName)
-    return { results, targets: [atLeast('quota-express, of bare Express', 0.9, ours.ratio)] }
+    served.push(...(await Promise.all(names.map((name) => serve(framework, name)))))
+    const options = quick ? { rounds: 1, roundMs: 100, warmUpMs: 100 } : { rounds: 10, roundMs: 1_500, warmUpMs: 3_000 }
+    return await interleave(
+      served.map(({ contestant }) => contestant),
+      options,
+    )
   } finally {
     for (const { child } of served) child.disconnect()
   }
 }
 
-async function serve(name: AppName): Promise<Served> {
-  const child = fork(new URL('../http-process.ts', import.meta.url), [name], { execArgv: process.execArgv })
-  const [port] = (await once(child, 'message')) as [number]
-  return { child, contestant: { name, perSecondOver: (durationMs) => load(name, port, durationMs) } }
+function targetsOf(framework: string, results: readonly Rate[]): Target[] {
+  const ratioOf = (name: ContestantName): number => resultOf(results, nameOf(framework, name)).ratio
+  const withFields = ratioOf('quota, draft-10 fields')
+  const limiter = ratioOf('its own limiter, one limit')
+  return [
+    atLeast(`${framework}, draft-10 fields, of bare`, 0.87, withFields),
+    atLeast(`${framework}, no fields, of bare`, 0.93, ratioOf('quota, no fields')),
+    atLeast(`${framework}, draft-10 fields, of its own limiter`, 1, withFields / limiter),
+  ]
 }
 
-/** Requests answered in a second; an error when any was not answered with 200. */
-async function load(name: AppName, port: number, durationMs: number): Promise<number> {
+function nameOf(framework: string, name: ContestantName): string {
+  return `${framework}: ${name}`
+}
+
+async function serve(framework: string, name: ContestantName): Promise<Served> {
+  const child = fork(new URL('../http-process.ts', import.meta.url), [framework, name], { execArgv: process.execArgv })
+  const [port] = (await once(child, 'message')) as [number]
+  const title = nameOf(framework, name)
+  const perSecondOver = async (durationMs: number): Promise<number> => {
+    const before = await cpuUsOf(child)
+    const answered = await load(title, port, durationMs)
+    return (answered * 1_000_000) / ((await cpuUsOf(child)) - before)
+  }
+  return { child, contestant: { name: title, perSecondOver } }
+}
+
+/** Microseconds that a process has kept a processor busy. */
+async function cpuUsOf(child: ChildProcess): Promise<number> {
+  const answer = once(child, 'message')
+  child.send('cpu')
+  const [cpuUs] = (await answer) as [number]
+  return cpuUs
+}
+
+/** Requests that were answered; an error when any was not answered with 200. */
+async function load(title: string, port: number, durationMs: number): Promise<number> {
   const requests = Array.from({ length: USERS }, (_, index) => ({ headers: { [USER_HEADER]: `user-${index}` } }))
-  const { non2xx, errors, timeouts, duration, ...result } = await autocannon({
+  const { non2xx, errors, timeouts, ...result } = await autocannon({
     url: `http://127.0.0.1:${port}`,
     method: 'POST',
     connections: CONNECTIONS,
@@ -48,7 +93,7 @@ async function load(name: AppName, port: number, durationMs: number): Promise<nu
     requests,
   })
   if (non2xx + errors + timeouts > 0) {
-    throw new Error(`${name}: ${non2xx} refused, ${errors} errors, ${timeouts} timed out`)
+    throw new Error(`${title}: ${non2xx} refused, ${errors} errors, ${timeouts} timed out`)
   }
-  return result['2xx'] / duration
+  return result['2xx']
 }

@@ -1,4 +1,5 @@
-import { createQuota, defaultPolicy, type Limit, type LimitTable, MAX_LIMIT, type Quota } from '@scoregw/quota'
+import { createQuota, defaultPolicy, type Limit, type LimitTable, type SyncQuota } from '@scoregw/quota'
+import { MAX_LIMIT } from '@scoregw/quota/store'
 import type { Contestant } from '../rounds.ts'
 import { deciding } from './contestant.ts'
 
@@ -6,7 +7,7 @@ import { deciding } from './contestant.ts'
 export const COST = 15
 
 /** An engine with one operation of {@link COST} tokens; `site` has room for everything. */
-export function engine(personal: Limit): Quota<'music.upsert'> {
+export function engine(personal: Limit): SyncQuota<'music.upsert'> {
   const windows = (limit: Limit) => ({ '1h': limit, '5h': MAX_LIMIT, '1d': MAX_LIMIT })
   const layer = (limit: Limit) => ({ read: windows(limit), write: windows(limit) })
   const base: LimitTable = { personal: layer(personal), site: layer(MAX_LIMIT) }

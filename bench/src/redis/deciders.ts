@@ -1,4 +1,5 @@
-import { createQuota, defaultPolicy, type LimitTable, MAX_LIMIT } from '@scoregw/quota'
+import { createQuota, defaultPolicy, type LimitTable } from '@scoregw/quota'
+import { MAX_LIMIT } from '@scoregw/quota/store'
 import { redisStore } from '@scoregw/quota-redis'
 import { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'

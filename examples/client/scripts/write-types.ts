@@ -8,7 +8,7 @@ import { SERVICES, typesFile, typesOf } from './types-of.ts'
 const TITLES = { gateway: 'Score gateway', sync: 'Score sync', charts: 'Chart preview' } as const
 
 const dataDir = mkdtempSync(join(tmpdir(), 'client-types-'))
-const gateway = spawn('npm', ['run', '--silent', 'gateway:start'], {
+const gateway = spawn('npm', ['run', '--silent', 'start'], {
   cwd: join(import.meta.dirname, '../../..'),
   env: { ...process.env, PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn' },
   stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,9 +1,8 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Api } from './api/api.ts'
 import { Header } from './header.tsx'
 import { prefer, preferenceOf } from './preferences.ts'
-import { SessionContext } from './session.ts'
+import { type Session, SessionContext } from './session.ts'
 import { SignIn } from './sign-in.tsx'
 import { SignedIn } from './signed-in.tsx'
 import { LANGUAGES, type Language, preferredLanguage, SpeechContext, speechOf } from './words/words.ts'
@@ -12,7 +11,7 @@ import { LANGUAGES, type Language, preferredLanguage, SpeechContext, speechOf } 
 export function App(): JSX.Element {
   const [language, setLanguage] = useLanguage()
   const speech = useMemo(() => speechOf(language), [language])
-  const [api, setApi] = useState<Api>()
+  const [session, setSession] = useState<Session>()
   const [hasEnded, setEnded] = useState(false)
 
   useEffect(() => {
@@ -21,15 +20,15 @@ export function App(): JSX.Element {
   }, [language, speech])
 
   const end = (): void => {
-    setApi(undefined)
+    setSession(undefined)
     setEnded(true)
   }
 
   return (
     <SpeechContext.Provider value={speech}>
-      <SessionContext.Provider value={api}>
-        <Header language={language} onLanguage={setLanguage} isSignedIn={api !== undefined} />
-        {api === undefined ? <SignIn hasEnded={hasEnded} onSignedIn={setApi} onEnded={end} /> : <SignedIn />}
+      <SessionContext.Provider value={session}>
+        <Header language={language} onLanguage={setLanguage} isSignedIn={session !== undefined} />
+        {session === undefined ? <SignIn hasEnded={hasEnded} onSignedIn={setSession} onEnded={end} /> : <SignedIn />}
       </SessionContext.Provider>
     </SpeechContext.Provider>
   )

@@ -1,14 +1,29 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Api } from './api/api.ts'
+import type { Policy } from './api/documents.ts'
 
-export const SessionContext: ReturnType<typeof createContext<Api | undefined>> = createContext<Api | undefined>(
+/** Whoever has signed in: the API with the token, and what limits the gateway has. */
+export interface Session {
+  readonly api: Api
+  readonly policy: Policy
+}
+
+export const SessionContext: ReturnType<typeof createContext<Session | undefined>> = createContext<Session | undefined>(
   undefined,
 )
 
 /** The API with the token of whoever has signed in; only for what is shown after that. */
 export function useApi(): Api {
-  const api = useContext(SessionContext)
-  if (api === undefined) throw new Error('nobody has signed in')
-  return api
+  return useSession().api
+}
+
+export function usePolicy(): Policy {
+  return useSession().policy
+}
+
+function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (session === undefined) throw new Error('nobody has signed in')
+  return session
 }

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Api } from './api/api.ts'
 import type { ApiError } from './api/api-error.ts'
+import type { Session } from './session.ts'
 import { ErrorNotice } from './ui/notice.tsx'
 import { useAction } from './ui/use-action.ts'
 import { useWords } from './words/words.ts'
@@ -9,7 +10,7 @@ import { useWords } from './words/words.ts'
 interface SignInProps {
   /** Somebody was signed in, and the gateway does not take the token any more. */
   readonly hasEnded: boolean
-  onSignedIn(api: Api): void
+  onSignedIn(session: Session): void
   onEnded(): void
 }
 
@@ -24,13 +25,12 @@ export function SignIn({ hasEnded, onSignedIn, onEnded }: SignInProps): JSX.Elem
     const api = new Api(token.trim(), () => {
       if (isIn.current) onEnded()
     })
-    const isGood = await run(async () => {
-      await api.settings()
+    await run(async () => {
+      const policy = await api.policy()
+      isIn.current = true
+      setToken('')
+      onSignedIn({ api, policy })
     })
-    if (!isGood) return
-    isIn.current = true
-    setToken('')
-    onSignedIn(api)
   }
 
   return (

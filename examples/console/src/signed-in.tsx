@@ -1,10 +1,11 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import type { Settings } from './api/documents.ts'
 import { AuditPage } from './audit/audit-page.tsx'
 import { CredentialsPage } from './credentials/credentials-page.tsx'
 import { ErrorsPage } from './errors/errors-page.tsx'
 import { hrefOf, PAGES, type Route, useRoute } from './route.ts'
-import { useApi } from './session.ts'
+import { useApi, usePolicy } from './session.ts'
 import { readSettings, settingsFields } from './settings/fields.ts'
 import { SettingsPage } from './settings/settings-page.tsx'
 import type { Editor } from './ui/use-editor.ts'
@@ -17,15 +18,17 @@ import { useWords } from './words/words.ts'
 export function SignedIn(): JSX.Element {
   const words = useWords()
   const api = useApi()
+  const policy = usePolicy()
   const route = useRoute()
   const settings = useEditor(
     {
       load: () => api.settings(),
-      store: (body, etag) => api.replaceSettings(body, etag),
-      toFields: settingsFields,
-      read: readSettings,
+      store: (body: Settings, etag) => api.replaceSettings(body, etag),
+      toFields: (document) => settingsFields(policy, document),
+      read: (fields) => readSettings(policy, fields),
+      notInForce: ({ faults = [] }) => faults,
     },
-    [api],
+    [api, policy],
   )
   const isDirty = settings.changed.length > 0
   useWarningOf(isDirty)

@@ -15,9 +15,9 @@ import { checksOf } from './health/readiness.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
-import type { QuotaBackend } from './quota/backend.ts'
+import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
 import { embeddedBackend } from './quota/embedded-backend.ts'
-import { gatewayPolicy, type OperationName } from './quota/policy.ts'
+import { type GatewayPolicy, gatewayPolicy, type OperationName } from './quota/policy.ts'
 import { redisBackend } from './quota/redis-backend.ts'
 import { ScoreRepository } from './scores/score-repository.ts'
 import { ScoreService } from './scores/score-service.ts'
@@ -27,10 +27,18 @@ import { forgetSnapshots } from './sync/forget-snapshots.ts'
 import { SyncService } from './sync/sync-service.ts'
 import { UserRepository } from './users/user-repository.ts'
 
+/**
+ * How long a decision waits for settings from the database, where requests of a burst queue for connections; counters on
+ * Redis keep a shorter time of their own. In milliseconds.
+ */
+const SETTINGS_DEADLINE_MS = 1_000
+
 export interface AppOptions {
   readonly config: Config
   readonly clock: Clock
   readonly logger: Logger
+  /** @default the gateway's own */
+  readonly policy?: GatewayPolicy | undefined
 }
 
 /** The three services without servers and without timers: whoever starts them brings both, and does the chores. */
@@ -54,6 +62,9 @@ export interface App {
   close(): Promise<void>
 }
 
+/** Most faults of a stored document that the log tells one by one. */
+const MAX_LOGGED = 20
+
 /**
  * Puts the gateway together.
  * @throws {ConfigError} when what the configuration names must not be used
@@ -68,7 +79,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 }
 
-async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App> {
+async function appOn(db: Db, { config, clock, logger, policy = gatewayPolicy }: AppOptions): Promise<App> {
   const users = new UserRepository(db, clock)
   const audit = new AuditLog(db, clock)
   const credentials = new ServiceCredentials(db, clock, audit)
@@ -79,9 +90,9 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
 
   const sources = createSources({ db, clock, logger, scores, ...config.sources, random: Math.random })
 
-  const backend = await backendOf(db, config, clock, logger)
+  const backend = await backendOf(db, config, { clock, logger, policy })
   const adaptive = adaptiveMode(db, clock)
-  const quota = await quotaOf(backend, adaptive, config, clock)
+  const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
 
   const metrics = gatewayMetrics(quota, backend.leases)
 
@@ -135,18 +146,24 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
   }
 }
 
-function backendOf(db: Db, { redisUrl: url }: Config, clock: Clock, logger: Logger): Promise<QuotaBackend> {
-  return url === undefined ? embeddedBackend(db, clock) : redisBackend({ db, clock, url, logger })
+function backendOf(db: Db, { redisUrl: url }: Config, options: Omit<BackendOptions, 'db'>): Promise<QuotaBackend> {
+  return url === undefined ? embeddedBackend({ db, ...options }) : redisBackend({ db, url, ...options })
 }
 
 async function quotaOf(
+  policy: GatewayPolicy,
   backend: QuotaBackend,
   { factorStore: factor }: AdaptiveMode,
   { failurePolicy }: Config,
-  clock: Clock,
+  { clock, logger }: Pick<AppOptions, 'clock' | 'logger'>,
 ): Promise<Quota<OperationName>> {
   const { store, settings: settingsStore } = backend
-  const quota = createQuota({ policy: gatewayPolicy, store, settingsStore, failurePolicy, clock, adaptive: { factor } })
+  const deadlineMs = SETTINGS_DEADLINE_MS
+  const quota = createQuota({ policy, store, settingsStore, failurePolicy, clock, deadlineMs, adaptive: { factor } })
+  quota.on('settingsFault', ({ of, faults }) => {
+    const first = faults.slice(0, MAX_LOGGED)
+    logger.warn({ of, faults: first, count: faults.length }, 'some of the stored settings is not in force')
+  })
   try {
     await backend.begin()
     await quota.ready()

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
-import { type Clock, systemClock } from '@scoregw/quota'
+import type { Clock } from '@scoregw/quota'
+import { systemClock } from '@scoregw/quota/store'
 import type { Addresses, Ports } from './addresses.ts'
 import { type App, createApp } from './app.ts'
 import { type Repeated, repeat } from './chores.ts'
@@ -8,6 +9,7 @@ import { type DemoCredentials, ensureDemo, removeDemo } from './demo/demo.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Logger } from './log/logger.ts'
 import { metricsHandler } from './metrics/metrics-server.ts'
+import type { GatewayPolicy } from './quota/policy.ts'
 
 /** How long requests in flight may take to end when the gateway stops; the rest of 10 s is for closing. */
 const STOP_GRACE_MS = 8_000
@@ -25,9 +27,17 @@ export interface Gateway {
   stop(): Promise<void>
 }
 
+export interface GatewayOptions {
+  /** @default the machine's */
+  readonly clock?: Clock | undefined
+  /** @default the gateway's own */
+  readonly policy?: GatewayPolicy | undefined
+}
+
 /** Starts the gateway: database, demo, servers, timers. */
-export async function startGateway(config: Config, logger: Logger, clock: Clock = systemClock): Promise<Gateway> {
-  const app = await createApp({ config, clock, logger })
+export async function startGateway(config: Config, logger: Logger, options: GatewayOptions = {}): Promise<Gateway> {
+  const { clock = systemClock, policy } = options
+  const app = await createApp({ config, clock, logger, policy })
   const listeners: Listener[] = []
   try {
     const demo = await demoOf(config, app)

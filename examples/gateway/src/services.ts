@@ -27,6 +27,7 @@ import { gatewayRoutesWithDocument } from './openapi/gateway.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
+import { sharedLayers } from './quota/layer-members.ts'
 import { createMeter } from './quota/meter.ts'
 import type { OperationName } from './quota/policy.ts'
 import { statusRoutes } from './quota/status-routes.ts'
@@ -78,21 +79,18 @@ export function gatewayService(parts: Parts): Express {
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(parts),
-    routes: gatewayRoutesWithDocument(
-      () => parts.addresses().gateway,
-      [
-        ...healthRoutes(checks),
-        ...scoreRoutes(scores),
-        ...playerResourceRoutes(parts.resources),
-        ...sourceRoutes(sources),
-        ...statusRoutes(quota),
-        ...adminQuotaRoutes(new AdminQuota(quota, users, audit), quota),
-        ...administrationRoutes(parts),
-        ...adaptiveRoutes({ ...adaptive, quota, clock }),
-        ...usageRoutes({ ...adaptive, clock }),
-        ...metricsRoutes(metrics.registry),
-      ],
-    ),
+    routes: gatewayRoutesWithDocument(() => parts.addresses().gateway, quota.policy, [
+      ...healthRoutes(checks),
+      ...scoreRoutes(scores),
+      ...playerResourceRoutes(parts.resources),
+      ...sourceRoutes(sources),
+      ...statusRoutes(quota),
+      ...adminQuotaRoutes(new AdminQuota(quota, users, audit), quota.policy),
+      ...administrationRoutes(parts),
+      ...adaptiveRoutes({ ...adaptive, quota, clock }),
+      ...usageRoutes({ ...adaptive, clock }),
+      ...metricsRoutes(metrics.registry),
+    ]),
     observe: [observeOutcomes(adaptive.recorder), metrics.observe],
     pages: Router().use(referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
@@ -103,13 +101,13 @@ export function gatewayService(parts: Parts): Express {
 }
 
 /** Users, credentials, and what administrators did. */
-function administrationRoutes({ db, clock, audit, credentials, sync }: Parts): Route[] {
+function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Parts): Route[] {
   const onLinked = (userId: string, qq: number): Promise<void> => sync.adopt(userId, qq)
   return [
     ...adminUserRoutes(new AdminUsers({ db, clock, audit, onLinked })),
     ...tokenRoutes(new GatewayTokens(db, clock, audit)),
     ...credentialRoutes(credentials),
-    ...auditRoutes(audit),
+    ...auditRoutes(audit, sharedLayers(quota.policy)),
   ]
 }
 

@@ -1,4 +1,4 @@
-import type { MinuteOutcomes } from '@scoregw/quota'
+import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { SqlFactor } from '../src/adaptive/sql-factor.ts'

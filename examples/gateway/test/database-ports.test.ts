@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
-import type { FactorStore, OutcomeStore } from '@scoregw/quota'
+import type { FactorStore, OutcomeStore } from '@scoregw/quota/adaptive'
 import {
   describeFactorStore,
   describeOutcomeStore,

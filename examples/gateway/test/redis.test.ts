@@ -1,4 +1,5 @@
-import { type SettingsChange, systemClock } from '@scoregw/quota'
+import type { SettingsChange } from '@scoregw/quota/store'
+import { systemClock } from '@scoregw/quota/store'
 import { redisBroadcast } from '@scoregw/quota-redis'
 import { type RedisServer, redisTests, startCluster } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
@@ -27,7 +28,16 @@ function gatewayOn(redis: RedisServer, { env, ...options }: TestOptions = {}): P
 const upsert = ({ send }: TestGateway) => send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })
 const read = ({ send }: TestGateway) => send('POST', '/v1/user/music')
 const readyz = async ({ send }: TestGateway) => (await send('GET', '/readyz', { token: null })).status
-const versionIn = (redis: RedisServer) => redis.cli('GET', '{gateway}:settings:version')
+/** The revision that decisions go by, as Redis was told it. */
+const announcedIn = (redis: RedisServer) => redis.cli('GET', '{gateway}:settings')
+/** Of no settings that anybody stored. */
+const STRANGE = 'S'.repeat(22)
+
+/** The revision of the settings that are stored. */
+async function revisionOf({ send }: TestGateway): Promise<string> {
+  const { headers } = await send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })
+  return /^"\d+-(.*)"$/.exec(headers.get('ETag') ?? '')?.[1] ?? ''
+}
 
 /** Changes the settings of everybody by their mode. */
 async function setMode({ send }: TestGateway, mode: string): Promise<number> {
@@ -66,7 +76,7 @@ describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
     expect(await setMode(gateway, 'lenient')).toBe(200)
     expect((await upsert(gateway)).status).toBe(200)
     const home = await cluster.primaryOf(await cluster.slotOf('{gateway}'))
-    await expect.poll(() => versionIn(home)).toBe('1')
+    expect(await announcedIn(home)).toBe(await revisionOf(gateway))
     // The rows of users are not where the site's are, and its tokens are leased.
     const metrics = String((await gateway.send('GET', '/metrics', { token: ADMIN_TOKEN })).body)
     expect(metrics).toMatch(/^scoregw_quota_lease_grants_total [1-9]/m)
@@ -107,16 +117,19 @@ describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
     expect(statuses.sort()).toEqual([200, 200, 200, 200, ...Array.from({ length: 6 }, () => 429)])
   })
 
-  it.each([0, 3])('makes it go by the version of the database, which was restored from a backup (%i)', async (old) => {
-    const redis = await redisServer()
-    const first = await gatewayOn(redis)
-    for (let version = 1; version <= old; version++) expect(await setMode(first, 'lenient')).toBe(200)
-    await first.stop()
-    await redis.cli('SET', '{gateway}:settings:version', '9')
-    const gateway = await gatewayOn(redis, { dataDir: first.dataDir })
-    expect(await versionIn(redis)).toBe(String(old))
-    expect((await upsert(gateway)).status).toBe(200)
-  })
+  it.each([0, 3])(
+    'makes it go by what is in the database, whatever it was told before (%i changes)',
+    async (changes) => {
+      const redis = await redisServer()
+      const first = await gatewayOn(redis)
+      for (let version = 1; version <= changes; version++) expect(await setMode(first, 'lenient')).toBe(200)
+      await first.stop()
+      await redis.cli('SET', '{gateway}:settings', STRANGE)
+      const gateway = await gatewayOn(redis, { dataDir: first.dataDir })
+      expect((await upsert(gateway)).status).toBe(200)
+      expect(await announcedIn(redis)).toBe(await revisionOf(gateway))
+    },
+  )
 
   it('tells other processes of changes before they look in the database', async () => {
     const redis = await redisServer()
@@ -131,16 +144,18 @@ describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
     await expect.poll(write).toContainEqual({ kind: 'subject', layer: 'personal', key: 'a' })
   })
 
-  it('tells a Redis that was emptied the version of the settings', async () => {
+  it('tells a Redis that was emptied what the settings are, with the first decision', async () => {
     const redis = await redisServer()
     const gateway = await gatewayOn(redis)
     expect(await setMode(gateway, 'lenient')).toBe(200)
-    expect(await versionIn(redis)).toBe('1')
+    const revision = await revisionOf(gateway)
+    expect(await announcedIn(redis)).toBe(revision)
     await redis.kill()
     await expect.poll(() => gateway.log.join(''), { timeout: 5_000 }).toContain('Redis does not answer')
     await redis.restart()
-    await expect.poll(() => versionIn(redis), { timeout: 5_000 }).toBe('1')
-    expect(gateway.log.join('')).toContain('Redis answers again')
+    await expect.poll(() => gateway.log.join(''), { timeout: 5_000 }).toContain('Redis answers again')
+    expect((await upsert(gateway)).status).toBe(200)
+    expect(await announcedIn(redis)).toBe(revision)
   })
 })
 
@@ -148,7 +163,7 @@ describe.runIf(redisTests)('with a Redis that is away', { timeout: TIMEOUT_MS },
   it('starts, serves what is free, and recovers by itself', async () => {
     const redis = await redisServer({ aof: true })
     // Of a database that was restored from a backup since.
-    await redis.cli('SET', '{gateway}:settings:version', '9')
+    await redis.cli('SET', '{gateway}:settings', STRANGE)
     await redis.kill()
     const gateway = await gatewayOn(redis)
     const { send } = gateway
@@ -170,8 +185,8 @@ describe.runIf(redisTests)('with a Redis that is away', { timeout: TIMEOUT_MS },
 
     await redis.restart()
     await expect.poll(() => readyz(gateway), { timeout: 2_000, interval: 20 }).toBe(200)
-    await expect.poll(() => versionIn(redis), { timeout: 2_000 }).toBe('1')
     expect((await upsert(gateway)).status).toBe(200)
+    expect(await announcedIn(redis)).toBe(await revisionOf(gateway))
     expect((await send('GET', '/me/quota')).body.windows.write[0]).toMatchObject({ limit: 90, used: 15 })
   })
 

@@ -1,26 +1,44 @@
 import { setImmediate } from 'node:timers/promises'
-import { createQuota, type MemoryStore, memoryStore, type Quota } from '@scoregw/quota'
+import { createQuota, type MemoryStore, memoryStore, type SyncQuota } from '@scoregw/quota'
 import { type ManualClock, manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Db } from '../src/db/schema.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
-import { gatewayPolicy, type OperationName } from '../src/quota/policy.ts'
+import { createLogger } from '../src/log/logger.ts'
+import {
+  type GatewayPolicy,
+  gatewayPolicy,
+  gatewayPolicyOf,
+  LAYERS,
+  type OperationName,
+  WINDOWS,
+} from '../src/quota/policy.ts'
 import { SavedCounters } from '../src/quota/saved-counters.ts'
 import { HOUR_MS, START, tempDir } from './support/gateway.ts'
 
 interface Process {
   readonly db: Db
   readonly store: MemoryStore
-  readonly quota: Quota<OperationName>
+  readonly quota: SyncQuota<OperationName>
   readonly counters: SavedCounters
 }
 
-async function start(dataDir: string, clock: ManualClock): Promise<Process> {
+async function start(
+  dataDir: string,
+  clock: ManualClock,
+  policy: GatewayPolicy = gatewayPolicy,
+  log: string[] = [],
+): Promise<Process> {
   const db = await openSqlite(dataDir)
   onTestFinished(() => db.destroy())
   const store = memoryStore({ clock })
-  const quota = createQuota({ policy: gatewayPolicy, store, clock })
-  const counters = new SavedCounters(db, store, clock)
+  const quota = createQuota({ policy, store, clock })
+  const counters = new SavedCounters({
+    db,
+    store,
+    clock,
+    logger: createLogger('info', { write: (line) => log.push(line) }),
+  })
   await counters.restore()
   return { db, store, quota, counters }
 }
@@ -51,6 +69,69 @@ describe('saved counters', () => {
     expect((await start(dataDir, clock)).quota.statusSync('a').windows.write?.every(({ used }) => used === 0)).toBe(
       true,
     )
+  })
+
+  it('are there under a changed policy, as far as it knows them, and again under the one before', async () => {
+    const [dataDir, clock] = [tempDir(), manualClock(START)]
+    const before = await start(dataDir, clock)
+    before.quota.consumeSync({ subject: 'a', operation: 'music.upsert' })
+    await before.counters.save()
+    const [hour, , day] = WINDOWS
+    const other = gatewayPolicyOf(
+      [{ label: '1m', lengthMs: 60_000, tokens: { read: 20, write: 20 } }, hour!, { ...day!, lengthMs: 25 * HOUR_MS }],
+      [
+        { name: 'campus', scope: 'Campus', shared: true, times: { every: 5 } },
+        { ...LAYERS[0]!, scope: 'Yours' },
+      ],
+    )
+    const changed = await start(dataDir, clock, other)
+    const usedBy = ({ quota }: Process): unknown =>
+      quota.statusSync('a').windows.write?.map(({ layer, window, used }) => [layer, window, used])
+    expect(usedBy(changed)).toEqual([
+      ...['1m', '1h', '1d'].map((window) => ['campus', window, 0]),
+      ...[0, 15, 0].map((used, index) => ['personal', ['1m', '1h', '1d'][index], used]),
+    ])
+    clock.advance(1_000)
+    changed.quota.consumeSync({ subject: 'a', operation: 'ticket.clear' })
+    await changed.counters.save()
+    const back = await start(dataDir, clock)
+    expect(usedBy(back)).toEqual([
+      ...[20, 15, 15].map((used, index) => ['personal', WINDOWS[index]!.label, used]),
+      ...[15, 15, 15].map((used, index) => ['site', WINDOWS[index]!.label, used]),
+    ])
+    // And what only the changed policy knows was carried through.
+    await back.counters.save()
+    expect(usedBy(await start(dataDir, clock, other))).toEqual([
+      ...['1m', '1h', '1d'].map((window) => ['campus', window, 5]),
+      ...[5, 20, 5].map((used, index) => ['personal', ['1m', '1h', '1d'][index], used]),
+    ])
+  })
+
+  it('of the first version are taken over, and parts that cannot be read stop nothing', async () => {
+    const [dataDir, clock, log] = [tempDir(), manualClock(START), [] as string[]]
+    const { db } = await start(dataDir, clock)
+    await db.insertInto('quota_counter_snapshots').values({ id: 'old', saved_at: START, is_complete: 1 }).execute()
+    const { windows, categories, layers } = gatewayPolicy
+    const schema = JSON.stringify([windows, categories, layers.map(({ name, shared }) => ({ name, shared }))])
+    const row = (key: string): unknown[] => [1, key, [START, 15, START, 15, START, 15]]
+    const contents = [
+      JSON.stringify({ schema, rows: [row('a')], ids: [] }),
+      '{',
+      JSON.stringify({ schema, rows: [row('c'), [1, 'c', [START]]], ids: [] }),
+      JSON.stringify({ schema: 'of nobody', rows: [row('c')], ids: [] }),
+      JSON.stringify([1, 2]),
+      JSON.stringify({ schema, rows: [row('b')], ids: [] }),
+    ]
+    const parts = contents.map((content, part) => ({ snapshot_id: 'old', part, content }))
+    await db.insertInto('quota_counter_parts').values(parts).execute()
+    const { quota } = await start(dataDir, clock, gatewayPolicy, log)
+    const used = (subject: string): unknown => quota.statusSync(subject).windows.write?.map((each) => each.used)
+    expect([used('a'), used('b'), used('c')]).toEqual([
+      [15, 15, 15, 0, 0, 0],
+      [15, 15, 15, 0, 0, 0],
+      [0, 0, 0, 0, 0, 0],
+    ])
+    expect(log.map((line) => (JSON.parse(line) as { part: number }).part)).toEqual([1, 2, 3, 4])
   })
 
   it('come in parts, and replace what was saved before', async () => {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { postgresTests } from '@scoregw/postgres-server'
-import { systemClock } from '@scoregw/quota'
+import { systemClock } from '@scoregw/quota/store'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../src/db/connect.ts'
 import { HttpError } from '../src/http/http-error.ts'

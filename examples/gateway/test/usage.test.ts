@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { OUTCOMES_KEPT_MINUTES } from '@scoregw/quota'
+import { OUTCOMES_KEPT_MINUTES } from '@scoregw/quota/adaptive'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { bucketRange, bucketsOf } from '../src/usage/failure-rate.ts'

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
-import { createQuota, defaultPolicy, quotaStatusBody } from '@scoregw/quota'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { quotaStatusBody } from '@scoregw/quota/http'
 import { quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
 import express from 'express'
 

@@ -1,5 +1,5 @@
+import { Exchange } from '@scoregw/quota/http'
 import type { ErrorRequestHandler } from 'express'
-import { newestOf } from './metered-request.ts'
 
 /**
  * Error-handling middleware to mount after the routes: a request that failed gets its tokens back, also when its caller
@@ -11,14 +11,8 @@ import { newestOf } from './metered-request.ts'
  */
 export function quotaErrorHandler(): ErrorRequestHandler {
   return function quotaErrors(error, req, _res, next) {
-    const cancelled: Promise<void>[] = []
-    for (let metered = newestOf(req); metered !== undefined; metered = metered.previous)
-      cancelled.push(metered.cancel())
-    if (cancelled.length === 0) {
-      next(error)
-      return
-    }
-    // A cancel that fails was told to the logger; the error at hand is what the caller must hear.
-    Promise.allSettled(cancelled).then(() => next(error), next)
+    const exchange = Exchange.find(req)
+    if (exchange === undefined) next(error)
+    else exchange.cancel().then(() => next(error), next)
   }
 }

@@ -1,32 +1,21 @@
-export type {
-  Decision,
-  Locale,
-  MessageTexts,
-  Quota,
-  QuotaExceededBody,
-  RefusedDecision,
-  Subject,
-} from '@scoregw/quota'
-export {
-  createQuota,
-  defaultPolicy,
-  memoryStore,
-  QUOTA_HEADER_NAMES,
-  QuotaError,
-  quotaStatusBody,
-} from '@scoregw/quota'
-export type { QuotaAnswer, QuotaHandler, QuotaUnavailableBody, UnauthorizedBody } from './answers.ts'
-export { quotaErrorHandler } from './error-handler.ts'
-export { ipSubject } from './ip-subject.ts'
-export { type QuotaMiddleware, type QuotaRoutes, quotaMiddleware } from './middleware.ts'
+export type { Decision, Quota, RefusedDecision, Subject } from '@scoregw/quota'
+export { createQuota, defaultPolicy, memoryStore, QuotaError } from '@scoregw/quota'
 export type {
   AnonymousMode,
+  Locale,
   MaybeAsync,
-  QuotaAppOptions,
-  QuotaMiddlewareOptions,
-  QuotaRouteOptions,
+  MessageTexts,
+  QuotaAnswer,
+  QuotaExceededBody,
+  QuotaLogger,
+  QuotaUnavailableBody,
+  QuotaWarningCode,
   RequestQuota,
   SettleMode,
-} from './options.ts'
+  UnauthorizedBody,
+} from '@scoregw/quota/http'
+export { ipSubject, QUOTA_HEADER_NAMES, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
+export { quotaErrorHandler } from './error-handler.ts'
+export { type QuotaMiddleware, type QuotaRoutes, quotaMiddleware } from './middleware.ts'
+export type { QuotaAppOptions, QuotaHandler, QuotaMiddlewareOptions, QuotaRouteOptions } from './options.ts'
 export type { RequestQuotaProperty } from './request-type.ts'
-export { type QuotaLogger, QuotaWarning, type QuotaWarningCode } from './warnings.ts'

@@ -1,15 +1,9 @@
-import { QuotaError } from '@scoregw/quota'
-import type { RequestHandler } from 'express'
-import { meter } from './meter.ts'
-import {
-  invalidOptions,
-  type ParsedOptions,
-  parseOptions,
-  type QuotaAppOptions,
-  type QuotaMiddlewareOptions,
-  type QuotaRouteOptions,
-} from './options.ts'
-import { Warnings } from './warnings.ts'
+import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
+import type { Request, RequestHandler, Response } from 'express'
+import { EXPRESS } from './adapter.ts'
+import { meterRequests } from './meter-requests.ts'
+import type { QuotaAppOptions, QuotaMiddlewareOptions, QuotaRouteOptions } from './options.ts'
+import { isGivenRequest, withoutOperation } from './wrong-use.ts'
 
 /** Middleware for single routes. */
 export interface QuotaRoutes<Operation extends string = string> {
@@ -45,40 +39,30 @@ export function quotaMiddleware<Operation extends string>(
 export function quotaMiddleware<Operation extends string>(
   options: QuotaMiddlewareOptions<Operation>,
 ): QuotaRoutes<Operation>
-export function quotaMiddleware(options: QuotaMiddlewareOptions): QuotaRoutes {
-  const parsed = parseOptions(options)
-  const warnings = new Warnings(parsed.logger, parsed.validate)
-  checkPlace(warnings)
+export function quotaMiddleware(options: QuotaMiddlewareOptions, ...rest: readonly unknown[]): QuotaRoutes {
+  if (isGivenRequest([options, ...rest], console)) return undefined as never
+  const meter = new HttpMeter(ofRequest(options), EXPRESS)
+  checkPlace(meter)
   const routes: QuotaRoutes = {
-    operation(name, overrides = {}) {
-      checkOperation(parsed, name)
-      return meter(parseRoute(options, overrides), () => name, warnings)
-    },
+    operation: (name, overrides = {}) => meterRequests(meter.operation(name, ofRequest(overrides))),
   }
-  return parsed.operation === undefined ? routes : Object.assign(meter(parsed, parsed.operation, warnings), routes)
+  const { operation, logger } = meter.options
+  return Object.assign(operation === undefined ? withoutOperation(logger) : meterRequests(meter), routes)
 }
 
-function checkOperation({ quota }: ParsedOptions, name: string): void {
-  if (Object.hasOwn(quota.policy.operations, name)) return
-  const known = Object.keys(quota.policy.operations).join(', ')
-  throw new QuotaError('unknown_operation', `unknown operation "${name}"; the policy has ${known}`)
-}
-
-const ROUTE_OPTIONS = ['subject', 'cost', 'settle', 'skip', 'anonymous', 'handler']
-
-function parseRoute(options: QuotaMiddlewareOptions, overrides: Partial<QuotaRouteOptions>): ParsedOptions {
-  const strangers = Object.keys(overrides).filter((key) => !ROUTE_OPTIONS.includes(key))
-  if (strangers.length === 0) return parseOptions({ ...options, ...overrides })
-  throw invalidOptions(
-    strangers.map((path) => ({ path, message: `not an option of one route; those are ${ROUTE_OPTIONS.join(', ')}` })),
-  )
+/** The options with functions of the request alone, as every adapter has them. */
+function ofRequest<T extends Partial<QuotaMiddlewareOptions>>(options: T): T & HttpMeterOptions<Request> {
+  const skip: unknown = options?.skip
+  if (typeof skip !== 'function') return options as T & HttpMeterOptions<Request>
+  const ofBoth = skip as NonNullable<QuotaMiddlewareOptions['skip']>
+  return { ...options, skip: (req: Request) => ofBoth(req, req.res as Response) } as T & HttpMeterOptions<Request>
 }
 
 /** Frames of Express 5 and 4 on the stack of a handler. */
 const HANDLING = /Layer\.handleRequest|Layer\.handle \[as handle_request\]/
 
 /** A middleware made for each request would check everything anew and never say a thing twice. */
-function checkPlace(warnings: Warnings): void {
+function checkPlace({ warnings }: HttpMeter<Request>): void {
   if (!HANDLING.test(new Error('where was this called').stack ?? '')) return
   warnings.tell(
     'created_in_handler',

@@ -1,4 +1,4 @@
-import type { RequestQuota } from './options.ts'
+import type { RequestQuota } from '@scoregw/quota/http'
 
 /**
  * The property of `Request` that `requestPropertyName` names, for those who name another than `quota`.

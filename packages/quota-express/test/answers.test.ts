@@ -1,4 +1,4 @@
-import { rateLimitHeaders } from '@scoregw/quota'
+import { rateLimitHeaders } from '@scoregw/quota/http'
 import {
   type QuotaAnswer,
   type QuotaAppOptions,

@@ -1,11 +1,17 @@
 import * as api from '@scoregw/quota-express'
 import { type QuotaMiddlewareOptions, quotaMiddleware } from '@scoregw/quota-express'
 import express from 'express'
-import { expect, test } from 'vitest'
+import express4 from 'express4'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { syncQuota } from './support/engine.ts'
 import { serve } from './support/server.ts'
 
 const subject = () => 'u1'
+
+const BOTH = [
+  { title: 'Express 5', express },
+  { title: 'Express 4', express: express4 as unknown as typeof express },
+]
 
 test('every fault of the options is named', () => {
   const faulty = {
@@ -21,7 +27,7 @@ test('every fault of the options is named', () => {
   }
   const make = () => quotaMiddleware(faulty as unknown as QuotaMiddlewareOptions)
   expect(make).toThrow(expect.objectContaining({ name: 'QuotaError', code: 'invalid_options' }))
-  expect(make).toThrow(/settle: .*standardHeaders: expected 'draft-10' or false; .*windowMs: unknown key/)
+  expect(make).toThrow(/settle: expected "outcome" or "end" or "charge-first", got "later"; .*; and 4 more$/)
   const paths = caught(make).faults.map(({ path }) => path)
   expect(paths.sort()).toEqual(
     ['cost', 'locale', 'logger', 'messages.fr', 'quota', 'settle', 'standardHeaders', 'subject', 'windowMs'].sort(),
@@ -36,9 +42,42 @@ test('a route refuses options that are not its own, and operations that the poli
   expect(caught(() => metered.operation('save', { cost: 0.5 })).faults).toMatchObject([{ path: 'cost' }])
 })
 
-test('without operation() there is no middleware for a whole app', () => {
-  const metered = quotaMiddleware({ quota: syncQuota(), subject })
-  expect(() => express().use(metered as unknown as express.RequestHandler)).toThrow(TypeError)
+test.each([
+  ['keyGenerator', /who asks is subject\(request\)/],
+  ['windowMs', /windows are part of the policy/],
+  ['skipFailedRequests', /get their tokens back/],
+  ['anonymus', /did you mean "anonymous"\?/],
+  ['standardheaders', /did you mean "standardHeaders"\?/],
+  ['nonsense', /^unknown key/],
+])('an unknown option %s is told what it is here', (key, message) => {
+  const make = () => quotaMiddleware({ quota: syncQuota(), subject, [key]: 1 })
+  expect(caught(make).faults).toMatchObject([{ path: key, message: expect.stringMatching(message) }])
+})
+
+describe.each(BOTH)('used wrongly with $title', ({ express }) => {
+  test('without operation() there is no middleware for a whole app, and mounting one says so', () => {
+    const metered = quotaMiddleware({ quota: syncQuota(), subject }) as unknown as express.RequestHandler
+    for (const mount of [
+      () => express().use(metered),
+      () => express().use('/x', metered),
+      () => express().get('/x', metered),
+      () => express.Router().use(metered),
+    ]) {
+      expect(caught(mount)).toMatchObject({ code: 'invalid_options', faults: [{ path: 'operation' }] })
+    }
+  })
+})
+
+test('not called: one line for the programmer, and nothing of it for clients', async () => {
+  const told = vi.spyOn(console, 'error').mockReturnValue()
+  onTestFinished(() => told.mockRestore())
+  for (const { express } of BOTH) {
+    const { ask } = await serve(express().use(quotaMiddleware as unknown as express.RequestHandler))
+    for (let i = 0; i < 2; i++) {
+      expect(await ask('/x')).toMatchObject({ status: 500, body: '{"error":"internal_error"}' })
+    }
+  }
+  expect(told.mock.calls).toEqual([[expect.objectContaining({ code: 'invalid_options' })]])
 })
 
 test('operation names are typed from the policy, and req.quota is typed', async () => {

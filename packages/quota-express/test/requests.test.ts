@@ -193,10 +193,10 @@ test.each([
   ['203.0.113.7', 'ip:203.0.113.7'],
   ['::ffff:203.0.113.7', 'ip:203.0.113.7'],
   ['::ffff:cb00:7107', 'ip:203.0.113.7'],
-  ['2001:db8:1:2:3:4:5:6', 'ip:2001:db8:1:2::/64'],
-  ['2001:DB8:1:2::', 'ip:2001:db8:1:2::/64'],
-  ['::1', 'ip:0:0:0:0::/64'],
-  ['fe80::1%eth0', 'ip:fe80:0:0:0::/64'],
+  ['2001:db8:1:2:3:4:5:6', 'ip:2001:db8:1:0::/56'],
+  ['2001:DB8:1:2::', 'ip:2001:db8:1:0::/56'],
+  ['::1', 'ip:0:0:0:0::/56'],
+  ['fe80::1%eth0', 'ip:fe80:0:0:0::/56'],
   ['0x7f.1', undefined],
   ['nonsense', undefined],
   ['', undefined],
@@ -229,7 +229,7 @@ describe('misconfiguration is told once', () => {
     expect(codes).toEqual(['mounted_twice'])
     expect(spent).toBe(15)
     expect(logger.warnings[0]!.message).toContain(logger.warnings[0]!.docs)
-    expect(logger.warnings[0]!.docs).toMatch(/express\.md#mounted_twice$/)
+    expect(logger.warnings[0]!.docs).toMatch(/warnings\.md#mounted_twice$/)
   })
 
   test('a property that is in use', async () => {

@@ -1,12 +1,14 @@
+import { memoryStore } from '@scoregw/quota'
 import {
-  memoryStore,
-  type QuotaStore,
+  type Counters,
+  type Layout,
   type Quotas,
   type ReservationId,
   type StoreSchema,
   type TakeReply,
   type TakeRequest,
-} from '@scoregw/quota'
+  windowIdentity,
+} from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { Redis } from 'ioredis'
@@ -30,9 +32,9 @@ function schemaOf(windows: number): StoreSchema {
     windows: WINDOWS.slice(0, windows),
     categories: ['read', 'write'],
     layers: [
-      { name: 'site', scope: 'Site', shared: true },
-      { name: 'personal', scope: 'Personal', shared: false },
-      { name: 'all', scope: 'All', shared: true },
+      { name: 'site', shared: true },
+      { name: 'personal', shared: false },
+      { name: 'all', shared: true },
     ],
   }
 }
@@ -46,6 +48,9 @@ const LIMITS = [
   [Number.POSITIVE_INFINITY, 12, 12, Number.POSITIVE_INFINITY, 12, 12, 12, 12, 12],
   Array.from({ length: 9 }, () => Number.POSITIVE_INFINITY),
 ]
+
+/** Under an id the same is asked again. */
+const ID_LAYERS = [0, 1]
 
 /** One object for the same limits, as an engine has for the subjects that have no limits of their own. */
 const quotasByText = new Map<string, Quotas>()
@@ -143,14 +148,15 @@ interface Taken {
 }
 
 /** Puts one question to a store; settlements are of takes that were answered by the store in memory. */
-function put(store: QuotaStore, schema: StoreSchema, asked: Ask, taken: readonly Taken[]): unknown {
-  const { subject, category, layers, cost, id } = asked
+function put(store: Counters, schema: StoreSchema, asked: Ask, taken: readonly Taken[]): unknown {
+  const { subject, category, layers, cost } = asked
   if (asked.kind === 'read') return store.read({ subject, categories: [0, 1], layers })
   if (asked.kind === 'reset') return store.reset({ subject, categories: [category], layers })
   if (asked.kind === 'take') return store.take(takeRequest(schema, asked))
-  const { request, reply } = taken[asked.of % Math.max(1, taken.length)] ?? {
+  const settled = taken.filter(isToSettle)
+  const { request, reply } = settled[asked.of % Math.max(1, settled.length)] ?? {
     request: takeRequest(schema, asked),
-    reply: { states: layers.flatMap(() => schema.windows.flatMap(() => [0, 0])) },
+    reply: { states: [] },
   }
   const states =
     reply.states.length > 0 ? reply.states : request.quotas.layers.flatMap(() => schema.windows.flatMap(() => [0, 0]))
@@ -161,25 +167,37 @@ function put(store: QuotaStore, schema: StoreSchema, asked: Ask, taken: readonly
     states,
     giveBack: Math.min(cost, request.cost),
     as: asked.as,
-    id: request.id ?? id,
+    id: request.id,
   })
 }
 
-function takeRequest(schema: StoreSchema, { subject, category, layers, cost, limits, id }: Ask): TakeRequest {
-  const quotas = quotasOf(layers, limits.slice(0, layers.length * schema.windows.length))
-  return { subject, category, quotas, cost, settingsVersion: 0, id }
+/** An id is settled by whoever holds it, and holds what the last admission under it said. */
+function isToSettle({ request, reply }: Taken, index: number, all: readonly Taken[]): boolean {
+  const isSame = (other: Taken): boolean =>
+    other.reply.outcome === 'admitted' &&
+    other.request.subject === request.subject &&
+    other.request.category === request.category &&
+    other.request.id?.id === request.id?.id
+  return reply.outcome === 'admitted' && (request.id === undefined || !all.slice(index + 1).some(isSame))
 }
 
-function packed(seed: RowSeed, windows: number, now: number): Buffer {
-  const bytes = Buffer.alloc(1 + 13 * windows, 0)
-  bytes[0] = 1
-  for (const [w, { startsInMs, used }] of seed.windows.slice(0, windows).entries()) {
-    const at = 1 + 13 * w
-    bytes.writeUIntLE(now + startsInMs, at, 6)
-    if (seed.closed) bytes.fill(255, at + 6, at + 13)
+function takeRequest(schema: StoreSchema, { subject, category, layers: asked, cost, limits, id }: Ask): TakeRequest {
+  const layers = id === undefined ? asked : ID_LAYERS
+  const quotas = quotasOf(layers, limits.slice(0, layers.length * schema.windows.length))
+  return { subject, category, quotas, cost, id }
+}
+
+function packed(seed: RowSeed, { width, hash }: Layout, now: number): Buffer {
+  const bytes = Buffer.alloc(5 + 13 * width, 0)
+  bytes[0] = 2
+  bytes.writeUInt32LE(hash, 1)
+  for (const [w, { startsInMs, used }] of seed.windows.slice(0, width).entries()) {
+    const at = 5 + 7 * w
+    bytes.writeUIntLE(now + startsInMs, 5 + 7 * width + 6 * w, 6)
+    if (seed.closed) bytes.fill(255, at, at + 7)
     else {
-      bytes.writeUIntLE(used % 2 ** 48, at + 6, 6)
-      bytes.writeUInt8(Math.floor(used / 2 ** 48), at + 12)
+      bytes.writeUIntLE(used % 2 ** 48, at, 6)
+      bytes.writeUInt8(Math.floor(used / 2 ** 48), at + 6)
     }
   }
   return bytes
@@ -200,22 +218,21 @@ describe.runIf(redisTests)('batches', () => {
   async function seed(prefix: string, schema: StoreSchema, seeds: readonly RowSeed[], now: number): Promise<void> {
     const keys = new Keys(prefix, schema)
     for (const row of seeds) {
-      await admin.set(keys.row(row.layer, row.category, row.subject), packed(row, schema.windows.length, now))
+      await admin.set(keys.row(row.layer, row.category, row.subject), packed(row, keys.layout, now))
     }
   }
 
   /** Every row and record by its key without the prefix. */
   async function contents(prefix: string): Promise<Record<string, string>> {
     const names = (await admin.keys(`{${prefix}}*`)).sort()
-    const values = await Promise.all(names.map((name) => admin.getBuffer(name)))
+    const values = await Promise.all(names.map((name) => admin.dumpBuffer(name)))
     return Object.fromEntries(names.map((name, i) => [name.slice(prefix.length + 2), values[i]?.toString('hex') ?? '']))
   }
 
   async function play({ windows, seeds, batches }: History, counts: Record<string, number>): Promise<void> {
     const schema = schemaOf(windows)
     const clock = manualClock()
-    const memory = memoryStore({ clock })
-    memory.attach(schema)
+    const store = memoryStore({ clock })
     // The last of several seeds of one row is the one that counts, in Redis as here.
     const rows = new Map(
       seeds.map(({ layer, category, subject, closed, windows: cells }) => {
@@ -226,13 +243,17 @@ describe.runIf(redisTests)('batches', () => {
         return [`${layer * 2 + category} ${key}`, [layer * 2 + category, key, list] as const]
       }),
     )
-    const fingerprint = JSON.stringify([schema.windows, schema.categories, schema.layers])
-    memory.restore({ schema: fingerprint, rows: [...rows.values()], ids: [] })
+    const identities = schema.windows.map(windowIdentity)
+    const tables = schema.layers.flatMap((layer) =>
+      schema.categories.map((category) => ({ layer: layer.name, category, windows: identities })),
+    )
+    store.restore({ format: 2, tables, rows: [...rows.values()], ids: [] })
+    const memory = store.open(schema)
     const [prefixA, prefixB] = [newPrefix(), newPrefix()]
-    const [single, batched] = [openStore(redis.port, prefixA, clock), openStore(redis.port, prefixB, clock)]
+    const stores = [openStore(redis.port, prefixA, clock), openStore(redis.port, prefixB, clock)] as const
+    const [single, batched] = [stores[0].open(schema), stores[1].open(schema)]
     try {
-      for (const store of [single, batched]) store.attach(schema)
-      await Promise.all([single.ready(), batched.ready()])
+      await Promise.all(stores.map((each) => each.ready()))
       await seed(prefixA, schema, seeds, clock.now())
       await seed(prefixB, schema, seeds, clock.now())
       const taken: Taken[] = []
@@ -257,7 +278,7 @@ describe.runIf(redisTests)('batches', () => {
       }
       expect(await contents(prefixB)).toEqual(await contents(prefixA))
     } finally {
-      await Promise.all([single.close(), batched.close()])
+      await Promise.all(stores.map((each) => each.close()))
     }
   }
 

@@ -47,20 +47,6 @@ const refusals: readonly Refusal[] = [
     begin: (redis) => redis.cli('ACL', 'SETUSER', 'default', '-evalsha'),
     end: (redis) => redis.cli('ACL', 'SETUSER', 'default', '+evalsha'),
   },
-  {
-    name: 'WRONGTYPE',
-    async begin(redis) {
-      for (const key of (await redis.cli('KEYS', '*')) as string[]) {
-        await redis.cli('RENAME', key, `kept${key}`)
-        await redis.cli('RPUSH', key, 'not a row')
-      }
-    },
-    async end(redis) {
-      for (const key of (await redis.cli('KEYS', 'kept*')) as string[]) {
-        await redis.cli('RENAME', key, key.slice('kept'.length))
-      }
-    },
-  },
 ]
 
 describe.runIf(redisTests).concurrent('a server that refuses the work', { timeout: 30_000 }, () => {

@@ -1,4 +1,5 @@
-import { memoryStore, type QuotaStore, type StoreSchema, type TakeReply } from '@scoregw/quota'
+import { memoryStore } from '@scoregw/quota'
+import type { Counters, StoreSchema, TakeReply } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newPrefix, openStore } from './store-harness.ts'
@@ -9,7 +10,7 @@ const TTL_MS = 600_000
 const SCHEMA: StoreSchema = {
   windows: [{ label: '9d', lengthMs: 9 * 86_400_000 }],
   categories: ['read'],
-  layers: [{ name: 'personal', scope: 'Personal', shared: false }],
+  layers: [{ name: 'personal', shared: false }],
 }
 const MOVES = ['a reserves', 'b reserves', 'a commits', 'b commits', 'a cancels', 'b cancels', 'expires'] as const
 type Move = (typeof MOVES)[number]
@@ -20,17 +21,22 @@ function sequences(length: number): Move[][] {
   return sequences(length - 1).flatMap((start) => MOVES.map((move) => [...start, move]))
 }
 
-function play(store: QuotaStore, subject: string, move: Move, starts: ReadonlyMap<string, readonly number[]>): unknown {
+function play(
+  counters: Counters,
+  subject: string,
+  move: Move,
+  starts: ReadonlyMap<string, readonly number[]>,
+): unknown {
   const who = move[0] ?? ''
   const id = { id: 'i', nonce: who, fingerprint: 'f', ttlMs: TTL_MS }
   if (move.endsWith('reserves')) {
     const quotas = { layers: [0], limits: [100] }
-    return store.take({ subject, category: 0, quotas, cost: COST, settingsVersion: 0, id })
+    return counters.take({ subject, category: 0, quotas, cost: COST, id })
   }
   const as = move.endsWith('commits') ? 'committed' : 'cancelled'
   const states = starts.get(who) ?? [0, 0]
   const giveBack = as === 'committed' ? 1 : COST
-  return store.settle({ subject, category: 0, layers: [0], states, giveBack, as, id })
+  return counters.settle({ subject, category: 0, layers: [0], states, giveBack, as, id })
 }
 
 describe.runIf(redisTests)('one id in the hands of two processes', () => {
@@ -45,8 +51,8 @@ describe.runIf(redisTests)('one id in the hands of two processes', () => {
     const clock = manualClock()
     const prefix = newPrefix()
     const stores = { a: openStore(redis.port, prefix, clock), b: openStore(redis.port, prefix, clock) }
-    const memory = memoryStore({ clock, maxIds: 1_000_000 })
-    for (const store of [stores.a, stores.b, memory]) store.attach(SCHEMA)
+    const counters = { a: stores.a.open(SCHEMA), b: stores.b.open(SCHEMA) }
+    const memory = memoryStore({ clock, maxIds: 1_000_000 }).open(SCHEMA)
     await Promise.all([stores.a.ready(), stores.b.ready()])
     const games = all.map((moves, index) => ({
       subject: `u${index}`,
@@ -58,7 +64,7 @@ describe.runIf(redisTests)('one id in the hands of two processes', () => {
     const turn = async (game: (typeof games)[number], move: Move): Promise<void> => {
       const who = move[0] as 'a' | 'b'
       const expected = play(memory, game.subject, move, game.starts)
-      const answer = await play(stores[who], game.subject, move, game.starts)
+      const answer = await play(counters[who], game.subject, move, game.starts)
       expect(answer, game.moves.join(', ')).toEqual(expected)
       if (!move.endsWith('reserves')) return
       const { outcome, states } = answer as TakeReply
@@ -81,7 +87,7 @@ describe.runIf(redisTests)('one id in the hands of two processes', () => {
       }
     }
     for (const { subject, moves, admitted } of games) {
-      const { states } = await stores.a.read({ subject, categories: [0], layers: [0] })
+      const { states } = await counters.a.read({ subject, categories: [0], layers: [0] })
       const used = states[0]?.[1] ?? -1
       expect(states, moves.join(', ')).toEqual(memory.read({ subject, categories: [0], layers: [0] }).states)
       expect(used).toBeGreaterThanOrEqual(0)
@@ -94,20 +100,20 @@ describe.runIf(redisTests)('one id in the hands of two processes', () => {
     const clock = manualClock()
     const prefix = newPrefix()
     const stores = [1, 2, 3, 4].map(() => openStore(redis.port, prefix, clock))
-    for (const store of stores) store.attach(SCHEMA)
+    const counters = stores.map((store) => store.open(SCHEMA))
     for (let round = 0; round < 100; round++) {
       const subject = `r${round}`
       const replies = await Promise.all(
-        stores.map((store, n) => {
+        counters.map((each, n) => {
           const id = { id: 'i', nonce: String(n), fingerprint: 'f', ttlMs: TTL_MS }
           const quotas = { layers: [0], limits: [100] }
-          return store.take({ subject, category: 0, quotas, cost: COST, settingsVersion: 0, id })
+          return each.take({ subject, category: 0, quotas, cost: COST, id })
         }),
       )
       expect(replies.map(({ outcome }) => outcome).sort()).toEqual(['admitted', 'duplicate', 'duplicate', 'duplicate'])
       const starts = new Map([['a', replies.find(({ outcome }) => outcome === 'admitted')?.states ?? []]])
-      for (const store of stores) await play(store, subject, 'a cancels', starts)
-      const { states } = await (stores[0] as QuotaStore).read({ subject, categories: [0], layers: [0] })
+      for (const each of counters) await play(each, subject, 'a cancels', starts)
+      const { states } = await counters[0]!.read({ subject, categories: [0], layers: [0] })
       expect(states[0]?.[1], 'only the nonce that reserved may give back').toBe(COST)
     }
     await Promise.all(stores.map((store) => store.close()))

@@ -1,9 +1,8 @@
-import type { StoreSchema } from '@scoregw/quota'
-import { charge, close, fits, refund, viewRow } from '@scoregw/quota/rows'
+import { charge, close, fits, refund, type StoreSchema, viewRow } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RedisStore } from '../src/index.ts'
+import type { RedisCounters } from '../src/index.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
 
@@ -13,7 +12,10 @@ const LIMITS = [5, 7]
 const SCHEMA: StoreSchema = {
   windows: LENGTHS.map((lengthMs, index) => ({ label: `w${index}`, lengthMs })),
   categories: ['read'],
-  layers: [{ name: 'site', scope: 'Site', shared: true }],
+  layers: [
+    { name: 'site', shared: true },
+    { name: 'personal', shared: false },
+  ],
 }
 
 interface Operation {
@@ -81,12 +83,15 @@ describe.runIf(redisTests)('histories of concurrent clients', () => {
   })
   afterAll(() => redis.stop())
 
-  async function record(clients: readonly (readonly Operation[])[], stores: readonly RedisStore[]): Promise<Call[]> {
+  async function record(
+    clients: readonly (readonly Operation[])[],
+    counters: readonly RedisCounters[],
+  ): Promise<Call[]> {
     let tick = 0
     const calls: Call[] = []
     await Promise.all(
       clients.map(async (operations, client) => {
-        const store = stores[client] as RedisStore
+        const store = counters[client]!
         let states: readonly number[] = []
         for (const each of operations) {
           const from = tick++
@@ -94,7 +99,7 @@ describe.runIf(redisTests)('histories of concurrent clients', () => {
           let answer = ''
           if (each.kind === 'take') {
             const quotas = { layers: [0], limits: LIMITS }
-            const request = { subject: 'u', category: 0, quotas, cost: each.cost, settingsVersion: 0 }
+            const request = { subject: 'u', category: 0, quotas, cost: each.cost }
             const reply = await store.take(request)
             if (reply.outcome === 'admitted') states = reply.states
             answer = JSON.stringify([reply.outcome, reply.states])
@@ -122,9 +127,9 @@ describe.runIf(redisTests)('histories of concurrent clients', () => {
         const prefix = newPrefix()
         const stores = each.map(() => openStore(redis.port, prefix, clock))
         try {
-          for (const store of stores) store.attach(SCHEMA)
+          const counters = stores.map((store) => store.open(SCHEMA))
           await Promise.all(stores.map((store) => store.ready()))
-          const calls = await record(each, stores)
+          const calls = await record(each, counters)
           overlapping += calls.filter((a) => calls.some((b) => a !== b && a.from < b.until && b.from < a.until)).length
           expect(isLinearizable(calls, clock.now()), JSON.stringify(calls)).toBe(true)
         } finally {

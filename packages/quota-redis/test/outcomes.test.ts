@@ -1,10 +1,5 @@
-import {
-  type MinuteOutcomes,
-  memoryOutcomes,
-  OUTCOME_COLUMNS,
-  OUTCOMES_KEPT_MINUTES,
-  outcomeRecorder,
-} from '@scoregw/quota'
+import { memoryOutcomes, outcomeRecorder } from '@scoregw/quota/adaptive'
+import { type MinuteOutcomes, OUTCOME_COLUMNS, OUTCOMES_KEPT_MINUTES } from '@scoregw/quota/store'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'

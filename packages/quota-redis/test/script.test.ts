@@ -1,8 +1,8 @@
-import type { StoreSchema, TakeReply } from '@scoregw/quota'
+import { GRACE_MS, type StoreSchema, type TakeReply } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import type { RedisStore } from '../src/index.ts'
+import type { RedisCounters } from '../src/index.ts'
 import { Keys } from '../src/store/keys.ts'
 import { openStore } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
@@ -10,7 +10,6 @@ import { redisTests } from './support/redis-server.ts'
 
 const { later, server } = useCleanups()
 
-const GRACE_MS = 60_000
 const SCHEMA: StoreSchema = {
   windows: [
     { label: '1s', lengthMs: 1_000 },
@@ -19,8 +18,8 @@ const SCHEMA: StoreSchema = {
   ],
   categories: ['read', 'write'],
   layers: [
-    { name: 'personal', scope: 'Personal', shared: false },
-    { name: 'site', scope: 'Site', shared: true },
+    { name: 'personal', shared: false },
+    { name: 'site', shared: true },
   ],
 }
 const HOURS: StoreSchema = {
@@ -29,17 +28,16 @@ const HOURS: StoreSchema = {
 }
 const PLENTY = [100, 100, 100, 1_000, 1_000, 1_000]
 
-function take(store: RedisStore, subject: string, cost = 1, limits = PLENTY, id?: string): Promise<TakeReply> {
+function take(store: RedisCounters, subject: string, cost = 1, limits = PLENTY, id?: string): Promise<TakeReply> {
   const reservation = id === undefined ? undefined : { id, nonce: 'n', fingerprint: 'f', ttlMs: 30_000 }
   const quotas = { layers: [0, 1], limits }
-  return store.take({ subject, category: 0, quotas, cost, settingsVersion: 0, id: reservation })
+  return store.take({ subject, category: 0, quotas, cost, settingsRevision: '', id: reservation })
 }
 
-function storeOn(port: number, schema = HOURS, prefix = 'q'): RedisStore {
+function storeOn(port: number, schema = HOURS, prefix = 'q'): RedisCounters {
   const store = openStore(port, prefix)
   later(() => store.close())
-  store.attach(schema)
-  return store
+  return store.open(schema)
 }
 
 function clientOn(port: number): Redis {
@@ -57,6 +55,12 @@ async function everything(client: Redis): Promise<Record<string, readonly [bytes
   return Object.fromEntries(await Promise.all(entries))
 }
 
+/** When rows and records go. */
+async function expiries(client: Redis): Promise<number[]> {
+  const { '{q}:limits': _, ...others } = await everything(client)
+  return Object.values(others).map(([, expiresAt]) => expiresAt)
+}
+
 async function codeOf(call: Promise<unknown>): Promise<unknown> {
   return call.then(
     () => 'answered',
@@ -71,7 +75,7 @@ describe.runIf(redisTests)('the script', () => {
     const client = clientOn(port)
     for (const user of ['a', 'b']) await take(store, user, 7)
     const before = await everything(client)
-    expect(Object.keys(before)).toHaveLength(3)
+    expect(Object.keys(before)).toHaveLength(4)
     for (let exhausted = 0; exhausted < 6; exhausted++) {
       const used = exhausted < 3 ? 7 : 14
       const limits = PLENTY.map((limit, index) => (index === exhausted ? used : limit))
@@ -82,9 +86,9 @@ describe.runIf(redisTests)('the script', () => {
       for (let n = 0; n < 5; n++) expect((await take(store, 'a', 1, limits)).outcome).toBe('refused')
       if (exhausted > 2) expect((await take(store, 'somebody new', 1, limits)).outcome).toBe('refused')
     }
-    await client.set('{q}:settings:version', '5')
+    await client.set('{q}:settings', 'another revision is it')
     expect((await take(store, 'a')).outcome).toBe('stale')
-    await client.del('{q}:settings:version')
+    await client.del('{q}:settings')
     expect(await everything(client)).toEqual(before)
   })
 
@@ -108,13 +112,13 @@ describe.runIf(redisTests)('the script', () => {
     expect(again.states.slice(0, 6)).toEqual(
       [again.now, 3, again.now, 3, again.now, 3].map((n, i) => (i % 2 ? n : Math.max(n, now + 1))),
     )
-    const later = Object.values(await everything(client)).map(([, expiresAt]) => expiresAt)
+    const later = await expiries(client)
     expect(later).toHaveLength(3)
     expect(Math.min(...later)).toBeGreaterThan(now)
     expect(Math.max(...later)).toBe((again.states[4] ?? 0) + 86_400_000 + GRACE_MS)
   })
 
-  it('leaves nothing that never goes', async () => {
+  it('leaves nothing that never goes but the list of limits', async () => {
     const { port } = await server()
     const schema = { ...SCHEMA, windows: [{ label: '1s', lengthMs: 1_000 }] }
     const store = storeOn(port, schema)
@@ -123,19 +127,20 @@ describe.runIf(redisTests)('the script', () => {
       Array.from({ length: 40 }, (_, n) => take(store, `u${n}`, 1, [9, 999], n % 4 === 0 ? `i${n}` : undefined)),
     )
     const last = Math.max(...replies.map(({ now }) => now))
-    const expiries = Object.values(await everything(client)).map(([, expiresAt]) => expiresAt)
-    expect(expiries).toHaveLength(51)
-    expect(Math.min(...expiries)).toBeGreaterThan(0)
-    expect(Math.max(...expiries)).toBeLessThanOrEqual(last + 1_000 + GRACE_MS)
+    const ends = await expiries(client)
+    expect(ends).toHaveLength(51)
+    expect(Math.min(...ends)).toBeGreaterThan(0)
+    expect(Math.max(...ends)).toBeLessThanOrEqual(last + 1_000 + GRACE_MS)
   })
 
-  it('writes under its prefix alone, all of it in one slot, and keeps prefixes and policies apart', async () => {
+  it('writes under its prefix alone, all of it in one slot, and keeps prefixes apart', async () => {
     const { port } = await server()
     const client = clientOn(port)
-    const stores = [storeOn(port, HOURS, 'a'), storeOn(port, SCHEMA, 'a'), storeOn(port, HOURS, 'b')]
-    for (const store of stores) expect((await take(store, 'u', 5, PLENTY, 'i')).states[1]).toBe(5)
+    for (const store of [storeOn(port, HOURS, 'a'), storeOn(port, HOURS, 'b')]) {
+      expect((await take(store, 'u', 5, PLENTY, 'i')).states[1]).toBe(5)
+    }
     const keys = await client.keys('*')
-    expect(keys).toHaveLength(9)
+    expect(keys).toHaveLength(8)
     for (const key of keys) expect(key).toMatch(/^\{[ab]\}/)
   })
 
@@ -223,39 +228,55 @@ describe.runIf(redisTests)('the script', () => {
     expect(await everything(client)).toEqual(before)
   })
 
-  it('writes nothing where one of its keys holds something else', async () => {
+  it('fails the request whose row or record holds something else, and no other', async () => {
     const { port } = await server()
     const store = storeOn(port)
     const client = clientOn(port)
     const keys = new Keys('q', HOURS)
     await take(store, 'u', 9)
+    const row = keys.row(0, 0, 'list')
     const hostile = [
-      () => client.lpush(keys.row(0, 0, 'list'), 'x'),
-      () => client.set(keys.row(0, 0, 'list'), 'not a row'),
+      () => client.lpush(row, 'x'),
+      () => client.hset(row, 'x', 'y'),
+      () => client.set(row, 'not a row'),
+      () => client.set(row, ''),
     ]
     for (const plant of hostile) {
       await plant()
-      const before = await everything(client)
-      expect(await codeOf(Promise.all([take(store, 'u'), take(store, 'list'), take(store, 'v')]))).toBe('store_error')
-      expect(await everything(client)).toEqual(before)
-      await client.del(keys.row(0, 0, 'list'))
+      const before = await client.dumpBuffer(row)
+      const codes = [take(store, 'u'), take(store, 'list'), take(store, 'v'), take(store, 'list', 0, PLENTY, 'j')]
+      expect(await Promise.all(codes.map(codeOf))).toEqual(['answered', 'damaged_row', 'answered', 'damaged_row'])
+      expect(await codeOf(store.read({ subject: 'list', categories: [0], layers: [0] }))).toBe('damaged_row')
+      expect(await client.dumpBuffer(row)).toEqual(before)
+      await store.reset({ subject: 'list', categories: [0], layers: [0] })
+      expect((await take(store, 'list', 2)).states.slice(0, 6).filter((_, i) => i % 2 === 1)).toEqual([2, 2, 2])
+      expect(await client.pttl(row)).toBeGreaterThan(0)
+      await client.del(row)
     }
-    await client.lpush(keys.record(0, 'u', 'i'), 'x')
-    const before = await everything(client)
-    expect(await codeOf(take(store, 'u', 1, PLENTY, 'i'))).toBe('store_error')
-    expect(await everything(client)).toEqual(before)
+    const record = keys.record(0, 'u', 'i')
+    const { states } = await take(store, 'u', 1)
+    const settled = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: 1, as: 'cancelled' } as const
+    const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 30_000 }
+    for (const plant of [() => client.lpush(record, 'x'), () => client.set(record, '\x93\xa1R')]) {
+      await plant()
+      const before = await everything(client)
+      const calls = [take(store, 'u', 1, PLENTY, 'i'), store.settle({ ...settled, id })]
+      expect(await Promise.all(calls.map(codeOf))).toEqual(['damaged_row', 'damaged_row'])
+      expect(await everything(client)).toEqual(before)
+      await client.del(record)
+    }
   })
 
   it('takes any number of rows in one operation', async () => {
     const { port } = await server()
     const categories = Array.from({ length: 16 }, (_, n) => `c${n}`)
-    const layers = Array.from({ length: 8 }, (_, n) => ({ name: `l${n}`, scope: 'L', shared: n > 0 }))
+    const layers = Array.from({ length: 8 }, (_, n) => ({ name: `l${n}`, shared: n > 0 }))
     const schema = { ...HOURS, categories, layers }
     const store = storeOn(port, schema)
     const all = layers.map((_, n) => n)
     const quotas = { layers: all, limits: all.flatMap(() => [9, 9, 9]) }
     const asked = categories.map((_, category) => category)
-    for (const category of asked) await store.take({ subject: 'u', category, quotas, cost: 2, settingsVersion: 0 })
+    for (const category of asked) await store.take({ subject: 'u', category, quotas, cost: 2 })
     await store.reset({ subject: 'u', categories: asked, layers: all })
     const { states } = await store.read({ subject: 'u', categories: asked, layers: all })
     expect(new Set(states.flat())).toEqual(new Set([-1, 0]))

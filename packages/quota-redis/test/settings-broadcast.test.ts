@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createQuota, defaultPolicy, memorySettings, type SettingsChange, type SettingsStore } from '@scoregw/quota'
+import { createQuota, defaultPolicy, memorySettings } from '@scoregw/quota'
+import type { AsyncSettingsStore, SettingsChange, StoreWriteOptions } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type RedisBroadcast, redisBroadcast } from '../src/index.ts'
@@ -24,7 +25,7 @@ async function watch(opened: RedisBroadcast): Promise<SettingsChange[]> {
     if (change.kind !== 'subject' || change.layer !== 'marker') heard.push(change)
   })
   await vi.waitFor(async () => {
-    await opened.announce(0, marker)
+    await opened.announce('', marker)
     await vi.waitFor(() => expect(marked).toBe(true), { timeout: 50, interval: 5 })
   })
   heard.length = 0
@@ -32,26 +33,30 @@ async function watch(opened: RedisBroadcast): Promise<SettingsChange[]> {
 }
 
 describe.runIf(redisTests)('a broadcast for settings kept elsewhere', () => {
-  it('tells the others, and the decision script by the version', async () => {
+  it('tells the others, and the decision script by the revision', async () => {
     const redis = await server()
     const heard = await watch(broadcast(redis.port))
     const teller = broadcast(redis.port)
-    await teller.announce(3, { kind: 'settings' })
-    await teller.announce(3, { kind: 'subject', layer: 'personal', key: '\ud800' })
+    await teller.announce('third', { kind: 'settings' })
+    await teller.announce('third', { kind: 'subject', layer: 'personal', key: '\ud800' })
     await vi.waitFor(() =>
       expect(heard).toEqual([{ kind: 'settings' }, { kind: 'subject', layer: 'personal', key: '\ud800' }]),
     )
-    expect(await redis.cli('GET', '{quota}:settings:version')).toBe('3')
+    expect(await redis.cli('GET', '{quota}:settings')).toBe('third')
   })
 
-  it('lets no overtaken message lower the version; a restored database does', async () => {
+  it('announces again only over what was seen, and tells everybody', async () => {
     const redis = await server()
     const teller = broadcast(redis.port)
-    await teller.announce(5, { kind: 'settings' })
-    await teller.announce(4, { kind: 'settings' })
-    expect(await redis.cli('GET', '{quota}:settings:version')).toBe('5')
-    await teller.announce(2, { kind: 'everything' })
-    expect(await redis.cli('GET', '{quota}:settings:version')).toBe('2')
+    const heard = await watch(broadcast(redis.port))
+    await teller.reannounce('first', 'never announced')
+    expect(await redis.cli('GET', '{quota}:settings')).toBe('')
+    await teller.reannounce('first', '')
+    await vi.waitFor(() => expect(heard).toEqual([{ kind: 'everything' }]))
+    await teller.reannounce('second', '')
+    expect(await redis.cli('GET', '{quota}:settings')).toBe('first')
+    await teller.reannounce('second', 'first')
+    expect(await redis.cli('GET', '{quota}:settings')).toBe('second')
   })
 
   it('announces again what could not be announced', async () => {
@@ -59,32 +64,33 @@ describe.runIf(redisTests)('a broadcast for settings kept elsewhere', () => {
     const proxy = await startProxy(redis.port)
     const heard = await watch(broadcast(redis.port))
     const teller = broadcast(proxy.port)
-    await teller.announce(1, { kind: 'settings' })
+    await teller.announce('1', { kind: 'settings' })
     proxy.refuse(true)
     proxy.cutAll()
-    await expect(teller.announce(2, { kind: 'settings' })).rejects.toThrow()
+    await expect(teller.announce('2', { kind: 'settings' })).rejects.toThrow()
     heard.length = 0
     proxy.refuse(false)
     await vi.waitFor(() => expect(heard).toContainEqual({ kind: 'everything' }))
-    expect(await redis.cli('GET', '{quota}:settings:version')).toBe('2')
+    expect(await redis.cli('GET', '{quota}:settings')).toBe('2')
   })
 
   it('brings a change to an engine in another process within a second', async () => {
     const redis = await server()
     const table = memorySettings()
     // As two processes with one SQL table: each reads it at its own time, and neither sees the other's writes by itself.
-    const shared = (bus: RedisBroadcast): SettingsStore => ({
+    const shared = (bus: RedisBroadcast): AsyncSettingsStore => ({
       sync: false,
+      isMarked: true,
       read: async () => table.read(),
       readSubject: async (layer, key) => table.readSubject(layer, key),
-      async write(settings, options) {
+      async write(settings: unknown, options: StoreWriteOptions) {
         const reply = table.write(settings, options)
-        if (reply.written) await bus.announce(reply.version, { kind: 'settings' })
+        if (reply.written) await bus.announce(reply.revision, { kind: 'settings' })
         return reply
       },
       async writeSubject(layer, key, settings, options) {
         const reply = table.writeSubject(layer, key, settings, options)
-        if (reply.written) await bus.announce(table.read()?.version ?? 0, { kind: 'subject', layer, key })
+        if (reply.written) await bus.announce(table.read()?.revision ?? '', { kind: 'subject', layer, key })
         return reply
       },
       watch: (listener) => bus.watch(listener),

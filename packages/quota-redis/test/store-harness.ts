@@ -1,8 +1,11 @@
 import type { Clock } from '@scoregw/quota'
-import { manualClock, type StoreFactory } from '@scoregw/quota-testkit'
+import { manualClock, type RowName, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
 import { Cluster, Redis } from 'ioredis'
 import { leasedRedisStore, type RedisClient, type RedisStore, redisStore } from '../src/index.ts'
+import { groupOf, groupPrefixes } from '../src/leases/groups.ts'
+import { Keys } from '../src/store/keys.ts'
 import type { RedisCluster } from './support/redis-server.ts'
+import { startProxy } from './support/tcp-proxy.ts'
 
 let prefixes = 0
 
@@ -17,44 +20,110 @@ export function openStore(port: number, prefix: string, testClock?: Clock): Redi
   return openStoreOn(new Redis({ port, lazyConnect: true }), prefix, testClock)
 }
 
-function openStoreOn(client: RedisClient, prefix: string, testClock?: Clock): RedisStore {
-  return redisStore({ client, prefix, deadlineMs: 1_000, testClock })
+type Open = (client: RedisClient, prefix: string, testClock?: Clock) => RedisStore
+
+const openStoreOn: Open = (client, prefix, testClock) => redisStore({ client, prefix, deadlineMs: 1_000, testClock })
+
+const openLeasedOn: Open = (client, prefix, testClock) => {
+  const logger = { warn: () => undefined }
+  return leasedRedisStore({ client, prefix, deadlineMs: 1_000, testClock, logger })
 }
 
 /** The same with leases, on one server. */
 export function leasedFactory(port: () => number): StoreFactory {
-  return factoryOn(
-    () => new Redis({ port: port(), lazyConnect: true }),
-    (client, prefix, testClock) => leasedRedisStore({ client, prefix, deadlineMs: 1_000, testClock }),
-  )
+  return oneServerFactory(port, openLeasedOn, (prefix, { layer, key }) => {
+    const layers = [{ name: layer, shared: key === '' }]
+    return key === '' ? prefix : groupPrefixes(prefix)[groupOf(layers, key)]!
+  })
 }
 
 /** New stores for the testkit: each time two, as of two processes, under a prefix of their own. */
 export function redisFactory(port: () => number): StoreFactory {
-  return factoryOn(() => new Redis({ port: port(), lazyConnect: true }))
+  return oneServerFactory(port, openStoreOn, (prefix) => prefix, ['regroup'])
 }
 
 /** The same on a cluster; the prefixes are in slots of all its servers. */
 export function clusterFactory(cluster: () => RedisCluster): StoreFactory {
-  return factoryOn(() => new Cluster([...cluster().seeds], { lazyConnect: true }))
-}
-
-function factoryOn(client: () => RedisClient, open = openStoreOn): StoreFactory {
+  const client = () => new Cluster([...cluster().seeds], { lazyConnect: true })
   return async () => {
-    const clock = manualClock()
+    const admin = new Cluster([...cluster().seeds])
     const prefix = newPrefix()
-    const [store, peer] = [open(client(), prefix, clock), open(client(), prefix, clock)]
-    await Promise.all([store.ready(), peer.ready()])
+    const { stop, ...harness } = await twoStores(client, prefix, openStoreOn)
     return {
-      store,
-      peer,
-      capabilities: ['ids', 'clock-steps'],
-      clock,
-      advance: clock.advance,
-      stepClock: clock.advance,
+      ...harness,
+      ...whatIsStored(admin, prefix, () => prefix),
+      capabilities: [...CAPABILITIES, 'regroup'],
       async stop() {
-        await Promise.all([store.close(), peer.close()])
+        await stop()
+        admin.disconnect()
       },
     }
+  }
+}
+
+const CAPABILITIES = ['ids', 'clock-steps', 'revisions', 'damage', 'expiry'] as const
+
+function oneServerFactory(
+  port: () => number,
+  open: Open,
+  prefixOf: (prefix: string, row: RowName) => string,
+  more: StoreHarness['capabilities'] = [],
+): StoreFactory {
+  return async () => {
+    const prefix = newPrefix()
+    const proxy = await startProxy(port())
+    const admin = new Redis({ port: port() })
+    const client = () => new Redis({ port: proxy.port, lazyConnect: true })
+    const { stop, ...harness } = await twoStores(client, prefix, open)
+    return {
+      ...harness,
+      ...whatIsStored(admin, prefix, (row) => prefixOf(prefix, row)),
+      capabilities: [...CAPABILITIES, 'deadline', ...more],
+      silence: () => proxy.blackHole(true),
+      async stop() {
+        await stop()
+        admin.disconnect()
+        await proxy.stop()
+      },
+    }
+  }
+}
+
+/** The hands of a harness on what servers hold. */
+function whatIsStored(admin: Redis | Cluster, prefix: string, prefixOf: (row: RowName) => string) {
+  const keyOf = (row: RowName): string => {
+    const layers = [{ name: row.layer, shared: false }]
+    return new Keys(prefixOf(row), { windows: [], categories: [row.category], layers }).row(0, 0, row.key)
+  }
+  return {
+    async storeRevision(revision: string): Promise<void> {
+      if (revision === '') await admin.del(`{${prefix}}:settings`)
+      else await admin.set(`{${prefix}}:settings`, revision)
+    },
+    async damage(row: RowName, change: (bytes: Uint8Array) => Uint8Array): Promise<void> {
+      const key = keyOf(row)
+      const bytes = await admin.getBuffer(key)
+      if (bytes === null) throw new Error(`there is no row at ${key}`)
+      await admin.set(key, Buffer.from(change(bytes)), 'KEEPTTL')
+    },
+    /** By the server's own time, which goes on while the clock in the test's hand stands still. */
+    keptForMs: async (row: RowName): Promise<number> => Math.max(0, await admin.pttl(keyOf(row))),
+  }
+}
+
+async function twoStores(client: () => RedisClient, prefix: string, open: Open): Promise<StoreHarness> {
+  const clock = manualClock()
+  const [store, peer] = [open(client(), prefix, clock), open(client(), prefix, clock)]
+  await Promise.all([store.ready(), peer.ready()])
+  return {
+    store,
+    peer,
+    capabilities: [],
+    clock,
+    advance: clock.advance,
+    stepClock: clock.advance,
+    async stop() {
+      await Promise.all([store.close(), peer.close()])
+    },
   }
 }

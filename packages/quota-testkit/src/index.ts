@@ -1,3 +1,4 @@
+export { runEditHistories } from './histories/edit-histories.ts'
 export { SCENES, type Scene } from './histories/policies.ts'
 export { checkPromises, type PromiseCounts } from './histories/promises.ts'
 export {
@@ -10,12 +11,13 @@ export {
 export { type ManualClock, manualClock } from './manual-clock.ts'
 export { type ModelRequest, type ModelReservation, QuotaModel } from './model/quota-model.ts'
 export { CONFORMANCE_CASES } from './suite/cases.ts'
-export { describeFactorStore, describeOutcomeStore } from './suite/describe-ports.ts'
+export { describeFactorStore, describeOutcomeStore, describeSettingsStore } from './suite/describe-ports.ts'
 export { describeStore, type TestRunner } from './suite/describe-store.ts'
 export { FACTOR_STORE_CASES } from './suite/factor-cases.ts'
 export {
   type CaseContext,
   type ConformanceCase,
+  type RowName,
   runCase,
   type StoreCapability,
   type StoreFactory,
@@ -24,3 +26,12 @@ export {
 } from './suite/harness.ts'
 export { OUTCOME_STORE_CASES } from './suite/outcome-cases.ts'
 export { type PortCase, type PortFactory, type PortHarness, runPortCase } from './suite/port-harness.ts'
+export { SETTINGS_STORE_CASES } from './suite/settings-cases.ts'
+export {
+  runSettingsCase,
+  type SettingsCapability,
+  type SettingsCase,
+  type SettingsContext,
+  type SettingsFactory,
+  type SettingsHarness,
+} from './suite/settings-harness.ts'

@@ -1,74 +1,25 @@
-import {
-  type Clock,
-  QuotaError,
-  type QuotaStore,
-  type ReadReply,
-  type ReadRequest,
-  type ResetRequest,
-  type SettleRequest,
-  type StoreSchema,
-  type TakeReply,
-  type TakeRequest,
-} from '@scoregw/quota'
+import { QuotaError } from '@scoregw/quota'
 import { describe, it } from 'vitest'
-import { describeStore, manualClock, runHistories, type StoreFactory } from '../src/index.ts'
-import { MapStore } from './map-store.ts'
+import { describeStore, runHistories } from '../src/index.ts'
+import { lateStore } from './late-store.ts'
+import { manualFactory } from './manual-factory.ts'
+import { MapCounters, mapStore } from './map-store.ts'
 
-/** A store that can do no more than it must: no ids, answers late, a clock that nobody can step. */
-class BareStore implements QuotaStore {
-  readonly sync = false
-  readonly #store: MapStore
-
-  constructor(clock: Clock) {
-    this.#store = new MapStore(clock)
-  }
-
-  attach(schema: StoreSchema): void {
-    this.#store.attach(schema)
-  }
-
-  async take(request: TakeRequest): Promise<TakeReply> {
-    if (request.id !== undefined) throw new QuotaError('store_error', 'this store knows no reservation ids')
-    return this.#store.take(request)
-  }
-
-  async read(request: ReadRequest): Promise<ReadReply> {
-    return this.#store.read(request)
-  }
-
-  async settle(request: SettleRequest): Promise<void> {
-    this.#store.settle(request)
-  }
-
-  async reset(request: ResetRequest): Promise<void> {
-    this.#store.reset(request)
+/** Counters that can do no more than they must: no ids. */
+class BareCounters extends MapCounters {
+  override record(): never {
+    throw new QuotaError('store_error', 'this store knows no reservation ids')
   }
 }
 
-const factory: StoreFactory = () => {
-  const clock = manualClock()
-  return { store: new BareStore(clock), capabilities: [], clock, advance: clock.advance, stop: () => undefined }
-}
+// Answers late, on a clock that nobody can step.
+const bare = manualFactory((clock) => lateStore(mapStore(clock, BareCounters)), [])
 
-describeStore({ describe, it }, factory, 'a store without any capability')
-
-/** The memory of {@link MapStore}, answering late. */
-class LateStore extends MapStore {
-  override readonly sync: boolean = false
-}
+describeStore({ describe, it }, bare, 'a store without any capability')
 
 describe('random histories', () => {
   it('through the calls that await', async () => {
-    const late: StoreFactory = () => {
-      const clock = manualClock()
-      return {
-        store: new LateStore(clock),
-        capabilities: ['ids'],
-        clock,
-        advance: clock.advance,
-        stop: () => undefined,
-      }
-    }
+    const late = manualFactory((clock) => lateStore(mapStore(clock)), ['ids'])
     await runHistories(late, { runs: 100 })
   })
 })

@@ -1,32 +1,61 @@
-import type { LayerDefinition, ReservationId, SettleRequest, TakeOutcome, TakeReply, TakeRequest } from '@scoregw/quota'
-import { MapStore } from './map-store.ts'
+import {
+  layerKey,
+  type ReservationId,
+  type SettleRequest,
+  type TakeOutcome,
+  type TakeReply,
+  type TakeRequest,
+} from '@scoregw/quota/store'
+import { type IdRecord, MapCounters } from './map-store.ts'
 import type { Mutant } from './mutant.ts'
 
-type RecordOfStore = MapStore['ids'] extends Map<string, infer R> ? R : never
+type WithId = TakeRequest | SettleRequest
+
+/** Counters whose ids go by another key. */
+function keyedBy(key: (request: WithId, id: string, counters: MapCounters) => unknown): typeof MapCounters {
+  return class extends MapCounters {
+    override idKey(request: WithId, { id }: ReservationId): string {
+      return JSON.stringify(key(request, id, this))
+    }
+  }
+}
+
+/** Counters that see another time when they look at an id. */
+function rememberingUntil(change: (now: number) => number): typeof MapCounters {
+  return class extends MapCounters {
+    override record(key: string, now: number): IdRecord | undefined {
+      return super.record(key, change(now))
+    }
+  }
+}
+
+function ownKeys({ data: { schema } }: MapCounters, { subject }: WithId): string[] {
+  return schema.layers.filter(({ shared }) => !shared).map((layer) => layerKey(layer, subject))
+}
 
 /** Stores that are wrong in one way each about reservation ids. */
 export const ID_MUTANTS: readonly Mutant[] = [
   {
     fault: 'ids are ignored',
-    Store: class extends MapStore {
-      override record(): RecordOfStore | undefined {
+    Counters: class extends MapCounters {
+      override record(): IdRecord | undefined {
         return undefined
       }
     },
   },
   {
     fault: 'every holder of an id is told to work',
-    Store: class extends MapStore {
-      override repeat(record: RecordOfStore, id: ReservationId): TakeOutcome {
+    Counters: class extends MapCounters {
+      override repeat(record: IdRecord, id: ReservationId): TakeOutcome {
         return super.repeat(record, { ...id, nonce: record.nonce })
       }
     },
   },
   {
     fault: 'anybody may cancel an id',
-    Store: class extends MapStore {
+    Counters: class extends MapCounters {
       override settleId(request: SettleRequest, id: ReservationId): boolean {
-        const nonce = this.record(request, id, this.clock.now())?.nonce ?? id.nonce
+        const nonce = this.record(this.idKey(request, id), this.data.clock.now())?.nonce ?? id.nonce
         return super.settleId(request, { ...id, nonce })
       }
     },
@@ -35,94 +64,85 @@ export const ID_MUTANTS: readonly Mutant[] = [
   {
     fault: 'a reservation under an id is settled as often as asked',
     unseenByHistories: true,
-    Store: class extends MapStore {
+    Counters: class extends MapCounters {
       override settleId(request: SettleRequest, id: ReservationId): boolean {
-        return super.settleId(request, id) || this.record(request, id, this.clock.now())?.nonce === id.nonce
+        const settles = super.settleId(request, id)
+        return settles || this.record(this.idKey(request, id), this.data.clock.now())?.nonce === id.nonce
       }
     },
   },
   {
     fault: 'a cancelled id can be used again',
-    Store: class extends MapStore {
+    Counters: class extends MapCounters {
       override settleId(request: SettleRequest, id: ReservationId): boolean {
         const settles = super.settleId(request, id)
-        if (settles && request.as === 'cancelled') this.ids.delete(this.idKey(request, id))
+        if (settles && request.as === 'cancelled') this.data.ids.delete(this.idKey(request, id))
         return settles
       }
     },
   },
   {
     fault: 'a cancel that overtakes its reserve is forgotten',
-    Store: class extends MapStore {
+    Counters: class extends MapCounters {
       override settleId(request: SettleRequest, id: ReservationId): boolean {
-        if (this.record(request, id, this.clock.now()) === undefined) return false
-        return super.settleId(request, id)
+        const known = this.record(this.idKey(request, id), this.data.clock.now()) !== undefined
+        return known && super.settleId(request, id)
       }
     },
   },
   {
     fault: 'an id may be used for something else',
-    Store: class extends MapStore {
-      override repeat(record: RecordOfStore, id: ReservationId): TakeOutcome {
+    Counters: class extends MapCounters {
+      override repeat(record: IdRecord, id: ReservationId): TakeOutcome {
         return super.repeat(record, { ...id, fingerprint: record.fingerprint })
       }
     },
   },
   {
     fault: 'a refusal uses the id up',
-    Store: class extends MapStore {
+    Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
         const reply = super.decide(request, now)
         const { id } = request
-        if (reply.outcome === 'refused' && id !== undefined) this.remember(request, id, 'reserved', reply.states, now)
+        if (reply.outcome === 'refused' && id) this.remember(this.idKey(request, id), id, 'reserved', reply.states)
         return reply
       }
     },
   },
   {
-    fault: 'ids of all subjects are one',
-    Store: class extends MapStore {
-      override idKey(_: TakeRequest | SettleRequest, { id }: ReservationId): string {
-        return id
+    fault: 'an id is not remembered where the price is 0',
+    Counters: class extends MapCounters {
+      override take(request: TakeRequest): TakeReply {
+        return super.take(request.cost === 0 ? { ...request, id: undefined } : request)
       }
     },
   },
+  { fault: 'ids of all subjects are one', Counters: keyedBy((_, id) => id) },
   {
     fault: 'the parts of an id are glued together',
     unseenByHistories: true,
-    Store: class extends MapStore {
-      override idKey({ subject, category }: TakeRequest | SettleRequest, { id }: ReservationId): string {
-        const own = (this.schema?.layers ?? []).filter((layer: LayerDefinition) => !layer.shared)
-        const keys = own.map((layer) => (typeof subject === 'string' ? subject : subject[layer.name]))
-        return `${category}:${keys.join(':')}:${id}`
-      }
-    },
+    Counters: keyedBy((request, id, counters) => `${request.category}:${ownKeys(counters, request)[0]}:${id}`),
   },
   {
-    fault: 'an id is forgotten 1 ms too early',
-    Store: class extends MapStore {
-      override record(request: TakeRequest | SettleRequest, id: ReservationId, now: number): RecordOfStore | undefined {
-        return super.record(request, id, now + 1)
-      }
-    },
+    fault: 'an id belongs to the keys in all layers',
+    Counters: keyedBy((request, id, counters) => [request.category, id, ...ownKeys(counters, request)]),
   },
   {
-    fault: 'an id is remembered for ever',
-    Store: class extends MapStore {
-      override record(request: TakeRequest | SettleRequest, id: ReservationId): RecordOfStore | undefined {
-        return super.record(request, id, 0)
-      }
-    },
+    fault: 'an id belongs to the place of its category',
+    Counters: keyedBy((request, id, counters) => [request.category, id, ownKeys(counters, request)[0]]),
   },
+  { fault: 'an id is forgotten 1 ms too early', Counters: rememberingUntil((now) => now + 1) },
+  { fault: 'an id is remembered for ever', Counters: rememberingUntil(() => 0) },
   {
     fault: 'a settlement does not lengthen the life of an id',
     unseenByHistories: true,
-    Store: class extends MapStore {
+    Counters: class extends MapCounters {
       override settleId(request: SettleRequest, id: ReservationId): boolean {
-        const before = this.record(request, id, this.clock.now())?.expiresAt
+        const key = this.idKey(request, id)
+        const before = this.record(key, this.data.clock.now())
         const settles = super.settleId(request, id)
-        const record = this.ids.get(this.idKey(request, id))
-        if (before !== undefined && record !== undefined) record.expiresAt = before
+        const after = this.data.ids.get(key)
+        if (before && after) this.data.ids.set(key, { ...after, expiresAt: before.expiresAt })
         return settles
       }
     },

@@ -1,18 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { checkPromises, describeStore, manualClock, runHistories, type StoreFactory } from '../src/index.ts'
-import { MapStore } from './map-store.ts'
+import { checkPromises, describeStore, runHistories } from '../src/index.ts'
+import { manualFactory } from './manual-factory.ts'
+import { mapStore } from './map-store.ts'
 
-const factory: StoreFactory = () => {
-  const clock = manualClock()
-  return {
-    store: new MapStore(clock),
-    capabilities: ['ids', 'sync', 'clock-steps'],
-    clock,
-    advance: clock.advance,
-    stepClock: clock.advance,
-    stop: () => undefined,
-  }
-}
+const factory = manualFactory((clock) => mapStore(clock))
 
 describeStore({ describe, it }, factory, 'the shortest store')
 

@@ -1,192 +1,119 @@
-import {
-  type Clock,
-  layerKey,
-  QuotaError,
-  type QuotaStore,
-  type ReadReply,
-  type ReadRequest,
-  type ReservationId,
-  type ResetRequest,
-  type SettleRequest,
-  type StoreSchema,
-  type Subject,
-  type TakeOutcome,
-  type TakeReply,
-  type TakeRequest,
-} from '@scoregw/quota'
+import type { Clock } from '@scoregw/quota'
+import * as row from '@scoregw/quota/store'
 
-interface Window {
-  startedAt: number
-  used: number
-  /** Closed by a reset; the start is kept, so that the next opening is later. */
-  closed: boolean
-}
+/** One window of one counter: a row of one window, for the functions that move rows. */
+export type Cell = readonly [startedAtAndUsed: number[], lengthsMs: readonly number[]]
 
-interface IdRecord {
-  state: 'reserved' | 'committed' | 'cancelled'
-  readonly nonce: string
-  readonly fingerprint: string
+export interface IdRecord extends row.ReservationId {
+  readonly state: 'reserved' | 'committed' | 'cancelled'
   readonly states: readonly number[]
-  expiresAt: number
+  readonly expiresAt: number
 }
 
-const MAX_AHEAD_MS = 5_000
+export interface MapData {
+  readonly clock: Clock
+  readonly schema: row.StoreSchema
+  readonly cells: Map<string, Cell>
+  readonly ids: Map<string, IdRecord>
+}
 
 /** The shortest complete store: two maps, everything kept for ever. */
-export class MapStore implements QuotaStore {
-  readonly sync: boolean = true
-  readonly clock: Clock
-  readonly windows: Map<string, Window> = new Map()
-  readonly ids: Map<string, IdRecord> = new Map()
-  schema: StoreSchema | undefined
+export function mapStore(clock: Clock, Counters: typeof MapCounters = MapCounters): row.SyncStore {
+  const kept: Pick<MapData, 'cells' | 'ids'> = { cells: new Map(), ids: new Map() }
+  return { sync: true, open: (schema) => new Counters({ clock, schema, ...kept }) }
+}
 
-  constructor(clock: Clock) {
-    this.clock = clock
+export class MapCounters implements row.SyncCounters {
+  readonly data: MapData
+
+  constructor(data: MapData) {
+    this.data = data
   }
 
-  attach(schema: StoreSchema): void {
-    if (this.schema !== undefined && JSON.stringify(this.schema) !== JSON.stringify(schema)) {
-      throw new QuotaError('store_mismatch', 'this store already serves another policy')
-    }
-    this.schema = schema
-  }
-
-  take(request: TakeRequest): TakeReply {
-    const now = this.clock.now()
+  take(request: row.TakeRequest): row.TakeReply {
+    const now = this.data.clock.now()
     const { id } = request
-    if (id === undefined) return this.decide(request, now)
-    const record = this.record(request, id, now)
-    if (record !== undefined) {
-      const outcome = this.repeat(record, id)
-      return { outcome, now, states: outcome === 'admitted' ? record.states : [] }
-    }
+    const record = id && this.record(this.idKey(request, id), now)
+    const outcome = id && record && this.repeat(record, id)
+    if (outcome) return { outcome, now, states: outcome === 'admitted' ? record.states : [] }
     const reply = this.decide(request, now)
-    if (reply.outcome === 'admitted') this.remember(request, id, 'reserved', reply.states, now)
+    if (id && reply.outcome === 'admitted') this.remember(this.idKey(request, id), id, 'reserved', reply.states)
     return reply
   }
 
   /** Looks at every window first, and writes only when all of them have room. */
-  decide({ subject, category, quotas, cost }: TakeRequest, now: number): TakeReply {
-    const keys = this.keys(subject, category, quotas.layers)
-    const fits = keys.every((key, index) => this.used(key, now) + cost <= (quotas.limits[index] ?? 0))
-    for (const key of keys) {
-      this.reanchor(key, now)
-      if (fits) this.charge(key, cost, now)
+  decide({ subject, category, quotas, cost }: row.TakeRequest, now: number): row.TakeReply {
+    const cells = this.cells(subject, category, quotas.layers)
+    const fits = cells.every(([pair, lengthsMs], at) => row.fits(pair, 0, lengthsMs, quotas.limits, at, cost, now))
+    for (const [pair, lengthsMs] of cost > 0 ? cells : []) {
+      if (fits) row.charge(pair, 0, lengthsMs, cost, now)
+      else row.reanchor(pair, 0, 1, now)
     }
-    return { outcome: fits ? 'admitted' : 'refused', now, states: this.states(keys, now) }
+    return { outcome: fits || cost === 0 ? 'admitted' : 'refused', now, states: this.view(cells, now) }
   }
 
-  charge(key: string, cost: number, now: number): void {
-    const window = this.windows.get(key)
-    if (window !== undefined && this.isOpen(key, window, now)) {
-      window.used = Math.min(window.used + cost, Number.MAX_SAFE_INTEGER)
-      return
-    }
-    const startedAt = window === undefined ? now : Math.max(now, window.startedAt + 1)
-    this.windows.set(key, { startedAt, used: cost, closed: false })
+  read({ subject, categories, layers }: row.ReadRequest): row.ReadReply {
+    const now = this.data.clock.now()
+    return { now, states: categories.map((category) => this.view(this.cells(subject, category, layers), now)) }
   }
 
-  reanchor(key: string, now: number): void {
-    const window = this.windows.get(key)
-    if (window !== undefined && window.startedAt - now > MAX_AHEAD_MS) window.startedAt = now
-  }
-
-  read({ subject, categories, layers }: ReadRequest): ReadReply {
-    const now = this.clock.now()
-    return { now, states: categories.map((category) => this.states(this.keys(subject, category, layers), now)) }
-  }
-
-  settle(request: SettleRequest): void {
+  settle(request: row.SettleRequest): void {
     const { subject, category, layers, states, giveBack, id } = request
-    if (id !== undefined && !this.settleId(request, id)) return
-    for (const [index, key] of this.keys(subject, category, layers).entries()) {
-      this.refund(key, states[2 * index] ?? -1, giveBack)
-    }
+    if (id && !this.settleId(request, id)) return
+    const cells = this.cells(subject, category, layers)
+    for (const [at, [pair]] of cells.entries()) row.refund(pair, 0, 1, states, 2 * at, giveBack)
   }
 
-  /** Into the very window that was charged, or nowhere. */
-  refund(key: string, startedAt: number, tokens: number): void {
-    const window = this.windows.get(key)
-    if (window === undefined || window.closed || window.startedAt !== startedAt) return
-    window.used = Math.max(0, window.used - tokens)
+  reset({ subject, categories, layers }: row.ResetRequest): void {
+    for (const category of categories) for (const [pair] of this.cells(subject, category, layers)) row.close(pair, 0, 1)
   }
 
-  /** Whether this nonce may settle the id; from now on nobody may. */
-  settleId(request: SettleRequest, id: ReservationId): boolean {
-    const now = this.clock.now()
-    const record = this.record(request, id, now)
-    if (record === undefined && request.as === 'cancelled') this.remember(request, id, 'cancelled', [], now)
-    if (record?.state !== 'reserved' || record.nonce !== id.nonce) return false
-    record.state = request.as
-    record.expiresAt = now + id.ttlMs
-    return true
+  /** By names and never by places, so that another schema finds what it knows. As JSON no two keys are one text. */
+  cells(subject: row.Subject, category: number, layers: readonly number[]): Cell[] {
+    const { categories, windows, layers: all } = this.data.schema
+    const named = layers.flatMap((index) => all[index] ?? [])
+    const names = named.map((layer) => [layer.name, categories[category], row.layerKey(layer, subject)])
+    return names.flatMap((of) => windows.map((window) => this.cell(of, window)))
   }
 
-  reset({ subject, categories, layers }: ResetRequest): void {
-    for (const category of categories) {
-      for (const key of this.keys(subject, category, layers)) {
-        const window = this.windows.get(key)
-        if (window !== undefined) window.closed = true
-      }
-    }
+  cell(names: readonly unknown[], window: row.WindowDefinition): Cell {
+    const key = JSON.stringify([...names, row.windowIdentity(window)])
+    const cell: Cell = this.data.cells.get(key) ?? [[row.CLOSED, row.CLOSED], [window.lengthMs]]
+    this.data.cells.set(key, cell)
+    return cell
   }
 
-  repeat(record: IdRecord, id: ReservationId): TakeOutcome {
-    if (record.fingerprint !== id.fingerprint) return 'conflict'
+  view(cells: readonly Cell[], now: number): number[] {
+    const state: number[] = []
+    for (const [at, [pair, lengthsMs]] of cells.entries()) row.viewRow(pair, 0, lengthsMs, now, state, 2 * at)
+    return state
+  }
+
+  repeat(record: IdRecord, { nonce, fingerprint }: row.ReservationId): row.TakeOutcome {
+    if (record.fingerprint !== fingerprint) return 'conflict'
     if (record.state === 'cancelled') return 'cancelled'
-    return record.nonce === id.nonce ? 'admitted' : 'duplicate'
+    return record.nonce === nonce ? 'admitted' : 'duplicate'
   }
 
-  record(request: TakeRequest | SettleRequest, id: ReservationId, now: number): IdRecord | undefined {
-    const record = this.ids.get(this.idKey(request, id))
-    return record !== undefined && now < record.expiresAt ? record : undefined
+  /** Whether this nonce may settle the id; from now on nobody may. A cancel of an unknown one is remembered. */
+  settleId(request: row.SettleRequest, id: row.ReservationId): boolean {
+    const key = this.idKey(request, id)
+    const record = this.record(key, this.data.clock.now())
+    const settles = record?.state === 'reserved' && record.nonce === id.nonce
+    if (settles || (!record && request.as === 'cancelled')) this.remember(key, id, request.as, record?.states ?? [])
+    return settles
   }
 
-  remember(
-    request: TakeRequest | SettleRequest,
-    id: ReservationId,
-    state: IdRecord['state'],
-    states: readonly number[],
-    now: number,
-  ): void {
-    const { nonce, fingerprint, ttlMs } = id
-    this.ids.set(this.idKey(request, id), { state, nonce, fingerprint, states, expiresAt: now + ttlMs })
+  record(key: string, now: number): IdRecord | undefined {
+    const record = this.data.ids.get(key)
+    return record && now < record.expiresAt ? record : undefined
   }
 
-  /** `used` and `startedAt` as they are now; a window that is too far ahead counts as begun at the present. */
-  states(keys: readonly string[], now: number): number[] {
-    return keys.flatMap((key) => {
-      const window = this.windows.get(key)
-      if (window === undefined || !this.isOpen(key, window, now)) return [-1, 0]
-      return [window.startedAt - now > MAX_AHEAD_MS ? now : window.startedAt, window.used]
-    })
+  remember(key: string, id: row.ReservationId, state: IdRecord['state'], states: readonly number[]): void {
+    this.data.ids.set(key, { ...id, state, states, expiresAt: this.data.clock.now() + id.ttlMs })
   }
 
-  used(key: string, now: number): number {
-    const window = this.windows.get(key)
-    return window !== undefined && this.isOpen(key, window, now) ? window.used : 0
-  }
-
-  /** Each key tells the length of its window. A clock that stepped back before the start is inside, too. */
-  isOpen(key: string, window: Window, now: number): boolean {
-    const [, , , lengthMs] = JSON.parse(key) as [string, string, number, number]
-    return !window.closed && now < window.startedAt + lengthMs
-  }
-
-  /** One key for each window of the layers: JSON, so that no two of them are ever the same text. */
-  keys(subject: Subject, category: number, layers: readonly number[]): string[] {
-    const { layers: all, windows } = this.schema as StoreSchema
-    return layers
-      .flatMap((index) => all[index] ?? [])
-      .flatMap((layer) =>
-        windows.map(({ label, lengthMs }) =>
-          JSON.stringify([layer.name, layerKey(layer, subject), category, lengthMs, label]),
-        ),
-      )
-  }
-
-  idKey({ subject, category }: TakeRequest | SettleRequest, { id }: ReservationId): string {
-    const { layers } = this.schema as StoreSchema
-    return JSON.stringify([category, id, ...layers.map((layer) => layerKey(layer, subject))])
+  idKey({ subject, category }: row.TakeRequest | row.SettleRequest, { id }: row.ReservationId): string {
+    return JSON.stringify([this.data.schema.categories[category], row.idOwnerKey(this.data.schema, subject), id])
   }
 }

@@ -1,25 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import {
-  CONFORMANCE_CASES,
-  checkPromises,
-  manualClock,
-  runCase,
-  runHistories,
-  type StoreFactory,
-} from '../src/index.ts'
+import { CONFORMANCE_CASES, checkPromises, runCase, runHistories } from '../src/index.ts'
+import { COUNTER_MUTANTS } from './counter-mutants.ts'
 import { ID_MUTANTS } from './id-mutants.ts'
-import type { Mutant } from './mutant.ts'
+import { factoryOf } from './mutant.ts'
+import { NAME_MUTANTS } from './name-mutants.ts'
 import { WINDOW_MUTANTS } from './window-mutants.ts'
 
-const MUTANTS = [...WINDOW_MUTANTS, ...ID_MUTANTS]
-
-function factoryOf({ Store, capabilities = ['ids', 'sync', 'clock-steps'] }: Mutant): StoreFactory {
-  return () => {
-    const clock = manualClock()
-    const store = new Store(clock)
-    return { store, capabilities, clock, advance: clock.advance, stepClock: clock.advance, stop: () => undefined }
-  }
-}
+const MUTANTS = [...WINDOW_MUTANTS, ...COUNTER_MUTANTS, ...ID_MUTANTS, ...NAME_MUTANTS]
 
 async function fails(run: () => Promise<unknown>): Promise<boolean> {
   try {

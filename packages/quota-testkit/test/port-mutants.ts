@@ -5,7 +5,7 @@ import {
   OUTCOME_COLUMNS,
   type OutcomeStore,
   type VersionedFactor,
-} from '@scoregw/quota'
+} from '@scoregw/quota/store'
 
 interface Pair<Port> {
   readonly store: Port

@@ -1,33 +1,58 @@
-import { memoryFactor, memoryOutcomes } from '@scoregw/quota'
+import { memorySettings } from '@scoregw/quota'
+import { memoryFactor, memoryOutcomes } from '@scoregw/quota/adaptive'
 import { describe, expect, it } from 'vitest'
 import {
   describeFactorStore,
   describeOutcomeStore,
+  describeSettingsStore,
   FACTOR_STORE_CASES,
   OUTCOME_STORE_CASES,
   type PortCase,
   type PortFactory,
   runPortCase,
+  runSettingsCase,
+  SETTINGS_STORE_CASES,
+  type SettingsFactory,
 } from '../src/index.ts'
 import { FACTOR_MUTANTS, OUTCOME_MUTANTS, twoFactors, twoOutcomes } from './port-mutants.ts'
+import { SETTINGS_MUTANTS } from './settings-mutants.ts'
+import { twoSettings } from './settings-table.ts'
 
 const stop = (): void => undefined
 
 const registered = {
   factor: describeFactorStore({ describe, it }, () => ({ store: memoryFactor(), stop }), 'memory factor'),
   outcomes: describeOutcomeStore({ describe, it }, () => ({ store: memoryOutcomes(), stop }), 'memory outcomes'),
+  settings: describeSettingsStore(
+    { describe, it },
+    () => ({ store: memorySettings(), capabilities: [], stop }),
+    'memory settings',
+  ),
+  apart: describeSettingsStore({ describe, it }, () => twoSettings(), 'settings apart from the counters'),
 }
 
 it('the suites run every case, under a name of its own', () => {
-  expect(registered).toEqual({ factor: 12, outcomes: 8 })
-  const names = [...FACTOR_STORE_CASES, ...OUTCOME_STORE_CASES].map(({ name }) => name)
-  expect(new Set(names).size).toBe(20)
+  expect(registered).toEqual({ factor: 12, outcomes: 8, settings: 27, apart: 27 })
+  const names = [...FACTOR_STORE_CASES, ...OUTCOME_STORE_CASES, ...SETTINGS_STORE_CASES].map(({ name }) => name)
+  expect(new Set(names).size).toBe(47)
 })
 
 async function caughtBy<Port>(cases: readonly PortCase<Port>[], factory: PortFactory<Port>): Promise<string[]> {
   const failed = await Promise.all(
     cases.map((each) =>
       runPortCase(each, factory).then(
+        () => [],
+        () => [each.name],
+      ),
+    ),
+  )
+  return failed.flat()
+}
+
+async function settingsCaughtBy(factory: SettingsFactory): Promise<string[]> {
+  const failed = await Promise.all(
+    SETTINGS_STORE_CASES.map((each) =>
+      runSettingsCase(each, factory).then(
         () => [],
         () => [each.name],
       ),
@@ -46,8 +71,13 @@ describe('a store with one fault fails some case', () => {
     expect(await caughtBy(OUTCOME_STORE_CASES, () => ({ ...make(), stop }))).not.toEqual([])
   })
 
+  it.concurrent.each(SETTINGS_MUTANTS)('settings: $fault', async ({ make }) => {
+    expect(await settingsCaughtBy(make)).not.toEqual([])
+  })
+
   it('and what the mutants are made from fails none', async () => {
     expect(await caughtBy(FACTOR_STORE_CASES, () => ({ ...twoFactors(), stop }))).toEqual([])
     expect(await caughtBy(OUTCOME_STORE_CASES, () => ({ ...twoOutcomes(), stop }))).toEqual([])
+    expect(await settingsCaughtBy(() => twoSettings())).toEqual([])
   })
 })

@@ -2,18 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import {
   adaptiveTicker,
-  type FactorState,
-  type FactorStore,
   initialFactor,
-  MAX_LIMIT,
   type MemoryFactor,
   memoryFactor,
   memoryOutcomes,
-  memorySettings,
   outcomeRecorder,
-  type QuotaOptions,
-  type VersionedFactor,
-} from '../src/index.ts'
+} from '../src/adaptive.ts'
+import { memorySettings, type SyncQuotaOptions } from '../src/index.ts'
+import { type FactorState, type FactorStore, MAX_LIMIT, type VersionedFactor } from '../src/store.ts'
 import { type Fixture, fixture, flatBase, type Operation, testClock } from './support.ts'
 
 /** Writes a factor, as a tick would. */
@@ -23,7 +19,9 @@ function move(store: MemoryFactor, factorHundredths: number): void {
   expect(store.compareAndSet(version, minute + 1, state)).toBe(true)
 }
 
-async function adaptive(options: Partial<QuotaOptions<Operation>> = {}): Promise<Fixture & { factor: MemoryFactor }> {
+async function adaptive(
+  options: Partial<SyncQuotaOptions<Operation>> = {},
+): Promise<Fixture & { factor: MemoryFactor }> {
   const factor = memoryFactor()
   const made = fixture({ adaptive: { factor }, ...options })
   await made.quota.settings.update({ mode: 'adaptive' })
@@ -40,6 +38,7 @@ function laterFactor() {
   const asked: ((answer: VersionedFactor | undefined | Error) => void)[] = []
   const store: FactorStore = {
     ...inner,
+    sync: false,
     read: () =>
       new Promise((resolve, reject) => {
         asked.push((answer) => (answer instanceof Error ? reject(answer) : resolve(answer)))
@@ -53,7 +52,7 @@ describe('mode adaptive', () => {
     await expect(fixture().quota.settings.update({ mode: 'adaptive' })).rejects.toMatchObject({
       faults: [{ path: 'mode', message: 'not available: this engine has no adaptive factor' }],
     })
-    expect(() => fixture({ adaptive: {} as never })).toThrowError(/adaptive.factor: expected a factor store/)
+    expect(() => fixture({ adaptive: {} as never })).toThrowError(/adaptive.factor: missing: a factor store/)
   })
 
   it('starts at factor 1, and follows it at once, in every layer', async () => {

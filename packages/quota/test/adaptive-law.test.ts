@@ -4,14 +4,13 @@ import { wilsonBounds } from '../src/adaptive/wilson.ts'
 import {
   ADAPTIVE_DEFAULTS,
   type AdaptiveConstants,
-  type AdaptiveCounts,
   adaptiveConstants,
   adaptiveCounts,
   adaptiveLaw,
-  type FactorState,
   initialFactor,
-} from '../src/index.ts'
+} from '../src/adaptive.ts'
 import { noOutcomes } from '../src/store/outcome-store.ts'
+import type { AdaptiveCounts, FactorState } from '../src/store.ts'
 import { START } from './support.ts'
 
 const MINUTE = 60_000

@@ -3,13 +3,13 @@ import {
   type AdaptiveTickerOptions,
   adaptiveLaw,
   adaptiveTicker,
-  createQuota,
-  type FactorStore,
   initialFactor,
   memoryFactor,
   memoryOutcomes,
-} from '../src/index.ts'
+} from '../src/adaptive.ts'
+import { createQuota } from '../src/index.ts'
 import { noOutcomes } from '../src/store/outcome-store.ts'
+import type { FactorStore } from '../src/store.ts'
 import { START, type TestClock, testClock, testPolicy } from './support.ts'
 
 const MINUTE_MS = 60_000
@@ -248,11 +248,12 @@ describe('the timer', () => {
   })
 
   it('stops when the tick under way has ended', async () => {
-    const setup = setUp()
+    const { clock, outcomes, factorStore } = setUp()
     const gate = deferred()
     const slow = adaptiveTicker({
-      ...setup,
-      outcomes: { add: setup.outcomes.add, read: () => gate.promise.then(() => []) },
+      clock,
+      factorStore,
+      outcomes: { add: outcomes.add, read: () => gate.promise.then(() => []) },
     })
     const tick = slow.tick()
     let stopped = false

@@ -1,16 +1,16 @@
 import { expectTypeOf, it } from 'vitest'
-import { createQuota, type Decision, defaultPolicy, type Quota, type RefusedDecision } from '../src/index.ts'
+import { createQuota, type Decision, defaultPolicy, type RefusedDecision, type SyncQuota } from '../src/index.ts'
 
 const quota = createQuota({
   policy: defaultPolicy({ operations: { 'music.upsert': { category: 'write', cost: 15 } } }),
 })
 
 it('operation names are those of the policy', () => {
-  expectTypeOf(quota).toEqualTypeOf<Quota<'music.upsert'>>()
+  expectTypeOf(quota).toEqualTypeOf<SyncQuota<'music.upsert'>>()
   expectTypeOf(quota.consumeSync).parameter(0).toHaveProperty('operation').toEqualTypeOf<'music.upsert'>()
   // @ts-expect-error there is no such operation
   void quota.consume({ subject: 'u', operation: 'music.delete' })
-  expectTypeOf(createQuota({ policy: defaultPolicy() })).toEqualTypeOf<Quota<'read' | 'write'>>()
+  expectTypeOf(createQuota({ policy: defaultPolicy() })).toEqualTypeOf<SyncQuota<'read' | 'write'>>()
 })
 
 it('categories of the default policy are read and write', () => {

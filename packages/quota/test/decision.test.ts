@@ -198,8 +198,8 @@ describe('clocks that step', () => {
     quota.consumeSync({ subject: 'u', operation: 'write', cost: 60 })
     clock.at = START
     const decision = refusal(quota.consumeSync({ subject: 'u', operation: 'write' }))
-    expect(decision.binding).toMatchObject({ window: '1h', used: 60, resetAt: START + HOUR })
-    clock.at += HOUR
+    expect(decision.binding).toMatchObject({ window: '1h', used: 60, resetAt: START + HOUR + 1 })
+    clock.at += HOUR + 1
     expect(quota.consumeSync({ subject: 'u', operation: 'write' }).allowed).toBe(true)
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { QuotaError } from '../src/index.ts'
+import { memoryStore, QuotaError } from '../src/index.ts'
+import type { SyncStore, TakeReply } from '../src/store.ts'
 import { asyncStore, fixture, HOUR } from './support.ts'
 
 describe('events', () => {
@@ -37,7 +38,21 @@ describe('events', () => {
   it('tell how long a decision took, before they say more about it', async () => {
     let at = 0
     const stopwatch = vi.fn(() => at)
-    const { quota, store } = fixture({ stopwatch, failurePolicy: { read: 'open' } })
+    const inner = memoryStore()
+    let take = (call: () => TakeReply): TakeReply => call()
+    const store: SyncStore = {
+      sync: true,
+      open(schema) {
+        const counters = inner.open(schema)
+        return {
+          take: (request) => take(() => counters.take(request)),
+          read: (request) => counters.read(request),
+          settle: (request) => counters.settle(request),
+          reset: (request) => counters.reset(request),
+        }
+      },
+    }
+    const { quota } = fixture({ store, stopwatch, failurePolicy: { read: 'open' } })
     const heard: unknown[] = []
     quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(stopwatch).not.toHaveBeenCalled()
@@ -45,19 +60,18 @@ describe('events', () => {
     const stop = quota.on('decided', (told) => heard.push(told))
     quota.on('admitted', () => heard.push('admitted'))
     quota.on('degraded', () => heard.push('degraded'))
-    const inner = store.take.bind(store)
-    const take = vi.spyOn(store, 'take').mockImplementation((request) => {
+    take = (call) => {
       at += 2.5
-      return inner(request)
-    })
+      return call()
+    }
     quota.consumeSync({ subject: 'u', operation: 'write' })
     await quota.reserve({ subject: 'u', operation: 'big', id: 'x' })
     quota.consumeSync({ subject: 'u', operation: 'free' })
     quota.peekSync({ subject: 'u', operation: 'write' })
-    take.mockImplementation(() => {
+    take = () => {
       at += 150
       throw new Error('gone')
-    })
+    }
     quota.consumeSync({ subject: 'u', operation: 'read' })
     expect(() => quota.consumeSync({ subject: 'u', operation: 'write' })).toThrow(QuotaError)
     const decided = { category: 'write', durationMs: 2.5 }

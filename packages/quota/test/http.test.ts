@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  beijingText,
-  type Decision,
-  quotaExceededBody,
-  quotaHeaders,
-  type RefusedDecision,
-  rateLimitHeaders,
-} from '../src/index.ts'
+import { beijingText, rateLimitHeaders } from '../src/http.ts'
+import { type Decision, quotaExceededBody, quotaHeaders, type RefusedDecision } from '../src/index.ts'
 import { fixture, flatBase, START, testPolicy } from './support.ts'
 
 function refusal(decision: Decision): RefusedDecision {

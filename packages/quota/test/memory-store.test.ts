@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createQuota, memoryStore, type SnapshotPart } from '../src/index.ts'
-import { fixture, flatBase, HOUR, testClock, testPolicy } from './support.ts'
+import { createQuota, memoryStore } from '../src/index.ts'
+import type { SnapshotPart } from '../src/store.ts'
+import { type Fixture, fixture, flatBase, HOUR, START, testClock, testPolicy } from './support.ts'
 
 const DAY = 24 * HOUR
 
@@ -64,15 +65,27 @@ describe('a memory store', () => {
     expect(quota.reserveSync({ subject: 'u', operation: 'write', id: 'd' }).status).toBe('reserved')
   })
 
-  it('serves one schema', () => {
+  it('serves several policies, and knows counters by their names', () => {
     const store = memoryStore()
-    createQuota({ policy: testPolicy(), store })
-    createQuota({ policy: testPolicy(flatBase(1, 1)), store })
-    const other = { ...testPolicy(), layers: [{ name: 'personal', scope: 'P', shared: false }] }
-    const base = { personal: testPolicy().base.personal! }
-    expect(() => createQuota({ policy: { ...other, base }, store })).toThrowError(
-      expect.objectContaining({ code: 'store_mismatch' }),
-    )
+    const first = createQuota({ policy: testPolicy(), store })
+    first.consumeSync({ subject: 'u', operation: 'write' })
+    const layers = [{ name: 'personal', scope: 'P', shared: false }]
+    const windows = [{ label: '10m', lengthMs: 600_000 }, ...[...testPolicy().windows].reverse()]
+    const limits = { '10m': 100, '1h': 100, '5h': 100, '1d': 100 }
+    const base = { personal: { read: limits, write: limits } }
+    const second = createQuota({ policy: { ...testPolicy(), layers, windows, base }, store })
+    second.consumeSync({ subject: 'u', operation: 'write' })
+    const used = (quota: Fixture['quota']) =>
+      quota.statusSync('u').windows.write!.map(({ layer, window, used }) => `${layer} ${window} ${used}`)
+    expect(used(second)).toEqual(['personal 10m 15', 'personal 1d 30', 'personal 5h 30', 'personal 1h 30'])
+    expect(used(first)).toEqual([
+      'personal 1h 30',
+      'personal 5h 30',
+      'personal 1d 30',
+      'site 1h 15',
+      'site 5h 15',
+      'site 1d 15',
+    ])
   })
 
   it.each([[{ maxSubjects: 0 }], [{ maxIds: 1.5 }], [{ clock: {} }], [{ size: 1 }]])(
@@ -115,14 +128,39 @@ describe('a snapshot', () => {
     expect(saved(store.snapshot())).toEqual([])
   })
 
-  it('of another policy, or of nonsense, is refused', () => {
+  it('of another policy gives what both know, and carries on the rest', () => {
+    const { store, quota } = fixture()
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    const windows = testPolicy().windows.map((w) => (w.label === '1h' ? { ...w, lengthMs: 5_000 } : w))
+    const other = fixture({ policy: { ...testPolicy(), windows } })
+    for (const part of saved(store.snapshot())) other.store.restore(part)
+    expect(other.quota.statusSync('u').windows.write!.map(({ used }) => used)).toEqual([0, 15, 15, 0, 15, 15])
+    const back = fixture()
+    for (const part of saved(other.store.snapshot())) back.store.restore(part)
+    expect(back.quota.statusSync('u').windows.write!.map(({ used }) => used)).toEqual([15, 15, 15, 15, 15, 15])
+  })
+
+  it('of the first version is taken over', () => {
+    const { windows, categories, layers } = testPolicy()
+    const { quota, store } = fixture()
+    const cells = [START, 15, START, 15, START, 15]
+    store.restore({ schema: JSON.stringify([windows, categories, layers]), rows: [[1, 'u', cells]], ids: [] })
+    expect(quota.statusSync('u').windows.write!.map(({ used }) => used)).toEqual([15, 15, 15, 0, 0, 0])
+  })
+
+  it('that does not fit is refused whole', () => {
+    const { store, quota } = fixture()
+    for (const subject of ['u', 'v', 'w']) quota.consumeSync({ subject, operation: 'write' })
+    const small = memoryStore({ clock: testClock(), maxSubjects: 2 })
+    const [part] = saved(store.snapshot())
+    expect(() => small.restore(part)).toThrowError(expect.objectContaining({ code: 'store_full' }))
+    expect(small.size).toBe(0)
+  })
+
+  it('of nonsense is refused', () => {
     const { store, quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     const [part] = saved(store.snapshot()) as SnapshotPart[]
-    const other = fixture({
-      policy: { ...testPolicy(), windows: testPolicy().windows.map((w) => ({ ...w, lengthMs: 5_000 })) },
-    })
-    expect(() => other.store.restore(part)).toThrowError(expect.objectContaining({ code: 'store_mismatch' }))
     for (const nonsense of [null, {}, { ...part, rows: [[0, 'u', [1, 'x']]] }]) {
       expect(() => store.restore(nonsense)).toThrowError(expect.objectContaining({ code: 'invalid_options' }))
     }
@@ -131,7 +169,7 @@ describe('a snapshot', () => {
       [0, 'v', [1]],
     ]) {
       expect(() => store.restore({ ...part, rows: [row] })).toThrowError(
-        expect.objectContaining({ code: 'store_mismatch' }),
+        expect.objectContaining({ code: 'invalid_options' }),
       )
     }
   })

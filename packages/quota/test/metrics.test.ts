@@ -1,15 +1,10 @@
 import { Registry, type RegistryContentType } from 'prom-client'
 import { describe, expect, it, vi } from 'vitest'
-import {
-  initialFactor,
-  memoryFactor,
-  memorySettings,
-  memoryStore,
-  QuotaError,
-  type QuotaOptions,
-} from '../src/index.ts'
+import { initialFactor, memoryFactor } from '../src/adaptive.ts'
+import { memorySettings, memoryStore, QuotaError, type SyncQuotaOptions } from '../src/index.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
-import { asyncStore, type Fixture, fixture, flatBase, type Operation, testClock, testPolicy } from './support.ts'
+import type { SyncStore } from '../src/store.ts'
+import { type Fixture, fixture, flatBase, type Operation, testPolicy } from './support.ts'
 
 interface Measured extends Fixture {
   readonly registry: Registry
@@ -24,7 +19,7 @@ async function samplesOf(registry: Registry, prefix = 'scoregw_quota_'): Promise
   return Object.fromEntries(pairs.map(([name, value]) => [name!.replaceAll('"', ''), Number(value)]))
 }
 
-function measured(options: Partial<QuotaOptions<Operation>> = {}): Measured {
+function measured(options: Partial<SyncQuotaOptions<Operation>> = {}): Measured {
   const made = fixture(options)
   const registry = new Registry()
   const unregister = registerQuotaMetrics({ quota: made.quota, registry })
@@ -92,9 +87,16 @@ describe('metrics', () => {
   })
 
   it('count what the failure policy decided', async () => {
-    const store = {
-      ...asyncStore(memoryStore({ clock: testClock() })),
-      take: () => Promise.reject(new Error('gone')),
+    const inner = memoryStore()
+    const store: SyncStore = {
+      sync: true,
+      open(schema) {
+        const counters = inner.open(schema)
+        const take = (): never => {
+          throw new Error('gone')
+        }
+        return { take, read: counters.read, settle: counters.settle, reset: counters.reset }
+      },
     }
     const { quota, samples } = measured({ store, failurePolicy: { read: 'open' } })
     await quota.consume({ subject: 'u', operation: 'read' })
@@ -219,10 +221,13 @@ describe('registering', () => {
       expect.objectContaining({
         code: 'invalid_options',
         faults: [
-          { path: 'quota', message: 'expected an engine: what createQuota() gives' },
-          { path: 'registry', message: "expected prom-client's register, or a new Registry()" },
-          { path: 'prefix', message: 'expected the beginning of a metric name: letters, digits, _ and :' },
-          { path: 'labels', message: 'unknown key' },
+          { path: 'quota', message: 'expected an engine: what createQuota() gives, got an object without on()' },
+          {
+            path: 'registry',
+            message: "expected prom-client's register, or a new Registry(), got an object without registerMetric()",
+          },
+          { path: 'prefix', message: 'expected the beginning of a metric name: letters, digits, _ and :, got "1 x"' },
+          { path: 'labels', message: 'unknown key; known are quota, registry, prefix' },
         ],
       }),
     )

@@ -1,20 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  createQuota,
-  initialSettings,
-  MAX_LIMIT,
-  memorySettings,
-  memoryStore,
-  QuotaError,
-  type QuotaStore,
-  type Settings,
-  type SettingsStore,
-} from '../src/index.ts'
+import { createQuota, memorySettings, memoryStore, QuotaError, type Settings } from '../src/index.ts'
 import { scaledLimit } from '../src/policy/limits.ts'
-import { asyncStore, fixture, flatBase, START, testClock, testPolicy } from './support.ts'
+import { type AsyncSettingsStore, type AsyncStore, initialSettings, MAX_LIMIT } from '../src/store.ts'
+import { asyncStore, type Fixture, fixture, flatBase, START, testClock, testPolicy } from './support.ts'
 
-function limits(quota: ReturnType<typeof fixture>['quota'], category = 'write'): (number | string)[] {
+function limits(quota: Fixture['quota'], category = 'write'): (number | string)[] {
   return quota.statusSync('u').windows[category]!.map(({ limit }) => limit)
 }
 
@@ -118,14 +109,17 @@ describe('settings', () => {
       'layers.site.multiplier',
       'prices.fly',
       'prices.write',
+      'revision',
       'version',
     ])
-    expect(faults['layers.site.multiplier']).toBe('expected a number from 0.25 to 4 with at most two decimals')
+    expect(faults['layers.site.multiplier']).toBe(
+      'expected a number from 0.25 to 4 with at most two decimals, got 1.005',
+    )
     expect(await quota.settings.get()).toMatchObject({ version: 0, mode: 'normal' })
   })
 
   it.each([
-    [{ prices: { fly: 1 } }, 'prices.fly', 'not an operation; the policy has read, write, big, free'],
+    [{ prices: { fly: 1 } }, 'prices.fly', 'not an operation: "fly"; the policy has read, write, big, free'],
     [{ mode: 'custom' }, 'custom', 'mode "custom" needs this table'],
     [{ layers: { site: { multiplier: 0.24 } } }, 'layers.site.multiplier', /from 0.25 to 4/],
     [{ layers: { site: { multiplier: 4.01 } } }, 'layers.site.multiplier', /from 0.25 to 4/],
@@ -279,12 +273,13 @@ describe('a policy', () => {
 })
 
 describe('a settings store that answers later', () => {
-  function laterSettings(): SettingsStore & { inner: ReturnType<typeof memorySettings>; reads: number } {
+  function laterSettings(): AsyncSettingsStore & { inner: ReturnType<typeof memorySettings>; reads: number } {
     const inner = memorySettings()
     return {
       inner,
       reads: 0,
       sync: false,
+      isMarked: true,
       read: async () => inner.read(),
       write: async (settings, options) => inner.write(settings, options),
       async readSubject(layer, key) {
@@ -301,9 +296,7 @@ describe('a settings store that answers later', () => {
     settingsStore.inner.write({ ...initialDocument(), mode: 'lenient' }, {})
     const { quota } = fixture({ settingsStore })
     expect(quota.sync).toBe(false)
-    expect(() => quota.consumeSync({ subject: 'u', operation: 'write' })).toThrowError(
-      expect.objectContaining({ code: 'sync_unavailable' }),
-    )
+    expect('consumeSync' in quota).toBe(false)
     expect(await quota.consume({ subject: 'u', operation: 'write' })).toMatchObject({ settingsVersion: 1 })
     expect((await quota.status('u')).windows.write?.[0]?.limit).toBe(90)
     await quota.settings.update({ mode: 'normal' })
@@ -326,12 +319,19 @@ describe('a settings store that answers later', () => {
     const clock = testClock()
     const counters = memoryStore({ clock })
     const later = asyncStore(counters)
-    // Refuses to decide under older settings than those in force, as a shared store does.
-    const store: QuotaStore = {
-      ...later,
-      async take(request) {
-        const stored = settingsStore.inner.read()?.version ?? 0
-        return request.settingsVersion < stored ? { outcome: 'stale', now: clock.at, states: [] } : later.take(request)
+    // Refuses to decide under other settings than those in force, as a shared store does.
+    const store: AsyncStore = {
+      sync: false,
+      open(schema) {
+        const opened = later.open(schema)
+        return {
+          ...opened,
+          async take(request) {
+            const settingsRevision = settingsStore.inner.read()?.revision ?? ''
+            if (request.settingsRevision === settingsRevision) return opened.take(request)
+            return { outcome: 'stale', now: clock.at, states: [], settingsRevision }
+          },
+        }
       },
     }
     // Nobody tells of changes: only the counters' store knows.
@@ -372,6 +372,6 @@ describe('a settings store that answers later', () => {
 })
 
 function initialDocument(): Settings {
-  const { version: _, ...document } = initialSettings(testPolicy())
+  const { version: _, revision: __, ...document } = initialSettings(testPolicy())
   return document
 }

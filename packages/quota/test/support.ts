@@ -8,8 +8,10 @@ import {
   type Policy,
   type Quota,
   type QuotaOptions,
-  type QuotaStore,
+  type SyncQuota,
+  type SyncQuotaOptions,
 } from '../src/index.ts'
+import type { AsyncStore } from '../src/store.ts'
 
 /** A clock turned by hand. */
 export interface TestClock extends Clock {
@@ -53,13 +55,15 @@ export function flatBase(personal: number, site: number): LimitTable {
   return { personal: layer(personal), site: layer(site) }
 }
 
-export interface Fixture {
+export interface Fixture<Q extends Quota<Operation> = SyncQuota<Operation>> {
   readonly clock: TestClock
   readonly store: MemoryStore
-  readonly quota: Quota<Operation>
+  readonly quota: Q
 }
 
-export function fixture(options: Partial<QuotaOptions<Operation>> = {}): Fixture {
+export function fixture(options?: Partial<SyncQuotaOptions<Operation>>): Fixture
+export function fixture(options: Partial<QuotaOptions<Operation>>): Fixture<Quota<Operation>>
+export function fixture(options: Partial<QuotaOptions<Operation>> = {}): Fixture<Quota<Operation>> {
   const clock = testClock()
   const store = memoryStore({ clock })
   const quota = createQuota<Operation>({ policy: testPolicy(), clock, store, ...options })
@@ -67,13 +71,17 @@ export function fixture(options: Partial<QuotaOptions<Operation>> = {}): Fixture
 }
 
 /** A memory store that answers with promises, each call waiting for `gate`. */
-export function asyncStore(store: MemoryStore, gate: () => Promise<void> = () => Promise.resolve()): QuotaStore {
+export function asyncStore(store: MemoryStore, gate: () => Promise<void> = () => Promise.resolve()): AsyncStore {
   return {
     sync: false,
-    attach: (schema) => store.attach(schema),
-    take: (request) => gate().then(() => store.take(request)),
-    read: (request) => gate().then(() => store.read(request)),
-    settle: (request) => gate().then(() => store.settle(request)),
-    reset: (request) => gate().then(() => store.reset(request)),
+    open(schema) {
+      const counters = store.open(schema)
+      return {
+        take: (request) => gate().then(() => counters.take(request)),
+        read: (request) => gate().then(() => counters.read(request)),
+        settle: (request) => gate().then(() => counters.settle(request)),
+        reset: (request) => gate().then(() => counters.reset(request)),
+      }
+    },
   }
 }

@@ -375,6 +375,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/quota/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What limits there are
+         * @description The windows, categories, layers and operations that settings, overrides and statuses are made of.
+         *
+         *     Free.
+         */
+        get: operations["readPolicy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/quota/settings": {
         parameters: {
             query?: never;
@@ -384,7 +406,7 @@ export interface paths {
         };
         /**
          * The settings of everybody
-         * @description Mode, base values, site-wide layer and prices. The `ETag` goes into `If-Match` of a change.
+         * @description Mode, base values, shared layers and prices. The `ETag` goes into `If-Match` of a change.
          *
          *     Free.
          */
@@ -412,7 +434,7 @@ export interface paths {
         };
         /**
          * A user's overrides
-         * @description Six limits, each of them `null` where the user follows the default, and the site-wide bypass.
+         * @description 6 limits, each of them `null` where the user follows the default, and whether shared layers are bypassed.
          *
          *     Free.
          */
@@ -446,7 +468,7 @@ export interface paths {
         };
         /**
          * What a user has used
-         * @description The same as the user sees at `/me/quota`.
+         * @description The same as the user sees at `/me/quota`, and the name of each layer.
          *
          *     Free.
          */
@@ -470,7 +492,7 @@ export interface paths {
         put?: never;
         /**
          * Forgive what a user has used
-         * @description Closes the user's windows: of one category or both, of the personal layer or, where it is named, of the site-wide one, which is everybody's.
+         * @description Closes the user's windows: of one category or all, of the layers that are the user's own or of the one that is named. A shared layer's windows are everybody's.
          *
          *     Free.
          */
@@ -1166,6 +1188,36 @@ export interface components {
             nextCursor: string | null;
         };
         MetricsAnswer: string;
+        NamedQuotaStatus: {
+            /** @description By category: the windows of each layer in turn; those of a shared layer only where it applies. */
+            windows: {
+                readonly read: components["schemas"]["NamedWindowStatus"][];
+                readonly write: components["schemas"]["NamedWindowStatus"][];
+            };
+            /** @description Time zone of local times in texts. */
+            timeZone: string;
+        };
+        NamedWindowStatus: {
+            /**
+             * @description The layer's name in settings.
+             * @enum {string}
+             */
+            layer: "personal" | "site";
+            /** @description `Personal` or `Site`. */
+            scope: string;
+            /** @description `1h`, `5h` or `1d`. */
+            window: string;
+            /** @description Tokens. */
+            limit: number | "unlimited";
+            /** @description Tokens. */
+            used: number;
+            /** @description Tokens, never below 0. */
+            remaining: number | "unlimited";
+            /** @description ISO 8601 UTC; `null`: nothing was charged in the window yet. */
+            startedAt: string | null;
+            /** @description When the window ends, ISO 8601 UTC; `null`: it is not open. */
+            resetAt: string | null;
+        };
         OpenApiAnswer: {
             openapi: string;
         } & {
@@ -1226,7 +1278,7 @@ export interface components {
             };
         };
         QuotaStatus: {
-            /** @description By category: the personal windows, then the site-wide ones if they apply. */
+            /** @description By category: the windows of each layer in turn; those of a shared layer only where it applies. */
             windows: {
                 readonly read: components["schemas"]["WindowStatus"][];
                 readonly write: components["schemas"]["WindowStatus"][];
@@ -1345,8 +1397,37 @@ export interface components {
             };
         };
         ReadMusicBody: Record<string, never>;
+        ReadPolicyAnswer: {
+            /** @description In the order of statuses. */
+            readonly windows: {
+                label: string;
+                /** @description Milliseconds. */
+                lengthMs: number;
+            }[];
+            readonly categories: string[];
+            readonly layers: {
+                /** @description As settings name it. */
+                name: string;
+                /** @description As people read it. */
+                scope: string;
+                /** @description `true`: everybody shares its windows, and it has a member of its name in the settings. */
+                shared: boolean;
+                /** @description Of a shared layer: the member of a user's document that takes it away. */
+                bypass?: string;
+            }[];
+            /** @description With the prices that hold until others are set. */
+            operations: {
+                [key: string]: {
+                    category: string;
+                    /** @description Tokens. */
+                    cost: number;
+                };
+            };
+            /** @description The highest limit that can be set. */
+            maxTokens: number;
+        };
         ReadSettingsAnswer: {
-            /** @description Counts the changes; the `ETag` is the same. */
+            /** @description Counts the changes, for people. */
             version: number;
             /**
              * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
@@ -1356,11 +1437,11 @@ export interface components {
             base: components["schemas"]["QuotaTable"];
             /** @description Taken as it is; needed in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The site-wide layer. */
+            /** @description The layer `Site`, which everybody shares. */
             site: {
-                /** @description `false`: the site-wide windows are neither checked, charged nor shown. */
+                /** @description `false`: its windows are neither checked, charged nor shown. */
                 enabled: boolean;
-                /** @description Factor on the site-wide limits in every mode; at most two decimals. */
+                /** @description Factor on the layer's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
             /** @description Tokens that operations cost, where that differs from the default. */
@@ -1380,6 +1461,11 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
+            /** @description What of the stored settings is not in force, since the policy has it not or not so; absent: nothing. */
+            faults?: {
+                path: string;
+                msg: string;
+            }[];
         };
         ReadTicketsAnswer: {
             /** @constant */
@@ -1436,7 +1522,7 @@ export interface components {
                     "1d": number | null;
                 };
             };
-            /** @description `true`: the site-wide windows do not apply to this user; the personal ones always do. */
+            /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` always do. */
             bypassSite: boolean;
         };
         ReadyAnswer: {
@@ -1444,7 +1530,7 @@ export interface components {
             status: "ready";
         };
         ReplaceSettingsAnswer: {
-            /** @description Counts the changes; the `ETag` is the same. */
+            /** @description Counts the changes, for people. */
             version: number;
             /**
              * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
@@ -1454,11 +1540,11 @@ export interface components {
             base: components["schemas"]["QuotaTable"];
             /** @description Taken as it is; needed in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The site-wide layer. */
+            /** @description The layer `Site`, which everybody shares. */
             site: {
-                /** @description `false`: the site-wide windows are neither checked, charged nor shown. */
+                /** @description `false`: its windows are neither checked, charged nor shown. */
                 enabled: boolean;
-                /** @description Factor on the site-wide limits in every mode; at most two decimals. */
+                /** @description Factor on the layer's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
             /** @description Tokens that operations cost, where that differs from the default. */
@@ -1478,6 +1564,11 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
+            /** @description What of the stored settings is not in force, since the policy has it not or not so; absent: nothing. */
+            faults?: {
+                path: string;
+                msg: string;
+            }[];
             /** @description What makes an operation impossible, such as a limit below a price. */
             warnings: {
                 path: string;
@@ -1493,11 +1584,11 @@ export interface components {
             base: components["schemas"]["QuotaTable"];
             /** @description Taken as it is; needed in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The site-wide layer. */
+            /** @description The layer `Site`, which everybody shares. */
             site: {
-                /** @description `false`: the site-wide windows are neither checked, charged nor shown. */
+                /** @description `false`: its windows are neither checked, charged nor shown. */
                 enabled: boolean;
-                /** @description Factor on the site-wide limits in every mode; at most two decimals. */
+                /** @description Factor on the layer's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
             /** @description Tokens that operations cost, where that differs from the default. */
@@ -1517,6 +1608,8 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
+            /** @description Not looked at: a document may come back with it. */
+            faults?: unknown[];
         };
         ReplaceUserQuotaAnswer: {
             overrides: {
@@ -1537,7 +1630,7 @@ export interface components {
                     "1d": number | null;
                 };
             };
-            /** @description `true`: the site-wide windows do not apply to this user; the personal ones always do. */
+            /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` always do. */
             bypassSite: boolean;
             /** @description What makes an operation impossible, such as a limit below a price. */
             warnings: {
@@ -1565,19 +1658,19 @@ export interface components {
                 };
             };
             /**
-             * @description `true`: the site-wide windows do not apply to this user; the personal ones always do.
+             * @description `true`: the windows of `Site` do not apply to this user; those of `Personal` always do.
              * @default false
              */
             bypassSite?: boolean;
         };
         ResetUserQuotaBody: {
             /**
-             * @description Left out: `personal`.
+             * @description Left out: every layer that is not shared.
              * @enum {string}
              */
             layer?: "personal" | "site";
             /**
-             * @description Left out: both.
+             * @description Left out: all of them.
              * @enum {string}
              */
             category?: "read" | "write";
@@ -1855,8 +1948,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description The document's version, for `If-Match`.
-                 * @example "7"
+                 * @description The document's version and revision, for `If-Match`.
+                 * @example "7-pZ0x3kqT5vB1nL8wYc2dRg"
                  */
                 ETag?: string;
                 [name: string]: unknown;
@@ -2132,20 +2225,20 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The document's version, for `If-Match`.
-         * @example "7"
+         * @description The document's version and revision, for `If-Match`.
+         * @example "7-pZ0x3kqT5vB1nL8wYc2dRg"
          */
         ETag: string;
         /** @description `true`: the stored answer to an earlier request with this key. Nothing was done again. */
         "Idempotency-Replayed": string;
         /**
          * @description What is left: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.
-         * @example "personal-1h";r=45;t=3600
+         * @example "personal-1h";r=0;t=1800
          */
         RateLimit: string;
         /**
          * @description The windows that apply: `q` tokens in `w` seconds.
-         * @example "personal-1h";q=60;w=3600
+         * @example "personal-1h";q=60;w=3600, "personal-5h";q=200;w=18000, "personal-1d";q=600;w=86400, "site-1h";q=1500;w=3600, "site-5h";q=5000;w=18000, "site-1d";q=18000;w=86400
          */
         "RateLimit-Policy": string;
         /**
@@ -2772,6 +2865,31 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
+    readPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadPolicyAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
     readSettings: {
         parameters: {
             query?: never;
@@ -2803,7 +2921,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any.
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
                  * @example *
                  */
                 "If-Match": string;
@@ -2879,7 +2997,10 @@ export interface operations {
     };
     readUserQuota: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Which layer's limits, of those that each user has. Left out: `personal`. */
+                layer?: "personal";
+            };
             header?: never;
             path: {
                 /** @description The user's id. */
@@ -2911,10 +3032,13 @@ export interface operations {
     };
     replaceUserQuota: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Which layer's limits, of those that each user has. Left out: `personal`. */
+                layer?: "personal";
+            };
             header?: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any.
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
                  * @example *
                  */
                 "If-Match"?: string;
@@ -2966,10 +3090,13 @@ export interface operations {
     };
     removeUserQuota: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Which layer's limits, of those that each user has. Left out: `personal`. */
+                layer?: "personal";
+            };
             header?: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any.
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
                  * @example *
                  */
                 "If-Match"?: string;
@@ -3019,7 +3146,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QuotaStatus"];
+                    "application/json": components["schemas"]["NamedQuotaStatus"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3059,7 +3186,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QuotaStatus"];
+                    "application/json": components["schemas"]["NamedQuotaStatus"];
                 };
             };
             400: components["responses"]["BadRequest"];

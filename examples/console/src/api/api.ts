@@ -1,14 +1,10 @@
 import type { components, paths } from 'example-client/gateway-types'
 import createClient, { type Client } from 'openapi-fetch'
 import { ApiError, toApiError } from './api-error.ts'
+import type { Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
 
 type Schemas = components['schemas']
-export type Settings = Schemas['ReplaceSettingsBody']
-export type StoredSettings = Schemas['ReadSettingsAnswer']
-export type Mode = Settings['mode']
-export type UserQuota = Schemas['ReadUserQuotaAnswer']
-export type QuotaStatus = Schemas['QuotaStatus']
-export type WindowStatus = Schemas['WindowStatus']
+type UserQuotaQuery = NonNullable<paths['/admin/users/{id}/quota']['get']['parameters']['query']>
 export type UserPage = Schemas['ListUsersAnswer']
 export type User = UserPage['items'][number]
 export type UserChange = Schemas['PutUserBody']
@@ -19,8 +15,6 @@ export type Bucket = Failures['series'][number]
 export type AuditPage = Schemas['ListAuditAnswer']
 export type AuditEntry = AuditPage['items'][number]
 export type Issued = Schemas['IssueTokenAnswer']
-/** What a reset closes. */
-export type Reset = NonNullable<Schemas['ResetUserQuotaBody']>
 
 /** A document with the version that a change of it has to name. */
 export interface Versioned<T> {
@@ -28,9 +22,15 @@ export interface Versioned<T> {
   readonly document: T
 }
 
+/** Something to be said of a member of a document. */
+export interface Remark {
+  readonly path: string
+  readonly msg: string
+}
+
 /** What a document became, and what in it makes an operation impossible. */
 export interface Stored<T> extends Versioned<T> {
-  readonly warnings: readonly { readonly path: string; readonly msg: string }[]
+  readonly warnings: readonly Remark[]
 }
 
 /** A credential as it is listed: never the credential itself. */
@@ -66,25 +66,33 @@ export class Api {
     this.#onRefused = onRefused
   }
 
-  async settings(): Promise<Versioned<StoredSettings>> {
+  async policy(): Promise<Policy> {
+    return (await this.#asked(this.#client.GET('/admin/quota/policy'))).data
+  }
+
+  async settings(): Promise<Versioned<Settings>> {
     return versioned(await this.#asked(this.#client.GET('/admin/quota/settings')))
   }
 
   /** @throws {ApiError} `precondition_failed` when somebody else was faster */
-  async replaceSettings(body: Settings, etag: string): Promise<Stored<StoredSettings>> {
+  async replaceSettings(settings: Settings, etag: string): Promise<Stored<Settings>> {
     const header = { 'If-Match': etag }
+    const body = asSent<'ReplaceSettingsBody'>(settings)
     const answer = await this.#asked(this.#client.PUT('/admin/quota/settings', { params: { header }, body }))
     const { warnings, ...document } = answer.data
     return { ...versioned({ ...answer, data: document }), warnings }
   }
 
-  async userQuota(id: string): Promise<Versioned<UserQuota>> {
-    return versioned(await this.#asked(this.#client.GET('/admin/users/{id}/quota', { params: { path: { id } } })))
+  /** @param layer one that each user has windows of; left out: the first of them */
+  async userQuota(id: string, layer?: string): Promise<Versioned<UserQuota>> {
+    const params = { path: { id }, query: queryOf(layer) }
+    return versioned(await this.#asked(this.#client.GET('/admin/users/{id}/quota', { params })))
   }
 
   /** @throws {ApiError} `precondition_failed` when somebody else was faster */
-  async replaceUserQuota(id: string, body: UserQuota, etag: string): Promise<Stored<UserQuota>> {
-    const params = { path: { id }, header: { 'If-Match': etag } }
+  async replaceUserQuota(id: string, layer: string, quota: UserQuota, etag: string): Promise<Stored<UserQuota>> {
+    const params = { path: { id }, query: queryOf(layer), header: { 'If-Match': etag } }
+    const body = asSent<'ReplaceUserQuotaBody'>(quota)
     const answer = await this.#asked(this.#client.PUT('/admin/users/{id}/quota', { params, body }))
     const { warnings, ...document } = answer.data
     return { ...versioned({ ...answer, data: document }), warnings }
@@ -94,8 +102,8 @@ export class Api {
     return (await this.#asked(this.#client.GET('/admin/users/{id}/quota/status', { params: { path: { id } } }))).data
   }
 
-  async resetQuota(id: string, body: Reset): Promise<QuotaStatus> {
-    const options = { params: { path: { id } }, body }
+  async resetQuota(id: string, reset: Reset): Promise<QuotaStatus> {
+    const options = { params: { path: { id } }, body: asSent<'ResetUserQuotaBody'>(reset) }
     return (await this.#asked(this.#client.POST('/admin/users/{id}/quota/reset', options))).data
   }
 
@@ -175,6 +183,15 @@ export class Api {
     if (!response.ok) throw toApiError(response.status, error)
     return { data: data as T, response }
   }
+}
+
+/** The gateway's types are those of one policy: what another asks for, it checks. */
+function asSent<Name extends keyof Schemas>(document: object): NonNullable<Schemas[Name]> {
+  return document as NonNullable<Schemas[Name]>
+}
+
+function queryOf(layer: string | undefined): UserQuotaQuery {
+  return (layer === undefined ? {} : { layer }) as UserQuotaQuery
 }
 
 function versioned<T>({ data, response }: { data: T; response: Response }): Versioned<T> {

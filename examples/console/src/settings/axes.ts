@@ -1,24 +1,29 @@
-export const LAYERS = ['personal', 'site'] as const
-export type Layer = (typeof LAYERS)[number]
+import type { Layer, Policy } from '../api/documents.ts'
 
-export const CATEGORIES = ['read', 'write'] as const
-export type Category = (typeof CATEGORIES)[number]
-
-export const WINDOWS = ['1h', '5h', '1d'] as const
-export type WindowName = (typeof WINDOWS)[number]
-
-/** One of the twelve values of a table. */
+/** One value of a table. */
 export interface Cell {
-  readonly layer: Layer
-  readonly category: Category
-  readonly window: WindowName
+  readonly layer: string
+  readonly category: string
+  readonly window: string
 }
 
-export const CELLS: readonly Cell[] = LAYERS.flatMap((layer) =>
-  CATEGORIES.flatMap((category) => WINDOWS.map((window) => ({ layer, category, window }))),
-)
+/** Every value of a table, in the policy's order. */
+export function cellsOf({ layers, categories, windows }: Policy): Cell[] {
+  return layers.flatMap(({ name }) =>
+    categories.flatMap((category) => windows.map(({ label }) => ({ layer: name, category, window: label }))),
+  )
+}
 
 /** Where a table has a value. */
 export function pathOf(table: 'base' | 'custom', { layer, category, window }: Cell): string {
   return `${table}.${layer}.${category}.${window}`
+}
+
+export function sharedLayers({ layers }: Policy): Layer[] {
+  return layers.filter(({ shared }) => shared)
+}
+
+/** Layers that each user has windows of. */
+export function ownLayers({ layers }: Policy): Layer[] {
+  return layers.filter(({ shared }) => !shared)
 }

@@ -1,6 +1,5 @@
-import type { Settings } from '../api/api.ts'
-import { CELLS, type Cell, pathOf } from './axes.ts'
-import { OPERATION_NAMES } from './operations.ts'
+import type { Policy, Settings, SharedLayer, Table } from '../api/documents.ts'
+import { type Cell, cellsOf, pathOf, sharedLayers } from './axes.ts'
 
 /**
  * A document as a form has it: texts by the paths by which the API names faults. Texts and not values, so that what is
@@ -38,37 +37,49 @@ export function wholeNumber(text: string): number | undefined {
   return /^\d{1,16}$/.test(text.trim()) && Number.isSafeInteger(value) ? value : undefined
 }
 
-export function settingsFields({ mode, base, custom, site, prices }: Settings): Fields {
-  const cells = (table: 'base' | 'custom', values: Settings['base'] | null): [string, string][] =>
-    CELLS.map((cell) => [pathOf(table, cell), values === null ? '' : String(valueAt(values, cell))])
+export function settingsFields(policy: Policy, settings: Settings): Fields {
+  const { mode, base, custom, prices } = settings
+  const cells = (table: 'base' | 'custom', values: Table | null): [string, string][] =>
+    cellsOf(policy).map((cell) => [pathOf(table, cell), values === null ? '' : textOf(valueAt(values, cell))])
+  const layers = sharedLayers(policy).flatMap(({ name }): [string, string][] => {
+    const { enabled, multiplier } = settings[name] as SharedLayer
+    return [
+      [`${name}.enabled`, String(enabled)],
+      [`${name}.multiplier`, String(multiplier)],
+    ]
+  })
   return Object.fromEntries([
     ['mode', mode],
     ...cells('base', base),
     ...cells('custom', custom),
-    ['site.enabled', String(site.enabled)],
-    ['site.multiplier', String(site.multiplier)],
-    ...OPERATION_NAMES.map((name) => [`prices.${name}`, prices[name] === undefined ? '' : String(prices[name])]),
+    ...layers,
+    ...Object.keys(policy.operations).map((name) => [`prices.${name}`, textOf(prices[name])]),
   ])
 }
 
 /** The document that a form stands for. */
-export function readSettings(fields: Fields): Read<Settings> {
-  const needsCustom = fields.mode === 'custom' || CELLS.some((cell) => textAt(fields, pathOf('custom', cell)) !== '')
+export function readSettings(policy: Policy, fields: Fields): Read<Settings> {
+  const cells = cellsOf(policy)
+  const needsCustom = fields.mode === 'custom' || cells.some((cell) => textAt(fields, pathOf('custom', cell)) !== '')
   const faults = Object.fromEntries([
-    ...tableFaults(fields, 'base'),
-    ...(needsCustom ? tableFaults(fields, 'custom') : []),
-    ...otherFaults(fields),
+    ...tableFaults(cells, fields, 'base'),
+    ...(needsCustom ? tableFaults(cells, fields, 'custom') : []),
+    ...otherFaults(policy, fields),
   ])
   if (Object.keys(faults).length > 0) return { body: undefined, faults }
-  const prices = OPERATION_NAMES.flatMap((name) => {
+  const prices = Object.keys(policy.operations).flatMap((name) => {
     const price = wholeNumber(textAt(fields, `prices.${name}`))
     return price === undefined ? [] : [[name, price] as const]
   })
-  const body = {
+  const layers = sharedLayers(policy).map(({ name }): [string, SharedLayer] => [
+    name,
+    { enabled: fields[`${name}.enabled`] === 'true', multiplier: Number(fields[`${name}.multiplier`]) },
+  ])
+  const body: Settings = {
+    ...Object.fromEntries(layers),
     mode: textAt(fields, 'mode') as Settings['mode'],
-    base: tableOf(fields, 'base'),
-    custom: needsCustom ? tableOf(fields, 'custom') : null,
-    site: { enabled: fields['site.enabled'] === 'true', multiplier: Number(fields['site.multiplier']) },
+    base: tableOf(policy, fields, 'base'),
+    custom: needsCustom ? tableOf(policy, fields, 'custom') : null,
     prices: Object.fromEntries(prices),
   }
   return { body, faults }
@@ -76,21 +87,23 @@ export function readSettings(fields: Fields): Read<Settings> {
 
 type Found = readonly (readonly [string, FaultCode])[]
 
-function tableFaults(fields: Fields, table: 'base' | 'custom'): Found {
-  return CELLS.map((cell) => pathOf(table, cell))
+function tableFaults(cells: readonly Cell[], fields: Fields, table: 'base' | 'custom'): Found {
+  return cells
+    .map((cell) => pathOf(table, cell))
     .filter((path) => tokensOf(textAt(fields, path)) === undefined)
     .map((path) => [path, table === 'custom' && textAt(fields, path) === '' ? 'customMissing' : 'tokens'] as const)
 }
 
-function otherFaults(fields: Fields): Found {
-  const prices = OPERATION_NAMES.map((name) => `prices.${name}`).filter((path) => {
-    const text = textAt(fields, path)
-    return text !== '' && wholeNumber(text) === undefined
-  })
-  const isMultiplier = multiplierOf(textAt(fields, 'site.multiplier')) !== undefined
+function otherFaults(policy: Policy, fields: Fields): Found {
+  const prices = Object.keys(policy.operations)
+    .map((name) => `prices.${name}`)
+    .filter((path) => textAt(fields, path) !== '' && wholeNumber(textAt(fields, path)) === undefined)
+  const multipliers = sharedLayers(policy)
+    .map(({ name }) => `${name}.multiplier`)
+    .filter((path) => multiplierOf(textAt(fields, path)) === undefined)
   return [
     ...prices.map((path) => [path, 'price'] as const),
-    ...(isMultiplier ? [] : [['site.multiplier', 'multiplier'] as const]),
+    ...multipliers.map((path) => [path, 'multiplier'] as const),
   ]
 }
 
@@ -98,17 +111,21 @@ function textAt(fields: Fields, path: string): string {
   return fields[path] ?? ''
 }
 
-function valueAt(table: Settings['base'], { layer, category, window }: Cell): number {
-  return table[layer][category][window]
+/** A document of another policy may lack what this one has. */
+function textOf(value: number | undefined): string {
+  return value === undefined ? '' : String(value)
 }
 
-function tableOf(fields: Fields, table: 'base' | 'custom'): Settings['base'] {
-  const layer = (name: Cell['layer']): Settings['base']['personal'] => {
-    const windows = (category: Cell['category']): Settings['base']['personal']['read'] => {
-      const at = (window: Cell['window']): number => Number(fields[pathOf(table, { layer: name, category, window })])
-      return { '1h': at('1h'), '5h': at('5h'), '1d': at('1d') }
-    }
-    return { read: windows('read'), write: windows('write') }
-  }
-  return { personal: layer('personal'), site: layer('site') }
+function valueAt(table: Table, { layer, category, window }: Cell): number | undefined {
+  return table[layer]?.[category]?.[window]
+}
+
+function tableOf({ layers, categories, windows }: Policy, fields: Fields, table: 'base' | 'custom'): Table {
+  const windowsOf = (layer: string, category: string): Record<string, number> =>
+    Object.fromEntries(
+      windows.map(({ label }) => [label, Number(fields[pathOf(table, { layer, category, window: label })])]),
+    )
+  const categoriesOf = (layer: string): Table[string] =>
+    Object.fromEntries(categories.map((category) => [category, windowsOf(layer, category)]))
+  return Object.fromEntries(layers.map(({ name }) => [name, categoriesOf(name)]))
 }

@@ -1,18 +1,21 @@
 import type { JSX } from 'preact'
-import type { Mode } from '../api/api.ts'
+import type { Mode } from '../api/documents.ts'
+import { usePolicy } from '../session.ts'
 import { ValueInput } from '../ui/field.tsx'
 import { Scroll } from '../ui/scroll.tsx'
 import type { Editor } from '../ui/use-editor.ts'
+import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
-import { CATEGORIES, type Category, CELLS, type Cell, LAYERS, type Layer, pathOf, WINDOWS } from './axes.ts'
+import { type Cell, cellsOf, pathOf } from './axes.ts'
 import { effectiveLimit, limitText, MODES } from './limits.ts'
 import type { PartProps } from './part-props.ts'
 import { settingName } from './setting-name.ts'
 
-/** The twelve base and custom values, and beside them the limit that each mode makes of them. */
+/** The base and custom values, and beside them the limit that each mode makes of them. */
 export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
   const words = useWords()
   const { settings } = words
+  const { layers, categories } = usePolicy()
   const { draft } = editor
   return (
     <section aria-labelledby="limits">
@@ -43,8 +46,8 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
               ))}
             </tr>
           </thead>
-          {LAYERS.flatMap((layer) =>
-            CATEGORIES.map((category) => (
+          {layers.flatMap(({ name: layer }) =>
+            categories.map((category) => (
               <Group key={`${layer}.${category}`} {...{ editor, factor, layer, category }} />
             )),
           )}
@@ -55,18 +58,19 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
   )
 }
 
-function Group({ layer, category, ...props }: PartProps & { layer: Layer; category: Category }): JSX.Element {
-  const words = useWords()
+function Group({ layer, category, ...props }: PartProps & { layer: string; category: string }): JSX.Element {
+  const names = useNames()
+  const { windows } = usePolicy()
   return (
     <tbody>
       <tr class="group">
         <th scope="rowgroup" colSpan={3 + MODES.length}>
           <span class="stick">
-            {words.layers[layer]} · {words.categories[category]}
+            {names.layer(layer)} · {names.category(category)}
           </span>
         </th>
       </tr>
-      {WINDOWS.map((window) => (
+      {windows.map(({ label: window }) => (
         <Row key={window} {...props} cell={{ layer, category, window }} />
       ))}
     </tbody>
@@ -74,12 +78,12 @@ function Group({ layer, category, ...props }: PartProps & { layer: Layer; catego
 }
 
 function Row({ editor, factor, cell }: PartProps & { cell: Cell }): JSX.Element {
-  const words = useWords()
+  const names = useNames()
   const { draft } = editor
   return (
     <tr>
       <th scope="row" class="stick">
-        {words.windows[cell.window]}
+        {names.window(cell.window)}
       </th>
       {(['base', 'custom'] as const).map((table) => (
         <td key={table}>
@@ -97,12 +101,13 @@ function Row({ editor, factor, cell }: PartProps & { cell: Cell }): JSX.Element 
 
 function CellInput({ editor, path }: { editor: Editor; path: string }): JSX.Element {
   const words = useWords()
+  const names = useNames()
   const fault = editor.faults[path]
   // An empty field is no fault while somebody is on the way through the table.
   const isTold = fault !== undefined && (editor.isTried || fault !== 'customMissing')
   return (
     <ValueInput
-      label={settingName(words, path)}
+      label={settingName(words, names, path)}
       value={editor.draft[path] ?? ''}
       fault={isTold ? words.settings.faults[fault] : undefined}
       isChanged={editor.changed.includes(path)}
@@ -127,8 +132,9 @@ function LimitOf({ editor, factor, cell, mode }: PartProps & { cell: Cell; mode:
 
 function CustomButtons({ editor }: { editor: Editor }): JSX.Element {
   const words = useWords()
+  const policy = usePolicy()
   const fill = (textOf: (cell: Cell) => string): void =>
-    editor.setAll(Object.fromEntries(CELLS.map((cell) => [pathOf('custom', cell), textOf(cell)])))
+    editor.setAll(Object.fromEntries(cellsOf(policy).map((cell) => [pathOf('custom', cell), textOf(cell)])))
   return (
     <p class="buttons">
       <button type="button" onClick={() => fill((cell) => editor.draft[pathOf('base', cell)] ?? '')}>

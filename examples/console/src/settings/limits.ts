@@ -1,4 +1,4 @@
-import type { Mode } from '../api/api.ts'
+import type { Mode } from '../api/documents.ts'
 import type { Formats } from '../words/formats.ts'
 import { type Cell, pathOf } from './axes.ts'
 import { type Fields, multiplierOf, tokensOf } from './fields.ts'
@@ -21,10 +21,11 @@ export type Effective =
  * @param factor the adaptive factor now
  */
 export function effectiveLimit(fields: Fields, cell: Cell, mode: Mode, factor: number): Effective {
-  const isSite = cell.layer === 'site'
-  if (isSite && fields['site.enabled'] !== 'true') return { kind: 'off' }
+  // Layers that everybody shares have these two beside their tables.
+  const enabled = fields[`${cell.layer}.enabled`]
+  if (enabled !== undefined && enabled !== 'true') return { kind: 'off' }
   const base = tokensOf(fields[pathOf(mode === 'custom' ? 'custom' : 'base', cell)] ?? '')
-  const multiplier = isSite ? multiplierOf(fields['site.multiplier'] ?? '') : 1
+  const multiplier = enabled === undefined ? 1 : multiplierOf(fields[`${cell.layer}.multiplier`] ?? '')
   if (base === undefined || multiplier === undefined) return { kind: 'unknown' }
   const scaled = (modeHundredths: number): number => scaledLimit(base, modeHundredths, Math.round(multiplier * 100))
   if (mode !== 'adaptive') return { kind: 'limit', tokens: scaled(HUNDREDTHS[mode]) }

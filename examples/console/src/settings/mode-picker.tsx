@@ -1,17 +1,25 @@
 import type { JSX } from 'preact'
-import type { Mode } from '../api/api.ts'
+import type { Mode } from '../api/documents.ts'
+import { usePolicy } from '../session.ts'
+import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
-import type { Category } from './axes.ts'
+import { ownLayers } from './axes.ts'
 import { effectiveLimit, limitText, MODES } from './limits.ts'
 import type { PartProps } from './part-props.ts'
 
-/** The five modes, each with what it means for a user in an hour. */
+/** The five modes, each with what it means for a user in the first of the windows. */
 export function ModePicker({ editor, factor }: PartProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()
   const { draft, stored } = editor
-  const hour = (mode: Mode, category: Category): string =>
-    limitText(effectiveLimit(draft, { layer: 'personal', category, window: '1h' }, mode, factor), formats)
+  const names = useNames()
+  const policy = usePolicy()
+  const [layer, window] = [ownLayers(policy)[0]?.name ?? '', policy.windows[0]?.label ?? '']
+  const limits = (mode: Mode): [string, string][] =>
+    policy.categories.map((category) => [
+      names.category(category),
+      limitText(effectiveLimit(draft, { layer, category, window }, mode, factor), formats),
+    ])
   return (
     <fieldset class="modes">
       <legend>{words.settings.mode}</legend>
@@ -28,7 +36,7 @@ export function ModePicker({ editor, factor }: PartProps): JSX.Element {
             {words.modes[mode]} {stored?.fields.mode === mode && <span class="tag">{words.settings.inForce}</span>}
           </span>
           <span class="quiet small">{words.settings.modeAbout[mode]}</span>
-          <span class="small">{words.settings.inNumbers(hour(mode, 'read'), hour(mode, 'write'))}</span>
+          <span class="small">{words.settings.inNumbers(names.window(window), limits(mode))}</span>
         </label>
       ))}
     </fieldset>

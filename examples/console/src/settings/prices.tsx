@@ -1,19 +1,20 @@
 import type { JSX } from 'preact'
+import { usePolicy } from '../session.ts'
 import { ValueInput } from '../ui/field.tsx'
 import type { Editor } from '../ui/use-editor.ts'
+import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
-import { CATEGORIES, type Category } from './axes.ts'
-import { OPERATION_NAMES, OPERATIONS, type Operation } from './operations.ts'
 
 /** What operations cost. */
 export function Prices({ editor }: { editor: Editor }): JSX.Element {
   const words = useWords()
+  const { categories } = usePolicy()
   return (
     <section aria-labelledby="prices">
       <h2 id="prices">{words.settings.prices}</h2>
       <p class="quiet">{words.settings.pricesAbout}</p>
       <div class="columns">
-        {CATEGORIES.map((category) => (
+        {categories.map((category) => (
           <PriceTable key={category} editor={editor} category={category} />
         ))}
       </div>
@@ -21,11 +22,13 @@ export function Prices({ editor }: { editor: Editor }): JSX.Element {
   )
 }
 
-function PriceTable({ editor, category }: { editor: Editor; category: Category }): JSX.Element {
+function PriceTable({ editor, category }: { editor: Editor; category: string }): JSX.Element {
   const words = useWords()
+  const names = useNames()
+  const operations = Object.entries(usePolicy().operations).filter(([, of]) => of.category === category)
   return (
     <table class="prices">
-      <caption>{words.categories[category]}</caption>
+      <caption>{names.category(category)}</caption>
       <thead>
         <tr>
           <th scope="col">{words.settings.operation}</th>
@@ -36,15 +39,15 @@ function PriceTable({ editor, category }: { editor: Editor; category: Category }
         </tr>
       </thead>
       <tbody>
-        {OPERATION_NAMES.filter((name) => OPERATIONS[name].category === category).map((name) => (
-          <PriceRow key={name} editor={editor} name={name} />
+        {operations.map(([name, { cost }]) => (
+          <PriceRow key={name} editor={editor} name={name} cost={cost} />
         ))}
       </tbody>
     </table>
   )
 }
 
-function PriceRow({ editor, name }: { editor: Editor; name: Operation }): JSX.Element {
+function PriceRow({ editor, name, cost }: { editor: Editor; name: string; cost: number }): JSX.Element {
   const words = useWords()
   const { number } = useFormats()
   const path = `prices.${name}`
@@ -54,14 +57,14 @@ function PriceRow({ editor, name }: { editor: Editor; name: Operation }): JSX.El
       <th scope="row">
         <code>{name}</code>
       </th>
-      <td class="number">{number(OPERATIONS[name].price)}</td>
+      <td class="number">{number(cost)}</td>
       <td>
         <ValueInput
           label={words.settings.priceOf(name)}
           value={editor.draft[path] ?? ''}
           fault={fault === undefined ? undefined : words.settings.faults[fault]}
           isChanged={editor.changed.includes(path)}
-          placeholder={number(OPERATIONS[name].price)}
+          placeholder={number(cost)}
           onInput={(text) => editor.set(path, text)}
         />
       </td>

@@ -1,26 +1,26 @@
-import type { Mode } from '../api/api.ts'
+import type { Mode } from '../api/documents.ts'
 import type { Words } from '../words/en.ts'
-import type { Category, Layer, WindowName } from './axes.ts'
+import type { Names } from '../words/names.ts'
 
 /** What a path of the settings is called. */
-export function settingName(words: Words, path: string): string {
-  const { settings } = words
-  const [head = '', layer, category, window] = path.split('.')
+export function settingName({ settings }: Words, names: Names, path: string): string {
+  const [head = '', ...rest] = path.split('.')
   if (path === 'mode') return settings.mode
-  if (path === 'site.enabled') return settings.enabled
-  if (path === 'site.multiplier') return settings.multiplier
   if (head === 'prices') return settings.priceOf(path.slice('prices.'.length))
-  const cell = words.windowOf(
-    words.layers[layer as Layer],
-    words.categories[category as Category],
-    words.windows[window as WindowName],
-  )
-  return `${head === 'custom' ? settings.customValue : settings.baseValue}: ${cell}`
+  if (rest.length === 0) return path
+  if (head !== 'base' && head !== 'custom') return layerSetting(settings, names.layer(head), rest.join('.')) ?? path
+  const [layer = '', category = '', window = ''] = rest
+  return `${head === 'custom' ? settings.customValue : settings.baseValue}: ${names.cell(layer, category, window)}`
+}
+
+function layerSetting(settings: Words['settings'], layer: string, member: string): string | undefined {
+  if (member === 'enabled') return settings.enabled(layer)
+  return member === 'multiplier' ? settings.multiplier(layer) : undefined
 }
 
 /** What a text of a form stands for, to be read. */
 export function settingValue(words: Words, path: string, text: string): string {
   if (path === 'mode') return words.modes[text as Mode]
-  if (path === 'site.enabled') return text === 'true' ? '✓' : words.settings.off
+  if (path.endsWith('.enabled')) return text === 'true' ? '✓' : words.settings.off
   return text === '' ? words.conflict.empty : text
 }

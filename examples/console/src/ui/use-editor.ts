@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { Stored, Versioned } from '../api/api.ts'
+import type { Remark, Stored, Versioned } from '../api/api.ts'
 import { ApiError } from '../api/api-error.ts'
 import type { Faults, Fields, Read } from '../settings/fields.ts'
 import { changedPaths } from '../settings/merge.ts'
@@ -10,12 +10,15 @@ export interface Editable<T, B> {
   store(body: B, etag: string): Promise<Stored<T>>
   toFields(document: T): Fields
   read(fields: Fields): Read<B>
+  /** What of the document is not in force, and why. @default nothing */
+  notInForce?(document: T): readonly Remark[]
 }
 
 /** A version of the document, as a form has it. */
 export interface Version {
   readonly etag: string
   readonly fields: Fields
+  readonly notInForce: readonly Remark[]
 }
 
 interface State {
@@ -64,7 +67,11 @@ export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): E
   const [state, setState] = useState<State>(NOTHING)
   const change = useCallback((change: Partial<State>) => setState((before) => ({ ...before, ...change })), [])
 
-  const versionOf = ({ etag, document }: Versioned<T>): Version => ({ etag, fields: of.toFields(document) })
+  const versionOf = ({ etag, document }: Versioned<T>): Version => ({
+    etag,
+    fields: of.toFields(document),
+    notInForce: of.notInForce?.(document) ?? [],
+  })
 
   const reload = useCallback(async () => {
     change({ isBusy: true, error: undefined })

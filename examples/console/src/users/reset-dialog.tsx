@@ -1,12 +1,13 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { QuotaStatus } from '../api/api.ts'
-import { useApi } from '../session.ts'
-import { CATEGORIES, type Category, type Layer } from '../settings/axes.ts'
+import type { QuotaStatus } from '../api/documents.ts'
+import { useApi, usePolicy } from '../session.ts'
+import { ownLayers } from '../settings/axes.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
 import { useAction } from '../ui/use-action.ts'
+import { useNames } from '../words/names.ts'
 import { useWords } from '../words/words.ts'
 
 interface ResetProps {
@@ -15,12 +16,14 @@ interface ResetProps {
   onClose(): void
 }
 
-/** Asks what is to be forgiven. The site-wide windows are everybody's and never chosen by themselves. */
+/** Asks what is to be forgiven. Windows that everybody shares are never chosen by themselves. */
 export function ResetDialog({ id, onReset, onClose }: ResetProps): JSX.Element {
   const words = useWords()
   const api = useApi()
-  const [category, setCategory] = useState<Category | ''>('')
-  const [layer, setLayer] = useState<Layer>('personal')
+  const names = useNames()
+  const policy = usePolicy()
+  const [category, setCategory] = useState('')
+  const [layer, setLayer] = useState(ownLayers(policy)[0]?.name ?? '')
   const { isBusy, error, run } = useAction()
 
   const submit = async (event: Event): Promise<void> => {
@@ -37,15 +40,11 @@ export function ResetDialog({ id, onReset, onClose }: ResetProps): JSX.Element {
       <form onSubmit={(event) => void submit(event)}>
         <Field label={words.users.resetWhat}>
           {(props) => (
-            <select
-              {...props}
-              value={category}
-              onChange={(event) => setCategory(event.currentTarget.value as Category | '')}
-            >
-              <option value="">{words.users.both}</option>
-              {CATEGORIES.map((each) => (
+            <select {...props} value={category} onChange={(event) => setCategory(event.currentTarget.value)}>
+              <option value="">{words.users.every}</option>
+              {policy.categories.map((each) => (
                 <option key={each} value={each}>
-                  {words.categories[each]}
+                  {names.category(each)}
                 </option>
               ))}
             </select>
@@ -53,9 +52,12 @@ export function ResetDialog({ id, onReset, onClose }: ResetProps): JSX.Element {
         </Field>
         <Field label={words.users.resetLayer}>
           {(props) => (
-            <select {...props} value={layer} onChange={(event) => setLayer(event.currentTarget.value as Layer)}>
-              <option value="personal">{words.users.resetPersonal}</option>
-              <option value="site">{words.users.resetSite}</option>
+            <select {...props} value={layer} onChange={(event) => setLayer(event.currentTarget.value)}>
+              {policy.layers.map(({ name, shared }) => (
+                <option key={name} value={name}>
+                  {(shared ? words.users.resetShared : words.users.resetOwn)(names.layer(name))}
+                </option>
+              ))}
             </select>
           )}
         </Field>

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { QuotaStatus, WindowStatus } from '../api/api.ts'
-import { CATEGORIES, type Category, type WindowName } from '../settings/axes.ts'
+import type { QuotaStatus, WindowStatus } from '../api/documents.ts'
+import { usePolicy } from '../session.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Done } from '../ui/notice.tsx'
 import { useInterval } from '../ui/use-interval.ts'
 import type { Resource } from '../ui/use-resource.ts'
+import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
 import { ResetDialog } from './reset-dialog.tsx'
 
@@ -16,6 +17,7 @@ const NEAR = 0.8
 /** What a user has used, as it is now. */
 export function Usage({ id, status }: { id: string; status: Resource<QuotaStatus> }): JSX.Element {
   const words = useWords()
+  const { categories } = usePolicy()
   const [isResetting, setResetting] = useState(false)
   const [isReset, setReset] = useState(false)
   useInterval(status.reload, REFRESH_MS)
@@ -25,7 +27,7 @@ export function Usage({ id, status }: { id: string; status: Resource<QuotaStatus
       <p class="quiet small">{words.users.usageAbout}</p>
       <Loaded resource={status} lines={12}>
         {({ windows }) =>
-          CATEGORIES.map((category) => <Bars key={category} category={category} windows={windows[category]} />)
+          categories.map((category) => <Bars key={category} category={category} windows={windows[category] ?? []} />)
         }
       </Loaded>
       <p class="buttons">
@@ -48,38 +50,33 @@ export function Usage({ id, status }: { id: string; status: Resource<QuotaStatus
   )
 }
 
-function Bars({ category, windows }: { category: Category; windows: readonly WindowStatus[] }): JSX.Element {
-  const words = useWords()
+function Bars({ category, windows }: { category: string; windows: readonly WindowStatus[] }): JSX.Element {
+  const names = useNames()
   return (
     <div class="bars">
-      <h3>{words.categories[category]}</h3>
+      <h3>{names.category(category)}</h3>
       {windows.map((each) => (
-        <Bar key={`${each.scope} ${each.window}`} category={category} of={each} />
+        <Bar key={`${each.layer} ${each.window}`} category={category} of={each} />
       ))}
     </div>
   )
 }
 
-function Bar({ category, of }: { category: Category; of: WindowStatus }): JSX.Element {
+function Bar({ category, of }: { category: string; of: WindowStatus }): JSX.Element {
   const words = useWords()
+  const names = useNames()
   const formats = useFormats()
-  const { limit, used, remaining, resetAt } = of
-  const layer = words.layers[of.scope === 'Site' ? 'site' : 'personal']
-  const window = words.windows[of.window as WindowName]
+  const { layer, window, limit, used, remaining, resetAt } = of
   const numberOf = (value: number | 'unlimited'): string =>
     value === 'unlimited' ? words.users.unlimited : formats.number(value)
   const share = shareOf(used, limit)
   return (
     <div class="bar">
       <span class="bar-name">
-        {layer} · {window}
+        {names.layer(layer)} · {names.window(window)}
       </span>
       <span class="bar-used">{words.users.used(formats.number(used), numberOf(limit))}</span>
-      <meter
-        aria-label={words.windowOf(layer, words.categories[category], window)}
-        class={share >= NEAR ? 'near' : ''}
-        value={share}
-      />
+      <meter aria-label={names.cell(layer, category, window)} class={share >= NEAR ? 'near' : ''} value={share} />
       <span class="quiet small">{words.users.left(numberOf(remaining))}</span>
       <span class="quiet small end">
         {resetAt === null ? words.users.notOpen : words.users.ends(formats.dateTime(resetAt))}

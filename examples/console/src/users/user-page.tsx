@@ -2,7 +2,8 @@ import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { CredentialList } from '../credentials/credential-list.tsx'
 import { hrefOf } from '../route.ts'
-import { useApi } from '../session.ts'
+import { useApi, usePolicy } from '../session.ts'
+import { ownLayers } from '../settings/axes.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { useResource } from '../ui/use-resource.ts'
 import { useWords } from '../words/words.ts'
@@ -15,6 +16,7 @@ import { UserQuotaForm } from './user-quota-form.tsx'
 export function UserPage({ id }: { id: string }): JSX.Element {
   const words = useWords()
   const api = useApi()
+  const layers = ownLayers(usePolicy())
   const user = useResource(() => api.user(id), [api, id])
   const status = useResource(() => api.quotaStatus(id), [api, id])
   const tokens = useMemo(
@@ -39,7 +41,9 @@ export function UserPage({ id }: { id: string }): JSX.Element {
               <CredentialList kind="tokens" of={tokens} isNameOptional />
             </div>
             <div>
-              <UserQuotaForm id={id} onStored={status.reload} />
+              {layers.map((layer) => (
+                <UserQuotaForm key={layer.name} id={id} layer={layer} onStored={status.reload} />
+              ))}
               <ProfileForm user={known} onChanged={user.replace} />
               <BalanceForm user={known} onChanged={(balance) => user.replace({ ...known, balance })} />
             </div>

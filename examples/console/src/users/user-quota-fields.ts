@@ -1,32 +1,43 @@
-import type { UserQuota } from '../api/api.ts'
-import { CATEGORIES, type Category, WINDOWS } from '../settings/axes.ts'
+import type { Policy, UserQuota } from '../api/documents.ts'
+import { sharedLayers } from '../settings/axes.ts'
 import { type FaultCode, type Fields, type Read, tokensOf } from '../settings/fields.ts'
 
-const PATHS = CATEGORIES.flatMap((category) => WINDOWS.map((window) => `overrides.${category}.${window}`))
-
-/** A user's limits as a form has them: an empty text follows the default. */
-export function userQuotaFields({ overrides, bypassSite }: UserQuota): Fields {
-  const set = CATEGORIES.flatMap((category) =>
-    WINDOWS.map((window) => {
-      const tokens = overrides[category][window]
-      return [`overrides.${category}.${window}`, tokens === null ? '' : String(tokens)] as const
-    }),
-  )
-  return { ...Object.fromEntries(set), bypassSite: String(bypassSite) }
+/** Where a user's document has a limit. */
+export function overridePath(category: string, window: string): string {
+  return `overrides.${category}.${window}`
 }
 
-export function readUserQuota(fields: Fields): Read<UserQuota> {
+/** The members by which shared layers are bypassed. */
+export function bypassPaths(policy: Policy): string[] {
+  return sharedLayers(policy).flatMap(({ bypass }) => bypass ?? [])
+}
+
+/** A user's limits as a form has them: an empty text follows the default. */
+export function userQuotaFields(policy: Policy, quota: UserQuota): Fields {
+  const set = policy.categories.flatMap((category) =>
+    policy.windows.map(({ label }) => {
+      const tokens = quota.overrides[category]?.[label] ?? null
+      return [overridePath(category, label), tokens === null ? '' : String(tokens)] as const
+    }),
+  )
+  const bypassed = bypassPaths(policy).map((path) => [path, String(quota[path] === true)] as const)
+  return Object.fromEntries([...set, ...bypassed])
+}
+
+export function readUserQuota(policy: Policy, fields: Fields): Read<UserQuota> {
+  const { categories, windows } = policy
+  const textAt = (category: string, window: string): string => fields[overridePath(category, window)] ?? ''
   const faults: Record<string, FaultCode> = {}
-  for (const path of PATHS) {
-    const text = fields[path] ?? ''
-    if (text !== '' && tokensOf(text) === undefined) faults[path] = 'override'
+  for (const category of categories) {
+    for (const { label } of windows) {
+      const text = textAt(category, label)
+      if (text !== '' && tokensOf(text) === undefined) faults[overridePath(category, label)] = 'override'
+    }
   }
   if (Object.keys(faults).length > 0) return { body: undefined, faults }
-  const windows = (category: Category): UserQuota['overrides']['read'] => {
-    const at = (window: (typeof WINDOWS)[number]): number | null =>
-      tokensOf(fields[`overrides.${category}.${window}`] ?? '') ?? null
-    return { '1h': at('1h'), '5h': at('5h'), '1d': at('1d') }
-  }
-  const overrides = { read: windows('read'), write: windows('write') }
-  return { body: { overrides, bypassSite: fields.bypassSite === 'true' }, faults }
+  const overridesOf = (category: string): Record<string, number | null> =>
+    Object.fromEntries(windows.map(({ label }) => [label, tokensOf(textAt(category, label)) ?? null]))
+  const bypassed = bypassPaths(policy).map((path) => [path, fields[path] === 'true'])
+  const overrides = Object.fromEntries(categories.map((category) => [category, overridesOf(category)]))
+  return { body: { ...Object.fromEntries(bypassed), overrides }, faults }
 }

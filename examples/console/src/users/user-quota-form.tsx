@@ -1,6 +1,8 @@
 import type { JSX } from 'preact'
-import { useApi } from '../session.ts'
-import { CATEGORIES, type Category, WINDOWS, type WindowName } from '../settings/axes.ts'
+import { useId } from 'preact/hooks'
+import type { Layer, Policy, UserQuota } from '../api/documents.ts'
+import { useApi, usePolicy } from '../session.ts'
+import { ownLayers, sharedLayers } from '../settings/axes.ts'
 import { ConflictDialog } from '../settings/conflict-dialog.tsx'
 import { SaveBar } from '../settings/save-bar.tsx'
 import { ValueInput } from '../ui/field.tsx'
@@ -9,29 +11,43 @@ import { ErrorNotice } from '../ui/notice.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { type Editor, useEditor } from '../ui/use-editor.ts'
 import type { Words } from '../words/en.ts'
+import { type Names, useNames } from '../words/names.ts'
 import { useWords } from '../words/words.ts'
-import { readUserQuota, userQuotaFields } from './user-quota-fields.ts'
+import { bypassPaths, overridePath, readUserQuota, userQuotaFields } from './user-quota-fields.ts'
 
-/** Six limits of one user, and whether the site-wide ones apply. */
-export function UserQuotaForm({ id, onStored }: { id: string; onStored(): void }): JSX.Element {
+interface UserQuotaProps {
+  readonly id: string
+  /** One that each user has windows of. */
+  readonly layer: Layer
+  onStored(): void
+}
+
+/** One user's limits in a layer, and which of the shared layers apply. */
+export function UserQuotaForm({ id, layer, onStored }: UserQuotaProps): JSX.Element {
   const words = useWords()
+  const names = useNames()
   const api = useApi()
+  const policy = usePolicy()
+  const heading = useId()
   const editor = useEditor(
     {
-      load: () => api.userQuota(id),
-      async store(body, etag) {
-        const stored = await api.replaceUserQuota(id, body, etag)
+      load: () => api.userQuota(id, layer.name),
+      async store(body: UserQuota, etag) {
+        const stored = await api.replaceUserQuota(id, layer.name, body, etag)
         onStored()
         return stored
       },
-      toFields: userQuotaFields,
-      read: readUserQuota,
+      toFields: (document) => userQuotaFields(policy, document),
+      read: (fields) => readUserQuota(policy, fields),
     },
-    [api, id],
+    [api, policy, id, layer.name],
   )
+  const nameOf = (path: string): string => overrideName(words, names, policy, path)
   return (
-    <section aria-labelledby="quota">
-      <h2 id="quota">{words.users.quota}</h2>
+    <section aria-labelledby={heading}>
+      <h2 id={heading}>
+        {ownLayers(policy).length === 1 ? words.users.quota : words.users.quotaOf(names.layer(layer.name))}
+      </h2>
       <p class="quiet small">{words.users.quotaAbout}</p>
       {editor.stored === undefined ? (
         <>
@@ -39,21 +55,25 @@ export function UserQuotaForm({ id, onStored }: { id: string; onStored(): void }
           {editor.error === undefined && <Skeleton lines={8} />}
         </>
       ) : (
-        <QuotaFields editor={editor} />
+        <QuotaFields editor={editor} nameOf={nameOf} />
       )}
-      <ConflictDialog
-        editor={editor}
-        nameOf={(path) => overrideName(words, path)}
-        textOf={(path, text) => overrideText(words, path, text)}
-      />
+      <ConflictDialog editor={editor} nameOf={nameOf} textOf={(path, text) => overrideText(words, path, text)} />
     </section>
   )
 }
 
-function QuotaFields({ editor }: { editor: Editor }): JSX.Element {
+interface FieldsProps {
+  readonly editor: Editor
+  nameOf(path: string): string
+}
+
+function QuotaFields({ editor, nameOf }: FieldsProps): JSX.Element {
   const words = useWords()
+  const names = useNames()
+  const policy = usePolicy()
   const { draft } = editor
-  const isDefault = Object.entries(draft).every(([path, text]) => text === (path === 'bypassSite' ? 'false' : ''))
+  const empty = emptied(draft)
+  const always = ownLayers(policy).map(({ name }) => names.layer(name))
   return (
     <form
       onSubmit={(event) => {
@@ -66,27 +86,34 @@ function QuotaFields({ editor }: { editor: Editor }): JSX.Element {
         <thead>
           <tr>
             <td />
-            {WINDOWS.map((window) => (
-              <th key={window} scope="col">
-                {words.windows[window]}
+            {policy.windows.map(({ label }) => (
+              <th key={label} scope="col">
+                {names.window(label)}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {CATEGORIES.map((category) => (
-            <OverrideRow key={category} editor={editor} category={category} />
+          {policy.categories.map((category) => (
+            <OverrideRow key={category} editor={editor} category={category} nameOf={nameOf} />
           ))}
         </tbody>
       </table>
-      <Switch
-        label={words.users.bypass}
-        isOn={draft.bypassSite === 'true'}
-        onChange={(isOn) => editor.set('bypassSite', String(isOn))}
-      />
-      <p class="quiet small">{words.users.bypassAbout}</p>
-      <SaveBar editor={editor} nameOf={(path) => overrideName(words, path)}>
-        <button type="button" disabled={isDefault} onClick={() => editor.setAll(emptied(draft))}>
+      {bypassPaths(policy).map((path) => (
+        <Switch
+          key={path}
+          label={nameOf(path)}
+          isOn={draft[path] === 'true'}
+          onChange={(isOn) => editor.set(path, String(isOn))}
+        />
+      ))}
+      <p class="quiet small">{words.users.bypassAbout(always.join(', '))}</p>
+      <SaveBar editor={editor} nameOf={nameOf}>
+        <button
+          type="button"
+          disabled={Object.entries(draft).every(([path, text]) => text === empty[path])}
+          onClick={() => editor.setAll(empty)}
+        >
           {words.users.removeQuota}
         </button>
       </SaveBar>
@@ -94,18 +121,20 @@ function QuotaFields({ editor }: { editor: Editor }): JSX.Element {
   )
 }
 
-function OverrideRow({ editor, category }: { editor: Editor; category: Category }): JSX.Element {
+function OverrideRow({ editor, category, nameOf }: FieldsProps & { category: string }): JSX.Element {
   const words = useWords()
+  const names = useNames()
+  const { windows } = usePolicy()
   return (
     <tr>
-      <th scope="row">{words.categories[category]}</th>
-      {WINDOWS.map((window) => {
-        const path = `overrides.${category}.${window}`
+      <th scope="row">{names.category(category)}</th>
+      {windows.map(({ label }) => {
+        const path = overridePath(category, label)
         const fault = editor.faults[path]
         return (
-          <td key={window}>
+          <td key={label}>
             <ValueInput
-              label={overrideName(words, path)}
+              label={nameOf(path)}
               value={editor.draft[path] ?? ''}
               fault={fault === undefined ? undefined : words.settings.faults[fault]}
               isChanged={editor.changed.includes(path)}
@@ -119,17 +148,22 @@ function OverrideRow({ editor, category }: { editor: Editor; category: Category 
   )
 }
 
-function emptied(draft: Editor['draft']): Editor['draft'] {
-  return Object.fromEntries(Object.keys(draft).map((path) => [path, path === 'bypassSite' ? 'false' : '']))
+function isOverride(path: string): boolean {
+  return path.startsWith('overrides.')
 }
 
-function overrideName(words: Words, path: string): string {
-  const [, category, window] = path.split('.')
-  if (path === 'bypassSite') return words.users.bypass
-  return words.users.overrideOf(words.categories[category as Category], words.windows[window as WindowName])
+function emptied(draft: Editor['draft']): Editor['draft'] {
+  return Object.fromEntries(Object.keys(draft).map((path) => [path, isOverride(path) ? '' : 'false']))
+}
+
+function overrideName(words: Words, names: Names, policy: Policy, path: string): string {
+  const [, category = '', window = ''] = path.split('.')
+  if (isOverride(path)) return words.users.overrideOf(names.category(category), names.window(window))
+  const layer = sharedLayers(policy).find(({ bypass }) => bypass === path)
+  return layer === undefined ? path : words.users.bypass(names.layer(layer.name))
 }
 
 function overrideText(words: Words, path: string, text: string): string {
-  if (path === 'bypassSite') return text === 'true' ? '✓' : words.settings.off
+  if (!isOverride(path)) return text === 'true' ? '✓' : words.settings.off
   return text === '' ? words.users.follows : text
 }

@@ -1,6 +1,10 @@
-import type { AuditEntry, Mode, Move } from '../api/api.ts'
+import type { AuditEntry, Move } from '../api/api.ts'
 import type { ErrorCode } from '../api/api-error.ts'
+import type { Mode } from '../api/documents.ts'
 import type { FaultCode } from '../settings/fields.ts'
+
+/** What lengths of time are told in. */
+export type Unit = 'day' | 'hour' | 'minute' | 'second'
 
 /** What an errand about a credential says; three kinds of credentials have one form. */
 export interface CredentialWords {
@@ -102,7 +106,7 @@ export const en = {
   } satisfies Record<ErrorCode, string>,
   layers: { personal: 'Personal', site: 'Site-wide' },
   categories: { read: 'Read', write: 'Write' },
-  windows: { '1h': '1 hour', '5h': '5 hours', '1d': '1 day' },
+  lengthOf: (count: number, unit: Unit) => `${count} ${unit}${count === 1 ? '' : 's'}`,
   windowOf: (layer: string, category: string, window: string) => `${layer}, ${category.toLowerCase()}, ${window}`,
   modes: {
     conservative: 'Conservative',
@@ -123,8 +127,11 @@ export const en = {
       adaptive: '75 % to 150 %, by the errors of the last 30 minutes',
       custom: 'the custom values as they are',
     } satisfies Record<Mode, string>,
-    inNumbers: (read: string, write: string) => `A user, in an hour: ${read} read, ${write} write`,
+    inNumbers: (window: string, limits: readonly (readonly [string, string])[]) =>
+      `A user, in ${window}: ${limits.map(([category, limit]) => `${limit} ${category.toLowerCase()}`).join(', ')}`,
     inForce: 'in force',
+    notInForce:
+      'Some of what is stored is not in force, since the gateway does not know it or cannot take it. Unknown values are kept; the others are replaced when you save.',
     limits: 'Values and what they come to',
     limitsAbout:
       'Tokens. The values on the left are yours to set; on the right is the limit that each mode makes of them, before you save. 0 blocks. An empty custom table is none.',
@@ -137,10 +144,10 @@ export const en = {
     now: (limit: string) => `now ${limit}`,
     copyBase: 'Fill the custom values with the base values',
     clearCustom: 'Clear the custom values',
-    site: 'Site-wide layer',
-    enabled: 'Site-wide limits apply',
-    enabledAbout: 'Off: the site-wide windows are neither checked, charged nor shown.',
-    multiplier: 'Multiplier of the site-wide limits',
+    sharedLayer: (layer: string) => `${layer} layer`,
+    enabled: (layer: string) => `${layer} limits apply`,
+    enabledAbout: 'Off: its windows are neither checked, charged nor shown.',
+    multiplier: (layer: string) => `Multiplier of the ${layer.toLowerCase()} limits`,
     multiplierAbout: 'From 0.25 to 4, at most two decimals; in every mode.',
     off: 'off',
     prices: 'Prices',
@@ -154,7 +161,7 @@ export const en = {
       tokens: 'A whole number from 0 to 100,000,000,000.',
       price: 'A whole number, 0 or more; empty: the default.',
       multiplier: 'A number from 0.25 to 4 with at most two decimals.',
-      customMissing: 'All twelve custom values, or none; mode custom needs them.',
+      customMissing: 'All custom values, or none; mode custom needs them.',
       override: 'A whole number from 0 to 100,000,000,000; empty: the default.',
     } satisfies Record<FaultCode, string>,
   },
@@ -211,16 +218,17 @@ export const en = {
     resetAbout: 'Closes the windows, so that the user may begin anew. The audit trail keeps what was used.',
     resetWhat: 'Which requests',
     resetLayer: 'Which layer',
-    resetSite: 'Site-wide: the windows of everybody',
-    resetPersonal: 'Personal: this user alone',
-    both: 'Read and write',
+    resetShared: (layer: string) => `${layer}: the windows of everybody`,
+    resetOwn: (layer: string) => `${layer}: this user alone`,
+    every: 'All',
     resetSubmit: 'Forgive',
     resetDone: 'What was used is forgiven.',
     quota: 'Limits of this user',
+    quotaOf: (layer: string) => `Limits of this user: ${layer}`,
     quotaAbout: 'Tokens that no mode scales. An empty field follows the default; 0 blocks.',
     follows: 'default',
-    bypass: 'Site-wide limits do not apply to this user',
-    bypassAbout: 'The personal limits always apply.',
+    bypass: (layer: string) => `${layer} limits do not apply to this user`,
+    bypassAbout: (layers: string) => `${layers} limits always apply.`,
     removeQuota: 'Follow the default everywhere',
     overrideOf: (category: string, window: string) => `${category}, ${window}`,
     balanceTitle: 'Ticket credits',

@@ -1,4 +1,6 @@
-import type { Words } from './en.ts'
+import type { Unit, Words } from './en.ts'
+
+const UNITS: Readonly<Record<Unit, string>> = { day: '天', hour: '小时', minute: '分钟', second: '秒' }
 
 export const zh: Words = {
   languageName: '简体中文',
@@ -91,7 +93,7 @@ export const zh: Words = {
   },
   layers: { personal: '个人', site: '全站' },
   categories: { read: '读取', write: '写入' },
-  windows: { '1h': '1 小时', '5h': '5 小时', '1d': '1 天' },
+  lengthOf: (count, unit) => `${count} ${UNITS[unit]}`,
   windowOf: (layer, category, window) => `${layer}，${category}，${window}`,
   modes: { conservative: '保守', normal: '标准', lenient: '宽松', adaptive: '自适应', custom: '自定义' },
   settings: {
@@ -106,8 +108,11 @@ export const zh: Words = {
       adaptive: '75% 至 150%，取决于最近 30 分钟的错误',
       custom: '按自定义值',
     },
-    inNumbers: (read, write) => `每位用户每小时：读取 ${read}，写入 ${write}`,
+    inNumbers: (window, limits) =>
+      `每位用户 ${window}：${limits.map(([category, limit]) => `${category} ${limit}`).join('，')}`,
     inForce: '生效中',
+    notInForce:
+      '已保存的内容中有一部分没有生效：网关不认识，或者不是可用的值。不认识的会保留，其余的在您保存时被替换。',
     limits: '数值及其结果',
     limitsAbout:
       '单位为代币。左侧的数值由您设定；右侧是各模式下得出的限额，保存之前即可看到。0 表示禁止。自定义表全部留空表示没有。',
@@ -120,10 +125,10 @@ export const zh: Words = {
     now: (limit) => `当前 ${limit}`,
     copyBase: '用基准值填入自定义值',
     clearCustom: '清空自定义值',
-    site: '全站限额',
-    enabled: '启用全站限额',
-    enabledAbout: '关闭后，全站窗口既不检查、不扣减，也不显示。',
-    multiplier: '全站限额的倍数',
+    sharedLayer: (layer) => `${layer}限额`,
+    enabled: (layer) => `启用${layer}限额`,
+    enabledAbout: '关闭后，其窗口既不检查、不扣减，也不显示。',
+    multiplier: (layer) => `${layer}限额的倍数`,
     multiplierAbout: '0.25 至 4，最多两位小数；对所有模式有效。',
     off: '关闭',
     prices: '价格',
@@ -137,7 +142,7 @@ export const zh: Words = {
       tokens: '0 至 100,000,000,000 的整数。',
       price: '0 或更大的整数；留空表示默认值。',
       multiplier: '0.25 至 4 之间、最多两位小数的数。',
-      customMissing: '十二个自定义值须全部填写或全部留空；自定义模式必须填写。',
+      customMissing: '自定义值须全部填写或全部留空；自定义模式必须填写。',
       override: '0 至 100,000,000,000 的整数；留空表示默认值。',
     },
   },
@@ -193,16 +198,17 @@ export const zh: Words = {
     resetAbout: '关闭窗口，用户可重新开始。审计记录会保留已用量。',
     resetWhat: '哪些请求',
     resetLayer: '哪一层',
-    resetSite: '全站：所有人的窗口',
-    resetPersonal: '个人：仅此用户',
-    both: '读取和写入',
+    resetShared: (layer) => `${layer}：所有人的窗口`,
+    resetOwn: (layer) => `${layer}：仅此用户`,
+    every: '全部',
     resetSubmit: '清除',
     resetDone: '已用量已清除。',
     quota: '此用户的限额',
+    quotaOf: (layer) => `此用户的限额：${layer}`,
     quotaAbout: '单位为代币，不受模式影响。留空表示跟随默认值；0 表示禁止。',
     follows: '默认',
-    bypass: '全站限额不适用于此用户',
-    bypassAbout: '个人限额始终有效。',
+    bypass: (layer) => `${layer}限额不适用于此用户`,
+    bypassAbout: (layers) => `${layers}限额始终有效。`,
     removeQuota: '全部跟随默认值',
     overrideOf: (category, window) => `${category}，${window}`,
     balanceTitle: '功能票余额',

@@ -1,12 +1,11 @@
+import type { Clock, Quota } from '@scoregw/quota'
 import {
   adaptiveTicker,
-  type Clock,
   type FactorStore,
   type OutcomeRecorder,
   type OutcomeStore,
   outcomeRecorder,
-  type Quota,
-} from '@scoregw/quota'
+} from '@scoregw/quota/adaptive'
 import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'
 import { SETTINGS_POLL_MS } from '../quota/backend.ts'

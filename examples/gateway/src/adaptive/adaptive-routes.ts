@@ -1,17 +1,16 @@
+import type { Clock, Quota } from '@scoregw/quota'
 import {
   ADAPTIVE_DEFAULTS,
   adaptiveCounts,
   adaptiveLaw,
-  type Clock,
   type FactorReason,
   type FactorReasonCode,
   type FactorStore,
   initialFactor,
-  MODES,
   type OutcomeRecorder,
   type OutcomeStore,
-  type Quota,
-} from '@scoregw/quota'
+} from '@scoregw/quota/adaptive'
+import { MODES } from '@scoregw/quota/store'
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'

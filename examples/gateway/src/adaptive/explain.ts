@@ -1,4 +1,4 @@
-import type { FactorReason, FactorReasonCode } from '@scoregw/quota'
+import type { FactorReason, FactorReasonCode } from '@scoregw/quota/adaptive'
 
 /** What a tick did, in a sentence or two for administrators. */
 export function explain(reason: FactorReason): string {

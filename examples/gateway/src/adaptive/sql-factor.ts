@@ -1,4 +1,4 @@
-import type { FactorState, FactorStore, VersionedFactor } from '@scoregw/quota'
+import type { FactorState, FactorStore, VersionedFactor } from '@scoregw/quota/adaptive'
 import type { Db } from '../db/schema.ts'
 
 /** There is one factor, in one row. */

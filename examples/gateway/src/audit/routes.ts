@@ -1,10 +1,9 @@
-import type { VersionedSettings, VersionedSubjectSettings } from '@scoregw/quota'
 import type { Selectable } from 'kysely'
 import * as z from 'zod'
 import type { AuditEntryTable } from '../db/schema.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
 import { type Route, route } from '../http/route.ts'
-import { fromSettings, fromSubjectSettings } from '../quota/documents.ts'
+import { shownSettings, shownUserQuota } from '../quota/stored-documents.ts'
 import { AUDIT_ACTIONS, type AuditAction, type AuditLog } from './audit-log.ts'
 
 const query = z.strictObject({
@@ -30,8 +29,12 @@ const entry = z.object({
 })
 type Entry = z.output<typeof entry>
 
-/** What administrators did. */
-export function auditRoutes(audit: AuditLog): Route[] {
+/**
+ * What administrators did.
+ *
+ * @param shared the layers that everybody shares
+ */
+export function auditRoutes(audit: AuditLog, shared: readonly string[]): Route[] {
   return [
     route({
       method: 'get',
@@ -48,13 +51,16 @@ export function auditRoutes(audit: AuditLog): Route[] {
       answer: pageOf(entry),
       async handle({ query: { cursor, limit } }) {
         const { items, nextCursor } = toPage(await audit.page(cursor, limit + 1), limit, ({ seq }) => String(seq))
-        return { body: { items: items.map(toEntry), nextCursor } }
+        return { body: { items: items.map((entry) => toEntry(entry, shared)), nextCursor } }
       },
     }),
   ]
 }
 
-function toEntry({ seq, at, by, action: name, subject, before, after }: Selectable<AuditEntryTable>): Entry {
+function toEntry(
+  { seq, at, by, action: name, subject, before, after }: Selectable<AuditEntryTable>,
+  shared: readonly string[],
+): Entry {
   // Nothing else is ever written.
   const action = name as AuditAction
   return {
@@ -63,20 +69,16 @@ function toEntry({ seq, at, by, action: name, subject, before, after }: Selectab
     by,
     action,
     subject,
-    before: shown(action, before),
-    after: shown(action, after),
+    before: shown(action, before, shared),
+    after: shown(action, after, shared),
   }
 }
 
 /** Quotas are stored in the library's form, and shown in the one in which administrators send them. */
-function shown(action: AuditAction, text: string | null): Entry['before'] {
+function shown(action: AuditAction, text: string | null, shared: readonly string[]): Entry['before'] {
   if (text === null) return null
   const stored: unknown = JSON.parse(text)
-  if (action === 'settings.change') return withoutVersion(fromSettings(stored as VersionedSettings))
-  if (action === 'user-quota.change') return fromSubjectSettings(stored as VersionedSubjectSettings)
+  if (action === 'settings.change') return shownSettings(stored)
+  if (action === 'user-quota.change') return shownUserQuota(stored, shared)
   return stored as Entry['before']
-}
-
-function withoutVersion({ version: _, ...rest }: ReturnType<typeof fromSettings>): Entry['before'] {
-  return rest
 }

@@ -1,5 +1,5 @@
 import { inspect, parseArgs } from 'node:util'
-import { systemClock } from '@scoregw/quota'
+import { systemClock } from '@scoregw/quota/store'
 import { AuditLog, COMMAND_LINE } from '../audit/audit-log.ts'
 import { ChartRepository } from '../charts/chart-repository.ts'
 import { loadConfig } from '../config/config.ts'

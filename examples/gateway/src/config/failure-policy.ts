@@ -7,6 +7,11 @@ const MODES = ['closed', 'open', 'local'] as const
 /** What becomes of requests while the counters cannot be asked. */
 export type FailureMode = (typeof MODES)[number]
 
+/** Where nothing is set: reads go on with this process's share, and whatever changes something waits. */
+export const FAILURE_MODES: string = gatewayPolicy.categories
+  .map((category) => `${category}=${category === 'read' ? 'local' : 'closed'}`)
+  .join(',')
+
 /** A mode for every category, written `read=local,write=closed`. */
 export const failureModes = z.string().transform((text, context): Readonly<Record<string, FailureMode>> => {
   const { categories } = gatewayPolicy

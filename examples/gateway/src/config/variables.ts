@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { failureModes } from './failure-policy.ts'
+import { FAILURE_MODES, failureModes } from './failure-policy.ts'
 import { redisUrl } from './redis-url.ts'
 
 /** Root of the repository, three folders above this example's sources. */
@@ -109,7 +109,7 @@ export const VARIABLES = {
   DATA_DIR: variable(z.string().min(1, 'expected the path of a folder'), join(ROOT, '.data/gateway')),
   DATABASE_URL: variable(databaseUrl.optional()),
   REDIS_URL: variable(redisUrl.optional()),
-  QUOTA_FAILURE_POLICY: variable(failureModes, 'read=local,write=closed'),
+  QUOTA_FAILURE_POLICY: variable(failureModes, FAILURE_MODES),
   EXPECTED_PROCESSES: variable(processes, '2'),
   JWT_SECRET: variable(visible(32).optional()),
   JWKS_URL: variable(httpUrl.optional()),

@@ -222,6 +222,8 @@ interface QuotaSettingsTable {
   key: string
   /** Counts on when a document is removed, so that a version never comes twice. */
   version: number
+  /** Random text of the last write: a database that was restored from a backup counts versions again. */
+  revision: Generated<string>
   /** JSON; `null` for a removed document. */
   document: string | null
 }
@@ -233,6 +235,8 @@ interface QuotaChangeTable {
   key: string
   changed_by: string | null
   changed_at: number
+  /** What the document got by this change; empty for changes from before there were revisions. */
+  revision: Generated<string>
   /** Documents before and after as JSON; `null`: nothing stored. */
   before: string | null
   after: string | null

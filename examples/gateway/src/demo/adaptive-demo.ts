@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../config/config.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { createLogger } from '../log/logger.ts'
+import { bypassMember, sharedLayers } from '../quota/layer-members.ts'
 import { newToken } from '../users/tokens.ts'
 
 const MINUTE_MS = 60_000
@@ -37,7 +38,7 @@ export async function adaptiveDemo(print: (line: string) => void): Promise<void>
     DEMO_USER_TOKEN: tokens.user,
     DEMO_ADMIN_TOKEN: tokens.admin,
   })
-  const gateway = await startGateway(config, createLogger('silent'), clock)
+  const gateway = await startGateway(config, createLogger('silent'), { clock })
   try {
     print('The clock of this gateway is turned by hand: minutes pass as fast as requests are answered.')
     await new Demo(gateway, source, clock, tokens, print).run()
@@ -113,8 +114,11 @@ class Demo {
   async #beginAdaptive(): Promise<void> {
     const { version: _, ...settings } = await this.#get('/admin/quota/settings')
     await this.#put('/admin/quota/settings', { ...settings, mode: 'adaptive' })
-    const most = { '1h': 10 ** 9, '5h': 10 ** 9, '1d': 10 ** 9 }
-    await this.#put('/admin/users/demo/quota', { overrides: { read: most, write: most }, bypassSite: true })
+    const { policy } = this.#gateway.app.quota
+    const most = Object.fromEntries(policy.windows.map(({ label }) => [label, 10 ** 9]))
+    const overrides = Object.fromEntries(policy.categories.map((category) => [category, most]))
+    const bypasses = sharedLayers(policy).map((layer) => [bypassMember(layer), true])
+    await this.#put('/admin/users/demo/quota', { overrides, ...Object.fromEntries(bypasses) })
   }
 
   /** Lets minutes pass, with their requests; until the factor has come to `untilFactor`, if one is given. */

@@ -1,4 +1,4 @@
-import { QUOTA_HEADER_NAMES } from '@scoregw/quota'
+import { QUOTA_HEADER_NAMES } from '@scoregw/quota/http'
 import cors from 'cors'
 import { type RequestHandler, Router } from 'express'
 

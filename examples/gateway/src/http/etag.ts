@@ -1,12 +1,26 @@
 import { HttpError } from './http-error.ts'
 
-/** A document's version as an entity tag. */
-export function etagOf(version: number): string {
-  return `"${version}"`
+/** What tells one state of a document from another. */
+export interface Version {
+  /** Counts the changes; 0: nothing is stored. It begins again where data was lost or restored. */
+  readonly version: number
+  /** Random text of the last change; empty: nothing is stored. */
+  readonly revision: string
+}
+
+/** A document's version and revision as an entity tag. */
+export function etagOf({ version, revision }: Version): string {
+  return revision === '' ? `"${version}"` : `"${version}-${revision}"`
+}
+
+/** A tag of an `If-Match` field. A version alone is any document of that version. */
+interface ExpectedVersion {
+  readonly version: number
+  readonly revision: string | undefined
 }
 
 /** What an `If-Match` field asks for: any version, or one of some. */
-export type Expected = 'any' | readonly number[]
+export type Expected = 'any' | readonly ExpectedVersion[]
 
 /**
  * Reads an `If-Match` field: `*`, or entity tags. Weak ones match nothing (RFC 9110, 13.1.1).
@@ -16,11 +30,11 @@ export function parseIfMatch(field: string): Expected {
   if (field.trim() === '*') return 'any'
   const tags = field.split(',').map((tag) => tag.trim())
   if (!tags.every((tag) => /^(?:W\/)?"[\x21\x23-\x7e]*"$|^\d+$/.test(tag))) {
-    throw new HttpError('bad_request', 'If-Match: send the ETag of the document you read, for example "7".')
+    throw new HttpError('bad_request', 'If-Match: send the ETag of the document you read, for example "7-x1Yz".')
   }
   return tags.flatMap((tag) => {
-    const version = /^"?(\d{1,15})"?$/.exec(tag)?.[1]
-    return version === undefined ? [] : [Number(version)]
+    const [, version, revision] = /^"?(\d{1,15})(?:-([\w-]+))?"?$/.exec(tag) ?? []
+    return version === undefined ? [] : [{ version: Number(version), revision }]
   })
 }
 
@@ -31,18 +45,21 @@ export function requireIfMatch(field: string | undefined): Expected {
 }
 
 /**
- * The version that a write has to find, `undefined` for any.
- * @throws {HttpError} `precondition_failed` when the stored version is none of the expected ones
+ * The revision that a write has to find, `undefined` for any.
+ * @throws {HttpError} `precondition_failed` when what is stored is none of what is expected
  */
-export function expectedVersion(expected: Expected, stored: number): number | undefined {
+export function expectedRevision(expected: Expected, stored: Version): string | undefined {
   if (expected === 'any') return undefined
-  if (expected.includes(stored)) return stored
+  const isExpected = expected.some(
+    ({ version, revision = stored.revision }) => version === stored.version && revision === stored.revision,
+  )
+  if (isExpected) return stored.revision
   throw lostRace(stored)
 }
 
 /** 412: somebody else changed the document. */
-export function lostRace(stored?: number): HttpError {
-  const now = stored === undefined ? '' : ` The document is at version ${stored}.`
+export function lostRace(stored?: Version): HttpError {
+  const now = stored === undefined ? '' : ` The document is at version ${stored.version}.`
   const headers = stored === undefined ? {} : { ETag: etagOf(stored) }
   return new HttpError('precondition_failed', `The document was changed meanwhile: read it again.${now}`, { headers })
 }

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { OperationDefinition } from '@scoregw/quota'
 import type * as z from 'zod'
 import type { Route } from '../http/route.ts'
+import type { GatewayPolicy } from '../quota/policy.ts'
 import { errorSchema } from './errors.ts'
 import type { Json } from './json-schema.ts'
 import { operationOf, templateOf } from './operations.ts'
@@ -19,8 +19,8 @@ export interface DocumentOptions {
   readonly routes: readonly Route[]
   /** The credential of every route that is not public, by name. */
   readonly securitySchemes: Readonly<Record<string, Json>>
-  /** What operations cost and count as. */
-  readonly prices?: Readonly<Record<string, OperationDefinition>> | undefined
+  /** What routes are metered by; absent: there are none that are. */
+  readonly policy?: GatewayPolicy | undefined
   /** The body of errors. @default the gateway's */
   readonly errorBody?: z.ZodType | undefined
 }
@@ -32,9 +32,10 @@ export interface DocumentOptions {
  * @throws {Error} when a tag or a header field has no description, or two schemas have one name
  */
 export async function openApiDocument(options: DocumentOptions): Promise<Json> {
-  const { title, version, description, serverUrl, routes, securitySchemes, prices = {} } = options
+  const { title, version, description, serverUrl, routes, securitySchemes, policy } = options
   const schemas = new Schemas()
-  const responses = new Responses(schemas, options.errorBody ?? errorSchema)
+  const responses = new Responses(schemas, options.errorBody ?? errorSchema, policy)
+  const prices = policy?.operations ?? {}
   const paths: Record<string, Json> = {}
   for (const route of routes) {
     const path = templateOf(route.path)

@@ -1,15 +1,23 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Route } from '../http/route.ts'
-import { gatewayPolicy } from '../quota/policy.ts'
+import type { GatewayPolicy } from '../quota/policy.ts'
+import { lengthText, listOf } from '../quota/policy-words.ts'
 import { withOpenApi } from './routes.ts'
 
-const DESCRIPTION = `Stores players' scores, and meters every request against a personal and a site-wide quota, in windows
-of one hour, five hours and one day.
+const descriptionOf = ({
+  layers,
+  windows,
+  categories,
+}: GatewayPolicy): string => `Stores players' scores, and meters every request against the quotas ${listOf(
+  layers.map(({ scope }) => scope),
+  'and',
+)}, in windows
+of ${windows.map(({ lengthMs }) => lengthText(lengthMs)).join(', ')}.
 
 **Credential.** \`Authorization: Bearer\` with a JWT or a gateway token, which begins with \`gw_\`. Credentials of the
 other services do not work here.
 
-**Quota.** An operation costs tokens of its category, \`read\` or \`write\`; one request has one price, whatever the length
+**Quota.** An operation costs tokens of its category, ${listOf(categories)}; one request has one price, whatever the length
 of its list. Too few tokens left: 429 with \`Retry-After\`. Wait as long as it says, do not loop. A request that fails
 costs nothing. \`GET /me/quota\` is free.
 
@@ -17,13 +25,17 @@ costs nothing. \`GET /me/quota\` is free.
 then the work. Members of a body that are not named here are ignored, unless its schema says otherwise.`
 
 /** The gateway's routes and the document that describes them. */
-export function gatewayRoutesWithDocument(serverUrl: () => string, routes: readonly Route[]): Route[] {
+export function gatewayRoutesWithDocument(
+  serverUrl: () => string,
+  policy: GatewayPolicy,
+  routes: readonly Route[],
+): Route[] {
   return withOpenApi({
     title: 'Score gateway',
     version: packageJson.version,
-    description: DESCRIPTION,
+    description: descriptionOf(policy),
     routes,
-    prices: gatewayPolicy.operations,
+    policy,
     securitySchemes: {
       bearer: {
         type: 'http',

@@ -9,7 +9,11 @@ const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
     schema: text,
     example: '0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11',
   },
-  ETag: { description: "The document's version, for `If-Match`.", schema: text, example: '"7"' },
+  ETag: {
+    description: "The document's version and revision, for `If-Match`.",
+    schema: text,
+    example: '"7-pZ0x3kqT5vB1nL8wYc2dRg"',
+  },
   Location: { description: 'The path of what was made.', schema: text },
   'Idempotency-Replayed': {
     description: '`true`: the stored answer to an earlier request with this key. Nothing was done again.',
@@ -28,12 +32,10 @@ const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
   RateLimit: {
     description: 'What is left: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.',
     schema: text,
-    example: '"personal-1h";r=45;t=3600',
   },
   'RateLimit-Policy': {
     description: 'The windows that apply: `q` tokens in `w` seconds.',
     schema: text,
-    example: '"personal-1h";q=60;w=3600',
   },
   'WWW-Authenticate': { description: 'Which credential is asked for.', schema: text, example: 'Bearer' },
 }
@@ -44,7 +46,8 @@ const AT_TIMES = ['Idempotency-Replayed', 'RateLimit', 'RateLimit-Policy']
 /** Header fields of requests. */
 const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
   'If-Match': {
-    description: 'The `ETag` of the document that was read; `*` for any.',
+    description:
+      'The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.',
     schema: text,
     example: '*',
   },
@@ -55,9 +58,13 @@ const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
   },
 }
 
-/** A header field of an answer that always has it. */
-export function answerHeader(name: string): Json {
-  const header = known(ANSWER_HEADERS, name)
+/**
+ * A header field of an answer that always has it.
+ *
+ * @param example goes before the field's own
+ */
+export function answerHeader(name: string, example?: string): Json {
+  const header = { ...known(ANSWER_HEADERS, name), ...(example === undefined ? {} : { example }) }
   return AT_TIMES.includes(name) ? header : { ...header, required: true }
 }
 

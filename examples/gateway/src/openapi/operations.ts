@@ -1,4 +1,4 @@
-import type { OperationDefinition } from '@scoregw/quota'
+import type { OperationDefinition } from '@scoregw/quota/store'
 import type * as z from 'zod'
 import type { Route } from '../http/route.ts'
 import { headerParameter } from './headers.ts'

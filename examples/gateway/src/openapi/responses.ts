@@ -1,11 +1,13 @@
 import * as z from 'zod'
 import type { ErrorCode } from '../http/http-error.ts'
 import type { Route } from '../http/route.ts'
+import type { GatewayPolicy } from '../quota/policy.ts'
 import { errorsOf, meaningOf } from './errors.ts'
 import { answerHeader, optionalAnswerHeader } from './headers.ts'
 import type { Json } from './json-schema.ts'
 import { pascal } from './names.ts'
-import { QUOTA_EXCEEDED_EXAMPLE, quotaExceededSchema } from './quota-exceeded.ts'
+import { type QuotaExamples, quotaExamples } from './quota-examples.ts'
+import { quotaExceededSchema } from './quota-exceeded.ts'
 import type { Schemas } from './schemas.ts'
 
 /** Every answer to a metered request may have them; they are told where they matter. */
@@ -29,18 +31,25 @@ const OPTIONAL_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
 export class Responses {
   readonly #schemas: Schemas
   readonly #errorSchema: z.ZodType
+  readonly #policy: GatewayPolicy | undefined
+  readonly #examples: QuotaExamples | undefined
+  #exceeded: z.ZodType | undefined
   readonly #named = new Map<string, Json>()
   readonly #headers = new Map<string, Json>()
 
-  constructor(schemas: Schemas, errorSchema: z.ZodType) {
+  /** @param policy what routes are metered by; absent: there are none that are */
+  constructor(schemas: Schemas, errorSchema: z.ZodType, policy?: GatewayPolicy) {
     this.#schemas = schemas
     this.#errorSchema = errorSchema
+    this.#policy = policy
+    this.#examples = policy && quotaExamples(policy)
   }
 
   /** Every answer of a route, by status. */
   of(route: Route): Json {
     const errors = [...errorsOf(route)].map(([status, codes]) => [status, this.#error(codes)] as const)
-    const refusals = route.operation === undefined ? [] : [[429, this.#refusal()] as const]
+    const policy = route.operation === undefined ? undefined : this.#policy
+    const refusals = policy === undefined ? [] : [[429, this.#refusal(policy)] as const]
     return Object.fromEntries([...this.#successes(route), ...errors, ...refusals])
   }
 
@@ -93,14 +102,16 @@ export class Responses {
     }
   }
 
-  #refusal(): Json {
+  #refusal(policy: GatewayPolicy): Json {
+    this.#exceeded ??= quotaExceededSchema(policy)
+    const { body: example } = this.#examples ?? {}
     return this.#put('QuotaExceeded', {
       description: '`quota_exceeded`: a window has too few tokens left. Wait for `retryAfterSeconds`.',
       headers: this.#fields('X-Request-Id', 'Retry-After', 'X-Quota-Reset', ...RATE_LIMIT_HEADERS),
       content: {
         'application/json': {
-          schema: this.#schemas.named(quotaExceededSchema, 'QuotaExceeded', 'output'),
-          example: QUOTA_EXCEEDED_EXAMPLE,
+          schema: this.#schemas.named(this.#exceeded, 'QuotaExceeded', 'output'),
+          ...(example === undefined ? {} : { example }),
         },
       },
     })
@@ -108,8 +119,12 @@ export class Responses {
 
   /** References to header fields. */
   #fields(...names: string[]): Json {
-    for (const name of names) this.#headers.set(name, answerHeader(name))
+    for (const name of names) this.#headers.set(name, answerHeader(name, this.#exampleOf(name)))
     return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+  }
+
+  #exampleOf(name: string): string | undefined {
+    return RATE_LIMIT_HEADERS.includes(name) ? this.#examples?.headers[name] : undefined
   }
 
   #put(name: string, response: Json): Json {

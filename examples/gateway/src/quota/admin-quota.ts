@@ -1,83 +1,110 @@
-import { type Quota, QuotaError, type QuotaStatus, type ResetOptions } from '@scoregw/quota'
+import {
+  type Fault,
+  type Quota,
+  QuotaError,
+  type QuotaStatus,
+  type ResetOptions,
+  type Settings,
+  type Subject,
+  type SubjectSettings,
+  type VersionedSettings,
+} from '@scoregw/quota'
+import type { DeepPartial } from '@scoregw/quota/store'
 import type { AuditLog } from '../audit/audit-log.ts'
-import { type Expected, expectedVersion, lostRace } from '../http/etag.ts'
+import { type Expected, expectedRevision, lostRace, type Version } from '../http/etag.ts'
 import { type Detail, HttpError, invalid } from '../http/http-error.ts'
 import type { User } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
-import {
-  fromSettings,
-  fromSubjectSettings,
-  outerPath,
-  type SettingsBody,
-  type SettingsDocument,
-  toSettings,
-  toSubjectSettings,
-  type UserQuotaBody,
-  type UserQuotaDocument,
-} from './documents.ts'
-import { gatewayPolicy, OPERATION_NAMES, type OperationName } from './policy.ts'
+import { type QuotaDocuments, quotaDocuments } from './documents.ts'
+import { outerPath } from './layer-members.ts'
+import type { OperationName } from './policy.ts'
+import type { SettingsDocument } from './settings-documents.ts'
+import { subjectsOf } from './subjects.ts'
+import type { UserQuotaDocument } from './user-quota-documents.ts'
 
-/** A user's document with its version. */
-export interface VersionedUserQuota {
-  readonly version: number
-  readonly document: UserQuotaDocument
+/** A document and its state. */
+export interface Versioned<T> {
+  readonly at: Version
+  readonly document: T
+}
+
+type Warned = { readonly warnings: readonly Detail[] }
+
+/** Whose quota: a user's, in one layer; absent: the first that each user has windows of. */
+export interface Place {
+  readonly userId: string
+  readonly layer?: string | undefined
 }
 
 /** What administrators do with quotas. */
 export class AdminQuota {
+  /** The forms of what is sent and answered. */
+  readonly documents: QuotaDocuments
   readonly #quota: Quota<OperationName>
   readonly #users: UserRepository
   readonly #audit: AuditLog
+  readonly #subjectOf: (userId: string) => Subject
 
   constructor(quota: Quota<OperationName>, users: UserRepository, audit: AuditLog) {
+    this.documents = quotaDocuments(quota.policy)
     this.#quota = quota
     this.#users = users
     this.#audit = audit
+    this.#subjectOf = subjectsOf(quota.policy)
   }
 
-  async settings(): Promise<SettingsDocument> {
-    return fromSettings(await this.#quota.settings.get())
+  async settings(): Promise<Versioned<SettingsDocument>> {
+    // What cannot be taken is told for a document that is no older than the one that is shown.
+    const settings = await this.#quota.settings.get()
+    return this.#shown(settings, await this.#quota.settings.faults())
   }
 
   /** @throws {HttpError} `precondition_failed`, `validation_failed` */
   async replaceSettings(
-    body: SettingsBody,
+    settings: Settings,
     expected: Expected,
     by: User,
-  ): Promise<SettingsDocument & { warnings: Detail[] }> {
-    const { version } = await this.#quota.settings.get()
-    const options = { ifVersion: expectedVersion(expected, version), by: by.id }
-    const update = await answering(() => this.#quota.settings.replace(toSettings(body), options))
-    const warnings = update.warnings.map(({ path, message }) => ({ path: outerPath(path), msg: message }))
-    return { ...fromSettings(update.settings), warnings }
+  ): Promise<Versioned<SettingsDocument & Warned>> {
+    const options = { ifRevision: expectedRevision(expected, await this.#quota.settings.get()), by: by.id }
+    const update = await answering(() => this.#quota.settings.replace(settings, options))
+    const { at, document } = this.#shown(update.settings, await this.#quota.settings.faults())
+    return { at, document: { ...document, warnings: update.warnings.map(toDetail) } }
   }
 
   /** @throws {HttpError} `not_found` for an unknown user */
-  async userQuota(userId: string): Promise<VersionedUserQuota> {
+  async userQuota({ userId, layer }: Place): Promise<Versioned<UserQuotaDocument>> {
     await this.requireUser(userId)
-    const stored = await this.#quota.subjects.get(userId)
-    return { version: stored.version, document: fromSubjectSettings(stored) }
+    const stored = await this.#quota.subjects.get(userId, { layer })
+    return { at: stored, document: this.documents.userQuota.of(stored) }
   }
 
   /** @throws {HttpError} `not_found`, `precondition_failed` */
   async replaceUserQuota(
-    userId: string,
-    body: UserQuotaBody,
+    place: Place,
+    settings: DeepPartial<SubjectSettings>,
     expected: Expected,
     by: User,
-  ): Promise<VersionedUserQuota & { readonly warnings: Detail[] }> {
-    const { version } = await this.userQuota(userId)
-    const options = { ifVersion: expectedVersion(expected, version), by: by.id }
-    const stored = await answering(() => this.#quota.subjects.set(userId, toSubjectSettings(body), options))
-    const document = fromSubjectSettings(stored)
-    return { version: stored.version, document, warnings: await this.#warningsOf(document) }
+  ): Promise<Versioned<UserQuotaDocument & Warned>> {
+    const { at } = await this.userQuota(place)
+    const { userId, layer } = place
+    const options = { ifRevision: expectedRevision(expected, at), by: by.id, layer }
+    const stored = await answering(() => this.#quota.subjects.set(userId, settings, options))
+    const document = this.documents.userQuota.of(stored)
+    return { at: stored, document: { ...document, warnings: await this.#warningsOf(document) } }
   }
 
   /** @throws {HttpError} `not_found`, `precondition_failed` */
-  async removeUserQuota(userId: string, expected: Expected, by: User): Promise<void> {
-    const { version } = await this.userQuota(userId)
-    const options = { ifVersion: expectedVersion(expected, version), by: by.id }
+  async removeUserQuota(place: Place, expected: Expected, by: User): Promise<void> {
+    const { at } = await this.userQuota(place)
+    const { userId, layer } = place
+    const options = { ifRevision: expectedRevision(expected, at), by: by.id, layer }
     await answering(() => this.#quota.subjects.remove(userId, options))
+  }
+
+  /** @throws {HttpError} `not_found` for an unknown user */
+  async status(userId: string): Promise<QuotaStatus> {
+    await this.requireUser(userId)
+    return this.#quota.status(this.#subjectOf(userId))
   }
 
   /**
@@ -85,12 +112,12 @@ export class AdminQuota {
    * @throws {HttpError} `not_found` for an unknown user
    */
   async reset(userId: string, options: ResetOptions, by: User): Promise<QuotaStatus> {
-    await this.requireUser(userId)
-    const before = usedOf(await this.#quota.status(userId))
+    const before = usedOf(await this.status(userId))
     // Counters are not in the database. Written down first: a record of nothing harms less than a reset without one.
     await this.#audit.record(by.id, { action: 'quota.reset', subject: userId, before, after: { reset: options } })
-    await this.#quota.reset(userId, options)
-    return this.#quota.status(userId)
+    const subject = this.#subjectOf(userId)
+    await this.#quota.reset(subject, options)
+    return this.#quota.status(subject)
   }
 
   /** @throws {HttpError} `not_found` */
@@ -98,19 +125,25 @@ export class AdminQuota {
     if ((await this.#users.find(userId)) === undefined) throw new HttpError('not_found', 'There is no such user.')
   }
 
+  #shown(settings: VersionedSettings, faults: readonly Fault[]): Versioned<SettingsDocument> {
+    const document = this.documents.settings.of(settings)
+    return { at: settings, document: faults.length === 0 ? document : { ...document, faults: faults.map(toDetail) } }
+  }
+
   /** Overrides below the price of an operation, which make it impossible for the user. */
   async #warningsOf({ overrides }: UserQuotaDocument): Promise<Detail[]> {
     const { prices } = await this.#quota.settings.get()
-    const priceOf = (name: OperationName): number => prices[name] ?? gatewayPolicy.operations[name].cost
-    return Object.entries(overrides).flatMap(([category, windows]) => {
-      const operations = OPERATION_NAMES.filter((name) => gatewayPolicy.operations[name].category === category)
-      return Object.entries(windows).flatMap(([window, limit]) => {
-        const tooDear = operations.filter((name) => limit !== null && priceOf(name) > limit)
+    const operations = Object.entries(this.#quota.policy.operations)
+    return Object.entries(overrides).flatMap(([category, windows]) =>
+      Object.entries(windows).flatMap(([window, limit]) => {
+        if (limit === null) return []
+        const tooDear = operations.filter(([name, of]) => of.category === category && (prices[name] ?? of.cost) > limit)
         if (tooDear.length === 0) return []
-        const msg = `the override of ${limit} tokens is below the price of ${tooDear.join(', ')}`
+        const names = tooDear.map(([name]) => name).join(', ')
+        const msg = `the override of ${limit} tokens is below the price of ${names}`
         return [{ path: `overrides.${category}.${window}`, msg }]
-      })
-    })
+      }),
+    )
   }
 }
 
@@ -123,6 +156,10 @@ function usedOf({ windows }: QuotaStatus): object {
   return { used: Object.fromEntries(entries) }
 }
 
+function toDetail({ path, message }: Fault): Detail {
+  return { path: outerPath(path), msg: message }
+}
+
 /** Tells the library's errors in the gateway's terms. */
 async function answering<T>(call: () => Promise<T>): Promise<T> {
   try {
@@ -131,6 +168,6 @@ async function answering<T>(call: () => Promise<T>): Promise<T> {
     if (!(error instanceof QuotaError)) throw error
     if (error.code === 'settings_conflict') throw lostRace()
     if (error.code !== 'invalid_settings') throw error
-    throw invalid(error.faults.map(({ path, message }) => ({ path: outerPath(path), msg: message })))
+    throw invalid(error.faults.map(toDetail))
   }
 }

@@ -1,47 +1,41 @@
-import { type Quota, quotaStatusBody } from '@scoregw/quota'
-import type { Request } from 'express'
 import * as z from 'zod'
-import { type Expected, etagOf, parseIfMatch, requireIfMatch } from '../http/etag.ts'
+import { etagOf, requireIfMatch } from '../http/etag.ts'
 import { type Route, route } from '../http/route.ts'
 import type { AdminQuota } from './admin-quota.ts'
-import {
-  settingsBody,
-  settingsDocument,
-  storedSettingsDocument,
-  storedUserQuotaDocument,
-  userQuotaBody,
-  userQuotaDocument,
-} from './documents.ts'
-import type { OperationName } from './policy.ts'
-import { statusAnswer } from './status-routes.ts'
-
-/** The path's `:id`. An id that no user can have is found nowhere, as any other. */
-const userParams = z.object({ id: z.string().meta({ description: "The user's id.", examples: ['demo'] }) })
-
-const resetBody = z.strictObject({
-  layer: z.enum(['personal', 'site']).optional().describe('Left out: `personal`.'),
-  category: z.enum(['read', 'write']).optional().describe('Left out: both.'),
-})
-
-/** The settings that hold until somebody changes them. */
-const SETTINGS_EXAMPLE = {
-  mode: 'normal',
-  base: {
-    personal: { read: { '1h': 120, '5h': 400, '1d': 1_200 }, write: { '1h': 60, '5h': 200, '1d': 600 } },
-    site: { read: { '1h': 3_000, '5h': 10_000, '1d': 36_000 }, write: { '1h': 1_500, '5h': 5_000, '1d': 18_000 } },
-  },
-  custom: null,
-  site: { enabled: true, multiplier: 1 },
-  prices: {},
-}
+import type { GatewayPolicy } from './policy.ts'
+import { describedPolicy, policyDocument } from './policy-document.ts'
+import { namedStatusBody } from './status-documents.ts'
+import { userParams, userQuotaRoutes } from './user-quota-routes.ts'
 
 /** The quotas of everybody and of single users, for administrators. */
-export function adminQuotaRoutes(admin: AdminQuota, quota: Quota<OperationName>): Route[] {
-  return [...settingsRoutes(admin), ...userQuotaRoutes(admin), ...usageRoutes(admin, quota)]
+export function adminQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route[] {
+  return [
+    policyRoute(policy),
+    ...settingsRoutes(admin),
+    ...userQuotaRoutes(admin, policy),
+    ...usageRoutes(admin, policy),
+  ]
+}
+
+function policyRoute(policy: GatewayPolicy): Route {
+  return route({
+    method: 'get',
+    path: '/admin/quota/policy',
+    docs: {
+      id: 'readPolicy',
+      tag: 'Administration',
+      summary: 'What limits there are',
+      description: 'The windows, categories, layers and operations that settings, overrides and statuses are made of.',
+    },
+    access: 'admin',
+    answer: policyDocument,
+    handle: () => ({ body: describedPolicy(policy) }),
+  })
 }
 
 function settingsRoutes(admin: AdminQuota): Route[] {
   const path = '/admin/quota/settings'
+  const { body: settingsBody, document, stored, example } = admin.documents.settings
   return [
     route({
       method: 'get',
@@ -50,15 +44,15 @@ function settingsRoutes(admin: AdminQuota): Route[] {
         id: 'readSettings',
         tag: 'Administration',
         summary: 'The settings of everybody',
-        description: 'Mode, base values, site-wide layer and prices. The `ETag` goes into `If-Match` of a change.',
+        description: 'Mode, base values, shared layers and prices. The `ETag` goes into `If-Match` of a change.',
         errors: ['quota_unavailable'],
       },
       access: 'admin',
       answerHeaders: ['ETag'],
-      answer: settingsDocument,
+      answer: document,
       async handle() {
-        const body = await admin.settings()
-        return { body, headers: { ETag: etagOf(body.version) } }
+        const { at, document: body } = await admin.settings()
+        return { body, headers: { ETag: etagOf(at) } }
       },
     }),
     route({
@@ -71,88 +65,31 @@ function settingsRoutes(admin: AdminQuota): Route[] {
         description:
           'Takes the whole document, without `version`, or refuses it whole, naming every fault. It holds at once.',
         errors: ['precondition_required', 'quota_unavailable'],
-        example: SETTINGS_EXAMPLE,
+        example,
       },
       access: 'admin',
       answerHeaders: ['ETag'],
       requestHeaders: ['If-Match'],
       body: settingsBody,
-      answer: storedSettingsDocument,
+      answer: stored,
       async handle({ req, input, user }) {
-        const body = await admin.replaceSettings(input, requireIfMatch(req.get('If-Match')), user)
-        return { body, headers: { ETag: etagOf(body.version) } }
+        const expected = requireIfMatch(req.get('If-Match'))
+        const { at, document: body } = await admin.replaceSettings(input, expected, user)
+        return { body, headers: { ETag: etagOf(at) } }
       },
     }),
   ]
 }
 
-function userQuotaRoutes(admin: AdminQuota): Route[] {
-  const path = '/admin/users/:id/quota'
-  return [
-    route({
-      method: 'get',
-      path,
-      docs: {
-        id: 'readUserQuota',
-        tag: 'Administration',
-        summary: "A user's overrides",
-        description: 'Six limits, each of them `null` where the user follows the default, and the site-wide bypass.',
-        errors: ['quota_unavailable'],
-      },
-      answerHeaders: ['ETag'],
-      params: userParams,
-      access: 'admin',
-      answer: userQuotaDocument,
-      async handle({ params }) {
-        const { version, document } = await admin.userQuota(params.id)
-        return { body: document, headers: { ETag: etagOf(version) } }
-      },
-    }),
-    route({
-      method: 'put',
-      path,
-      docs: {
-        id: 'replaceUserQuota',
-        tag: 'Administration',
-        summary: "Replace a user's overrides",
-        description: 'What is not named follows the default again. `If-Match` may be left out.',
-        errors: ['quota_unavailable'],
-        example: { overrides: { write: { '1h': 120 } }, bypassSite: false },
-      },
-      answerHeaders: ['ETag'],
-      params: userParams,
-      access: 'admin',
-      requestHeaders: ['If-Match'],
-      body: userQuotaBody,
-      answer: storedUserQuotaDocument,
-      async handle({ req, params, input, user }) {
-        const { version, document, warnings } = await admin.replaceUserQuota(params.id, input, optionalMatch(req), user)
-        return { body: { ...document, warnings }, headers: { ETag: etagOf(version) } }
-      },
-    }),
-    route({
-      method: 'delete',
-      path,
-      docs: {
-        id: 'removeUserQuota',
-        tag: 'Administration',
-        summary: "Remove a user's overrides",
-        description: 'The user follows the default again, in everything.',
-        errors: ['quota_unavailable'],
-      },
-      params: userParams,
-      access: 'admin',
-      requestHeaders: ['If-Match'],
-      answer: z.undefined(),
-      async handle({ req, params, user }) {
-        await admin.removeUserQuota(params.id, optionalMatch(req), user)
-        return { status: 204 }
-      },
-    }),
-  ]
-}
-
-function usageRoutes(admin: AdminQuota, quota: Quota<OperationName>): Route[] {
+function usageRoutes(admin: AdminQuota, { layers, categories }: GatewayPolicy): Route[] {
+  const answer = admin.documents.status
+  const resetBody = z.strictObject({
+    layer: z
+      .enum(layers.map(({ name }) => name))
+      .optional()
+      .describe('Left out: every layer that is not shared.'),
+    category: z.enum(categories).optional().describe('Left out: all of them.'),
+  })
   return [
     route({
       method: 'get',
@@ -161,15 +98,14 @@ function usageRoutes(admin: AdminQuota, quota: Quota<OperationName>): Route[] {
         id: 'userQuotaStatus',
         tag: 'Administration',
         summary: 'What a user has used',
-        description: 'The same as the user sees at `/me/quota`.',
+        description: 'The same as the user sees at `/me/quota`, and the name of each layer.',
         errors: ['quota_unavailable'],
       },
       params: userParams,
       access: 'admin',
-      answer: statusAnswer,
+      answer,
       async handle({ params }) {
-        await admin.requireUser(params.id)
-        return { body: quotaStatusBody(await quota.status(params.id)) }
+        return { body: namedStatusBody(await admin.status(params.id)) }
       },
     }),
     route({
@@ -180,22 +116,17 @@ function usageRoutes(admin: AdminQuota, quota: Quota<OperationName>): Route[] {
         tag: 'Administration',
         summary: 'Forgive what a user has used',
         description:
-          "Closes the user's windows: of one category or both, of the personal layer or, where it is named, of the site-wide one, which is everybody's.",
+          "Closes the user's windows: of one category or all, of the layers that are the user's own or of the one that is named. A shared layer's windows are everybody's.",
         errors: ['quota_unavailable'],
-        example: { category: 'write' },
+        example: { category: categories.at(-1) },
       },
       params: userParams,
       access: 'admin',
       body: resetBody,
-      answer: statusAnswer,
+      answer,
       async handle({ params, input, user }) {
-        return { body: quotaStatusBody(await admin.reset(params.id, input, user)) }
+        return { body: namedStatusBody(await admin.reset(params.id, input, user)) }
       },
     }),
   ]
-}
-
-function optionalMatch(req: Request): Expected {
-  const field = req.get('If-Match')
-  return field === undefined ? 'any' : parseIfMatch(field)
 }

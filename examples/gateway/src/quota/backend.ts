@@ -1,6 +1,17 @@
-import type { QuotaStore, SettingsStore } from '@scoregw/quota'
+import type { Clock, QuotaStore, SettingsStore } from '@scoregw/quota'
 import type { LeaseReport } from '@scoregw/quota-redis'
 import type { Chore } from '../chores.ts'
+import type { Db } from '../db/schema.ts'
+import type { Logger } from '../log/logger.ts'
+import type { GatewayPolicy } from './policy.ts'
+
+/** What every backend is made of. */
+export interface BackendOptions {
+  readonly db: Db
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly policy: GatewayPolicy
+}
 
 /** Where tokens are counted and settings come from. */
 export interface QuotaBackend {

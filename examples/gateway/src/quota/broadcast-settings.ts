@@ -1,28 +1,26 @@
 import type {
-  Settings,
+  AsyncSettingsStore,
   SettingsChange,
-  SettingsStore,
-  SubjectSettings,
-  VersionedSettings,
-  VersionedSubjectSettings,
-  WriteOptions,
+  StoredDocument,
+  StoreWriteOptions,
   WriteReply,
-} from '@scoregw/quota'
+} from '@scoregw/quota/store'
 import type { RedisBroadcast } from '@scoregw/quota-redis'
 import type { Logger } from '../log/logger.ts'
 import type { SqlSettings } from './sql-settings.ts'
 
 /**
- * Settings in the database, of whose changes the other processes hear through Redis at once. Redis also refuses to
- * decide under older settings than it was told of. What it cannot be told is found by {@link poll}.
+ * Settings in the database, of whose changes the other processes hear through Redis at once. Redis knows the revision
+ * that was announced last, and whoever decides under another one reads the database and announces what is there. So a
+ * change that was stored and never announced, data that Redis lost, and an older state that was restored in the database
+ * are followed as soon as {@link poll} has found them, or a decision was answered.
  */
-export class BroadcastSettings implements SettingsStore {
+export class BroadcastSettings implements AsyncSettingsStore {
   readonly sync = false
+  readonly isMarked = true
   readonly #stored: SqlSettings
   readonly #broadcast: RedisBroadcast
   readonly #logger: Logger
-  /** Whether Redis knows the database's version, as far as this process knows. */
-  #isAnnounced = false
 
   constructor(stored: SqlSettings, broadcast: RedisBroadcast, logger: Logger) {
     this.#stored = stored
@@ -30,27 +28,22 @@ export class BroadcastSettings implements SettingsStore {
     this.#logger = logger
   }
 
-  read(): Promise<VersionedSettings | undefined> {
+  read(): Promise<StoredDocument | undefined> {
     return this.#stored.read()
   }
 
-  readSubject(layer: string, key: string): Promise<VersionedSubjectSettings | undefined> {
+  readSubject(layer: string, key: string): Promise<StoredDocument | undefined> {
     return this.#stored.readSubject(layer, key)
   }
 
-  async write(settings: Settings, options: WriteOptions): Promise<WriteReply> {
-    const reply = await this.#stored.write(settings, options)
+  async write(document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
+    const reply = await this.#stored.write(document, options)
     if (reply.written) await this.#tell({ kind: 'settings' })
     return reply
   }
 
-  async writeSubject(
-    layer: string,
-    key: string,
-    settings: SubjectSettings | null,
-    options: WriteOptions,
-  ): Promise<WriteReply> {
-    const reply = await this.#stored.writeSubject(layer, key, settings, options)
+  async writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
+    const reply = await this.#stored.writeSubject(layer, key, document, options)
     if (reply.written) await this.#tell({ kind: 'subject', layer, key })
     return reply
   }
@@ -62,32 +55,13 @@ export class BroadcastSettings implements SettingsStore {
     }
   }
 
-  /** Looks in the database for what Redis did not tell, and tells Redis what it does not know. */
-  async poll(): Promise<void> {
-    await this.#stored.poll()
-    await this.announce()
+  reannounce(revision: string, seen: string): Promise<void> {
+    return this.#broadcast.reannounce(revision, seen)
   }
 
-  /** Makes the database's version the one that Redis goes by, unless it is. Never rejects; {@link poll} tries again. */
-  async announce(): Promise<void> {
-    if (this.#isAnnounced) return
-    this.#isAnnounced = true
-    try {
-      let version = await this.#version()
-      for (let announced: number | undefined; announced !== version; version = await this.#version()) {
-        // A change that was stored meanwhile may have been announced before this, and is announced once more.
-        await this.#broadcast.announce(version, { kind: 'everything' })
-        announced = version
-      }
-    } catch {
-      // The log has it from whoever looks whether Redis answers.
-      this.#isAnnounced = false
-    }
-  }
-
-  /** Redis may have lost what it knew. */
-  announceAgain(): void {
-    this.#isAnnounced = false
+  /** Looks in the database for what Redis did not tell. */
+  poll(): Promise<void> {
+    return this.#stored.poll()
   }
 
   close(): void {
@@ -97,13 +71,11 @@ export class BroadcastSettings implements SettingsStore {
   /** Never rejects: the change is stored, and the others find it in the database. */
   async #tell(change: SettingsChange): Promise<void> {
     try {
-      await this.#broadcast.announce(await this.#version(), change)
+      // What is stored now: another change may have come after the one that is told.
+      const { revision } = (await this.#stored.read()) ?? { revision: '' }
+      await this.#broadcast.announce(revision, change)
     } catch (error) {
       this.#logger.warn({ err: error }, 'a change of the settings could not be announced')
     }
-  }
-
-  async #version(): Promise<number> {
-    return (await this.#stored.read())?.version ?? 0
   }
 }

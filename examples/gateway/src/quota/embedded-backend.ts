@@ -1,6 +1,5 @@
-import { type Clock, memoryStore } from '@scoregw/quota'
-import type { Db } from '../db/schema.ts'
-import { type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
+import { memoryStore } from '@scoregw/quota'
+import { type BackendOptions, type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
 import { SavedCounters } from './saved-counters.ts'
 import { SqlSettings } from './sql-settings.ts'
 
@@ -8,10 +7,10 @@ import { SqlSettings } from './sql-settings.ts'
 const COUNTERS_SAVE_MS = 1_000
 
 /** Counters in this process, saved in the database: for one process. */
-export async function embeddedBackend(db: Db, clock: Clock): Promise<QuotaBackend> {
+export async function embeddedBackend({ db, clock, logger }: BackendOptions): Promise<QuotaBackend> {
   const store = memoryStore({ clock })
   const settings = await SqlSettings.open(db, clock)
-  const counters = new SavedCounters(db, store, clock)
+  const counters = new SavedCounters({ db, store, clock, logger })
   return {
     name: 'embedded',
     store,

@@ -6,6 +6,7 @@ import type { Meter } from '../http/mount.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { Logger } from '../log/logger.ts'
 import { OPERATION_NAMES, type OperationName } from './policy.ts'
+import { subjectsOf } from './subjects.ts'
 
 export interface MeterOptions {
   readonly quota: Quota<OperationName>
@@ -15,11 +16,15 @@ export interface MeterOptions {
 
 /** Charges requests to the user who sends them, before the work, and gives back what was not delivered. */
 export function createMeter({ quota, supportForumUrl, logger }: MeterOptions): Meter {
+  const subjectOf = subjectsOf(quota.policy)
   const metered = quotaMiddleware({
     quota,
     supportForumUrl,
     standardHeaders: 'draft-10',
-    subject: (req) => contextOf(req).user?.id,
+    subject(req) {
+      const { user } = contextOf(req)
+      return user && subjectOf(user.id)
+    },
     // A 429 has a body of its own; every other answer has the form of the gateway's errors.
     async handler(req, res, next, answer) {
       await contextOf(req).abandon?.()

@@ -1,4 +1,5 @@
-import { defaultPolicy, type OperationDefinition, type Policy } from '@scoregw/quota'
+import type { LimitTable, Policy } from '@scoregw/quota'
+import type { OperationDefinition } from '@scoregw/quota/store'
 
 /** What the gateway meters, with the prices in tokens that hold until an administrator sets others. */
 const OPERATIONS = {
@@ -20,7 +21,63 @@ const OPERATIONS = {
 
 export type OperationName = keyof typeof OPERATIONS
 
+/** What a gateway decides by: its operations, under any windows and layers. */
+export type GatewayPolicy = Policy<OperationName>
+
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[]
 
-/** Three windows, a personal and a site-wide layer, the default base values. */
-export const gatewayPolicy: Policy<OperationName> = defaultPolicy({ operations: OPERATIONS })
+/** One window: its label, its length, and the tokens by category of whoever has it for himself. */
+export interface WindowLine {
+  readonly label: string
+  readonly lengthMs: number
+  readonly tokens: Readonly<Record<string, number>>
+}
+
+/** One layer, and how many times the tokens of a window it has; a window's own number goes before `every`. */
+export interface LayerLine {
+  readonly name: string
+  /** As people read it. */
+  readonly scope: string
+  readonly shared: boolean
+  readonly times: Readonly<Record<string, number>> & { readonly every: number }
+}
+
+const HOUR_MS = 3_600_000
+
+/** A window more is a line more: documents, reference and console follow. */
+export const WINDOWS: readonly WindowLine[] = [
+  { label: '1h', lengthMs: HOUR_MS, tokens: { read: 120, write: 60 } },
+  { label: '5h', lengthMs: 5 * HOUR_MS, tokens: { read: 400, write: 200 } },
+  { label: '1d', lengthMs: 24 * HOUR_MS, tokens: { read: 1_200, write: 600 } },
+]
+
+/** A layer more is a line more, too. Users are the subjects: each has a window of every layer that is not shared. */
+export const LAYERS: readonly LayerLine[] = [
+  { name: 'personal', scope: 'Personal', shared: false, times: { every: 1 } },
+  { name: 'site', scope: 'Site', shared: true, times: { every: 25, '1d': 30 } },
+]
+
+/** The gateway's operations under windows and layers. */
+export function gatewayPolicyOf(windows: readonly WindowLine[], layers: readonly LayerLine[]): GatewayPolicy {
+  const categories = [...new Set(Object.values(OPERATIONS).map(({ category }) => category))]
+  const base = layers.map(({ name, times }) => [
+    name,
+    Object.fromEntries(categories.map((category) => [category, tokensOf(windows, category, times)])),
+  ])
+  return {
+    windows: windows.map(({ label, lengthMs }) => ({ label, lengthMs })),
+    categories,
+    layers: layers.map(({ name, scope, shared }) => ({ name, scope, shared })),
+    operations: OPERATIONS,
+    base: Object.fromEntries(base) as LimitTable,
+  }
+}
+
+function tokensOf(windows: readonly WindowLine[], category: string, times: LayerLine['times']): Record<string, number> {
+  return Object.fromEntries(
+    windows.map(({ label, tokens }) => [label, (tokens[category] ?? 0) * (times[label] ?? times.every)]),
+  )
+}
+
+/** What the gateway decides by where nobody says otherwise. */
+export const gatewayPolicy: GatewayPolicy = gatewayPolicyOf(WINDOWS, LAYERS)

@@ -1,32 +1,29 @@
-import { type Clock, QuotaError } from '@scoregw/quota'
+import { QuotaError, type Subject } from '@scoregw/quota'
+import { type AsyncCounters, storeSchema } from '@scoregw/quota/store'
 import { leasedRedisStore, type RedisClient, type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
 import { Cluster, Redis } from 'ioredis'
 import { ConfigError } from '../config/config-error.ts'
 import { clusterAddress, redisAddress } from '../config/redis-url.ts'
-import type { Db } from '../db/schema.ts'
-import type { Logger } from '../log/logger.ts'
-import { type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
+import { type BackendOptions, type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
 import { BroadcastSettings } from './broadcast-settings.ts'
 import { SqlSettings } from './sql-settings.ts'
 import { StoreWatch } from './store-watch.ts'
+import { subjectsOf } from './subjects.ts'
 
 /** The beginning of every key. */
 const PREFIX = 'gateway'
-/** How often it is looked whether Redis answers, for the log and to tell it the settings' version when it is back. */
+/** How often it is looked whether Redis answers, for the log. */
 const WATCH_MS = 1_000
 
-export interface RedisBackendOptions {
-  readonly db: Db
-  readonly clock: Clock
+export interface RedisBackendOptions extends BackendOptions {
   readonly url: string
-  readonly logger: Logger
 }
 
 /**
  * Counters in Redis, shared by every process that uses the same one; settings in the database, told of by Redis. On a
  * cluster users are spread over its servers, and the site's tokens are leased.
  */
-export async function redisBackend({ db, clock, url, logger }: RedisBackendOptions): Promise<QuotaBackend> {
+export async function redisBackend({ db, clock, url, logger, policy }: RedisBackendOptions): Promise<QuotaBackend> {
   const stored = await SqlSettings.open(db, clock)
   // Never connected itself: the store and the broadcast make connections of their own after its pattern.
   const client = clientOf(url)
@@ -34,8 +31,10 @@ export async function redisBackend({ db, clock, url, logger }: RedisBackendOptio
   const leased = client.isCluster ? leasedRedisStore(options) : undefined
   const store = leased ?? redisStore(options)
   const settings = new BroadcastSettings(stored, redisBroadcast({ client, prefix: PREFIX }), logger)
-  const check = () => ask(store)
-  const watch = new StoreWatch(check, logger, () => settings.announceAgain())
+  const counters = store.open(storeSchema(policy))
+  const nobody = subjectsOf(policy)('nobody')
+  const check = () => ask(counters, nobody)
+  const watch = new StoreWatch(check, logger)
   return {
     name: `Redis ${redisAddress(url)}`,
     store,
@@ -49,7 +48,6 @@ export async function redisBackend({ db, clock, url, logger }: RedisBackendOptio
     async begin() {
       await refuseUnsafe(store)
       await watch.look()
-      await settings.announce()
     },
     finish: () => Promise.resolve(),
   }
@@ -74,6 +72,6 @@ async function refuseUnsafe(store: RedisStore): Promise<void> {
 }
 
 /** Asks for counters as a decision does; changes nothing. */
-async function ask(store: RedisStore): Promise<void> {
-  await store.read({ subject: 'nobody', categories: [0], layers: [0] })
+async function ask(counters: AsyncCounters, subject: Subject): Promise<void> {
+  await counters.read({ subject, categories: [0], layers: [0] })
 }

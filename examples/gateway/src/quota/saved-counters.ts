@@ -2,9 +2,17 @@ import { createHash, randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock, MemoryStore } from '@scoregw/quota'
 import type { Db } from '../db/schema.ts'
+import type { Logger } from '../log/logger.ts'
 
 /** How old the beginnings of a save are, in milliseconds, when the process that wrote them must have ended. */
 const ABANDONED_AFTER_MS = 600_000
+
+export interface SavedCountersOptions {
+  readonly db: Db
+  readonly store: MemoryStore
+  readonly clock: Clock
+  readonly logger: Logger
+}
 
 /**
  * Keeps the counters of a memory store in the database, so that a restart forgives nobody. Saved part by part, so that
@@ -14,17 +22,22 @@ export class SavedCounters {
   readonly #db: Db
   readonly #store: MemoryStore
   readonly #clock: Clock
+  readonly #logger: Logger
   /** The last save, one at a time. */
   #last: Promise<void> = Promise.resolve()
   #savedDigest = ''
 
-  constructor(db: Db, store: MemoryStore, clock: Clock) {
+  constructor({ db, store, clock, logger }: SavedCountersOptions) {
     this.#db = db
     this.#store = store
     this.#clock = clock
+    this.#logger = logger
   }
 
-  /** Takes over what was saved last. */
+  /**
+   * Takes over what was saved last, whatever policy it was counted under. A part that cannot be read is told in the log
+   * and left out: counters that are lost harm less than a gateway that does not start.
+   */
   async restore(): Promise<void> {
     const snapshot = await this.#db
       .selectFrom('quota_counter_snapshots')
@@ -36,11 +49,19 @@ export class SavedCounters {
     if (snapshot === undefined) return
     const parts = await this.#db
       .selectFrom('quota_counter_parts')
-      .select('content')
+      .select(['part', 'content'])
       .where('snapshot_id', '=', snapshot.id)
       .orderBy('part')
       .execute()
-    for (const { content } of parts) this.#store.restore(JSON.parse(content))
+    for (const { part, content } of parts) this.#restorePart(part, content)
+  }
+
+  #restorePart(part: number, content: string): void {
+    try {
+      this.#store.restore(JSON.parse(content))
+    } catch (error) {
+      this.#logger.error({ err: error, part }, 'a part of the saved counters could not be read: it is left out')
+    }
   }
 
   /** Saves what counts now, unless that is what was saved last. */

@@ -1,76 +1,76 @@
-import type {
-  Clock,
-  Settings,
-  SettingsChange,
-  SettingsStore,
-  SubjectSettings,
-  VersionedSettings,
-  VersionedSubjectSettings,
-  WriteOptions,
-  WriteReply,
-} from '@scoregw/quota'
+import type { Clock } from '@scoregw/quota'
+import type { AsyncSettingsStore } from '@scoregw/quota/store'
+import {
+  newRevision,
+  type SettingsChange,
+  type StoredDocument,
+  type StoreWriteOptions,
+  type WriteReply,
+} from '@scoregw/quota/store'
+import type { Selectable, Transaction } from 'kysely'
 import { type Deed, writeDown } from '../audit/audit-log.ts'
-import type { Db } from '../db/schema.ts'
+import type { Db, Tables } from '../db/schema.ts'
+import { type ChangeMark, changesSince, NO_CHANGE, newestChange } from './sql-changes.ts'
+import { keptKey, keyOf } from './sql-keys.ts'
 
 /** Where the settings of everybody are kept. */
 const EVERYBODY = { layer: '', key: '' } as const
 
-/** Most changes told one by one; after more, everything is read anew. */
-const MAX_TOLD = 1_000
-
 interface Place {
   readonly layer: string
+  /** As it is kept. */
   readonly key: string
 }
 
+type Row = Pick<Selectable<Tables['quota_settings']>, 'version' | 'revision' | 'document'>
+
 /**
- * Quota settings in the database, versioned, with a record of who changed what. Every process that shares the database
- * hears of changes when it calls {@link poll}, which is to happen more than once a second.
+ * Quota settings in the database, with versions and revisions and a record of who changed what. Every process that
+ * shares the database hears of changes when it calls {@link poll}, which is to happen more than once a second.
  */
-export class SqlSettings implements SettingsStore {
+export class SqlSettings implements AsyncSettingsStore {
   readonly sync = false
+  readonly isMarked = false
   readonly #db: Db
   readonly #clock: Clock
   readonly #listeners = new Set<(change: SettingsChange) => void>()
   /** The last change this process has told of. */
-  #seenSeq: number
+  #seen: ChangeMark
+  /** The last change this process has made: also of one that it has not yet looked for, it knows when it is gone. */
+  #written = NO_CHANGE
   #polling: Promise<void> | undefined
 
-  private constructor(db: Db, clock: Clock, seenSeq: number) {
+  private constructor(db: Db, clock: Clock, seen: ChangeMark) {
     this.#db = db
     this.#clock = clock
-    this.#seenSeq = seenSeq
+    this.#seen = seen
   }
 
   static async open(db: Db, clock: Clock): Promise<SqlSettings> {
-    const { last_seq } = await db.selectFrom('quota_change_counter').select('last_seq').executeTakeFirstOrThrow()
-    return new SqlSettings(db, clock, last_seq)
+    return new SqlSettings(db, clock, await newestChange(db))
   }
 
-  async read(): Promise<VersionedSettings | undefined> {
-    return this.#read<VersionedSettings>(EVERYBODY)
+  async read(): Promise<StoredDocument | undefined> {
+    return this.#read(EVERYBODY)
   }
 
-  async write(settings: Settings, options: WriteOptions): Promise<WriteReply> {
-    return this.#write(EVERYBODY, settings, options)
+  async write(document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
+    return this.#write(EVERYBODY, document, options)
   }
 
-  async readSubject(layer: string, key: string): Promise<VersionedSubjectSettings | undefined> {
-    return this.#read<VersionedSubjectSettings>({ layer, key })
+  async readSubject(layer: string, key: string): Promise<StoredDocument | undefined> {
+    return this.#read({ layer, key: keptKey(key) })
   }
 
-  async writeSubject(
-    layer: string,
-    key: string,
-    settings: SubjectSettings | null,
-    options: WriteOptions,
-  ): Promise<WriteReply> {
-    return this.#write({ layer, key }, settings, options)
+  async writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
+    return this.#write({ layer, key: keptKey(key) }, document, options)
   }
 
   watch(listener: (change: SettingsChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    // A function of our own, so that one listener may watch twice.
+    const entry = (change: SettingsChange): void => listener(change)
+    this.#listeners.add(entry)
+    return () => this.#listeners.delete(entry)
   }
 
   /** Looks for changes since the last look and tells of them; calls at the same time share one look. */
@@ -82,87 +82,111 @@ export class SqlSettings implements SettingsStore {
   }
 
   async #poll(): Promise<void> {
-    const changes = await this.#db
-      .selectFrom('quota_changes')
-      .select(['seq', 'layer', 'key'])
-      .where('seq', '>', this.#seenSeq)
-      .orderBy('seq', 'desc')
-      .limit(MAX_TOLD + 1)
-      .execute()
-    const newest = changes[0]
-    if (newest === undefined) return
-    this.#seenSeq = newest.seq
-    if (changes.length > MAX_TOLD) this.#tell({ kind: 'everything' })
-    else for (const place of changes.reverse()) this.#tell(changeOf(place))
+    const written = this.#written
+    const { places, newest } = await changesSince(this.#db, this.#seen, written)
+    this.#seen = newest
+    if (places === 'everything') {
+      if (this.#written === written) this.#written = NO_CHANGE
+      this.#tell({ kind: 'everything' })
+    } else for (const place of places) this.#tell(changeOf(place))
   }
 
-  async #read<T>({ layer, key }: Place): Promise<T | undefined> {
+  async #read({ layer, key }: Place): Promise<StoredDocument | undefined> {
     const row = await this.#db
       .selectFrom('quota_settings')
-      .select(['version', 'document'])
+      .select(['version', 'revision', 'document'])
       .where('layer', '=', layer)
       .where('key', '=', key)
       .executeTakeFirst()
-    if (row === undefined || row.document === null) return undefined
-    return { ...JSON.parse(row.document), version: row.version } as T
+    return stored(row)
   }
 
-  async #write(place: Place, document: object | null, { ifVersion, by }: WriteOptions): Promise<WriteReply> {
-    const text = document === null ? null : JSON.stringify(document)
-    const reply = await this.#db.transaction().execute(async (transaction): Promise<WriteReply> => {
-      // A write comes first: it makes writers of all processes take turns, so that sequence numbers come in the order
-      // of the commits and nobody who polls can miss one.
-      const { last_seq } = await transaction
-        .updateTable('quota_change_counter')
-        .set(({ ref }) => ({ last_seq: ref('last_seq') }))
-        .returning('last_seq')
-        .executeTakeFirstOrThrow()
-      const before = await transaction
-        .selectFrom('quota_settings')
-        .select(['version', 'document'])
-        .where('layer', '=', place.layer)
-        .where('key', '=', place.key)
-        .executeTakeFirst()
-      const stored = before === undefined || before.document === null ? 0 : before.version
-      if (ifVersion !== undefined && ifVersion !== stored) return { written: false, version: stored }
-      const version = (before?.version ?? 0) + 1
-      await transaction
-        .insertInto('quota_settings')
-        .values({ ...place, version, document: text })
-        .onConflict((conflict) => conflict.columns(['layer', 'key']).doUpdateSet({ version, document: text }))
-        .execute()
-      const seq = last_seq + 1
-      await transaction
-        .insertInto('quota_changes')
-        .values({
-          seq,
-          ...place,
-          changed_by: by ?? null,
-          changed_at: this.#clock.now(),
-          before: before?.document ?? null,
-          after: text,
-        })
-        .execute()
-      await transaction.updateTable('quota_change_counter').set({ last_seq: seq }).execute()
-      await writeDown(transaction, this.#clock, by ?? null, [deedOf(place, before?.document ?? null, document)])
-      return { written: true, version: text === null ? 0 : version }
-    })
+  async #write(place: Place, document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
+    const { reply, made } = await this.#db
+      .transaction()
+      .execute((transaction) => this.#writeIn(transaction, place, document, options))
+    if (made.seq > this.#written.seq) this.#written = made
     if (reply.written) this.#tell(changeOf(place))
     return reply
   }
 
+  async #writeIn(
+    transaction: Transaction<Tables>,
+    place: Place,
+    document: unknown,
+    { ifRevision, by }: StoreWriteOptions,
+  ): Promise<{ readonly reply: WriteReply; readonly made: ChangeMark }> {
+    // A write comes first: it makes writers of all processes take turns, so that sequence numbers come in the order
+    // of the commits and nobody who polls can miss one.
+    const { last_seq } = await transaction
+      .updateTable('quota_change_counter')
+      .set(({ ref }) => ({ last_seq: ref('last_seq') }))
+      .returning('last_seq')
+      .executeTakeFirstOrThrow()
+    const before = await transaction
+      .selectFrom('quota_settings')
+      .select(['version', 'revision', 'document'])
+      .where('layer', '=', place.layer)
+      .where('key', '=', place.key)
+      .executeTakeFirst()
+    const { version: storedVersion, revision: storedRevision } = stored(before) ?? NOTHING
+    if (ifRevision !== undefined && ifRevision !== storedRevision) {
+      const reply = { written: false, version: storedVersion, revision: storedRevision }
+      return { reply, made: NO_CHANGE }
+    }
+    const text = document === null ? null : JSON.stringify(document)
+    const row: Row = { version: (before?.version ?? 0) + 1, revision: newRevision(), document: text }
+    await transaction
+      .insertInto('quota_settings')
+      .values({ ...place, ...row })
+      .onConflict((conflict) => conflict.columns(['layer', 'key']).doUpdateSet(row))
+      .execute()
+    const seq = last_seq + 1
+    const texts = { before: before?.document ?? null, after: text }
+    const who = { changed_by: by ?? null, changed_at: this.#clock.now() }
+    await transaction
+      .insertInto('quota_changes')
+      .values({ seq, ...place, ...who, ...texts, revision: row.revision })
+      .execute()
+    await transaction.updateTable('quota_change_counter').set({ last_seq: seq }).execute()
+    await writeDown(transaction, this.#clock, by ?? null, [deedOf(place, texts)])
+    const now = text === null ? NOTHING : { version: row.version, revision: row.revision }
+    return { reply: { written: true, ...now }, made: { seq, revision: row.revision } }
+  }
+
   #tell(change: SettingsChange): void {
-    for (const listener of this.#listeners) listener(change)
+    for (const listener of [...this.#listeners]) listener(change)
   }
 }
 
-function deedOf({ layer, key }: Place, before: string | null, after: object | null): Deed {
-  const documents = { before: before === null ? null : JSON.parse(before), after }
+const NOTHING = { version: 0, revision: '' } as const
+
+function stored(row: Row | undefined): StoredDocument | undefined {
+  if (row === undefined || row.document === null) return undefined
+  return { document: parsed(row.document), version: row.version, revision: row.revision }
+}
+
+/** Text that is no JSON is a document too, of which the engine takes nothing. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function deedOf({ layer, key }: Place, texts: Readonly<Record<'before' | 'after', string | null>>): Deed {
+  const before = texts.before === null ? null : recordOf(parsed(texts.before))
+  const after = texts.after === null ? null : recordOf(parsed(texts.after))
   return layer === ''
-    ? { action: 'settings.change', ...documents }
-    : { action: 'user-quota.change', subject: key, ...documents }
+    ? { action: 'settings.change', before, after }
+    : { action: 'user-quota.change', subject: key, before, after }
+}
+
+function recordOf(document: unknown): object {
+  return typeof document === 'object' && document !== null ? document : { document }
 }
 
 function changeOf({ layer, key }: Place): SettingsChange {
-  return layer === '' ? { kind: 'settings' } : { kind: 'subject', layer, key }
+  return layer === '' ? { kind: 'settings' } : { kind: 'subject', layer, key: keyOf(key) }
 }

@@ -4,13 +4,11 @@ import type { Logger } from '../log/logger.ts'
 export class StoreWatch {
   readonly #check: () => Promise<void>
   readonly #logger: Logger
-  readonly #onReturn: () => void
   #isAway = false
 
-  constructor(check: () => Promise<void>, logger: Logger, onReturn: () => void) {
+  constructor(check: () => Promise<void>, logger: Logger) {
     this.#check = check
     this.#logger = logger
-    this.#onReturn = onReturn
   }
 
   /** Never rejects. */
@@ -25,7 +23,6 @@ export class StoreWatch {
       this.#logger.error({ err: error }, 'Redis does not answer: requests are decided by QUOTA_FAILURE_POLICY')
     } else if (wasAway && !this.#isAway) {
       this.#logger.info('Redis answers again')
-      this.#onReturn()
     }
   }
 }

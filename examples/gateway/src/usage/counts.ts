@@ -1,4 +1,4 @@
-import { OUTCOME_COLUMNS, type OutcomeColumn } from '@scoregw/quota'
+import { OUTCOME_COLUMNS, type OutcomeColumn } from '@scoregw/quota/adaptive'
 
 /** How many requests ended in which way. */
 export type Counts = Record<OutcomeColumn, number>

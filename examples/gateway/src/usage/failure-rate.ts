@@ -1,4 +1,4 @@
-import type { MinuteOutcomes } from '@scoregw/quota'
+import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
 import { addCounts, type Counts, noCounts } from './counts.ts'
 
 const MINUTE_MS = 60_000

@@ -1,4 +1,4 @@
-import type { OutcomeRecorder } from '@scoregw/quota'
+import type { OutcomeRecorder } from '@scoregw/quota/adaptive'
 import type { Request, RequestHandler, Response } from 'express'
 import { contextOf } from '../http/request-context.ts'
 

@@ -1,4 +1,4 @@
-import { type MinuteOutcomes, OUTCOMES_KEPT_MINUTES, type OutcomeStore } from '@scoregw/quota'
+import { type MinuteOutcomes, OUTCOMES_KEPT_MINUTES, type OutcomeStore } from '@scoregw/quota/adaptive'
 import { sql } from 'kysely'
 import type { Db, OutcomeMinuteTable } from '../db/schema.ts'
 import { addCounts, type Counts, noCounts } from './counts.ts'

@@ -1,4 +1,5 @@
-import type { Clock, OutcomeRecorder, OutcomeStore } from '@scoregw/quota'
+import type { Clock } from '@scoregw/quota'
+import type { OutcomeRecorder, OutcomeStore } from '@scoregw/quota/adaptive'
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'

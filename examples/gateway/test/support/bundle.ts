@@ -7,20 +7,24 @@ const EXAMPLE = join(import.meta.dirname, '../..')
 /** As deep as the sources' rooms are, so that paths relative to them lead to the same places. */
 const BUNDLES = join(EXAMPLE, 'dist/processes')
 
+/** The programs, and one of the tests' own. */
+const ENTRIES = { main: 'src/main.ts', cli: 'src/cli.ts', 'with-policy': 'test/support/with-policy.ts' } as const
+export type Program = keyof typeof ENTRIES
+
 let isBundled = false
 
 /**
  * The path of an entry file with all of the workspace's sources in it: it starts in half the time that is needed when
  * each file is translated on its way in. Made once in each of the test's workers, and put in its place whole.
  */
-export function bundled(entry: 'main' | 'cli'): string {
+export function bundled(entry: Program): string {
   if (!isBundled) bundle()
   return join(BUNDLES, `${entry}.mjs`)
 }
 
 function bundle(): void {
   buildSync({
-    entryPoints: ['main', 'cli'].map((entry) => join(EXAMPLE, `src/${entry}.ts`)),
+    entryPoints: Object.entries(ENTRIES).map(([entry, file]) => ({ in: join(EXAMPLE, file), out: entry })),
     outdir: BUNDLES,
     outExtension: { '.js': `.${process.pid}.mjs` },
     bundle: true,
@@ -32,7 +36,7 @@ function bundle(): void {
     loader: { '.lua': 'text' },
     logLevel: 'error',
   })
-  for (const entry of ['main', 'cli']) {
+  for (const entry of Object.keys(ENTRIES)) {
     renameSync(join(BUNDLES, `${entry}.${process.pid}.mjs`), join(BUNDLES, `${entry}.mjs`))
   }
   isBundled = true

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from '@scoregw/browser'
-import type { MinuteOutcomes } from '@scoregw/quota'
+import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
 import { openSqlite } from '../../src/db/sqlite.ts'
 import { SqlOutcomes } from '../../src/usage/sql-outcomes.ts'
 import { type Watched, type WatchOptions, watchedPage } from './browser.ts'

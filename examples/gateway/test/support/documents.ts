@@ -29,6 +29,20 @@ export async function checkAnswer(service: Service, exchange: Exchange): Promise
   contract?.check(exchange)
 }
 
+/** Holds an answer against what was promised. */
+export type Check = (exchange: Exchange) => Promise<void>
+
+/** Against the document that a gateway serves itself, which is asked for when the first answer has come. */
+export function ownContract(baseUrl: string): Check {
+  let contract: Promise<Contract> | undefined
+  const read = async (): Promise<Contract> =>
+    new Contract((await (await fetch(`${baseUrl}/openapi.json`)).json()) as Json)
+  return async (exchange) => {
+    contract ??= read()
+    ;(await contract).check(exchange)
+  }
+}
+
 /** The document that a service serves. */
 export async function documentOf(service: Service): Promise<Json> {
   served ??= readDocuments()

@@ -7,7 +7,9 @@ import { onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/log/logger.ts'
-import { checkAnswer, type Service } from './documents.ts'
+import type { GatewayPolicy } from '../../src/quota/policy.ts'
+import type { Exchange } from './contract.ts'
+import { type Check, checkAnswer, ownContract, type Service } from './documents.ts'
 
 /** One hour before the instant that the documentation's example names. */
 export const START = Date.UTC(2026, 7, 6, 14, 6, 26)
@@ -49,6 +51,8 @@ export interface TestOptions {
   readonly dataDir?: string
   readonly env?: Record<string, string>
   readonly clock?: ManualClock
+  /** @default the gateway's own */
+  readonly policy?: GatewayPolicy | undefined
 }
 
 /** A folder that is gone when the test is over. */
@@ -63,6 +67,7 @@ export async function testGateway({
   dataDir = tempDir(),
   env = {},
   clock = manualClock(START),
+  policy,
 }: TestOptions = {}): Promise<TestGateway> {
   const log: string[] = []
   const config = loadConfig({
@@ -75,15 +80,26 @@ export async function testGateway({
     LOG_LEVEL: 'debug',
     ...env,
   })
-  const gateway = await startGateway(config, createLogger(config.logLevel, { write: (line) => log.push(line) }), clock)
+  const gateway = await startGateway(config, createLogger(config.logLevel, { write: (line) => log.push(line) }), {
+    clock,
+    policy,
+  })
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= gateway.stop())
   onTestFinished(stop)
-  return { gateway, clock, dataDir, log, stop, send: sender(`http://127.0.0.1:${gateway.ports.gateway}`) }
+  const baseUrl = `http://127.0.0.1:${gateway.ports.gateway}`
+  // Under another policy a gateway has another document: its own.
+  const send = policy === undefined ? sender(baseUrl) : sender(baseUrl, ownContract(baseUrl))
+  return { gateway, clock, dataDir, log, stop, send }
 }
 
-/** Sends requests to an address; every answer has to be one that the service's document tells of. */
-export function sender(baseUrl: string, service: Service = 'gateway'): TestGateway['send'] {
+/**
+ * Sends requests to an address; every answer has to be one that the service's document tells of.
+ *
+ * @param of the service, or what its answers are held against
+ */
+export function sender(baseUrl: string, of: Service | Check = 'gateway'): TestGateway['send'] {
+  const check = typeof of === 'string' ? (exchange: Exchange) => checkAnswer(of, exchange) : of
   return async (method, path, { token = USER_TOKEN, headers = {}, body, text } = {}) => {
     const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await fetch(`${baseUrl}${path}`, {
@@ -98,7 +114,7 @@ export function sender(baseUrl: string, service: Service = 'gateway'): TestGatew
     const answer = await parsedBody(response)
     const { status } = response
     const { pathname } = new URL(response.url)
-    await checkAnswer(service, { method, path: pathname, status, headers: response.headers, body: answer })
+    await check({ method, path: pathname, status, headers: response.headers, body: answer })
     return { status, headers: response.headers, body: answer }
   }
 }

@@ -1,5 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
-import { createQuota, type MemoryStore, memoryStore, type Quota, type QuotaStore } from '@scoregw/quota'
+import { createQuota, type MemoryStore, memoryStore, type Quota } from '@scoregw/quota'
+import type { AsyncStore } from '@scoregw/quota/store'
 import { onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { listen } from '../../src/http/listener.ts'
@@ -72,17 +73,21 @@ function latch(): { readonly promise: Promise<void>; resolve(): void } {
   return { promise, resolve: () => open() }
 }
 
-function lateStore(inner: MemoryStore, asked: () => void, allowed: Promise<void>): QuotaStore {
+function lateStore(inner: MemoryStore, asked: () => void, allowed: Promise<void>): AsyncStore {
   return {
     sync: false,
-    attach: (schema) => inner.attach(schema),
-    take: async (each) => inner.take(each),
-    read: async (each) => inner.read(each),
-    reset: async (each) => inner.reset(each),
-    async settle(each) {
-      asked()
-      await allowed
-      return inner.settle(each)
+    open(schema) {
+      const counters = inner.open(schema)
+      return {
+        take: async (each) => counters.take(each),
+        read: async (each) => counters.read(each),
+        reset: async (each) => counters.reset(each),
+        async settle(each) {
+          asked()
+          await allowed
+          counters.settle(each)
+        },
+      }
     },
   }
 }

@@ -2,10 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { bundled } from './bundle.ts'
+import { bundled, type Program } from './bundle.ts'
+import type { PolicyLines } from './with-policy.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../..')
 const LUA_AS_TEXT = join(EXAMPLE, '../../scripts/lua-as-text.mjs')
+
+/** On any free ports. */
+const ANYWHERE = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0' } as const
 
 /** A process of its own, and what it has printed. */
 export interface Child {
@@ -19,7 +23,7 @@ export interface Child {
 }
 
 /** Runs one of the example's programs with nothing of this process's environment but the path. */
-export function run(program: 'main' | 'cli', args: readonly string[], env: Record<string, string>): Child {
+export function run(program: Program, args: readonly string[], env: Record<string, string>): Child {
   return start([bundled(program), ...args], env)
 }
 
@@ -63,9 +67,21 @@ function start(flags: readonly string[], env: Record<string, string>): Child {
 export async function runGateway(
   dataDir: string,
   env: Record<string, string> = {},
-  runProgram: typeof run = run,
+  runProgram: (program: 'main', args: readonly string[], env: Record<string, string>) => Child = run,
 ): Promise<Child & { baseUrl: string }> {
-  const child = runProgram('main', [], { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir, ...env })
+  return served(runProgram('main', [], { ...ANYWHERE, DATA_DIR: dataDir, ...env }))
+}
+
+/** The same with the lines of another policy. */
+export async function runWithPolicy(
+  lines: PolicyLines,
+  dataDir: string,
+  env: Record<string, string>,
+): Promise<Child & { baseUrl: string }> {
+  return served(run('with-policy', [JSON.stringify(lines)], { ...ANYWHERE, DATA_DIR: dataDir, ...env }))
+}
+
+async function served(child: Child): Promise<Child & { baseUrl: string }> {
   const [, baseUrl = ''] = await child.printed(/Score gateway +(\S+)\n(?:.*\n)*\n$/)
   return { ...child, baseUrl }
 }

@@ -1,15 +1,5 @@
-import {
-  createQuota,
-  defaultPolicy,
-  memoryStore,
-  type Policy,
-  type Quota,
-  type QuotaStore,
-  type ReadReply,
-  type StoreSchema,
-  type TakeReply,
-  type TakeRequest,
-} from '@scoregw/quota'
+import { createQuota, defaultPolicy, memoryStore, type Policy, type Quota, type SyncQuota } from '@scoregw/quota'
+import type { AsyncCounters, AsyncStore, StoreSchema } from '@scoregw/quota/store'
 import type { QuotaLogger, QuotaWarning } from '@scoregw/quota-express'
 
 export const START: number = Date.UTC(2026, 7, 6, 14, 6, 26)
@@ -33,8 +23,10 @@ export function policy(hourly = 10): Policy<Operation> {
 }
 
 /** Counters in memory that answer later, as a store over a network does; how late is in the test's hands. */
-export class LateStore implements QuotaStore {
+export class LateStore implements AsyncStore {
   readonly sync = false
+  /** The test keeps the time. */
+  readonly deadlineMs = 60_000
   readonly #inner = memoryStore({ clock: { now: () => START } })
   /** What a settlement waits for; a rejection is a store that does not answer. */
   settles: Promise<void> = Promise.resolve()
@@ -42,31 +34,25 @@ export class LateStore implements QuotaStore {
   takes: Promise<void> = Promise.resolve()
   settleCalls = 0
 
-  attach(schema: StoreSchema): void {
-    this.#inner.attach(schema)
-  }
-
-  async take(request: TakeRequest): Promise<TakeReply> {
-    await this.takes
-    return this.#inner.take(request)
-  }
-
-  async read(request: Parameters<QuotaStore['read']>[0]): Promise<ReadReply> {
-    return this.#inner.read(request)
-  }
-
-  async settle(request: Parameters<QuotaStore['settle']>[0]): Promise<void> {
-    this.settleCalls++
-    await this.settles
-    this.#inner.settle(request)
-  }
-
-  async reset(request: Parameters<QuotaStore['reset']>[0]): Promise<void> {
-    this.#inner.reset(request)
+  open(schema: StoreSchema): AsyncCounters {
+    const counters = this.#inner.open(schema)
+    return {
+      take: async (request) => {
+        await this.takes
+        return counters.take(request)
+      },
+      read: async (request) => counters.read(request),
+      settle: async (request) => {
+        this.settleCalls++
+        await this.settles
+        counters.settle(request)
+      },
+      reset: async (request) => counters.reset(request),
+    }
   }
 }
 
-export function syncQuota(hourly?: number): Quota<Operation> {
+export function syncQuota(hourly?: number): SyncQuota<Operation> {
   return createQuota({ policy: policy(hourly), store: memoryStore({ clock: { now: () => START } }) })
 }
 

@@ -1,9 +1,9 @@
 -- Writes the adaptive factor if its version is the one expected and the minute another one, and tells those who watch.
--- KEYS[1] the factor: a hash of version, minute and state  KEYS[2] the counter of changes, also the channel's name
+-- KEYS[1] the factor: a hash of version, minute and state  KEYS[2] the last change, also the channel's name
 -- ARGV[1] the version expected; 0: nothing is stored
 -- ARGV[2] the minute of the tick
 -- ARGV[3] the state as JSON
--- ARGV[4] the change as JSON
+-- ARGV[4] the change's revision  ARGV[5] the change as JSON
 -- Reply: 1 when written, 0 when not.
 
 local stored = redis.call('HMGET', KEYS[1], 'version', 'minute')
@@ -13,6 +13,7 @@ if stored[2] and tonumber(stored[2]) == tonumber(ARGV[2]) then return 0 end
 
 -- The first write is one that a server that is out of memory refuses, and with it the whole script.
 redis.call('HSET', KEYS[1], 'version', string.format('%d', version + 1), 'minute', ARGV[2], 'state', ARGV[3])
-local change = redis.call('INCR', KEYS[2])
-redis.call('PUBLISH', KEYS[2], string.format('%d ', change) .. ARGV[4])
+local before = redis.call('GET', KEYS[2]) or ''
+redis.call('SET', KEYS[2], ARGV[4])
+redis.call('PUBLISH', KEYS[2], before .. ' ' .. ARGV[4] .. ' ' .. ARGV[5])
 return 1

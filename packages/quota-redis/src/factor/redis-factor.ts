@@ -1,11 +1,16 @@
-/// <reference path="../lua.d.ts" />
-import type { FactorState, FactorStore, SettingsChange, VersionedFactor } from '@scoregw/quota'
-import * as z from 'zod'
-import { carryOut } from '../client/carry-out.ts'
-import type { RedisClient } from '../client/client-types.ts'
-import { clientOption, parseOptions, prefixOption } from '../client/options.ts'
+import {
+  type FactorState,
+  type FactorStore,
+  newRevision,
+  type SettingsChange,
+  type VersionedFactor,
+} from '@scoregw/quota/store'
+import { carryOut } from '../line/carry-out.ts'
+import { storeError } from '../line/errors.ts'
+import { type RedisClient, type Reply, textOf } from '../line/line.ts'
+import { scriptOf } from '../lua/script.ts'
 import { ChangeFeed } from '../settings/change-feed.ts'
-import { storeError } from '../store/errors.ts'
+import { keyOptionsParser } from '../store/key-options.ts'
 import compareAndSet from './compare-and-set.lua'
 
 /** What {@link redisFactor} takes. */
@@ -24,10 +29,9 @@ export interface RedisFactor extends FactorStore {
   close(): void
 }
 
-const schema: z.ZodType<{ readonly client: RedisClient; readonly prefix: string }> = z.strictObject({
-  client: clientOption,
-  prefix: prefixOption.default('quota'),
-})
+const parseOptions = /* @__PURE__ */ keyOptionsParser('redisFactor()')
+
+const COMPARE_AND_SET = scriptOf([compareAndSet], 0)
 
 /** The feed tells what changed; here there is but one thing. */
 const CHANGE: SettingsChange = { kind: 'everything' }
@@ -40,7 +44,7 @@ const CHANGE: SettingsChange = { kind: 'everything' }
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function redisFactor(options: RedisFactorOptions): RedisFactor {
-  const { client, prefix } = parseOptions('redisFactor()', schema, options)
+  const { client, prefix } = parseOptions(options)
   return new Store(client, `{${prefix}}:factor`)
 }
 
@@ -56,17 +60,18 @@ class Store implements RedisFactor {
   }
 
   async read(): Promise<VersionedFactor | undefined> {
-    const [version, minute, state] = await carryOut(this.#feed.commands, (redis) =>
-      redis.hmget(this.#key, 'version', 'minute', 'state'),
-    )
-    if (typeof version !== 'string' || typeof minute !== 'string' || typeof state !== 'string') return undefined
+    const fields = (await carryOut(this.#feed.commands, (line) =>
+      line.send('HMGET', this.#key, 'version', 'minute', 'state'),
+    )) as readonly Reply[]
+    const [version, minute, state] = fields.map(textOf)
+    if (version === undefined || minute === undefined || state === undefined) return undefined
     return { version: Number(version), minute: Number(minute), state: parse(this.#key, state) }
   }
 
   async compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean> {
-    const words = [expectedVersion, minute, JSON.stringify(state), JSON.stringify(CHANGE)]
-    const reply = await carryOut(this.#feed.commands, (redis) =>
-      redis.eval(compareAndSet, 2, this.#key, this.#changes, ...words),
+    const words = [expectedVersion, minute, JSON.stringify(state), newRevision(), JSON.stringify(CHANGE)]
+    const reply = await carryOut(this.#feed.commands, (line) =>
+      line.send('EVAL', COMPARE_AND_SET.text, 2, this.#key, this.#changes, ...words),
     )
     return reply === 1
   }

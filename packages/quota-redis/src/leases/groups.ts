@@ -1,5 +1,5 @@
-import { type LayerDefinition, layerKey, type Subject } from '@scoregw/quota'
-import { keySlot, SLOTS } from '../client/key-slot.ts'
+import { hash32, type LayerSchema, layerKey, type Subject } from '@scoregw/quota/store'
+import { keySlot, SLOTS } from '../line/key-slot.ts'
 
 /**
  * Over how many slots subjects are spread. Those of one group are decided in one script, so that few groups make large
@@ -12,14 +12,9 @@ export const GROUPS = 12
  * The group of a subject. A layer that many subjects share a key of (a team) cannot be in the slots of them all: where
  * there are several layers with keys of their own, everybody is in one group.
  */
-export function groupOf(layers: readonly LayerDefinition[], subject: Subject): number {
-  const own = layers.filter(({ shared }) => !shared)
-  if (own.length !== 1) return 0
-  let hash = 0x811c9dc5
-  const key = layerKey(own[0]!, subject)
-  // FNV-1a over UTF-16 units.
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
-  return (hash >>> 0) % GROUPS
+export function groupOf(layers: readonly LayerSchema[], subject: Subject): number {
+  const [own, another] = layers.filter(({ shared }) => !shared)
+  return own === undefined || another !== undefined ? 0 : hash32(layerKey(own, subject)) % GROUPS
 }
 
 /**

@@ -32,4 +32,10 @@ export class LeaseCounts {
   underUseAtFirstDenial: number | undefined
   overshootTokens = 0
   counterLosses = 0
+
+  /** As they are now. */
+  seen(): Omit<LeaseReport, 'outstandingLeases' | 'idleTokens'> {
+    const { grants, localDecisions, strandedTokens, underUseAtFirstDenial, overshootTokens, counterLosses } = this
+    return { grants, localDecisions, strandedTokens, underUseAtFirstDenial, overshootTokens, counterLosses }
+  }
 }

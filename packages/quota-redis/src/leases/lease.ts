@@ -1,4 +1,5 @@
 import type { Clock } from '@scoregw/quota'
+import { areSameTerms, type Terms } from './site-answer.ts'
 
 /** Longest time that a lease is used, in milliseconds; so long lowered limits may go unheard at the most. */
 export const MAX_LEASE_MS = 2_000
@@ -21,7 +22,7 @@ export function elapsedMs(from: Moment, to: Moment): number {
 }
 
 /** What a grant said of a lease. */
-export interface LeaseTerms {
+export interface LeaseTerms extends Terms {
   readonly id: string
   readonly tokens: number
   /** Just before the grant was sent. */
@@ -31,8 +32,6 @@ export interface LeaseTerms {
   readonly endsAt: number
   /** Of every window that it was debited in. */
   readonly starts: readonly number[]
-  readonly limits: readonly number[]
-  readonly settingsVersion: number
 }
 
 /**
@@ -58,30 +57,13 @@ export class Lease {
   get usableMs(): number {
     return this.#usableMs
   }
-
-  /** Whether it was granted under these limits and this version. */
-  isUnder(limits: readonly number[], settingsVersion: number): boolean {
-    return this.terms.settingsVersion === settingsVersion && isSame(this.terms.limits, limits)
-  }
 }
 
-export function isSame(a: readonly number[], b: readonly number[]): boolean {
-  if (a === b) return true
-  if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
-  return true
-}
-
-/** Whether all of them may be spent; under these limits, if there are any. */
-export function areUsable(
-  leases: readonly Lease[],
-  now: Moment,
-  limits: readonly number[] | undefined,
-  settingsVersion: number,
-): boolean {
+/** Whether all of them may be spent; under these terms, if there are any. */
+export function areUsable(leases: readonly Lease[], now: Moment, terms: Terms | undefined): boolean {
   for (const lease of leases) {
     if (!lease.isLive(now)) return false
-    if (limits !== undefined && !lease.isUnder(limits, settingsVersion)) return false
+    if (terms !== undefined && !areSameTerms(lease.terms, terms)) return false
   }
   return true
 }

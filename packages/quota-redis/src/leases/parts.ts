@@ -1,4 +1,4 @@
-import type { Quotas, StoreSchema, WindowStates } from '@scoregw/quota'
+import type { Layout, Quotas, StoreSchema, WindowStates } from '@scoregw/quota/store'
 
 /** The layers of a request, those with keys of their own and those that everybody shares. */
 export interface Parts {
@@ -25,35 +25,32 @@ export interface QuotaParts extends Parts {
   readonly nothing: Quotas
 }
 
-export function quotaParts(schema: StoreSchema, quotas: Quotas): QuotaParts {
+export function quotaParts(schema: StoreSchema, layout: Layout, quotas: Quotas): QuotaParts {
   const parts = partsOf(schema, quotas.layers)
-  const ownQuotas = partOf(schema, quotas, parts.ownAt)
+  const ownQuotas = partOf(layout, quotas, parts.ownAt)
   const nothing = { ...ownQuotas, limits: ownQuotas.limits.map(() => 0) }
-  return { ...parts, ownQuotas, sharedQuotas: partOf(schema, quotas, parts.sharedAt), nothing }
+  return { ...parts, ownQuotas, sharedQuotas: partOf(layout, quotas, parts.sharedAt), nothing }
 }
 
 /** The quotas of some of a request's layers. */
-function partOf({ windows }: StoreSchema, { layers, limits }: Quotas, places: readonly number[]): Quotas {
+function partOf(layout: Layout, { layers, limits }: Quotas, places: readonly number[]): Quotas {
   return {
     layers: places.map((at) => layers[at]!),
-    limits: places.flatMap((at) => limits.slice(at * windows.length, (at + 1) * windows.length)),
+    limits: places.flatMap((at) => layout.limitsOf(limits, at)),
   }
 }
 
 /** The states of some of a request's layers. */
-export function rowsOf({ windows }: StoreSchema, states: WindowStates, places: readonly number[]): number[] {
-  const width = 2 * windows.length
-  return places.flatMap((at) => states.slice(at * width, (at + 1) * width))
+export function rowsOf(layout: Layout, states: WindowStates, places: readonly number[]): number[] {
+  return places.flatMap((at) => layout.rowOf(states, at))
 }
 
 /** States in the order of the request's layers again. */
-export function joined(parts: Parts, own: WindowStates, shared: WindowStates): number[] {
-  const rows = parts.ownAt.length + parts.sharedAt.length
-  const width = (own.length + shared.length) / Math.max(1, rows)
-  const states = new Array<number>(rows * width).fill(0.5)
+export function joined(layout: Layout, parts: Parts, own: WindowStates, shared: WindowStates): number[] {
+  const states = new Array<number>(layout.rowAt(parts.ownAt.length + parts.sharedAt.length)).fill(0.5)
   const put = (places: readonly number[], from: WindowStates): void => {
-    for (const [row, at] of places.entries()) {
-      for (let i = 0; i < width; i++) states[at * width + i] = from[row * width + i]!
+    for (const [slot, at] of places.entries()) {
+      for (let i = 0; i < layout.rowCells; i++) states[layout.rowAt(at) + i] = from[layout.rowAt(slot) + i]!
     }
   }
   put(parts.ownAt, own)

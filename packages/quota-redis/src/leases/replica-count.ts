@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis'
+import { type Line, type Reply, textOf } from '../line/line.ts'
 
 /** How long a count is used without looking again, in milliseconds. */
 const USED_MS = 1_000
@@ -9,16 +9,16 @@ const USED_MS = 1_000
  * yet, and a server's own count those that have lost their link; either could take over and have forgotten a grant.
  */
 export class ReplicaCount {
-  #redis: Redis | undefined
+  #server: Line | undefined
   #count = 0
   #atMs = 0
   #looking: Promise<void> | undefined
 
   /** @throws the client's error when the server does not answer */
-  async of(redis: Redis): Promise<number> {
-    const isKnown = redis === this.#redis
+  async of(server: Line): Promise<number> {
+    const isKnown = server === this.#server
     if (!isKnown || performance.now() - this.#atMs >= USED_MS) {
-      this.#looking ??= this.#look(redis).finally(() => {
+      this.#looking ??= this.#look(server).finally(() => {
         this.#looking = undefined
       })
       // An old count holds nobody up; a look that fails is made again by the next call.
@@ -28,12 +28,12 @@ export class ReplicaCount {
     return this.#count
   }
 
-  async #look(redis: Redis): Promise<void> {
-    const id = String(await redis.call('CLUSTER', 'MYID'))
-    const lines = (await redis.call('CLUSTER', 'REPLICAS', id)) as readonly string[]
-    const flagsOf = (line: string): readonly string[] => (line.split(' ')[2] ?? '').split(',')
+  async #look(server: Line): Promise<void> {
+    const id = textOf(await server.send('CLUSTER', 'MYID'))!
+    const lines = (await server.send('CLUSTER', 'REPLICAS', id)) as readonly Reply[]
+    const flagsOf = (line: Reply): readonly string[] => (textOf(line)?.split(' ')[2] ?? '').split(',')
     this.#count = lines.filter((line) => !flagsOf(line).includes('fail')).length
-    this.#redis = redis
+    this.#server = server
     this.#atMs = performance.now()
   }
 }

@@ -1,18 +1,34 @@
 /** What is asked of the rows that everybody shares. */
-export interface SiteRequest {
+export interface SiteRequest extends Terms {
   readonly cost: number
-  /** Of the windows of the shared layers. */
-  readonly limits: readonly number[]
-  readonly settingsVersion: number
   /** Whether the request was charged to its own rows before, and so may open windows. */
   readonly mayOpen: boolean
+}
+
+/** What a request is decided under. */
+export interface Terms {
+  /** Of the windows of the shared layers. */
+  readonly limits: readonly number[]
+  /** Of the settings that the limits came from; absent where none are followed. */
+  readonly settingsRevision: string | undefined
+}
+
+export function isSame(a: readonly number[], b: readonly number[]): boolean {
+  if (a === b) return true
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+export function areSameTerms(a: Terms, b: Terms): boolean {
+  return a.settingsRevision === b.settingsRevision && isSame(a.limits, b.limits)
 }
 
 /**
  * - `charged`: the tokens are this request's, from the site or from a lease.
  * - `refused`: they do not fit; nothing was charged.
  * - `would-open`: they fit, but in a window that is closed; nothing was charged. The own rows come first then.
- * - `stale`: newer settings are in force.
+ * - `stale`: other settings are in force.
  */
 export interface SiteAnswer {
   readonly outcome: 'charged' | 'refused' | 'would-open' | 'stale'
@@ -20,6 +36,8 @@ export interface SiteAnswer {
   readonly now: number
   /** Of the shared rows, this request included if it was charged, idle tokens of this process left out. */
   readonly states: readonly number[]
+  /** Of `stale`: the revision that the site knows. */
+  readonly settingsRevision?: string
 }
 
 /** By the letters of `grant.lua`. */

@@ -1,18 +1,17 @@
-/// <reference path="../lua.d.ts" />
-import { createHash } from 'node:crypto'
-import type { Clock, StoreSchema } from '@scoregw/quota'
-import type { Redis } from 'ioredis'
-import type { OwnClient } from '../client/client-types.ts'
+import type { Clock } from '@scoregw/quota'
+import { type Layout, notDone } from '@scoregw/quota/store'
+import { damagedRow, isReplyOf, refusal, storeError, verdictOf } from '../line/errors.ts'
+import type { Line, Reply } from '../line/line.ts'
+import type { Script } from '../lua/script.ts'
+import { jsonLimit } from '../operations/batch.ts'
+import { DAMAGE } from '../operations/codes.ts'
+import { unpackRows } from '../operations/row-bytes.ts'
 import { Breaker } from '../store/breaker.ts'
 import { Deadline } from '../store/deadline.ts'
-import { isUnknownScript, notDone, storeError, verdictOf } from '../store/errors.ts'
-import { cellsOfRows } from '../store/packing.ts'
-import grant from './grant.lua'
 import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
-import giveBack from './return.lua'
+import type { Terms } from './site-answer.ts'
+import { grantScript, returnScript } from './site-scripts.ts'
 
-/** How long rows outlive their windows, in milliseconds, as in every other script. */
-const GRACE_MS = 60_000
 /**
  * How long a lease that was not returned is remembered, in milliseconds: a return is sent when the lease ends. Every
  * grant reads and writes all that are remembered, those that were spent as well.
@@ -24,14 +23,12 @@ const COUNTED_MS = 5_000
 const AGAIN_AFTER_MS = 20
 
 /** What a grant is asked for. */
-export interface GrantRequest {
+export interface GrantRequest extends Terms {
   readonly costs: readonly number[]
   /** Tokens wanted beyond the costs, at the most. */
   readonly wanted: number
   /** Tokens of its leases that the process has not spent. */
   readonly idle: number
-  readonly limits: readonly number[]
-  readonly settingsVersion: number
   readonly mayOpen: boolean
   readonly leaseId: string
 }
@@ -43,7 +40,9 @@ export interface GrantReply {
   /** Charged and leased in all. */
   readonly tokens: number
   /** Tokens of other processes' leases that may still be unspent. */
-  readonly heldByOthers: number
+  readonly leasedByOthers: number
+  /** Of the settings that the site knows, if it was asked. */
+  readonly settingsRevision: string
   /** Cells of the rows before the grant. */
   readonly cells: Float64Array
   readonly sentAt: Moment
@@ -51,14 +50,21 @@ export interface GrantReply {
   readonly isReplicated: boolean
 }
 
-type RawGrant = readonly [Buffer, Buffer, Buffer, Buffer, readonly (Buffer | null)[]]
+type RawGrant = readonly [
+  now: Buffer,
+  letters: Buffer,
+  tokens: Buffer,
+  leasedByOthers: Buffer,
+  rows: readonly (Buffer | null)[],
+  revision: Buffer,
+]
 
 export interface SiteCallsParts {
   /** Of its own: `WAIT` holds up what comes behind it. */
-  readonly connection: OwnClient
+  readonly line: Line
   /** How many replicas could take the place of the site's server. */
-  readonly replicas: (redis: Redis) => Promise<number>
-  readonly schema: StoreSchema
+  readonly replicas: (server: Line) => Promise<number>
+  readonly layout: Layout
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
   /** Tells processes apart. */
@@ -67,21 +73,10 @@ export interface SiteCallsParts {
 
 /** Which rows a call is about. */
 export interface SiteKeys {
-  readonly settingsVersion: string
+  readonly settings: string
+  readonly lists: string
   readonly book: string
   readonly rows: readonly string[]
-}
-
-interface Script {
-  readonly text: string
-  readonly sha: string
-}
-
-const GRANT = script(grant)
-const RETURN = script(giveBack)
-
-function script(text: string): Script {
-  return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
 /** Asks the site's server for tokens, and gives tokens back. */
@@ -97,26 +92,26 @@ export class SiteCalls {
    * Sent until it is carried out or nobody knows whether it was; within the deadline.
    *
    * @param late hears of a reply that comes after the deadline
-   * @throws {QuotaError} `store_error`
+   * @throws {QuotaError} `store_error`, `damaged_row`
    */
   async grant(keys: SiteKeys, request: GrantRequest, late: (reply: GrantReply) => void): Promise<GrantReply> {
     if (!this.#breaker.admits()) throw notDone(storeError('the site gave no answers for a while and is not asked now'))
-    const all = [keys.settingsVersion, keys.book, ...keys.rows]
-    const { testClock, process } = this.#parts
-    const args = () => [this.#grantArgs(request), process, request.leaseId]
-    let sentAt = momentBy(testClock)
-    const work = async (redis: Redis): Promise<GrantReply> => {
-      const replicas = await this.#parts.replicas(redis)
-      sentAt = momentBy(testClock)
-      const words = [String(all.length), ...all, ...args()]
-      const [raw, acknowledged] = await waited<RawGrant>(redis, GRANT, words, replicas, this.#parts.deadlineMs)
-      const [now, letters, tokens, held, rows] = raw
+    const { testClock, layout, deadlineMs, process } = this.#parts
+    const work = async (server: Line): Promise<GrantReply> => {
+      const replicas = await this.#parts.replicas(server)
+      const sentAt = momentBy(testClock)
+      const words = [...this.#keys(keys), this.#numbers(request), layout.list, process, request.leaseId]
+      const [raw, acknowledged] = await waited(server, grantScript(layout.width), words, replicas, deadlineMs)
+      const [now, letters, tokens, leasedByOthers, rows, revision] = raw as unknown as RawGrant
+      const { cells, damaged } = unpackRows(rows, layout, Number(now))
+      if (letters.includes(DAMAGE) || damaged.length > 0) throw notDone(damagedRow(keys.rows[damaged[0] ?? 0]))
       return {
         now: Number(now),
         letters: letters.toString(),
         tokens: Number(tokens),
-        heldByOthers: Number(held),
-        cells: cellsOfRows(rows, this.#parts.schema.windows.length),
+        leasedByOthers: Number(leasedByOthers),
+        settingsRevision: revision.toString('latin1'),
+        cells,
         sentAt,
         isReplicated: acknowledged >= replicas,
       }
@@ -130,25 +125,31 @@ export class SiteCalls {
    * @throws {QuotaError} `store_error`
    */
   async giveBack(keys: SiteKeys, lease: Lease['terms'], tokens: number): Promise<number> {
-    const { connection, schema } = this.#parts
-    await connection.ready()
-    const all = [keys.book, ...keys.rows]
-    const numbers = JSON.stringify([schema.windows.length, tokens, ...lease.starts])
-    return evaluate<number>(connection.redis, RETURN, [String(all.length), ...all, numbers, lease.id])
+    const { line, layout } = this.#parts
+    await line.ready()
+    const numbers = `[${[...this.#head(), tokens, ...lease.starts].join()}]`
+    const words = [...this.#keys(keys), numbers, layout.list, lease.id]
+    return (await evaluate(line.server, returnScript(layout.width), words)) as number
   }
 
-  #grantArgs({ limits, costs, wanted, idle, settingsVersion, mayOpen }: GrantRequest): string {
-    const { schema, testClock } = this.#parts
-    const lengths = schema.windows.map(({ lengthMs }) => lengthMs)
-    const clock = testClock === undefined ? [-1, 0] : [testClock.now(), 1]
-    const kept = [REMEMBERED_MS, COUNTED_MS, MAX_LEASE_MS]
-    const finite = limits.map((limit) => (limit === Number.POSITIVE_INFINITY ? '1e999' : limit))
-    const head = [...clock, GRACE_MS, lengths.length, ...lengths, settingsVersion, mayOpen ? 1 : 0, wanted, idle]
-    return `[${[...head, ...kept, ...finite, ...costs].join()}]`
+  #keys({ settings, lists, book, rows }: SiteKeys): string[] {
+    return [String(3 + rows.length), settings, lists, book, ...rows]
   }
 
-  async #within<T>(work: (redis: Redis) => Promise<T>, late: (answer: T) => void): Promise<T> {
-    const { connection, deadlineMs } = this.#parts
+  #head(): number[] {
+    const { layout, testClock } = this.#parts
+    return [testClock?.now() ?? -1, layout.hash, ...layout.lengthsMs]
+  }
+
+  #numbers({ limits, costs, wanted, idle, settingsRevision, mayOpen }: GrantRequest): string {
+    const follows = settingsRevision === undefined ? 0 : JSON.stringify(settingsRevision)
+    const times = [REMEMBERED_MS, COUNTED_MS, MAX_LEASE_MS]
+    const asked = [follows, mayOpen ? 1 : 0, wanted, idle, ...times, ...limits.map(jsonLimit), ...costs]
+    return `[${[...this.#head(), ...asked].join()}]`
+  }
+
+  async #within<T>(work: (server: Line) => Promise<T>, late: (answer: T) => void): Promise<T> {
+    const { line, deadlineMs } = this.#parts
     const deadline = new Deadline(deadlineMs, () => undefined)
     const answered = this.#tries(work, deadline)
     answered.then(
@@ -165,21 +166,21 @@ export class SiteCalls {
     } catch (error) {
       if (verdictOf(error) === 'refused') this.#breaker.succeeded()
       else this.#breaker.failed()
-      throw connection.usable ? error : storeError('the site cannot be reached', error)
+      throw line.usable ? error : storeError('the site cannot be reached', error)
     } finally {
       deadline.met()
     }
   }
 
-  async #tries<T>(work: (redis: Redis) => Promise<T>, deadline: Deadline): Promise<T> {
-    const { connection } = this.#parts
+  async #tries<T>(work: (server: Line) => Promise<T>, deadline: Deadline): Promise<T> {
+    const { line } = this.#parts
     for (;;) {
       try {
-        await connection.ready()
-        return await work(connection.redis)
+        await line.ready()
+        return await work(line.server)
       } catch (error) {
         const verdict = verdictOf(error)
-        if (verdict === 'refused') throw notDone(storeError('the site refused the work', error))
+        if (verdict === 'refused') throw notDone(refusal(error, 'the site'))
         if (verdict === 'in-doubt') throw storeError('the connection to the site broke before the answer', error)
         if (deadline.isOver) throw error
       }
@@ -190,33 +191,33 @@ export class SiteCalls {
 }
 
 /** A script's reply, and how many replicas have what it wrote. Both go out together, so that nothing comes between. */
-async function waited<T>(
-  redis: Redis,
+async function waited(
+  server: Line,
   { sha, text }: Script,
   args: readonly string[],
   replicas: number,
   timeoutMs: number,
-): Promise<readonly [T, number]> {
-  const call = (command: 'EVALSHA' | 'EVAL', what: string): Promise<readonly [T, number]> => {
-    const answer = redis.callBuffer(command, what, ...args) as unknown as Promise<T>
-    if (replicas === 0) return answer.then((reply) => [reply, 0])
-    const acknowledged = redis.wait(replicas, timeoutMs)
+): Promise<readonly [Reply, number]> {
+  const call = async (command: 'EVALSHA' | 'EVAL', what: string): Promise<readonly [Reply, number]> => {
+    const answer = server.send(command, what, ...args)
+    if (replicas === 0) return [await answer, 0]
+    const acknowledged = server.send('WAIT', replicas, timeoutMs)
     acknowledged.catch(() => undefined)
-    return answer.then(async (reply) => [reply, await acknowledged])
+    return [await answer, (await acknowledged) as number]
   }
   try {
     return await call('EVALSHA', sha)
   } catch (error) {
-    if (!isUnknownScript(error)) throw error
+    if (!isReplyOf(error, 'NOSCRIPT')) throw error
     return await call('EVAL', text)
   }
 }
 
-async function evaluate<T>(redis: Redis, { sha, text }: Script, args: readonly string[]): Promise<T> {
+async function evaluate(server: Line, { sha, text }: Script, args: readonly string[]): Promise<Reply> {
   try {
-    return (await redis.call('EVALSHA', sha, ...args)) as T
+    return await server.send('EVALSHA', sha, ...args)
   } catch (error) {
-    if (!isUnknownScript(error)) throw error
-    return (await redis.call('EVAL', text, ...args)) as T
+    if (!isReplyOf(error, 'NOSCRIPT')) throw error
+    return await server.send('EVAL', text, ...args)
   }
 }

@@ -1,14 +1,14 @@
-import { notDone, storeError } from '../store/errors.ts'
-import { areUsable, elapsedMs, isSame, Lease, type LeaseTerms, type Moment } from './lease.ts'
+import { type Layout, notDone } from '@scoregw/quota/store'
+import { storeError } from '../line/errors.ts'
+import { Demand } from './demand.ts'
+import { Denials } from './denials.ts'
+import { areUsable, Lease, type LeaseTerms, type Moment } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
-import { OUTCOMES, type SiteAnswer, type SiteRequest } from './site-answer.ts'
+import type { Seen } from './seen.ts'
+import { areSameTerms, isSame, OUTCOMES, type SiteAnswer, type SiteRequest, type Terms } from './site-answer.ts'
 import type { GrantReply, SiteCalls, SiteKeys } from './site-calls.ts'
-import { SiteRows, startsOf } from './site-rows.ts'
+import { SiteRows, startsOf, without } from './site-rows.ts'
 
-/** Demand is measured over about this time, in milliseconds; a lease is for as much. */
-const DEMAND_MS = 500
-/** How long a refusal of the site stands for later requests that need no less, in milliseconds. */
-const DENIAL_MS = 1_000
 /** Most requests of one script call. */
 const MOST_ASKS = 256
 /** Most requests that wait for the site; more fail at once. */
@@ -22,27 +22,10 @@ interface Ask {
   readonly reject: (error: unknown) => void
 }
 
-/** What the site last said. */
-interface Seen {
-  readonly now: number
-  readonly at: Moment
-  /** `[startedAt, used]` for each window, all leases included. */
-  readonly states: readonly number[]
-}
-
-interface Denial extends Seen {
-  readonly limits: readonly number[]
-  readonly settingsVersion: number
-  /** Tokens that were left in the fullest window. */
-  readonly room: number
-  /** When the first of its windows ends, by the site's clock. */
-  readonly endsAt: number
-}
-
 export interface SitePoolParts {
   readonly calls: Pick<SiteCalls, 'grant' | 'giveBack'>
   readonly keys: SiteKeys
-  readonly lengthsMs: readonly number[]
+  readonly layout: Layout
   readonly newLeaseId: () => string
   readonly moment: () => Moment
   /** The site's clock now, from what it was at another moment; epoch milliseconds. */
@@ -58,19 +41,19 @@ export class SitePool {
   readonly #waiting: Ask[] = []
   #leases: Lease[] = []
   #seen: Seen | undefined
-  #denial: Denial | undefined
+  /** Starts of the windows that last refused somebody. */
   #denied: readonly number[] | undefined
-  /** Tokens asked for in the last half second or so. */
-  #demand = 0
-  #demandAtMs = 0
+  readonly #denials: Denials
+  readonly #demand = new Demand()
   /** The last grant leased something: there is enough left to ask ahead of need. */
   #isLeasing = false
-  #asking: Promise<void> | undefined
+  #serving: Promise<void> | undefined
   #refreshed: Promise<void> | undefined
   readonly #returning = new Set<Promise<unknown>>()
 
   constructor(parts: SitePoolParts) {
     this.#parts = parts
+    this.#denials = new Denials(parts)
   }
 
   get leases(): readonly Lease[] {
@@ -84,15 +67,15 @@ export class SitePool {
 
   take(request: SiteRequest): SiteAnswer | Promise<SiteAnswer> {
     const now = this.#parts.moment()
-    this.#ask(request.cost, now)
-    const known = this.#fromLease(request, now) ?? this.#fromDenial(request, now)
+    this.#demand.add(request.cost, now)
+    const known = this.#fromLease(request, now) ?? this.#denials.answer(request, now)
     if (known !== undefined) return known
     if (this.#waiting.length >= MOST_WAITING) {
       throw notDone(storeError(`${MOST_WAITING} requests wait for the site, and no more are taken on`))
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, isAgain: false, resolve, reject })
-      this.#asking ??= this.#work()
+      this.#serving ??= this.#serve()
     })
   }
 
@@ -101,7 +84,7 @@ export class SitePool {
    * @throws {QuotaError} `store_error`; the tokens stay charged then
    */
   async putBack(starts: readonly number[], tokens: number): Promise<void> {
-    this.#denial = undefined
+    this.#denials.forget()
     const now = this.#parts.moment()
     const lease = this.#leases.find(({ terms }) => isSame(terms.starts, starts))
     if (lease?.isLive(now)) {
@@ -109,8 +92,7 @@ export class SitePool {
       return
     }
     if (this.#seen !== undefined && isSame(startsOf(this.#seen.states), starts)) {
-      const states = this.#seen.states.map((value, index) => (index % 2 === 1 ? Math.max(0, value - tokens) : value))
-      this.#seen = { ...this.#seen, states }
+      this.#seen = { ...this.#seen, states: without(this.#seen.states, tokens) }
     }
     await this.#parts.refund(starts, tokens)
   }
@@ -122,31 +104,28 @@ export class SitePool {
     return idle
   }
 
-  /** The windows were closed by hand: what is held belongs to none that is open. */
+  /** Something was charged to the site that no lease and no grant knows of. */
+  forgetDenial(): void {
+    this.#denials.forget()
+  }
+
+  /** The windows were closed by hand: what is leased belongs to none that is open. */
   forget(): void {
     this.#leases = []
-    this.#denial = undefined
+    this.#denials.forget()
     this.#seen = undefined
   }
 
-  /** Gives back what is held; ends when that has arrived, or has not. */
+  /** Gives back what is leased; ends when that has arrived, or has not. */
   async close(): Promise<void> {
     for (const lease of this.#leases) this.#return(lease)
     this.#leases = []
     await Promise.all(this.#returning)
   }
 
-  #ask(cost: number, { steadyMs }: Moment): void {
-    const elapsed = steadyMs - this.#demandAtMs
-    if (elapsed >= 1) {
-      this.#demand *= Math.exp(-elapsed / DEMAND_MS)
-      this.#demandAtMs = steadyMs
-    }
-    this.#demand += cost
-  }
-
-  #fromLease({ cost, limits, settingsVersion }: SiteRequest, now: Moment): SiteAnswer | undefined {
-    this.#retire(now, limits, settingsVersion)
+  #fromLease(request: SiteRequest, now: Moment): SiteAnswer | undefined {
+    const { cost } = request
+    this.#retire(now, request)
     for (const lease of this.#leases) {
       if (lease.tokens < cost) continue
       lease.tokens -= cost
@@ -158,9 +137,9 @@ export class SitePool {
   }
 
   /** Gives back the leases that may not be used any more: ended ones, and those of other limits. */
-  #retire(now: Moment, limits?: readonly number[], settingsVersion = 0): void {
-    if (areUsable(this.#leases, now, limits, settingsVersion)) return
-    const mayStay = (lease: Lease): boolean => areUsable([lease], now, limits, settingsVersion)
+  #retire(now: Moment, terms?: Terms): void {
+    if (areUsable(this.#leases, now, terms)) return
+    const mayStay = (lease: Lease): boolean => areUsable([lease], now, terms)
     const ended = this.#leases.filter((lease) => !mayStay(lease))
     this.#leases = this.#leases.filter(mayStay)
     for (const lease of ended) this.#return(lease)
@@ -176,18 +155,6 @@ export class SitePool {
     })
     const followed: Promise<unknown> = sent.finally(() => this.#returning.delete(followed))
     this.#returning.add(followed)
-  }
-
-  #fromDenial({ cost, limits, settingsVersion }: SiteRequest, now: Moment): SiteAnswer | undefined {
-    const denial = this.#denial
-    if (denial === undefined) return undefined
-    const siteNow = this.#parts.timeAfter(denial, now)
-    const isOld = elapsedMs(denial.at, now) >= DENIAL_MS || siteNow >= denial.endsAt
-    if (isOld || denial.settingsVersion !== settingsVersion || !isSame(denial.limits, limits)) {
-      this.#denial = undefined
-      return undefined
-    }
-    return cost > denial.room ? { outcome: 'refused', now: siteNow, states: denial.states } : undefined
   }
 
   #timeNow(now: Moment): number {
@@ -213,22 +180,22 @@ export class SitePool {
 
   /** Asks ahead of need, when what is left will not last. Opens no window. */
   #refresh({ terms }: Lease): void {
-    if (!this.#isLeasing || this.#asking !== undefined) return
-    if (this.#idle() >= this.#demand / 2) return
-    const { limits, settingsVersion } = terms
-    this.#refreshed = this.#grant([], { limits, settingsVersion, mayOpen: false })
-    this.#asking = this.#refreshed.then(() => this.#work())
+    if (!this.#isLeasing || this.#serving !== undefined) return
+    if (this.#idle() >= this.#demand.tokens / 2) return
+    const { limits, settingsRevision } = terms
+    this.#refreshed = this.#grant([], { limits, settingsRevision, mayOpen: false })
+    this.#serving = this.#refreshed.then(() => this.#serve())
   }
 
   /** Serves those who wait, in order; never rejects. */
-  async #work(): Promise<void> {
-    // What is asked in one turn of the event loop goes out together.
+  async #serve(): Promise<void> {
+    // What is asked in one tick of the event loop goes out together.
     await new Promise((resolve) => setImmediate(resolve))
     while (this.#waiting.length > 0) {
       const asks = this.#nextRun()
       if (asks.length > 0) await this.#grant(asks, asks[0]!.request)
     }
-    this.#asking = undefined
+    this.#serving = undefined
   }
 
   /** The next of those who wait, as long as they ask under the same limits; some may be served by a lease by now. */
@@ -239,11 +206,7 @@ export class SitePool {
       const ask = this.#waiting[0]!
       const { request } = ask
       const first = run[0]?.request
-      const isAlike =
-        first === undefined ||
-        (first.mayOpen === request.mayOpen &&
-          first.settingsVersion === request.settingsVersion &&
-          isSame(first.limits, request.limits))
+      const isAlike = first === undefined || (first.mayOpen === request.mayOpen && areSameTerms(first, request))
       if (!isAlike) break
       this.#waiting.shift()
       const known = run.length === 0 ? this.#fromLease(request, now) : undefined
@@ -256,18 +219,18 @@ export class SitePool {
   /** Never rejects. */
   async #grant(
     asks: readonly Ask[],
-    { limits, settingsVersion, mayOpen }: Pick<SiteRequest, 'limits' | 'settingsVersion' | 'mayOpen'>,
+    { limits, settingsRevision, mayOpen }: Terms & Pick<SiteRequest, 'mayOpen'>,
   ): Promise<void> {
     const { calls, keys, newLeaseId, counts } = this.#parts
     const costs = asks.map(({ request }) => request.cost)
     const asked = costs.reduce((sum, cost) => sum + cost, 0)
     const idle = this.#idle()
-    const wanted = Math.max(0, Math.floor(this.#demand) - asked - idle)
+    const wanted = Math.max(0, Math.floor(this.#demand.tokens) - asked - idle)
     const leaseId = newLeaseId()
     counts.grants++
     try {
-      const request = { costs, wanted, idle, limits, settingsVersion, mayOpen, leaseId }
-      const terms = { id: leaseId, limits, settingsVersion }
+      const request = { costs, wanted, idle, limits, settingsRevision, mayOpen, leaseId }
+      const terms = { id: leaseId, limits, settingsRevision }
       const reply = await calls.grant(keys, request, (late) => this.#grantedLate(late, terms))
       this.#granted(asks, reply, terms)
     } catch (error) {
@@ -276,12 +239,9 @@ export class SitePool {
   }
 
   /** Those who asked were turned away: all of it goes back. */
-  #grantedLate(
-    { now, tokens, sentAt, cells }: GrantReply,
-    of: Pick<LeaseTerms, 'id' | 'limits' | 'settingsVersion'>,
-  ): void {
+  #grantedLate({ now, tokens, sentAt, cells }: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
     if (tokens === 0) return
-    const rows = new SiteRows(cells, this.#parts.lengthsMs, now)
+    const rows = new SiteRows(cells, this.#parts.layout, now)
     rows.charge(tokens)
     const starts = startsOf(rows.states())
     this.#return(new Lease({ ...of, tokens, sentAt, now, endsAt: rows.endsAt(), starts }))
@@ -290,10 +250,10 @@ export class SitePool {
   #granted(
     asks: readonly Ask[],
     reply: GrantReply,
-    { id, limits, settingsVersion }: Pick<LeaseTerms, 'id' | 'limits' | 'settingsVersion'>,
+    { id, limits, settingsRevision }: Terms & Pick<LeaseTerms, 'id'>,
   ): void {
     const { now, letters, tokens, sentAt, cells } = reply
-    const rows = new SiteRows(cells, this.#parts.lengthsMs, now)
+    const rows = new SiteRows(cells, this.#parts.layout, now)
     const before = rows.states()
     const idle = this.idleIn(startsOf(before))
     const answers = asks.map((ask, index): SiteAnswer => {
@@ -304,14 +264,14 @@ export class SitePool {
       return { outcome, now, states: rows.states(outcome === 'refused' ? 0 : idle) }
     })
     if (letters.startsWith('s')) {
-      for (const [index, ask] of asks.entries()) ask.resolve(answers[index]!)
+      for (const ask of asks) ask.resolve({ ...answers[0]!, settingsRevision: reply.settingsRevision })
       return
     }
     const charged = asks.reduce((sum, { request }, index) => sum + (letters[index] === 'a' ? request.cost : 0), 0)
     rows.charge(tokens - charged)
     const after = rows.states()
     const starts = startsOf(after)
-    const terms = { id, tokens, sentAt, now, endsAt: rows.endsAt(), starts, limits, settingsVersion }
+    const terms = { id, tokens, sentAt, now, endsAt: rows.endsAt(), starts, limits, settingsRevision }
     if (!reply.isReplicated && tokens > 0) {
       this.#notReplicated(asks, answers, new Lease(terms))
       return
@@ -320,15 +280,15 @@ export class SitePool {
     this.#seen = { now, at: this.#parts.moment(), states: after }
     this.#isLeasing = tokens > charged
     if (tokens > charged) this.#keep(new Lease({ ...terms, tokens: tokens - charged }))
-    this.#note(after, { limits, settingsVersion }, reply)
+    this.#note({ limits, settingsRevision }, reply)
     this.#answer(asks, answers)
   }
 
   /** Whether a row is missing that had a window open which has not ended: rows outlive their windows, resets keep them. */
   #isLost({ cells, now }: GrantReply): boolean {
-    const { lengthsMs } = this.#parts
+    const { lengthsMs, width } = this.#parts.layout
     const starts = startsOf(this.#seen?.states ?? [])
-    return starts.some((start, i) => start >= 0 && now < start + lengthsMs[i % lengthsMs.length]! && cells[2 * i]! < 0)
+    return starts.some((start, i) => start >= 0 && now < start + lengthsMs[i % width]! && cells[2 * i]! < 0)
   }
 
   /** Some replica does not have the grant and could take over without it: it is not used. */
@@ -349,44 +309,38 @@ export class SitePool {
 
   #answer(asks: readonly Ask[], answers: readonly SiteAnswer[]): void {
     const again: Ask[] = []
-    const holds = this.#leases.some(({ tokens }) => tokens > 0)
+    const hasIdle = this.#leases.some(({ tokens }) => tokens > 0)
     for (const [index, ask] of asks.entries()) {
       const answer = answers[index]!
-      if (answer.outcome !== 'refused' || ask.isAgain || !holds) ask.resolve(answer)
+      if (answer.outcome !== 'refused' || ask.isAgain || !hasIdle) ask.resolve(answer)
       else again.push(ask)
     }
     if (again.length === 0) return
-    // What this process holds is missing to itself: it is given back, and the site asked once more.
+    // What this process has leased is missing to itself: it is given back, and the site asked once more.
     for (const ask of again) ask.isAgain = true
     for (const lease of this.#leases) this.#return(lease)
     this.#leases = []
     void Promise.all(this.#returning).then(() => {
       this.#waiting.unshift(...again)
-      this.#asking ??= this.#work()
+      this.#serving ??= this.#serve()
     })
   }
 
-  /** Remembers a refusal, and what it shows. */
-  #note(
-    states: readonly number[],
-    { limits, settingsVersion }: { limits: readonly number[]; settingsVersion: number },
-    { letters, now, heldByOthers }: GrantReply,
-  ): void {
-    const { counts, lengthsMs } = this.#parts
-    let room = Number.POSITIVE_INFINITY
-    let endsAt = Number.POSITIVE_INFINITY
-    for (const [index, limit] of limits.entries()) {
-      const [start, used] = [states[2 * index]!, states[2 * index + 1]!]
-      room = Math.min(room, limit - used)
-      if (start >= 0) endsAt = Math.min(endsAt, start + lengthsMs[index % lengthsMs.length]!)
-      counts.overshootTokens = Math.max(counts.overshootTokens, used - limit)
+  /** Remembers a refusal and what it shows, or what this process charged since one. */
+  #note(terms: Terms, { letters, leasedByOthers }: GrantReply): void {
+    const { counts } = this.#parts
+    const seen = this.#seen!
+    for (const [index, limit] of terms.limits.entries()) {
+      counts.overshootTokens = Math.max(counts.overshootTokens, seen.states[2 * index + 1]! - limit)
     }
-    if (!letters.includes('r')) return
-    const at = this.#parts.moment()
-    this.#denial = { now, at, states, limits, settingsVersion, room, endsAt }
-    const starts = startsOf(states)
+    if (!letters.includes('r')) {
+      this.#denials.follow(seen, terms)
+      return
+    }
+    const room = this.#denials.note(seen, terms)
+    const starts = startsOf(seen.states)
     if (this.#denied === undefined || !isSame(this.#denied, starts)) {
-      counts.underUseAtFirstDenial = Math.max(0, room) + heldByOthers + this.idleIn(starts)
+      counts.underUseAtFirstDenial = Math.max(0, room) + leasedByOthers + this.idleIn(starts)
       this.#denied = starts
     }
   }

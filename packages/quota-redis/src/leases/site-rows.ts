@@ -1,47 +1,57 @@
-import { charge, reanchor, viewRow } from '@scoregw/quota/rows'
+import { charge, type Layout, reanchor, viewRow } from '@scoregw/quota/store'
 
 /** The rows that everybody shares as a grant found them, to replay on them what it did. */
 export class SiteRows {
   readonly #cells: Float64Array
-  readonly #lengthsMs: readonly number[]
+  readonly #layout: Layout
   readonly #now: number
   readonly #count: number
 
-  constructor(cells: Float64Array, lengthsMs: readonly number[], now: number) {
+  constructor(cells: Float64Array, layout: Layout, now: number) {
     this.#cells = cells
-    this.#lengthsMs = lengthsMs
+    this.#layout = layout
     this.#now = now
-    this.#count = cells.length / (2 * lengthsMs.length)
-    for (let row = 0; row < this.#count; row++) reanchor(cells, this.#at(row), lengthsMs.length, now)
+    this.#count = cells.length / layout.rowCells
+    for (let row = 0; row < this.#count; row++) reanchor(cells, layout.rowAt(row), layout.width, now)
   }
 
   /** `[startedAt, used]` of every window, `idle` tokens of each left out. */
   states(idle = 0): number[] {
+    const { lengthsMs } = this.#layout
     const states = new Array<number>(this.#cells.length).fill(0.5)
     for (let row = 0; row < this.#count; row++) {
-      viewRow(this.#cells, this.#at(row), this.#lengthsMs, this.#now, states, this.#at(row))
+      const at = this.#layout.rowAt(row)
+      viewRow(this.#cells, at, lengthsMs, this.#now, states, at)
     }
-    for (let i = 1; idle > 0 && i < states.length; i += 2) states[i] = Math.max(0, states[i]! - idle)
-    return states
+    return idle > 0 ? without(states, idle) : states
   }
 
   charge(tokens: number): void {
     if (tokens === 0) return
-    for (let row = 0; row < this.#count; row++) charge(this.#cells, this.#at(row), this.#lengthsMs, tokens, this.#now)
+    for (let row = 0; row < this.#count; row++) {
+      charge(this.#cells, this.#layout.rowAt(row), this.#layout.lengthsMs, tokens, this.#now)
+    }
   }
 
   /** When the first window that is open ends, epoch milliseconds. */
   endsAt(): number {
-    let endsAt = Number.POSITIVE_INFINITY
-    for (const [index, start] of startsOf(this.states()).entries()) {
-      if (start >= 0) endsAt = Math.min(endsAt, start + this.#lengthsMs[index % this.#lengthsMs.length]!)
-    }
-    return endsAt
+    return firstEnd(this.states(), this.#layout)
   }
+}
 
-  #at(row: number): number {
-    return row * 2 * this.#lengthsMs.length
+/** When the first of the windows of states ends that are open, epoch milliseconds; never: `Infinity`. */
+export function firstEnd(states: readonly number[], { width, lengthsMs }: Layout): number {
+  let endsAt = Number.POSITIVE_INFINITY
+  for (let window = 0; window < states.length / 2; window++) {
+    const start = states[2 * window]!
+    if (start >= 0) endsAt = Math.min(endsAt, start + lengthsMs[window % width]!)
   }
+  return endsAt
+}
+
+/** States with so many tokens less in each window. */
+export function without(states: readonly number[], tokens: number): number[] {
+  return states.map((value, index) => (index % 2 === 1 ? Math.max(0, value - tokens) : value))
 }
 
 /** The starts of states. */

@@ -1,16 +1,15 @@
-/// <reference path="../lua.d.ts" />
 import {
   type MinuteOutcomes,
   OUTCOME_COLUMNS,
   OUTCOMES_KEPT_MINUTES,
   type OutcomeColumn,
   type OutcomeStore,
-} from '@scoregw/quota'
-import * as z from 'zod'
-import { carryOut } from '../client/carry-out.ts'
-import type { OwnClient, RedisClient } from '../client/client-types.ts'
-import { clientOption, parseOptions, prefixOption } from '../client/options.ts'
-import { ownClient } from '../client/own-client.ts'
+} from '@scoregw/quota/store'
+import { carryOut } from '../line/carry-out.ts'
+import { type Line, type RedisClient, type Reply, textOf } from '../line/line.ts'
+import { lineTo } from '../line/lines.ts'
+import { scriptOf } from '../lua/script.ts'
+import { keyOptionsParser } from '../store/key-options.ts'
 import add from './add.lua'
 
 /** What {@link redisOutcomes} takes. */
@@ -34,10 +33,9 @@ const KEPT_MS = (OUTCOMES_KEPT_MINUTES + BUCKET_MINUTES) * 60_000
 /** Half-hours added to or read at a time: a script or reply of moderate size; a week is read in four. */
 const BATCH_BUCKETS = 96
 
-const schema: z.ZodType<{ readonly client: RedisClient; readonly prefix: string }> = z.strictObject({
-  client: clientOption,
-  prefix: prefixOption.default('quota'),
-})
+const parseOptions = /* @__PURE__ */ keyOptionsParser('redisOutcomes()')
+
+const ADD = scriptOf([add], 0)
 
 /**
  * Counts of outcomes in Redis, one hash for half an hour, forgotten 8 days after its last change. Calls reject with the
@@ -46,17 +44,17 @@ const schema: z.ZodType<{ readonly client: RedisClient; readonly prefix: string 
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function redisOutcomes(options: RedisOutcomesOptions): RedisOutcomes {
-  const { client, prefix } = parseOptions('redisOutcomes()', schema, options)
+  const { client, prefix } = parseOptions(options)
   const start = `{${prefix}}:outcomes:`
-  return new Store(ownClient(client, { key: start }), start)
+  return new Store(lineTo(client, start, {}), start)
 }
 
 class Store implements RedisOutcomes {
-  readonly #own: OwnClient
+  readonly #line: Line
   readonly #start: string
 
-  constructor(own: OwnClient, start: string) {
-    this.#own = own
+  constructor(line: Line, start: string) {
+    this.#line = line
     this.#start = start
   }
 
@@ -64,7 +62,7 @@ class Store implements RedisOutcomes {
     for (const batch of inBatches([...byBucket(counts)])) {
       const keys = batch.map(([bucket]) => this.#start + bucket)
       const words = batch.flatMap(([, counts], index) => counts.flatMap((each) => additions(index + 1, each)))
-      await carryOut(this.#own, (redis) => redis.eval(add, keys.length, ...keys, KEPT_MS, ...words))
+      await carryOut(this.#line, (line) => line.send('EVAL', ADD.text, keys.length, ...keys, KEPT_MS, ...words))
     }
   }
 
@@ -80,11 +78,17 @@ class Store implements RedisOutcomes {
   }
 
   close(): void {
-    this.#own.close()
+    this.#line.close()
   }
 
   #hashes(buckets: readonly number[]): Promise<Record<string, string>[]> {
-    return Promise.all(buckets.map((bucket) => carryOut(this.#own, (redis) => redis.hgetall(this.#start + bucket))))
+    return Promise.all(
+      buckets.map(async (bucket) => {
+        const reply = await carryOut(this.#line, (line) => line.send('HGETALL', this.#start + bucket))
+        const words = (reply as readonly Reply[]).map((word) => textOf(word)!)
+        return Object.fromEntries(words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1]!]] : [])))
+      }),
+    )
   }
 }
 

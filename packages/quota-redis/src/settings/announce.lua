@@ -1,11 +1,11 @@
--- Tells of a change in settings that are kept elsewhere.
--- KEYS[1] the version of the settings  KEYS[2] the counter of changes, also the channel's name
--- ARGV[1] the version now in force  ARGV[2] '1' to write a lower version too  ARGV[3] the change as JSON
+-- Announces the revision of settings that are kept elsewhere, and tells those who watch.
+-- KEYS[1] the revision announced  KEYS[2] the last change, also the channel's name
+-- ARGV[1] '1': only over the revision that follows  ARGV[2] the revision expected; '': none
+-- ARGV[3] the revision now in force  ARGV[4] the change's own revision  ARGV[5] the change as JSON
 -- Reply: nothing.
 
--- Two announcements may arrive the wrong way round: the higher version is the later one.
-local stored = tonumber(redis.call('GET', KEYS[1]) or 0)
-local version = tonumber(ARGV[1])
-if version > stored or ARGV[2] == '1' then redis.call('SET', KEYS[1], string.format('%d', version)) end
-local change = redis.call('INCR', KEYS[2])
-redis.call('PUBLISH', KEYS[2], string.format('%d ', change) .. ARGV[3])
+if ARGV[1] == '1' and revision_of(redis.call('GETRANGE', KEYS[1], 0, REVISION_BYTES - 1)) ~= ARGV[2] then return end
+redis.call('SET', KEYS[1], ARGV[3])
+local before = redis.call('GET', KEYS[2]) or ''
+redis.call('SET', KEYS[2], ARGV[4])
+redis.call('PUBLISH', KEYS[2], before .. ' ' .. ARGV[4] .. ' ' .. ARGV[5])

@@ -1,36 +1,36 @@
-import type { SettingsChange } from '@scoregw/quota'
-import type { Redis } from 'ioredis'
-import type { OwnClient, RedisClient } from '../client/client-types.ts'
-import { ownClient } from '../client/own-client.ts'
+import type { SettingsChange } from '@scoregw/quota/store'
+import { type Line, type RedisClient, textOf } from '../line/line.ts'
+import { hear, lineTo } from '../line/lines.ts'
 
 /** How long a change may go unheard when its message was lost, in milliseconds. */
 const POLL_MS = 500
 
 /**
- * Hears of changes made by any process. Each change raises a counter in Redis and is published with the counter's
- * value. Messages are heard on a connection of their own; as a message can be lost, the counter is also looked at every
- * half second. Whoever may have missed something is told that everything may have changed.
+ * Hears of changes made by any process. Each change leaves a text of its own in Redis, and is published with the text
+ * before it, so that whoever knows that one has missed nothing. Messages are heard on a connection of their own; as a
+ * message can be lost, the text is also looked at every half second. Whoever may have missed something is told that
+ * everything may have changed; so is everybody when the store lost its data or holds an older state, since no text comes
+ * twice.
  */
 export class ChangeFeed {
   /** For the caller's own commands, too. */
-  readonly commands: OwnClient
+  readonly commands: Line
   readonly #client: RedisClient
   readonly #key: string
   readonly #listeners = new Set<(change: SettingsChange) => void>()
-  #subscriber: OwnClient | undefined
+  #subscriber: Line | undefined
   #timer: NodeJS.Timeout | undefined
   #polling = false
   /** Counts the times after which everything before may be old, a look under way included. */
   #looks = 0
-  /** The last change heard of; `undefined` before the first look. */
-  #seen: number | undefined
+  /** The last change heard of, `''` where there was none; `undefined` before the first look. */
+  #seen: string | undefined
 
-  /** @param key the counter's key, which is also the channel's name */
+  /** @param key the key of the last change, which is also the channel's name */
   constructor(client: RedisClient, key: string, onUsable?: () => void) {
     this.#client = client
     this.#key = key
-    this.commands = ownClient(client, {
-      key,
+    this.commands = lineTo(client, key, {
       onUsable: () => {
         onUsable?.()
         void this.#lookAnew()
@@ -42,7 +42,10 @@ export class ChangeFeed {
     // A function of our own, so that one listener may watch twice.
     const entry = (change: SettingsChange) => listener(change)
     this.#listeners.add(entry)
-    this.#subscriber ??= this.#subscribe()
+    this.#subscriber ??= hear(this.#client, this.#key, {
+      onMessage: (message) => this.#heard(message),
+      onHearing: () => void this.#lookAnew(),
+    })
     this.#timer ??= setInterval(() => void this.#poll(), POLL_MS).unref()
     return () => {
       this.#listeners.delete(entry)
@@ -56,28 +59,11 @@ export class ChangeFeed {
     this.commands.close()
   }
 
-  #subscribe(): OwnClient {
-    const hearing = new WeakSet<Redis>()
-    return ownClient(this.#client, {
-      key: this.#key,
-      onUsable: (redis) => {
-        if (!hearing.has(redis)) redis.on('message', (_channel, message: string) => this.#heard(message))
-        hearing.add(redis)
-        // A failure closes the connection or leaves the polling to hear of changes.
-        redis.subscribe(this.#key).then(
-          () => this.#lookAnew(),
-          () => undefined,
-        )
-      },
-    })
-  }
-
   #heard(message: string): void {
-    const space = message.indexOf(' ')
-    const count = Number(message.slice(0, space))
-    const inOrder = this.#seen !== undefined && count <= this.#seen + 1
-    this.#seen = count
-    this.#tell((inOrder ? parseChange(message.slice(space + 1)) : undefined) ?? { kind: 'everything' })
+    const [, before, made, change] = /^(\S*) (\S+) (.*)$/s.exec(message) ?? []
+    const isNext = this.#seen !== undefined && (before === this.#seen || made === this.#seen)
+    this.#seen = made
+    this.#tell((isNext && change !== undefined ? parseChange(change) : undefined) ?? { kind: 'everything' })
   }
 
   /** After a time in which messages may have been lost: whatever is known may be old. */
@@ -93,10 +79,10 @@ export class ChangeFeed {
     const before = this.#seen
     const looks = this.#looks
     try {
-      const count = Number((await this.commands.redis.get(this.#key)) ?? 0)
+      const last = textOf(await this.commands.send('GET', this.#key)) ?? ''
       // A message that was heard meanwhile is newer than this look.
-      if (this.#looks !== looks || this.#seen !== before || count === before) return
-      this.#seen = count
+      if (this.#looks !== looks || this.#seen !== before || last === before) return
+      this.#seen = last
       this.#tell({ kind: 'everything' })
     } catch {
       // Looked at again in half a second, and when the connection is back.

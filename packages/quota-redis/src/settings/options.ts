@@ -1,6 +1,4 @@
-import * as z from 'zod'
-import type { RedisClient } from '../client/client-types.ts'
-import { clientOption, prefixOption } from '../client/options.ts'
+import type { RedisClient } from '../line/line.ts'
 
 /** What {@link redisSettings} and {@link redisBroadcast} take. */
 export interface RedisSettingsOptions {
@@ -13,8 +11,3 @@ export interface RedisSettingsOptions {
    */
   readonly prefix?: string | undefined
 }
-
-export const settingsOptions: z.ZodType<{ readonly client: RedisClient; readonly prefix: string }> = z.strictObject({
-  client: clientOption,
-  prefix: prefixOption.default('quota'),
-})

@@ -1,10 +1,12 @@
-/// <reference path="../lua.d.ts" />
-import type { SettingsChange } from '@scoregw/quota'
-import { carryOut } from '../client/carry-out.ts'
-import { parseOptions } from '../client/options.ts'
+import { newRevision, type SettingsChange } from '@scoregw/quota/store'
+import { carryOut } from '../line/carry-out.ts'
+import { storeError } from '../line/errors.ts'
+import revision from '../lua/revision.lua'
+import { scriptOf } from '../lua/script.ts'
+import { keyOptionsParser } from '../store/key-options.ts'
 import announce from './announce.lua'
 import { ChangeFeed } from './change-feed.ts'
-import { type RedisSettingsOptions, settingsOptions } from './options.ts'
+import type { RedisSettingsOptions } from './options.ts'
 import { SettingsKeys } from './settings-keys.ts'
 
 /** For a `SettingsStore` whose documents are kept elsewhere, for example in SQL: tells the other processes. */
@@ -13,44 +15,63 @@ export interface RedisBroadcast {
    * To be called after a change was stored. When it rejects, the others have not heard yet; it is announced again, as
    * `everything`, when the connection is back.
    *
-   * @param version of the settings now in force; the quota store refuses to decide under older ones. A version lower
-   *   than one announced before is taken for a message that was overtaken, unless the change is `everything`, which is
-   *   how to announce the version of a database that was restored from a backup.
+   * @param revision of the settings now in force, `''` where none are stored; the quota store decides under no others
    */
-  announce(version: number, change: SettingsChange): Promise<void>
+  announce(revision: string, change: SettingsChange): Promise<void>
+  /**
+   * The `reannounce` of a settings store: announces a revision that was read, if what the quota store knows is still what
+   * it knew when it called the settings stale. So a counters' store that lost its data, or hears nothing since whoever
+   * changed the settings is gone, follows within a second.
+   *
+   * @param revision of the settings that were read
+   * @param seen the revision that the quota store knew; `''`: none
+   */
+  reannounce(revision: string, seen: string): Promise<void>
   /** Calls `listener` within a second after changes announced by any process, until the returned function is called. */
   watch(listener: (change: SettingsChange) => void): () => void
   /** Closes the connections. */
   close(): void
 }
 
+const parseOptions = /* @__PURE__ */ keyOptionsParser('redisBroadcast()')
+
+const ANNOUNCE = scriptOf([revision, announce], 0)
+
+/** As many characters as the decision script compares. */
+const REVISION = /^[\w-]{0,22}$/
+
 /** @throws {QuotaError} `invalid_options` naming every fault */
 export function redisBroadcast(options: RedisSettingsOptions): RedisBroadcast {
-  const { client, prefix } = parseOptions('redisBroadcast()', settingsOptions, options)
+  const { client, prefix } = parseOptions(options)
   const keys = new SettingsKeys(prefix)
-  /** The highest version whose announcement failed. */
-  let unheard: number | undefined
+  /** The revision whose announcement failed last. */
+  let unheard: string | undefined
 
   const feed = new ChangeFeed(client, keys.changes, () => {
-    if (unheard === undefined) return
-    const version = unheard
-    unheard = undefined
-    // What fails again is kept again.
-    send(version, false, { kind: 'everything' }).catch(() => undefined)
+    // What fails again is kept again. Were it old by now, those who know better announce theirs over it.
+    if (unheard !== undefined) void announceNow(unheard, { kind: 'everything' }).catch(() => undefined)
   })
 
-  async function send(version: number, force: boolean, change: SettingsChange): Promise<void> {
+  async function send(expected: readonly [string, string], now: string, change: SettingsChange): Promise<void> {
+    if (!REVISION.test(now))
+      throw storeError('a revision is text as newRevision() makes it, and cannot be announced else')
+    const words = [...expected, now, newRevision(), JSON.stringify(change)]
+    await carryOut(feed.commands, (line) => line.send('EVAL', ANNOUNCE.text, 2, keys.settings, keys.changes, ...words))
+  }
+
+  async function announceNow(now: string, change: SettingsChange): Promise<void> {
+    unheard = undefined
     try {
-      const words = [String(version), force ? '1' : '', JSON.stringify(change)]
-      await carryOut(feed.commands, (redis) => redis.eval(announce, 2, keys.settings.version, keys.changes, ...words))
+      await send(['', ''], now, change)
     } catch (error) {
-      unheard = Math.max(unheard ?? 0, version)
+      unheard ??= now
       throw error
     }
   }
 
   return {
-    announce: (version, change) => send(version, change.kind === 'everything', change),
+    announce: announceNow,
+    reannounce: (now, seen) => send(['1', seen], now, { kind: 'everything' }),
     watch: (listener) => feed.watch(listener),
     close: () => feed.close(),
   }

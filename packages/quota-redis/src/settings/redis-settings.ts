@@ -1,25 +1,29 @@
-/// <reference path="../lua.d.ts" />
-import type {
-  Settings,
-  SettingsChange,
-  SettingsStore,
-  SubjectSettings,
-  VersionedSettings,
-  VersionedSubjectSettings,
-  WriteOptions,
-  WriteReply,
-} from '@scoregw/quota'
-import { carryOut } from '../client/carry-out.ts'
-import { parseOptions } from '../client/options.ts'
-import { storeError } from '../store/errors.ts'
+import {
+  type AsyncSettingsStore,
+  newRevision,
+  type SettingsChange,
+  type StoredDocument,
+  type StoreWriteOptions,
+  type WriteReply,
+} from '@scoregw/quota/store'
+import { carryOut } from '../line/carry-out.ts'
+import { textOf } from '../line/line.ts'
+import revision from '../lua/revision.lua'
+import { scriptOf } from '../lua/script.ts'
+import { keyOptionsParser } from '../store/key-options.ts'
 import { ChangeFeed } from './change-feed.ts'
-import { type RedisSettingsOptions, settingsOptions } from './options.ts'
-import { type DocumentKeys, SettingsKeys } from './settings-keys.ts'
+import type { RedisSettingsOptions } from './options.ts'
+import { SettingsKeys } from './settings-keys.ts'
+import { storedDocument } from './stored-text.ts'
 import write from './write.lua'
 
-/** A {@link SettingsStore} in Redis, shared by all processes that name the same server and prefix. */
-export interface RedisSettings extends SettingsStore {
-  readonly sync: false
+/** An {@link AsyncSettingsStore} in Redis, shared by all processes that name the same server and prefix. */
+export interface RedisSettings extends AsyncSettingsStore {
+  readonly isMarked: true
+  read(): Promise<StoredDocument | undefined>
+  write(document: unknown, options: StoreWriteOptions): Promise<WriteReply>
+  readSubject(layer: string, key: string): Promise<StoredDocument | undefined>
+  writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply>
   /** Closes the connections; calls that come later or are under way reject. */
   close(): void
 }
@@ -27,18 +31,23 @@ export interface RedisSettings extends SettingsStore {
 /**
  * Settings in Redis. A change is written whole or not at all, and heard of by every process within a second, also when
  * its message is lost. Calls reject with the client's error or `store_error` while the server does not answer; a write
- * that rejects may have happened all the same, so read before writing again.
+ * that rejects may have happened all the same, so read before writing again. `by` is not kept.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function redisSettings(options: RedisSettingsOptions): RedisSettings {
-  const { client, prefix } = parseOptions('redisSettings()', settingsOptions, options)
+  const { client, prefix } = parseOptions(options)
   const keys = new SettingsKeys(prefix)
   return new Store(new ChangeFeed(client, keys.changes), keys)
 }
 
+const parseOptions = /* @__PURE__ */ keyOptionsParser('redisSettings()')
+
+const WRITE = scriptOf([revision, write], 0)
+
 class Store implements RedisSettings {
   readonly sync = false
+  readonly isMarked = true
   readonly #feed: ChangeFeed
   readonly #keys: SettingsKeys
 
@@ -47,27 +56,20 @@ class Store implements RedisSettings {
     this.#keys = keys
   }
 
-  async read(): Promise<VersionedSettings | undefined> {
-    const stored = await this.#read(this.#keys.settings)
-    return stored as VersionedSettings | undefined
+  read(): Promise<StoredDocument | undefined> {
+    return this.#read(this.#keys.settings)
   }
 
-  async readSubject(layer: string, key: string): Promise<VersionedSubjectSettings | undefined> {
-    const stored = await this.#read(this.#keys.subject(layer, key))
-    return stored as VersionedSubjectSettings | undefined
+  readSubject(layer: string, key: string): Promise<StoredDocument | undefined> {
+    return this.#read(this.#keys.subject(layer, key))
   }
 
-  write(settings: Settings, options: WriteOptions): Promise<WriteReply> {
-    return this.#write(this.#keys.settings, settings, options, { kind: 'settings' })
+  write(document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
+    return this.#write(this.#keys.settings, document, options, { kind: 'settings' })
   }
 
-  writeSubject(
-    layer: string,
-    key: string,
-    settings: SubjectSettings | null,
-    options: WriteOptions,
-  ): Promise<WriteReply> {
-    return this.#write(this.#keys.subject(layer, key), settings, options, { kind: 'subject', layer, key })
+  writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
+    return this.#write(this.#keys.subject(layer, key), document, options, { kind: 'subject', layer, key })
   }
 
   watch(listener: (change: SettingsChange) => void): () => void {
@@ -78,35 +80,24 @@ class Store implements RedisSettings {
     this.#feed.close()
   }
 
-  /** A document with its version, both of one instant. */
-  async #read({ document, version }: DocumentKeys): Promise<object | undefined> {
-    const [text, number] = await carryOut(this.#feed.commands, (redis) => redis.mget(document, version))
-    if (typeof text !== 'string') return undefined
-    return { ...parse(document, text), version: Number(number) }
+  async #read(key: string): Promise<StoredDocument | undefined> {
+    const stored = await carryOut(this.#feed.commands, (line) => line.send('GET', key))
+    return storedDocument(stored as Buffer | null)
   }
 
   async #write(
-    { document, version }: DocumentKeys,
-    settings: Settings | SubjectSettings | null,
-    { ifVersion }: WriteOptions,
+    key: string,
+    document: unknown,
+    { ifRevision }: StoreWriteOptions,
     change: SettingsChange,
   ): Promise<WriteReply> {
-    const keys = [document, version, this.#keys.changes]
-    const words = [
-      ifVersion === undefined ? '' : String(ifVersion),
-      settings === null ? '' : JSON.stringify(settings),
-      JSON.stringify(change),
-    ]
-    const reply = await carryOut(this.#feed.commands, (redis) => redis.eval(write, 3, ...keys, ...words))
-    const [written, stored] = reply as [number, number]
-    return { written: written === 1, version: stored }
-  }
-}
-
-function parse(key: string, text: string): object {
-  try {
-    return JSON.parse(text) as object
-  } catch (error) {
-    throw storeError(`the settings at ${key} are not JSON`, error)
+    const expected = ifRevision === undefined ? ['', ''] : ['1', ifRevision]
+    const json = document === null ? '' : JSON.stringify(document)
+    const words = [...expected, newRevision(), json, JSON.stringify(change)]
+    const reply = await carryOut(this.#feed.commands, (line) =>
+      line.send('EVAL', WRITE.text, 2, key, this.#keys.changes, ...words),
+    )
+    const [written, version, stored] = reply as readonly [number, number, Buffer]
+    return { written: written === 1, version, revision: textOf(stored)! }
   }
 }

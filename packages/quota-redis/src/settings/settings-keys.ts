@@ -3,36 +3,24 @@
  *
  * | key | holds |
  * |---|---|
- * | `{prefix}:settings` | the settings, as JSON |
- * | `{prefix}:settings:version` | their version, a decimal number; the decision script reads it |
- * | `{prefix}:settings:changes` | how many changes there were, of settings or subjects; also the channel's name |
- * | `{prefix}:subject:<layer>:<key>` | one subject's settings, as JSON; absent when removed |
- * | `{prefix}:subject:<layer>:<key>:version` | their last version, kept when they are removed |
+ * | `{prefix}:settings` | the settings: revision, version and JSON, with a space between; or a revision announced |
+ * | `{prefix}:settings:changes` | the last change, of settings or subjects, as random text; also the channel's name |
+ * | `{prefix}:subject:<layer>:<key>` | one subject's settings, likewise; the version alone when they are removed |
  */
 export class SettingsKeys {
-  readonly settings: DocumentKeys
+  readonly settings: string
   readonly changes: string
   readonly #prefix: string
 
   constructor(prefix: string) {
     this.#prefix = `{${prefix}}`
-    this.settings = documentKeys(`${this.#prefix}:settings`)
+    this.settings = `${this.#prefix}:settings`
     this.changes = `${this.#prefix}:settings:changes`
   }
 
-  subject(layer: string, key: string): DocumentKeys {
-    return documentKeys(`${this.#prefix}:subject:${encode(layer)}:${encode(key)}`)
+  subject(layer: string, key: string): string {
+    return `${this.#prefix}:subject:${encode(layer)}:${encode(key)}`
   }
-}
-
-/** Where one document is, and its version. */
-export interface DocumentKeys {
-  readonly document: string
-  readonly version: string
-}
-
-function documentKeys(document: string): DocumentKeys {
-  return { document, version: `${document}:version` }
 }
 
 /**

@@ -1,23 +1,26 @@
--- Writes or removes one document if its version is the one expected, and tells those who watch.
--- KEYS[1] the document  KEYS[2] its version  KEYS[3] the counter of changes, also the channel's name
--- ARGV[1] the version expected, or '' for any; 0: nothing is stored
--- ARGV[2] the document as JSON, or '' to remove it
--- ARGV[3] the change as JSON
--- Reply: { 1, the version now stored } when written, { 0, the version now stored } when not; 0: nothing is stored.
+-- Writes or removes one document if its revision is the one expected, and tells those who watch.
+-- KEYS[1] the document  KEYS[2] the last change, also the channel's name
+-- ARGV[1] '1': only over the revision that follows  ARGV[2] the revision expected; '': nothing is stored
+-- ARGV[3] the new revision  ARGV[4] the document as JSON, or '' to remove it
+-- ARGV[5] the change as JSON
+-- Reply: { 1 when written, the version now stored, its revision }; 0 and '': nothing is stored.
+--
+-- The key holds revision, a space, version, a space, and the document; of a removed one the version alone, so that it goes
+-- on counting. The last change is the revision that it gave, and a message names the change before it as well.
 
-local last = tonumber(redis.call('GET', KEYS[2]) or 0)
-local stored = 0
-if redis.call('EXISTS', KEYS[1]) == 1 then stored = last end
-if ARGV[1] ~= '' and tonumber(ARGV[1]) ~= stored then return { 0, stored } end
+local value = redis.call('GET', KEYS[1]) or ''
+local stored, version = revision_of(string.sub(value, 1, REVISION_BYTES)), tonumber(string.match(value, '^%S+ (%d+) ')) or 0
+local removed = string.match(value, '^(%d+)$')
+if removed then stored = '' end
+if ARGV[1] == '1' and ARGV[2] ~= stored then return { 0, version, stored } end
 
+version = (tonumber(removed) or version) + 1
+local next_value = string.format('%.0f', version)
+if ARGV[4] ~= '' then next_value = ARGV[3] .. ' ' .. next_value .. ' ' .. ARGV[4] end
 -- The first write is a SET: a server that is out of memory refuses the script whole.
-redis.call('SET', KEYS[2], string.format('%d', last + 1))
-if ARGV[2] == '' then
-  redis.call('DEL', KEYS[1])
-else
-  redis.call('SET', KEYS[1], ARGV[2])
-end
-local change = redis.call('INCR', KEYS[3])
-redis.call('PUBLISH', KEYS[3], string.format('%d ', change) .. ARGV[3])
-if ARGV[2] == '' then return { 1, 0 } end
-return { 1, last + 1 }
+redis.call('SET', KEYS[1], next_value)
+local before = redis.call('GET', KEYS[2]) or ''
+redis.call('SET', KEYS[2], ARGV[3])
+redis.call('PUBLISH', KEYS[2], before .. ' ' .. ARGV[3] .. ' ' .. ARGV[5])
+if ARGV[4] == '' then return { 1, 0, '' } end
+return { 1, version, ARGV[3] }

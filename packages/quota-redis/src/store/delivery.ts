@@ -1,20 +1,23 @@
-import { QuotaError } from '@scoregw/quota'
-import type { OwnClient } from '../client/client-types.ts'
-import type { Batch, ScriptReply } from './batch.ts'
+import { notDone } from '@scoregw/quota/store'
+import { refusal, storeError, verdictOf } from '../line/errors.ts'
+import type { Line } from '../line/line.ts'
+import type { Script } from '../lua/script.ts'
+import type { Batch } from '../operations/batch.ts'
+import type { DecideReply } from '../operations/decide.ts'
+import type { Operation } from '../operations/operation.ts'
 import { Deadline } from './deadline.ts'
-import { notDone, storeError, verdictOf } from './errors.ts'
 import { callScript } from './script-call.ts'
-import type { Step } from './steps.ts'
 
 /** Pause before a call that was not carried out, or carries ids, is made again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 
 /** What deliveries have in common. */
 export interface DeliveryContext {
-  readonly connection: OwnClient
+  readonly line: Line
+  readonly script: Script
   readonly deadlineMs: number
-  /** Makes a batch of steps that are sent again. */
-  readonly rebatch: (steps: readonly Step[]) => Batch
+  /** Makes a batch of operations that are sent again. */
+  readonly rebatch: (operations: readonly Operation[]) => Batch
   /** Hears whether the server answered; of each delivery once. */
   readonly answered: () => void
   readonly unanswered: (error: unknown) => void
@@ -22,12 +25,14 @@ export interface DeliveryContext {
 
 /**
  * One batch on its way, within a deadline. A call that was certainly not carried out is made again while there is time;
- * one that may have been is never made again, but for the steps that carry an id.
+ * one that may have been is never made again, but for the operations that carry an id.
  */
 export class Delivery {
   readonly #context: DeliveryContext
   readonly #deadline: Deadline
   #batch: Batch
+  /** Whether something was written of which nobody knows that it was not carried out. */
+  #mayBeDone = false
   /** What became of the last attempt. */
   #error: unknown
 
@@ -36,28 +41,36 @@ export class Delivery {
     this.#batch = batch
     this.#deadline = new Deadline(context.deadlineMs, () => {
       context.unanswered(this.#error)
-      this.#batch.fail(storeError(`Redis gave no answer within ${context.deadlineMs} ms`, this.#error))
+      const error = storeError(`Redis gave no answer within ${context.deadlineMs} ms`, this.#error)
+      this.#batch.fail(this.#mayBeDone ? error : notDone(error))
     })
   }
 
-  /** Never rejects. When it resolves, every step is answered or failed and nothing is under way. */
+  /** Never rejects. When it resolves, every operation is answered or failed and nothing is under way. */
   async run(): Promise<void> {
     while (!(await this.#attempt())) await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
   }
 
   /** Whether that was the last one. */
   async #attempt(): Promise<boolean> {
+    const { line, script } = this.#context
+    const doubtBefore = this.#mayBeDone
+    const onSend = () => {
+      this.#mayBeDone = true
+    }
     try {
-      this.#answered(await callScript(this.#context.connection, this.#batch, this.#deadline))
+      const call = { script, args: this.#batch.args(), deadline: this.#deadline, onSend }
+      this.#answered((await callScript(line, call)) as unknown as DecideReply)
       return true
     } catch (error) {
       this.#error = error
+      if (verdictOf(error) !== 'in-doubt') this.#mayBeDone = doubtBefore
       return this.#failed(error)
     }
   }
 
-  #answered(reply: ScriptReply): void {
-    // A late answer is an answer too: its steps give back what they were admitted for.
+  #answered(reply: DecideReply): void {
+    // A late answer is an answer too: its operations give back what they were admitted for.
     if (this.#deadline.met()) this.#context.answered()
     try {
       this.#batch.answer(reply)
@@ -70,20 +83,21 @@ export class Delivery {
     const verdict = verdictOf(error)
     if (verdict === 'refused') {
       if (this.#deadline.met()) this.#context.answered()
-      this.#batch.fail(notDone(error instanceof QuotaError ? error : storeError('Redis refused the work', error)))
+      const refused = refusal(error, 'Redis')
+      this.#batch.fail(this.#mayBeDone ? refused : notDone(refused))
       return true
     }
     if (verdict === 'in-doubt') this.#keepRepeatable(error)
-    if (this.#batch.steps.length > 0) return this.#deadline.isOver
+    if (this.#batch.operations.length > 0) return this.#deadline.isOver
     if (this.#deadline.met()) this.#context.unanswered(error)
     return true
   }
 
-  /** Fails the steps that may have been carried out and cannot be asked about. */
+  /** Fails the operations that may have been carried out and cannot be asked about. */
   #keepRepeatable(cause: unknown): void {
     const error = storeError('the connection to Redis broke before the answer', cause)
-    const { steps } = this.#batch
-    for (const step of steps) if (!step.repeatable) step.fail(error)
-    this.#batch = this.#context.rebatch(steps.filter((step) => step.repeatable))
+    const { operations } = this.#batch
+    for (const operation of operations) if (!operation.repeatable) operation.fail(error)
+    this.#batch = this.#context.rebatch(operations.filter(({ repeatable }) => repeatable))
   }
 }

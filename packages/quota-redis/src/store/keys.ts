@@ -1,55 +1,75 @@
 import { createHash } from 'node:crypto'
-import { layerKey, type StoreSchema, type Subject } from '@scoregw/quota'
+import { QuotaError } from '@scoregw/quota'
+import { idOwnerKey, Layout, layerKey, type StoreSchema, type Subject } from '@scoregw/quota/store'
 
 /**
- * The names of a policy's keys. All begin with `{prefix}`, so that they share a slot, and a fingerprint of the windows,
- * categories and layers, so that a row is never read as another schema's.
+ * The names of the keys of a policy's counters. All begin with `{prefix}`, so that they share a slot. Tables go by names:
+ * counters are the same under every policy that has a layer and a category of these names.
  *
  * | key | holds |
  * |---|---|
- * | `{prefix}:settings:version` | version of the settings in force, shared by all schemas |
- * | `{prefix}FFFF<table>:<subject>` | row of one layer and category; `!` for `:` where the subject is not well-formed text |
- * | `{prefix}FFFF$<category>:<layers>` | book of leases, where the shared layers are leased |
- * | `{prefix}FFFF#<category>:<length>:<subject>..<id>` | record of a reservation's id |
+ * | `{prefix}:settings` | the settings in force, beginning with their revision, or the revision announced |
+ * | `{prefix}:limits` | the lists of limits that rows and records name, by their hash |
+ * | `{prefix}TTTTT:<subject>` | row of one layer and category; `!` for `:` where the subject is not well-formed text |
+ * | `{prefix}$TTTTT` | book of leases, where the shared layers are leased |
+ * | `{prefix}#TTTTT<length>:<subject>..<id>` | record of a reservation's id |
+ *
+ * `TTTTT` stands for five characters of a hash of names: of a layer and a category; of a category and the shared layers;
+ * of a category.
  */
 export class Keys {
-  readonly settingsVersion: string
-  readonly #schema: StoreSchema
+  readonly schema: StoreSchema
+  readonly layout: Layout
+  readonly settings: string
+  readonly lists: string
   readonly #start: string
-  /** Up to and with the colon, by `layer * categories + category`. */
+  /** Up to the colon, by `layer * categories + category`. */
   readonly #tables: readonly string[]
 
+  /** @throws {QuotaError} `store_mismatch` */
   constructor(prefix: string, schema: StoreSchema) {
-    const { windows, categories, layers } = schema
-    const fingerprint = createHash('sha256')
-      .update(JSON.stringify([windows, categories, layers]))
-      .digest('base64url')
-    this.#schema = schema
-    this.#start = `{${prefix}}${fingerprint.slice(0, 4)}`
-    this.settingsVersion = `{${prefix}}:settings:version`
-    this.#tables = layers.flatMap((_, layer) =>
-      categories.map((__, category) => `${this.#start}${layer * categories.length + category}`),
-    )
+    this.schema = schema
+    this.layout = new Layout(schema.windows)
+    this.#start = `{${prefix}}`
+    this.settings = `${this.#start}:settings`
+    this.lists = `${this.#start}:limits`
+    const { layers, categories } = schema
+    this.#tables = layers.flatMap(({ name }) => categories.map((category) => this.#start + hashOf(name, category)))
+    if (new Set(this.#tables).size < this.#tables.length) {
+      const message = 'two layers and categories have names that this store cannot tell apart: rename one of them'
+      throw new QuotaError('store_mismatch', message)
+    }
   }
 
   row(layer: number, category: number, subject: Subject): string {
-    const key = layerKey(this.#schema.layers[layer]!, subject)
-    const table = this.#tables[layer * this.#schema.categories.length + category]!
+    const key = layerKey(this.schema.layers[layer]!, subject)
+    const table = this.#tables[layer * this.schema.categories.length + category]!
     return isWellFormed(key) ? `${table}:${key}` : `${table}!${utf16Hex(key)}`
   }
 
   /** The book of leases of one category and some shared layers. */
   book(category: number, layers: readonly number[]): string {
-    return `${this.#start}$${category}:${layers.join()}`
+    const names = layers.map((layer) => this.schema.layers[layer]!.name)
+    return `${this.#start}$${hashOf(this.schema.categories[category]!, ...names)}`
   }
 
-  /** Lengths tell where a subject ends, so that no two (subject, id) share a key whatever characters they hold. */
+  /** The length tells where a subject ends, so that no two (subject, id) share a key whatever characters they hold. */
   record(category: number, subject: Subject, id: string): string {
-    const own = this.#schema.layers.filter((layer) => !layer.shared).map((layer) => layerKey(layer, subject))
-    const parts = own.map((key) => `${safe(key).length}:${safe(key)}`)
-    return `${this.#start}#${category}:${parts.join('')}${safe(id)}`
+    const owner = safe(idOwnerKey(this.schema, subject))
+    return `${this.#start}#${hashOf(this.schema.categories[category]!)}${owner.length}:${owner}${safe(id)}`
   }
 }
+
+function hashOf(...names: readonly string[]): string {
+  const known = JSON.stringify(names)
+  const hash = HASHES.get(known) ?? createHash('sha256').update(known).digest('base64url').slice(0, 5)
+  if (HASHES.size < MAX_HASHES) HASHES.set(known, hash)
+  return hash
+}
+
+/** Hashes of names: every record of an id asks for one. */
+const HASHES = new Map<string, string>()
+const MAX_HASHES = 10_000
 
 /** Text that survives UTF-8: as it is, or in hexadecimal behind a mark that well-formed text gets doubled. */
 function safe(text: string): string {

@@ -1,8 +1,17 @@
 import type { Clock } from '@scoregw/quota'
-import * as z from 'zod'
-import type { RedisClient } from '../client/client-types.ts'
-import type { EvictionPolicy, RedisLogger } from '../client/eviction-policy.ts'
-import { clientOption, parseOptions, prefixOption } from '../client/options.ts'
+import {
+  aClock,
+  type Checks,
+  having,
+  oneOf,
+  optional,
+  optionsParser,
+  wholeNumber,
+  withDefault,
+} from '@scoregw/quota/options'
+import type { EvictionPolicy, RedisLogger } from '../line/eviction-policy.ts'
+import type { RedisClient } from '../line/line.ts'
+import { keyChecks, WORDS } from './key-options.ts'
 
 /** What {@link redisStore} takes. */
 export interface RedisStoreOptions {
@@ -44,25 +53,27 @@ export type ParsedRedisStoreOptions = RedisStoreOptions & {
   readonly evictionPolicy: EvictionPolicy
 }
 
-function having<T>(method: keyof T & string, error: string): z.ZodType<T> {
-  return z.custom<T>((value) => typeof (value as Record<string, unknown> | undefined)?.[method] === 'function', {
-    error,
-  })
+function checks(): Checks<ParsedRedisStoreOptions> {
+  return {
+    ...keyChecks(),
+    // Above a second a silent line is given up before the deadline.
+    deadlineMs: withDefault(wholeNumber(10, 1_000, 'milliseconds'), 150),
+    evictionPolicy: withDefault(oneOf<EvictionPolicy>('require-noeviction', 'warn'), 'require-noeviction'),
+    logger: optional(having<RedisLogger>(['warn'], 'a logger')),
+    testClock: optional(aClock()),
+  }
 }
-
-const schema: z.ZodType<ParsedRedisStoreOptions> = z.strictObject({
-  client: clientOption,
-  prefix: prefixOption.default('quota'),
-  // Above a second a silent line is given up before the deadline.
-  deadlineMs: z.int().min(10).max(1_000).default(150),
-  evictionPolicy: z
-    .enum(['require-noeviction', 'warn'], { error: 'expected require-noeviction or warn' })
-    .default('require-noeviction'),
-  logger: having<RedisLogger>('warn', 'expected a logger: an object with warn()').optional(),
-  testClock: having<Clock>('now', 'expected a clock: an object with now(), epoch milliseconds').optional(),
-})
 
 /** @throws {QuotaError} `invalid_options` naming every fault */
-export function parseRedisStoreOptions(options: RedisStoreOptions): ParsedRedisStoreOptions {
-  return parseOptions('redisStore()', schema, options)
-}
+export const parseRedisStoreOptions: (options: unknown) => ParsedRedisStoreOptions = /* @__PURE__ */ optionsParser(
+  'redisStore()',
+  checks,
+  { words: WORDS },
+)
+
+/** @throws {QuotaError} `invalid_options` naming every fault */
+export const parseLeasedStoreOptions: (options: unknown) => ParsedRedisStoreOptions = /* @__PURE__ */ optionsParser(
+  'leasedRedisStore()',
+  checks,
+  { words: WORDS },
+)

@@ -1,6 +1,6 @@
-import type { Batch } from './batch.ts'
-import { ReadStep, ResetStep, SettleStep, type Step, TakeStep, UndoStep } from './steps.ts'
-import type { Turn } from './turn.ts'
+import type { Batch } from '../operations/batch.ts'
+import type { Operation } from '../operations/operation.ts'
+import type { Tick } from './tick.ts'
 
 /** Fewest and most operations that one script call is filled up to. */
 const FEWEST = 32
@@ -11,29 +11,29 @@ const MOST = 256
  */
 const CALLS_UNDER_WAY = 3
 
-/** Gathers what is asked for in one turn of the event loop, so that it goes out together; nobody waits longer. */
+/** Gathers what is asked for in one tick of the event loop, so that it goes out together; nobody waits longer. */
 export class Outbox {
-  readonly #turn: Turn
+  readonly #tick: Tick
   readonly #newBatch: () => Batch
   readonly #send: (batch: Batch) => void
   readonly #underWay: () => number
   #batch: Batch | undefined
 
   /** @param underWay how many operations wait for their answers now */
-  constructor(turn: Turn, newBatch: () => Batch, send: (batch: Batch) => void, underWay: () => number) {
-    this.#turn = turn
+  constructor(tick: Tick, newBatch: () => Batch, send: (batch: Batch) => void, underWay: () => number) {
+    this.#tick = tick
     this.#newBatch = newBatch
     this.#send = send
     this.#underWay = underWay
   }
 
-  add(step: Step): void {
+  add(operation: Operation): void {
     if (this.#batch === undefined) {
       this.#batch = this.#newBatch()
-      this.#turn.atEnd(() => this.flush())
+      this.#tick.atEnd(() => this.flush())
     }
-    addTo(this.#batch, step)
-    if (this.#batch.isFull || this.#batch.steps.length >= this.#enough()) this.flush()
+    this.#batch.add(operation)
+    if (this.#batch.isFull || this.#batch.operations.length >= this.#enough()) this.flush()
   }
 
   #enough(): number {
@@ -45,12 +45,4 @@ export class Outbox {
     this.#batch = undefined
     if (batch !== undefined) this.#send(batch)
   }
-}
-
-export function addTo(batch: Batch, step: Step): void {
-  if (step instanceof TakeStep) batch.take(step)
-  else if (step instanceof ReadStep) batch.read(step)
-  else if (step instanceof SettleStep) batch.settle(step)
-  else if (step instanceof UndoStep) batch.undo(step)
-  else if (step instanceof ResetStep) batch.reset(step)
 }

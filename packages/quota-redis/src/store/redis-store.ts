@@ -1,31 +1,41 @@
-import {
-  QuotaError,
-  type QuotaStore,
-  type ReadReply,
-  type ReadRequest,
-  type ResetRequest,
-  type SettleRequest,
-  type StoreSchema,
-  type TakeReply,
-  type TakeRequest,
-} from '@scoregw/quota'
-import type { OwnClient } from '../client/client-types.ts'
-import { ownClient } from '../client/own-client.ts'
-import { Lane } from './lane.ts'
+import type {
+  AsyncCounters,
+  AsyncStore,
+  ReadReply,
+  ReadRequest,
+  ResetRequest,
+  SettleRequest,
+  StoreSchema,
+  TakeReply,
+  TakeRequest,
+} from '@scoregw/quota/store'
+import type { Line } from '../line/line.ts'
+import { lineTo } from '../line/lines.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
-import { Turn } from './turn.ts'
+import { Shard } from './shard.ts'
+import { Tick } from './tick.ts'
 
-/** A {@link QuotaStore} on one Redis, where many processes share the counters. */
-export interface RedisStore extends QuotaStore {
-  readonly sync: false
-  /** @throws {QuotaError} `store_error` when the call was not answered in time, or nobody knows what became of it */
+/** Counters of one policy in Redis. */
+export interface RedisCounters extends AsyncCounters {
+  /**
+   * @throws {QuotaError} `store_error` when the call was not answered in time, or nobody knows what became of it;
+   *   `damaged_row` when a row or record that it needs cannot be read
+   */
   take(request: TakeRequest): Promise<TakeReply>
-  /** @throws {QuotaError} `store_error` */
+  /** @throws {QuotaError} `store_error`, `damaged_row` */
   read(request: ReadRequest): Promise<ReadReply>
-  /** @throws {QuotaError} `store_error`; the tokens may have been given back all the same */
+  /** @throws {QuotaError} `store_error`; the tokens may have been given back all the same. `damaged_row` */
   settle(request: SettleRequest): Promise<void>
-  /** @throws {QuotaError} `store_error`; the windows may have been closed all the same */
+  /** Mends rows that cannot be read. @throws {QuotaError} `store_error`; the windows may have been closed all the same */
   reset(request: ResetRequest): Promise<void>
+}
+
+/** An {@link AsyncStore} on one Redis, where many processes share the counters. */
+export interface RedisStore extends AsyncStore {
+  readonly sync: false
+  readonly deadlineMs: number
+  /** Counters of a policy. Several may be open at once; where names agree, they are the same counters. */
+  open(schema: StoreSchema): RedisCounters
   /**
    * Resolves when the server is connected and may be used. Calls need not wait for it.
    * @throws {QuotaError} `store_error` when it cannot be reached now, `unsafe_eviction`
@@ -50,43 +60,35 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
 
 class Store implements RedisStore {
   readonly sync = false
+  readonly deadlineMs: number
   readonly #options: ParsedRedisStoreOptions
-  readonly #connection: OwnClient
-  #schema: StoreSchema | undefined
-  #lane: Lane | undefined
+  readonly #line: Line
+  readonly #tick = new Tick((send) => send())
+  readonly #shards: Shard[] = []
   #closing: Promise<void> | undefined
 
   constructor(options: ParsedRedisStoreOptions) {
-    const { client, prefix, evictionPolicy, logger } = options
+    const { client, prefix, evictionPolicy, logger, deadlineMs } = options
+    this.deadlineMs = deadlineMs
     this.#options = options
-    this.#connection = ownClient(client, { key: `{${prefix}}`, evictionPolicy, logger })
+    this.#line = lineTo(client, `{${prefix}}`, { evictionPolicy, logger })
   }
 
-  attach(schema: StoreSchema): void {
-    this.#schema = sameSchema(this.#schema, schema)
+  open(schema: StoreSchema): RedisCounters {
     const { prefix, deadlineMs, testClock } = this.#options
-    const turn = new Turn((send) => send())
-    this.#lane ??= new Lane({ connection: this.#connection, prefix, schema, deadlineMs, testClock, turn })
-  }
-
-  take(request: TakeRequest): Promise<TakeReply> {
-    return this.#lane!.take(request)
-  }
-
-  read(request: ReadRequest): Promise<ReadReply> {
-    return this.#lane!.read(request)
-  }
-
-  async settle(request: SettleRequest): Promise<void> {
-    await this.#lane!.settle(request)
-  }
-
-  reset(request: ResetRequest): Promise<void> {
-    return this.#lane!.reset(request)
+    const shard = new Shard({ line: this.#line, prefix, schema, deadlineMs, testClock, tick: this.#tick })
+    if (this.#closing !== undefined) void shard.close()
+    this.#shards.push(shard)
+    return {
+      take: (request) => shard.take(request),
+      read: (request) => shard.read(request),
+      settle: async (request) => void (await shard.settle(request)),
+      reset: (request) => shard.reset(request),
+    }
   }
 
   ready(): Promise<void> {
-    return this.#connection.ready()
+    return this.#line.ready()
   }
 
   close(): Promise<void> {
@@ -95,14 +97,7 @@ class Store implements RedisStore {
   }
 
   async #close(): Promise<void> {
-    await this.#lane?.close()
-    this.#connection.close()
+    await Promise.all(this.#shards.map((shard) => shard.close()))
+    this.#line.close()
   }
-}
-
-/** @throws {QuotaError} `store_mismatch` */
-export function sameSchema(known: StoreSchema | undefined, schema: StoreSchema): StoreSchema {
-  if (known === undefined || JSON.stringify(known) === JSON.stringify(schema)) return schema
-  const message = 'this Redis store already serves a policy with other windows, categories or layers'
-  throw new QuotaError('store_mismatch', message)
 }

@@ -1,45 +1,38 @@
-/// <reference path="../lua.d.ts" />
-import { createHash } from 'node:crypto'
-import type { Redis } from 'ioredis'
-import type { OwnClient } from '../client/client-types.ts'
-import script from '../script/decide.lua'
-import type { Batch, ScriptReply } from './batch.ts'
+import { isReplyOf, storeError } from '../line/errors.ts'
+import type { Line, Reply } from '../line/line.ts'
+import type { Script } from '../lua/script.ts'
 import type { Deadline } from './deadline.ts'
-import { isUnknownScript, storeError } from './errors.ts'
 
-const SHA = createHash('sha1').update(script).digest('hex')
-
-/** Has the server carry out a batch, once. Nothing is sent after the deadline. */
-export async function callScript(connection: OwnClient, batch: Batch, deadline: Deadline): Promise<ScriptReply> {
-  if (!connection.usable) await Promise.race([connection.ready(), deadline.settled])
-  if (deadline.isOver) throw storeError('not connected to Redis')
-  const call = { args: batch.args(), deadline }
-  try {
-    return await callOn(connection.redis, { ...call, asking: false })
-  } catch (error) {
-    const asked = await Promise.race([connection.askedServer(error)?.catch(() => undefined), deadline.settled])
-    if (asked === undefined || deadline.isOver) throw error
-    return await callOn(asked, { ...call, asking: true })
-  }
-}
-
-interface Call {
+/** A script call on its way. */
+export interface ScriptCall {
+  readonly script: Script
+  /** Number of keys, keys and arguments. */
   readonly args: readonly string[]
   readonly deadline: Deadline
-  /** Whether the server is asked for keys that are on their way to it. */
-  readonly asking: boolean
+  /** Called just before it is written, each time. */
+  readonly onSend: () => void
 }
 
-async function callOn(redis: Redis, { args, deadline, asking }: Call): Promise<ScriptReply> {
-  const evaluate = (command: 'EVAL' | 'EVALSHA', what: string): Promise<ScriptReply> => {
-    // Counts for the one command that follows on the connection; where it fails, that fails as well.
-    if (asking) redis.asking().catch(() => undefined)
-    return redis.callBuffer(command, what, ...args) as unknown as Promise<ScriptReply>
-  }
+/** Has the server carry out a script, once. Nothing is sent after the deadline. */
+export async function callScript(line: Line, call: ScriptCall): Promise<Reply> {
+  const { deadline } = call
+  if (!line.usable) await Promise.race([line.ready(), deadline.settled])
+  if (deadline.isOver) throw storeError('not connected to Redis')
   try {
-    return await evaluate('EVALSHA', SHA)
+    return await evaluate(line, call)
   } catch (error) {
-    if (!isUnknownScript(error) || deadline.isOver) throw error
-    return await evaluate('EVAL', script)
+    const asked = await Promise.race([line.asked(error)?.catch(() => undefined), deadline.settled])
+    if (asked === undefined || deadline.isOver) throw error
+    return await evaluate(asked, call)
+  }
+}
+
+async function evaluate(line: Line, { script, args, deadline, onSend }: ScriptCall): Promise<Reply> {
+  onSend()
+  try {
+    return await line.send('EVALSHA', script.sha, ...args)
+  } catch (error) {
+    if (!isReplyOf(error, 'NOSCRIPT') || deadline.isOver) throw error
+    return await line.send('EVAL', script.text, ...args)
   }
 }

@@ -1,9 +1,8 @@
-import type { OwnClient } from '../client/client-types.ts'
-import type { Batch } from './batch.ts'
+import { notDone } from '@scoregw/quota/store'
+import { storeError } from '../line/errors.ts'
+import type { Batch } from '../operations/batch.ts'
 import { Breaker } from './breaker.ts'
 import { Delivery, type DeliveryContext } from './delivery.ts'
-import { notDone, storeError } from './errors.ts'
-import type { Step } from './steps.ts'
 
 /** Sends batches, but only a few while the server does not answer. */
 export class Sender {
@@ -12,11 +11,9 @@ export class Sender {
   /** Why the last call that got no answer got none. */
   #lastError: unknown
 
-  constructor(connection: OwnClient, deadlineMs: number, rebatch: (steps: readonly Step[]) => Batch) {
+  constructor(context: Omit<DeliveryContext, 'answered' | 'unanswered'>) {
     this.#context = {
-      connection,
-      deadlineMs,
-      rebatch,
+      ...context,
       answered: () => this.#breaker.succeeded(),
       unanswered: (error) => {
         this.#lastError = error
@@ -26,7 +23,7 @@ export class Sender {
   }
 
   /**
-   * Answers or fails every step of the batch: within the deadline, and at once while the circuit is open.
+   * Answers or fails every operation of the batch: within the deadline, and at once while the circuit is open.
    * @returns a promise that never rejects; when it resolves, nothing of the batch is under way any more
    */
   async send(batch: Batch): Promise<void> {

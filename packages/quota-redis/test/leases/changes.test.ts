@@ -1,4 +1,5 @@
-import type { DeepPartial, Settings } from '@scoregw/quota'
+import type { Settings } from '@scoregw/quota'
+import type { DeepPartial } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -191,7 +192,7 @@ describe('a lease', () => {
       endsAt: 5 + HOUR_MS,
       starts: [5],
       limits: [1],
-      settingsVersion: 0,
+      settingsRevision: undefined,
     }
     const now = { steadyMs: sentAt.steadyMs + steadyMs, wallMs: sentAt.wallMs + wallMs }
     expect(new Lease(terms).isLive(now)).toBe(isLive)

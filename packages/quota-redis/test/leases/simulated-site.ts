@@ -82,7 +82,16 @@ export class SimulatedSite {
       this.largestLease = Math.max(this.largestLease, extra)
       this.lastLeases.set(process, extra)
     }
-    return { now: this.nowMs, letters, tokens, heldByOthers: 0, cells, sentAt: this.moment, isReplicated: true }
+    return {
+      now: this.nowMs,
+      letters,
+      tokens,
+      leasedByOthers: 0,
+      settingsRevision: '',
+      cells,
+      sentAt: this.moment,
+      isReplicated: true,
+    }
   }
 
   #giveBack({ id, starts }: Lease['terms'], tokens: number): number {

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { Layout } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import { SitePool } from '../../src/leases/site-pool.ts'
@@ -24,6 +25,7 @@ const SIZES: readonly Size[] = [
 
 const TICK_MS = 50
 const LENGTHS_MS = [3_600_000, 18_000_000, 86_400_000]
+const LAYOUT = new Layout(LENGTHS_MS.map((lengthMs) => ({ label: `${lengthMs}`, lengthMs })))
 
 interface Member {
   readonly name: string
@@ -58,8 +60,8 @@ function poolOn(site: SimulatedSite, name: string): SitePool {
   let leases = 0
   return new SitePool({
     calls: site.callsOf(name),
-    keys: { settingsVersion: '', book: '', rows: [] },
-    lengthsMs: LENGTHS_MS,
+    keys: { settings: '', lists: '', book: '', rows: [] },
+    layout: LAYOUT,
     newLeaseId: () => `${name}:${leases++}`,
     moment: () => site.moment,
     timeAfter: () => site.nowMs,
@@ -91,7 +93,7 @@ async function simulate({ processes, crashes, limit, mostCost, lastsMs }: Size, 
       admitted += cost
       servedAtMs = site.nowMs
     }
-    const answer = pool.take({ cost, limits, settingsVersion: 0, mayOpen: true })
+    const answer = pool.take({ cost, limits, settingsRevision: undefined, mayOpen: true })
     if (answer instanceof Promise) return answer.then(({ outcome }) => count(outcome))
     count(answer.outcome)
     return undefined

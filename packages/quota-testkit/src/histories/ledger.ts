@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AdmittedDecision, Policy, Subject, WindowStatus } from '@scoregw/quota'
+import type { AdmittedDecision, Policy, Subject, UncountedWindow, WindowStatus } from '@scoregw/quota'
 
 /** Adds up what was admitted in each window instance, from nothing but the decisions. */
 export class Ledger {
@@ -13,6 +13,7 @@ export class Ledger {
   /** Enters an admission: no window may hold more than its limit, nor other than what was admitted in it. */
   admitted(decision: AdmittedDecision): void {
     for (const window of decision.windows) {
+      if (!isCounted(window)) continue
       const name = this.#instance(decision.subject, window)
       const sum = (this.#admitted.get(name) ?? 0) + decision.cost
       this.#admitted.set(name, sum)
@@ -24,6 +25,7 @@ export class Ledger {
   /** Enters what went back, into the windows that it came from. */
   gaveBack(decision: AdmittedDecision, tokens: number): void {
     for (const window of decision.windows) {
+      if (!isCounted(window)) continue
       const name = this.#instance(decision.subject, window)
       this.#admitted.set(name, (this.#admitted.get(name) ?? 0) - tokens)
     }
@@ -39,4 +41,9 @@ export class Ledger {
 
 function keyOf(subject: Subject, layer: string): string {
   return typeof subject === 'string' ? subject : (subject[layer] ?? '')
+}
+
+/** What costs nothing asks no counter. */
+function isCounted(window: WindowStatus | UncountedWindow): window is WindowStatus {
+  return window.used !== null
 }

@@ -36,6 +36,7 @@ export type Step =
   | { readonly kind: 'advance'; readonly ms: number }
   | { readonly kind: 'to-end'; readonly of: 'window' | 'id'; readonly end: number; readonly offsetMs: -1 | 0 | 1 }
   | { readonly kind: 'step-back'; readonly ms: number }
+  | { readonly kind: 'policy'; readonly engine: number; readonly policy: number }
 
 const engine = fc.nat({ max: 1 })
 const index = fc.nat({ max: 3 })
@@ -81,6 +82,8 @@ const site = fc.record({
   multiplier: fc.integer({ min: 25, max: 400 }).map((hundredths) => hundredths / 100),
 })
 
+const policy = fc.record({ kind: kind('policy'), engine, policy: fc.nat({ max: 9 }) })
+
 /** Everything that can happen, the ordinary more often than the rare. */
 export const ANY_STEP: readonly fc.Arbitrary<Step>[] = [
   consume,
@@ -113,6 +116,8 @@ export const ANY_STEP: readonly fc.Arbitrary<Step>[] = [
     bypass: fc.boolean(),
   }),
   fc.record({ kind: kind('forget'), ...who }),
+  policy,
+  policy,
 ]
 
 /** What happens where time only goes forward and no id is used: enough to see the promises directly. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Decision, LimitTable, ReserveRequest, Subject, SubjectSettings } from '@scoregw/quota'
+import type { Decision, LimitTable, Policy, ReserveRequest, Subject, SubjectSettings } from '@scoregw/quota'
 import { type ModelReservation, QuotaModel } from '../model/quota-model.ts'
 import type { StoreHarness } from '../suite/harness.ts'
-import { pick, type Scene } from './policies.ts'
+import { pick, type Scene, subjectIn } from './policies.ts'
 import type { Step } from './steps.ts'
 import { ID_TTL_MS, plainDecision, World } from './world.ts'
 
@@ -11,40 +11,50 @@ const MOST_BACK_MS = 30_000
 
 type StepOf<K extends Step['kind']> = Extract<Step, { readonly kind: K }>
 
+/** A reservation that was tried under an id: by whom, of what. */
+interface Attempt {
+  readonly subject: number
+  readonly request: ReserveRequest
+}
+
 /** A history that is being played: the real thing and the model side by side. */
 export class Trial {
   readonly #scene: Scene
   readonly #world: World
-  readonly #model: QuotaModel
+  /** One for each engine, under its policy. */
+  readonly #models: [QuotaModel, QuotaModel]
   readonly #reservations: ModelReservation[] = []
-  /** Every reservation that was tried under an id. */
-  readonly #attempts: ReserveRequest[] = []
+  readonly #attempts: Attempt[] = []
   #backMs = 0
 
   constructor(scene: Scene, harness: StoreHarness) {
     this.#scene = scene
     this.#world = new World(harness, scene)
-    this.#model = new QuotaModel(scene.policy, harness.clock, ID_TTL_MS)
+    const model = new QuotaModel(scene.policy, harness.clock, ID_TTL_MS)
+    this.#models = [model, model.under(scene.policy)]
   }
 
   /** Whether a step can be played now. */
   admits(step: Step): boolean {
     if (step.kind === 'commit' || step.kind === 'cancel') return this.#reservations.length > 0
-    if (step.kind === 'again') return this.#attempts.length > 0
-    if (step.kind === 'to-end') return this.#model.ends(step.of).length > 0
+    if (step.kind === 'again') return this.#isKnown(step)
+    if (step.kind === 'to-end') return this.#models[0].ends(step.of).length > 0
+    if (step.kind === 'policy') return this.#canRestart(step)
     if (step.kind !== 'step-back') return true
     // No store has to remember an id again that it was free to forget.
-    if (this.#model.remembersAgain(step.ms)) return false
+    if (this.#models[0].remembersAgain(step.ms)) return false
     return this.#world.harness.stepClock !== undefined && this.#backMs + step.ms <= MOST_BACK_MS
   }
 
   /** Plays a step on both sides and compares what they answer, and the status afterwards. */
   async play(step: Step): Promise<void> {
     if (step.kind === 'consume' || step.kind === 'peek') await this.#ask(step)
-    else if (step.kind === 'reserve') await this.#reserve(step.engine, { ...this.#request(step), id: step.id })
-    else if (step.kind === 'again') await this.#reserve(step.engine, pick(this.#attempts, step.reservation))
+    else if (step.kind === 'reserve')
+      await this.#reserve(step.engine, step.subject, { ...this.#request(step), id: step.id })
+    else if (step.kind === 'again') await this.#again(step)
     else if (step.kind === 'commit' || step.kind === 'cancel') await this.#settle(step)
     else if (step.kind === 'reset') await this.#reset(step)
+    else if (step.kind === 'policy') this.#restart(step)
     else if (step.kind === 'override' || step.kind === 'forget') await this.#changeSubject(step)
     else if (step.kind === 'advance' || step.kind === 'to-end' || step.kind === 'step-back') await this.#turn(step)
     else await this.#changeSettings(step)
@@ -57,29 +67,40 @@ export class Trial {
   }
 
   async #compareStatus(index: number): Promise<void> {
-    const subject = this.#subject(index)
-    assert.deepEqual(await this.#world.status(index, subject), this.#model.status(subject), 'status')
+    for (const engine of [0, 1]) {
+      const subject = this.#subject(engine, index)
+      assert.deepEqual(await this.#world.status(engine, subject), this.#model(engine).status(subject), 'status')
+    }
   }
 
-  #subject(index: number): Subject {
-    return pick(this.#scene.subjects, index)
+  #model(engine: number): QuotaModel {
+    return pick(this.#models, engine)
+  }
+
+  #policy(engine: number): Policy {
+    return this.#model(engine).policy
+  }
+
+  #subject(engine: number, index: number): Subject {
+    return subjectIn(this.#policy(engine), pick(this.#scene.subjects, index))
   }
 
   #request(step: StepOf<'consume' | 'peek' | 'reserve'>) {
-    const operation = pick(Object.keys(this.#scene.policy.operations), step.operation)
-    return { subject: this.#subject(step.subject), operation, cost: step.cost }
+    const operation = pick(Object.keys(this.#policy(step.engine).operations), step.operation)
+    return { subject: this.#subject(step.engine, step.subject), operation, cost: step.cost }
   }
 
   async #ask(step: StepOf<'consume' | 'peek'>): Promise<void> {
     const request = this.#request(step)
-    if (step.kind === 'peek') compareDecisions(await this.#world.peek(step.engine, request), this.#model.peek(request))
-    else compareDecisions(await this.#world.consume(step.engine, request), this.#model.consume(request))
+    const model = this.#model(step.engine)
+    if (step.kind === 'peek') compareDecisions(await this.#world.peek(step.engine, request), model.peek(request))
+    else compareDecisions(await this.#world.consume(step.engine, request), model.consume(request))
   }
 
-  async #reserve(engine: number, request: ReserveRequest): Promise<void> {
-    if (request.id !== undefined) this.#attempts.push(request)
+  async #reserve(engine: number, subject: number, request: ReserveRequest): Promise<void> {
+    if (request.id !== undefined) this.#attempts.push({ subject, request })
     const real = await this.#world.reserve(engine, request)
-    const model = this.#model.reserve(request, request.id)
+    const model = this.#model(engine).reserve(request, request.id)
     assert.equal(real.status, model.status, 'status of the reservation')
     if (real.status === 'conflict') return
     this.#reservations.push(model)
@@ -87,71 +108,93 @@ export class Trial {
     else compareDecisions(real.decision, model.decision)
   }
 
+  /** Whether an engine's policy has the operation of an earlier attempt. */
+  #isKnown({ engine, reservation }: StepOf<'again'>): boolean {
+    if (this.#attempts.length === 0) return false
+    const { request } = pick(this.#attempts, reservation)
+    return Object.hasOwn(this.#policy(engine).operations, request.operation)
+  }
+
+  async #again({ engine, reservation }: StepOf<'again'>): Promise<void> {
+    const { subject, request } = pick(this.#attempts, reservation)
+    await this.#reserve(engine, subject, { ...request, subject: this.#subject(engine, subject) })
+  }
+
+  #edited({ policy }: StepOf<'policy'>): Policy {
+    return pick([this.#scene.policy, ...this.#scene.edits], policy)
+  }
+
+  /** Not every store goes on with own counters when they become several. */
+  #canRestart(step: StepOf<'policy'>): boolean {
+    const own = ({ layers }: Policy): number => layers.filter(({ shared }) => !shared).length
+    const regroups = own(this.#edited(step)) > 1 !== own(this.#scene.policy) > 1
+    return !regroups || this.#world.harness.capabilities.includes('regroup')
+  }
+
+  #restart(step: StepOf<'policy'>): void {
+    const policy = this.#edited(step)
+    this.#world.restart(step.engine, policy)
+    this.#models[step.engine === 0 ? 0 : 1] = this.#models[0].under(policy)
+  }
+
   async #settle(step: StepOf<'commit' | 'cancel'>): Promise<void> {
     const real = pick(this.#world.reservations, step.reservation)
     const model = pick(this.#reservations, step.reservation)
     if (step.kind === 'cancel') {
       await real.cancel()
-      this.#model.cancel(model)
+      this.#models[0].cancel(model)
       return
     }
     if (real.status === 'refused') return
     const cost = model.decision?.cost ?? 0
     const actual = Math.floor((cost * step.percent) / 100)
     await real.commit(actual)
-    this.#model.commit(model, actual)
+    this.#models[0].commit(model, actual)
   }
 
   async #reset(step: StepOf<'reset'>): Promise<void> {
-    const { layers, categories } = this.#scene.policy
+    const { layers, categories } = this.#policy(step.engine)
     const layer = step.layer === undefined ? undefined : pick(layers, step.layer).name
     const category = step.category === undefined ? undefined : pick(categories, step.category)
-    const subject = this.#subject(step.subject)
+    const subject = this.#subject(step.engine, step.subject)
     await this.#world.engine(step.engine).reset(subject, { layer, category })
-    this.#model.reset(subject, { layer, category })
+    this.#model(step.engine).reset(subject, { layer, category })
   }
 
   async #changeSettings(step: StepOf<'mode' | 'custom' | 'site' | 'price'>): Promise<void> {
     const change = this.#change(step)
     await this.#world.engine(step.engine).settings.update(change)
-    this.#model.updateSettings(change)
+    this.#model(step.engine).updateSettings(change)
   }
 
   #change(step: StepOf<'mode' | 'custom' | 'site' | 'price'>) {
-    const { policy } = this.#scene
+    const model = this.#model(step.engine)
+    const { policy } = model
     if (step.kind === 'mode') return { mode: step.mode }
-    if (step.kind === 'custom') return { mode: 'custom' as const, custom: this.#flatTable(step.limit) }
+    if (step.kind === 'custom') return { mode: 'custom' as const, custom: flatTable(policy, step.limit) }
     if (step.kind === 'price') {
       const operation = pick(Object.keys(policy.operations), step.operation)
-      return { prices: { ...this.#model.settings.prices, [operation]: step.cost } }
+      return { prices: { ...model.settings.prices, [operation]: step.cost } }
     }
     const { enabled, multiplier } = step
     const shared = policy.layers.filter((layer) => layer.shared)
     return { layers: Object.fromEntries(shared.map(({ name }) => [name, { enabled, multiplier }])) }
   }
 
-  /** A table with one limit everywhere. */
-  #flatTable(limit: number | 'unlimited'): LimitTable {
-    const { layers, categories, windows } = this.#scene.policy
-    const ofCategory = Object.fromEntries(windows.map(({ label }) => [label, limit]))
-    const ofLayer = Object.fromEntries(categories.map((category) => [category, ofCategory]))
-    return Object.fromEntries(layers.map(({ name }) => [name, ofLayer]))
-  }
-
   async #changeSubject(step: StepOf<'override' | 'forget'>): Promise<void> {
     const { subjects } = this.#world.engine(step.engine)
-    const own = this.#scene.policy.layers.filter(({ shared }) => !shared)
+    const own = this.#policy(step.engine).layers.filter(({ shared }) => !shared)
     const { name: layer } = pick(own, step.subject)
-    const subject = this.#subject(step.subject)
+    const subject = this.#subject(step.engine, step.subject)
     const key = typeof subject === 'string' ? subject : (subject[layer] ?? '')
     const settings = step.kind === 'forget' ? undefined : this.#subjectSettings(step)
     if (settings === undefined) await subjects.remove(key, { layer })
     else await subjects.set(key, settings, { layer })
-    this.#model.setSubject(layer, key, settings)
+    this.#model(step.engine).setSubject(layer, key, settings)
   }
 
-  #subjectSettings({ category, window, limit, bypass }: StepOf<'override'>): SubjectSettings {
-    const { layers, categories, windows } = this.#scene.policy
+  #subjectSettings({ engine, category, window, limit, bypass }: StepOf<'override'>): SubjectSettings {
+    const { layers, categories, windows } = this.#policy(engine)
     const shared = layers.filter((layer) => layer.shared).map(({ name }) => name)
     return {
       overrides: { [pick(categories, category)]: { [pick(windows, window).label]: limit } },
@@ -168,9 +211,16 @@ export class Trial {
     } else if (step.kind === 'advance') {
       await this.#world.turnTo(now + step.ms)
     } else {
-      await this.#world.turnTo(pick(this.#model.ends(step.of), step.end) + step.offsetMs)
+      await this.#world.turnTo(pick(this.#models[0].ends(step.of), step.end) + step.offsetMs)
     }
   }
+}
+
+/** A table with one limit everywhere. */
+function flatTable({ layers, categories, windows }: Policy, limit: number | 'unlimited'): LimitTable {
+  const ofCategory = Object.fromEntries(windows.map(({ label }) => [label, limit]))
+  const ofLayer = Object.fromEntries(categories.map((category) => [category, ofCategory]))
+  return Object.fromEntries(layers.map(({ name }) => [name, ofLayer]))
 }
 
 function compareDecisions(real: Decision, model: Decision): void {

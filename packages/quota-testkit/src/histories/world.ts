@@ -1,7 +1,9 @@
 import {
   createQuota,
   type Decision,
+  isSyncQuota,
   memorySettings,
+  type Policy,
   type Quota,
   QuotaError,
   type QuotaRequest,
@@ -11,6 +13,7 @@ import {
   type Subject,
   type SyncReservation,
 } from '@scoregw/quota'
+import type { MemorySettings } from '@scoregw/quota/store'
 import type { StoreHarness } from '../suite/harness.ts'
 import { pick, type Scene } from './policies.ts'
 
@@ -22,38 +25,45 @@ type AnyReservation = Reservation | SyncReservation
 /** Two engines, as of two processes, on one store and one set of settings. Uses the `...Sync` calls where it can. */
 export class World {
   readonly harness: StoreHarness
-  readonly engines: readonly [Quota, Quota]
   readonly reservations: AnyReservation[] = []
+  readonly #settingsStore: MemorySettings = memorySettings()
+  readonly #engines: [Quota, Quota]
 
   constructor(harness: StoreHarness, { policy }: Scene) {
     this.harness = harness
-    const { store, peer = store, clock } = harness
-    const settingsStore = memorySettings()
-    this.engines = [
-      createQuota({ policy, store, settingsStore, clock, idTtlMs: ID_TTL_MS }),
-      createQuota({ policy, store: peer, settingsStore, clock, idTtlMs: ID_TTL_MS }),
-    ]
+    this.#engines = [this.#start(0, policy), this.#start(1, policy)]
   }
 
   engine(index: number): Quota {
-    return pick(this.engines, index)
+    return pick(this.#engines, index)
+  }
+
+  /** Another process takes the place of one, with a policy of its own; the old one still settles what it holds. */
+  restart(index: number, policy: Policy): void {
+    this.#engines[index === 0 ? 0 : 1] = this.#start(index, policy)
+  }
+
+  #start(index: number, policy: Policy): Quota {
+    const { store, peer = store, clock } = this.harness
+    const settingsStore = this.#settingsStore
+    return createQuota({ policy, store: index === 0 ? store : peer, settingsStore, clock, idTtlMs: ID_TTL_MS })
   }
 
   async consume(engine: number, request: QuotaRequest): Promise<Decision> {
     const quota = this.engine(engine)
-    return quota.sync ? quota.consumeSync(request) : quota.consume(request)
+    return isSyncQuota(quota) ? quota.consumeSync(request) : quota.consume(request)
   }
 
   async peek(engine: number, request: QuotaRequest): Promise<Decision> {
     const quota = this.engine(engine)
-    return quota.sync ? quota.peekSync(request) : quota.peek(request)
+    return isSyncQuota(quota) ? quota.peekSync(request) : quota.peek(request)
   }
 
   /** Reserves and keeps the handle; a conflict, which the engine throws, is a status here. */
   async reserve(engine: number, request: ReserveRequest): Promise<AnyReservation | { readonly status: 'conflict' }> {
     const quota = this.engine(engine)
     try {
-      const reservation = quota.sync ? quota.reserveSync(request) : await quota.reserve(request)
+      const reservation = isSyncQuota(quota) ? quota.reserveSync(request) : await quota.reserve(request)
       this.reservations.push(reservation)
       return reservation
     } catch (error) {
@@ -64,7 +74,7 @@ export class World {
 
   async status(engine: number, subject: Subject): Promise<QuotaStatus> {
     const quota = this.engine(engine)
-    return quota.sync ? quota.statusSync(subject) : quota.status(subject)
+    return isSyncQuota(quota) ? quota.statusSync(subject) : quota.status(subject)
   }
 
   /** Turns the clock to an instant that is not before now. */

@@ -1,4 +1,5 @@
-import type { LayerDefinition, Limit, LimitTable, Settings, SubjectSettings } from '@scoregw/quota'
+import type { Limit, LimitTable, Settings, SubjectSettings } from '@scoregw/quota'
+import type { LayerDefinition } from '@scoregw/quota/store'
 
 /** Whose limit: the window with this label in this layer and category. */
 export interface LimitOf {

@@ -47,7 +47,7 @@ export class ModelWindows {
     }
     const before = this.#windows.get(name)
     const now = this.#clock.now()
-    const startedAt = before === undefined ? now : Math.max(now, before.startedAt + 1)
+    const startedAt = before === undefined ? now : Math.max(now, this.#notTooFarAhead(before.startedAt) + 1)
     this.#windows.set(name, { startedAt, used: tokens, closed: false })
     return startedAt
   }
@@ -66,7 +66,7 @@ export class ModelWindows {
 
   moveToThePresent(name: string): void {
     const window = this.#windows.get(name)
-    if (window !== undefined) window.startedAt = this.#notTooFarAhead(window.startedAt)
+    if (window?.closed === false) window.startedAt = this.#notTooFarAhead(window.startedAt)
   }
 
   /** The ends of all windows that are open now. */
@@ -77,7 +77,8 @@ export class ModelWindows {
     })
   }
 
+  /** Later than whatever began when the clock last stood where it stands now. */
   #notTooFarAhead(startedAt: number): number {
-    return startedAt - this.#clock.now() > TOO_FAR_AHEAD_MS ? this.#clock.now() : startedAt
+    return startedAt - this.#clock.now() > TOO_FAR_AHEAD_MS ? this.#clock.now() + 1 : startedAt
   }
 }

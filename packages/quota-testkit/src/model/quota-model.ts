@@ -1,21 +1,20 @@
-import {
-  type Clock,
-  type Decision,
-  initialSettings,
-  type LayerDefinition,
-  type Limit,
-  type Policy,
-  type QuotaStatus,
-  type ResetOptions,
-  type Settings,
-  type Subject,
-  type SubjectSettings,
-  type VersionedSettings,
-  type Violation,
-  type WindowDefinition,
-  type WindowStatus,
+import type {
+  Clock,
+  Decision,
+  Limit,
+  Policy,
+  QuotaStatus,
+  ResetOptions,
+  Settings,
+  Subject,
+  SubjectSettings,
+  UncountedWindow,
+  Violation,
+  WindowStatus,
 } from '@scoregw/quota'
+import type { LayerDefinition, WindowDefinition } from '@scoregw/quota/store'
 import { effectiveLimit } from './effective-limit.ts'
+import { ModelDocuments } from './model-documents.ts'
 import { ModelIds } from './model-ids.ts'
 import { ModelWindows } from './model-windows.ts'
 
@@ -48,43 +47,51 @@ interface Counter {
   readonly limit: Limit
 }
 
+/** What the models of all policies on one store have in common. */
+interface Shared {
+  readonly clock: Clock
+  readonly windows: ModelWindows
+  readonly ids: ModelIds
+  readonly documents: ModelDocuments
+  readonly held: Map<ModelReservation, Held>
+  holders: number
+}
+
 /**
  * What an engine with a store has to answer, written down as plainly as possible: one object for each window, nothing
- * packed, nothing forgotten, no store. It keeps its own settings, which have to be told the same changes.
+ * packed, nothing forgotten, no store. It keeps its own settings, which have to be told the same changes. Engines with
+ * other policies on the same store have models of their own: see {@link QuotaModel.under}.
  */
 export class QuotaModel {
   readonly policy: Policy
-  readonly #clock: Clock
-  readonly #windows: ModelWindows
-  readonly #ids: ModelIds
-  readonly #subjects = new Map<string, SubjectSettings>()
-  readonly #held = new Map<ModelReservation, Held>()
-  #settings: VersionedSettings
-  #holders = 0
+  readonly #shared: Shared
 
-  /** @param idTtlMs how long ids are remembered after their last use, in milliseconds */
-  constructor(policy: Policy, clock: Clock, idTtlMs = 600_000) {
+  /**
+   * @param idTtlMs how long ids are remembered after their last use, in milliseconds
+   * @param shared what it has in common with another model; see {@link under}
+   */
+  constructor(policy: Policy, clock: Clock, idTtlMs = 600_000, shared: Shared = newShared(clock, idTtlMs)) {
     this.policy = policy
-    this.#clock = clock
-    this.#windows = new ModelWindows(clock)
-    this.#ids = new ModelIds(clock, idTtlMs)
-    this.#settings = initialSettings(policy)
+    this.#shared = shared
   }
 
-  get settings(): VersionedSettings {
-    return this.#settings
+  /** An engine with another policy on the same counters, ids and settings, which go by names. */
+  under(policy: Policy): QuotaModel {
+    return new QuotaModel(policy, this.#shared.clock, undefined, this.#shared)
+  }
+
+  get settings(): Settings {
+    return this.#shared.documents.settings(this.policy)
   }
 
   /** Replaces the named members of the settings. */
   updateSettings(change: Partial<Settings>): void {
-    this.#settings = { ...this.#settings, ...change, version: this.#settings.version + 1 }
+    this.#shared.documents.update(this.policy, change)
   }
 
   /** Sets (or, with `undefined`, removes) one subject's overrides and bypass in a layer. */
   setSubject(layer: string, key: string, settings: SubjectSettings | undefined): void {
-    const name = JSON.stringify([layer, key])
-    if (settings === undefined) this.#subjects.delete(name)
-    else this.#subjects.set(name, settings)
+    this.#shared.documents.setSubject(this.policy, layer, key, settings)
   }
 
   consume(request: ModelRequest): Decision {
@@ -97,36 +104,39 @@ export class QuotaModel {
 
   /** Reserves, under an id if one is given; every call is a holder of its own. */
   reserve(request: ModelRequest, id?: string): ModelReservation {
-    if (this.#costOf(request) === 0) return { status: 'reserved', decision: this.consume(request) }
-    if (id === undefined) return this.#hold(...this.#decide(request, true), undefined)
-    this.#holders++
-    const holder = String(this.#holders)
-    const name = JSON.stringify([id, this.#categoryOf(request), this.#keysOf(request.subject)])
-    const use = JSON.stringify([request.operation, this.#costOf(request)])
-    const answer = this.#ids.ask(name, use)
+    if (id === undefined) {
+      if (this.#costOf(request) === 0) return { status: 'reserved', decision: this.consume(request) }
+      return this.#hold(...this.#decide(request, true), undefined)
+    }
+    this.#shared.holders++
+    const holder = String(this.#shared.holders)
+    const name = JSON.stringify([id, this.#categoryOf(request), this.#ownerOf(request.subject)])
+    // The price is no part of it: it may change between two tries.
+    const use = JSON.stringify([request.operation, request.cost ?? null])
+    const answer = this.#shared.ids.ask(name, use)
     if (answer !== 'new') return { status: answer }
-    const [decision, starts] = this.#decide(request, true)
-    if (decision.allowed) this.#ids.reserved(name, holder, use)
+    const [decision, starts] = this.#decide(request, true, true)
+    if (decision.allowed) this.#shared.ids.reserved(name, holder, use)
     return this.#hold(decision, starts, [name, holder, use])
   }
 
   /** Settles a reservation for what its work cost; a second settlement does nothing. */
   commit(reservation: ModelReservation, actual?: number): void {
-    const held = this.#held.get(reservation)
-    this.#held.delete(reservation)
+    const held = this.#shared.held.get(reservation)
+    this.#shared.held.delete(reservation)
     if (held === undefined) return
     const rest = held.tokens - (actual ?? held.tokens)
     // Nothing to give back: the engine does not even tell the store.
     if (rest === 0) return
-    if (held.id === undefined || this.#ids.settle(...held.id, 'settled')) this.#refund(held, rest)
+    if (held.id === undefined || this.#shared.ids.settle(...held.id, 'settled')) this.#refund(held, rest)
   }
 
   /** Gives a reservation's tokens back; a second settlement does nothing. */
   cancel(reservation: ModelReservation): void {
-    const held = this.#held.get(reservation)
-    this.#held.delete(reservation)
+    const held = this.#shared.held.get(reservation)
+    this.#shared.held.delete(reservation)
     if (held === undefined) return
-    if (held.id === undefined || this.#ids.settle(...held.id, 'cancelled')) this.#refund(held, held.tokens)
+    if (held.id === undefined || this.#shared.ids.settle(...held.id, 'cancelled')) this.#refund(held, held.tokens)
   }
 
   reset(subject: Subject, { layer, category }: ResetOptions = {}): void {
@@ -134,7 +144,7 @@ export class QuotaModel {
       if (layer === undefined ? each.shared : each.name !== layer) continue
       for (const name of this.policy.categories) {
         if (category !== undefined && category !== name) continue
-        for (const window of this.policy.windows) this.#windows.close(windowName(each, subject, name, window))
+        for (const window of this.policy.windows) this.#shared.windows.close(windowName(each, subject, name, window))
       }
     }
   }
@@ -143,49 +153,66 @@ export class QuotaModel {
     const windows = this.policy.categories.map((category) => [category, this.#show(subject, category)] as const)
     return {
       subject,
-      now: this.#clock.now(),
-      settingsVersion: this.#settings.version,
+      now: this.#shared.clock.now(),
+      settingsVersion: this.#shared.documents.version,
       windows: Object.fromEntries(windows),
     }
   }
 
   /** The instants to come at which a window that is open ends, or an id that is remembered is forgotten. */
   ends(of: 'window' | 'id'): number[] {
-    const ends = of === 'window' ? this.#windows.ends() : this.#ids.ends()
+    const ends = of === 'window' ? this.#shared.windows.ends() : this.#shared.ids.ends()
     return [...new Set(ends)].sort((a, b) => a - b)
   }
 
   /** Whether a clock that is turned back by some milliseconds comes to a time when some ids were still known. */
   remembersAgain(backMs: number): boolean {
-    const now = this.#clock.now()
-    return this.#ids.forgetsBetween(now - backMs, now)
+    const now = this.#shared.clock.now()
+    return this.#shared.ids.forgetsBetween(now - backMs, now)
   }
 
   #hold(decision: Decision, starts: ReadonlyMap<string, number>, id: Held['id']): ModelReservation {
     const reservation: ModelReservation = { status: decision.allowed ? 'reserved' : 'refused', decision }
-    if (decision.allowed) this.#held.set(reservation, { tokens: decision.cost, starts, id })
+    if (decision.allowed) this.#shared.held.set(reservation, { tokens: decision.cost, starts, id })
     return reservation
   }
 
   #refund({ starts }: Held, tokens: number): void {
-    for (const [name, startedAt] of starts) this.#windows.refund(name, startedAt, tokens)
+    for (const [name, startedAt] of starts) this.#shared.windows.refund(name, startedAt, tokens)
   }
 
-  /** One decision, and the windows that were charged with their starts. */
-  #decide(request: ModelRequest, forReal: boolean): [decision: Decision, starts: Map<string, number>] {
+  /**
+   * One decision, and the windows that were charged with their starts.
+   *
+   * @param askStore also for what costs nothing, which is admitted and opens no window
+   */
+  #decide(
+    request: ModelRequest,
+    forReal: boolean,
+    askStore = false,
+  ): [decision: Decision, starts: Map<string, number>] {
     const { subject, operation } = request
     const cost = this.#costOf(request)
     const category = this.#categoryOf(request)
-    const base = { subject, operation, category, cost, now: this.#clock.now(), settingsVersion: this.#settings.version }
+    const base = {
+      subject,
+      operation,
+      category,
+      cost,
+      now: this.#shared.clock.now(),
+      settingsVersion: this.#shared.documents.version,
+    }
     const starts = new Map<string, number>()
-    if (cost === 0) return [{ ...base, allowed: true, source: 'free', windows: [] }, starts]
+    const windowsNow = this.#show(subject, category)
+    if (cost === 0 && askStore) return [{ ...base, allowed: true, source: 'store', windows: windowsNow }, starts]
+    if (cost === 0) return [{ ...base, allowed: true, source: 'free', windows: windowsNow.map(uncounted) }, starts]
 
     const counters = this.#countersOf(subject, category)
     const violations = counters.flatMap((counter) => this.#violation(counter, category, cost))
     if (forReal) {
       for (const { name, window } of counters) {
-        if (violations.length === 0) starts.set(name, this.#windows.charge(name, window.lengthMs, cost))
-        else this.#windows.moveToThePresent(name)
+        if (violations.length === 0) starts.set(name, this.#shared.windows.charge(name, window.lengthMs, cost))
+        else this.#shared.windows.moveToThePresent(name)
       }
     }
     const windows = this.#show(subject, category)
@@ -194,10 +221,10 @@ export class QuotaModel {
   }
 
   #violation({ name, layer, window, limit }: Counter, category: string, cost: number): Violation[] {
-    const open = this.#windows.look(name)
+    const open = this.#shared.windows.look(name)
     const used = open?.used ?? 0
     if (limit === 'unlimited' || used + cost <= limit) return []
-    const startedAt = open?.startedAt ?? this.#clock.now()
+    const startedAt = open?.startedAt ?? this.#shared.clock.now()
     return [
       {
         layer: layer.name,
@@ -225,7 +252,7 @@ export class QuotaModel {
     const longest = Math.max(...ofFirstLayer.map((each) => each.lengthMs))
     const binding = ofFirstLayer.find((each) => each.lengthMs === longest)
     if (binding === undefined) throw new RangeError('a refusal without a violation')
-    const waitMs = resetAt - this.#clock.now()
+    const waitMs = resetAt - this.#shared.clock.now()
     return {
       violations,
       binding,
@@ -238,7 +265,7 @@ export class QuotaModel {
 
   #show(subject: Subject, category: string): WindowStatus[] {
     return this.#countersOf(subject, category).map(({ name, layer, window, limit }) => {
-      const open = this.#windows.look(name)
+      const open = this.#shared.windows.look(name)
       const used = open?.used ?? 0
       return {
         layer: layer.name,
@@ -257,7 +284,7 @@ export class QuotaModel {
 
   /** The counters that a request of this subject and category is judged by. */
   #countersOf(subject: Subject, category: string): Counter[] {
-    const settings = this.#settings
+    const { settings } = this
     const bypassed = this.policy.layers.flatMap((layer) => this.#settingsOf(layer, subject)?.bypass ?? [])
     const applying = this.policy.layers.filter(({ name, shared }) =>
       shared ? settings.layers[name]?.enabled === true && !bypassed.includes(name) : true,
@@ -273,11 +300,12 @@ export class QuotaModel {
   }
 
   #settingsOf(layer: LayerDefinition, subject: Subject): SubjectSettings | undefined {
-    return layer.shared ? undefined : this.#subjects.get(JSON.stringify([layer.name, keyOf(layer, subject)]))
+    if (layer.shared) return undefined
+    return this.#shared.documents.subject(this.policy, layer.name, keyOf(layer, subject))
   }
 
   #costOf({ operation, cost }: ModelRequest): number {
-    return cost ?? this.#settings.prices[operation] ?? this.policy.operations[operation]?.cost ?? Number.NaN
+    return cost ?? this.settings.prices[operation] ?? this.policy.operations[operation]?.cost ?? Number.NaN
   }
 
   #categoryOf({ operation }: ModelRequest): string {
@@ -286,8 +314,38 @@ export class QuotaModel {
     return definition.category
   }
 
-  #keysOf(subject: Subject): string[] {
-    return this.policy.layers.filter((layer) => !layer.shared).map((layer) => keyOf(layer, subject))
+  /** Whose an id is: the subject's key in the first layer of its own. */
+  #ownerOf(subject: Subject): string {
+    const first = this.policy.layers.find((layer) => !layer.shared)
+    if (first === undefined) throw new RangeError('a policy without a layer of its own')
+    return keyOf(first, subject)
+  }
+}
+
+function newShared(clock: Clock, idTtlMs: number): Shared {
+  return {
+    clock,
+    windows: new ModelWindows(clock),
+    ids: new ModelIds(clock, idTtlMs),
+    documents: new ModelDocuments(),
+    held: new Map(),
+    holders: 0,
+  }
+}
+
+/** As seen where no counter was asked. */
+function uncounted({ layer, scope, category, window, lengthMs, limit }: WindowStatus): UncountedWindow {
+  return {
+    layer,
+    scope,
+    category,
+    window,
+    lengthMs,
+    limit,
+    used: null,
+    remaining: null,
+    startedAt: null,
+    resetAt: null,
   }
 }
 
@@ -297,5 +355,5 @@ function keyOf({ name, shared }: LayerDefinition, subject: Subject): string {
 }
 
 function windowName(layer: LayerDefinition, subject: Subject, category: string, window: WindowDefinition): string {
-  return JSON.stringify([layer.name, keyOf(layer, subject), category, window.label])
+  return JSON.stringify([layer.name, keyOf(layer, subject), category, window.label, window.lengthMs])
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { createQuota, type QuotaStore } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import type { QuotaStore } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from './probe.ts'
 

@@ -1,8 +1,10 @@
-import type { FactorStore, OutcomeStore } from '@scoregw/quota'
+import type { FactorStore, OutcomeStore } from '@scoregw/quota/store'
 import type { TestRunner } from './describe-store.ts'
 import { FACTOR_STORE_CASES } from './factor-cases.ts'
 import { OUTCOME_STORE_CASES } from './outcome-cases.ts'
 import { describePort, type PortFactory } from './port-harness.ts'
+import { SETTINGS_STORE_CASES } from './settings-cases.ts'
+import { runSettingsCase, type SettingsFactory } from './settings-harness.ts'
 
 /**
  * Registers what every `FactorStore` has to do as tests of a runner.
@@ -29,4 +31,25 @@ export function describeOutcomeStore(
   name = 'outcome store',
 ): number {
   return describePort(runner, OUTCOME_STORE_CASES, factory, name)
+}
+
+/**
+ * As {@link describeFactorStore}, for a `SettingsStore`.
+ *
+ * @example
+ * describeSettingsStore({ describe, it }, () => {
+ *   const [store, peer] = [mySettings(database), mySettings(database)]
+ *   const loseData = () => database.truncate()
+ *   return { store, peer, capabilities: ['loss'], loseData, stop: () => database.close() }
+ * })
+ */
+export function describeSettingsStore(
+  { describe, it }: TestRunner,
+  factory: SettingsFactory,
+  name = 'settings store',
+): number {
+  describe(name, () => {
+    for (const testCase of SETTINGS_STORE_CASES) it(testCase.name, () => runSettingsCase(testCase, factory))
+  })
+  return SETTINGS_STORE_CASES.length
 }

@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict'
-import {
-  adaptiveTicker,
-  type FactorReason,
-  type FactorState,
-  type FactorStore,
-  initialFactor,
-  memoryOutcomes,
-} from '@scoregw/quota'
+import { adaptiveTicker, initialFactor, memoryOutcomes } from '@scoregw/quota/adaptive'
+import type { FactorReason, FactorState, FactorStore } from '@scoregw/quota/store'
 import { manualClock } from '../manual-clock.ts'
+import { hearing } from './hearing.ts'
 import type { PortCase } from './port-harness.ts'
 
 const MINUTE = 29_767_566
-/** The longest that a write may go unheard, in milliseconds. */
-const HEARD_WITHIN_MS = 1_000
 
 function stateOf(factorHundredths: number): FactorState {
   return { ...initialFactor(), factorHundredths }
@@ -42,29 +35,6 @@ const FULL_STATE: FactorState = {
   tickedAt: MINUTE * 60_000,
   reason: REASON,
   history: [REASON, { ...REASON, code: 'quiet_rise', capHundredths: 75 }],
-}
-
-/** A listener, and the wait for its call number `calls`, at most as long as the port allows. */
-function hearing(calls = 1): { readonly listener: () => void; heard(): Promise<void> } {
-  let left = calls
-  let resolve = (): void => undefined
-  const told = new Promise<void>((settle) => {
-    resolve = settle
-  })
-  return {
-    listener() {
-      left--
-      if (left === 0) resolve()
-    },
-    async heard() {
-      let timer: ReturnType<typeof setTimeout> | undefined
-      const late = new Promise<never>((_, reject) => {
-        const error = new assert.AssertionError({ message: `a write was not heard of within ${HEARD_WITHIN_MS} ms` })
-        timer = setTimeout(() => reject(error), HEARD_WITHIN_MS)
-      })
-      await Promise.race([told, late]).finally(() => clearTimeout(timer))
-    },
-  }
 }
 
 /** Everything that a store of the adaptive factor has to do. */

@@ -1,20 +1,44 @@
-import type { Clock, MaybePromise, QuotaStore } from '@scoregw/quota'
+import type { Clock } from '@scoregw/quota'
+import type { Answer, QuotaStore } from '@scoregw/quota/store'
 
 /**
  * What a store, or the harness around it, can do beyond the port. The suite runs every case for every store: where a
  * capability is not declared, it asks instead that the store says so, or does the plain thing.
  *
  * - `ids`: takes requests under a reservation id. Without: throws a `QuotaError`, charging nothing.
- * - `sync`: answers at once. Without: the engine's `...Sync` calls throw `sync_unavailable`.
+ * - `sync`: answers at once. Without: an engine on it has no `...Sync` calls.
  * - `clock-steps`: the harness can set the store's clock forward and back. Without: its time never goes back.
  * - `bounded`: holds a number of live subjects that the harness can set. Without: it holds as many as come.
+ * - `revisions`: knows the revision of the settings in force. Without: no request is ever stale.
+ * - `damage`: the harness can change the stored bytes of a row. Without: a reset begins anew whatever was there.
+ * - `expiry`: the harness can tell how long a row will be kept. Without: it is there when it is looked for.
+ * - `deadline`: the harness can silence what answers the store. Without: the store declares no deadline that it
+ *   cannot be held to.
+ * - `regroup`: own counters go on when a policy goes from one own layer to several. Without: they begin unused.
  */
-export type StoreCapability = 'ids' | 'sync' | 'clock-steps' | 'bounded'
+export type StoreCapability =
+  | 'ids'
+  | 'sync'
+  | 'clock-steps'
+  | 'bounded'
+  | 'revisions'
+  | 'damage'
+  | 'expiry'
+  | 'deadline'
+  | 'regroup'
 
 /** What a case asks of the store that it is given. */
 export interface StoreWishes {
   /** Most live subjects in a layer and category; only asked of `bounded` stores. */
   readonly maxSubjects?: number | undefined
+}
+
+/** Which row: the windows of one layer, category and subject. */
+export interface RowName {
+  readonly layer: string
+  readonly category: string
+  /** The subject's key in the layer; `''` in a shared one. */
+  readonly key: string
 }
 
 /** A new, empty store with its clock in the suite's hand. */
@@ -26,21 +50,26 @@ export interface StoreHarness {
   /** The store's clock. It stands still but for {@link advance} and {@link stepClock}. */
   readonly clock: Clock
   /** Turns the store's clock forward, by 1 ms or more. */
-  advance(ms: number): MaybePromise<void>
+  advance(ms: number): Answer<void>
   /** Turns the store's clock forward or back; there if `clock-steps` is declared. */
-  stepClock?(ms: number): MaybePromise<void>
+  stepClock?(ms: number): Answer<void>
+  /** Makes this the stored settings' revision, `''`: nothing is stored; there if `revisions` is declared. */
+  storeRevision?(revision: string): Answer<void>
+  /** Changes the bytes that are stored for a row; there if `damage` is declared. */
+  damage?(row: RowName, change: (bytes: Uint8Array) => Uint8Array): Answer<void>
+  /** For how many milliseconds from now a row will be kept, 0: it is not stored; there if `expiry` is declared. */
+  keptForMs?(row: RowName): Answer<number>
+  /** From now on nothing answers the store; there if `deadline` is declared. */
+  silence?(): Answer<void>
   /** Ends what the factory started. */
-  stop(): MaybePromise<void>
+  stop(): Answer<void>
 }
 
 /** Makes a new, empty store; called once for each case and each random history. */
-export type StoreFactory = (wishes: StoreWishes) => MaybePromise<StoreHarness>
+export type StoreFactory = (wishes: StoreWishes) => Answer<StoreHarness>
 
 /** What a case is given: a harness in which everything is there. */
-export interface CaseContext extends StoreHarness {
-  readonly peer: QuotaStore
-  stepClock(ms: number): MaybePromise<void>
-}
+export type CaseContext = Required<Omit<StoreHarness, 'peer'>> & { readonly peer: QuotaStore }
 
 interface AnyCase {
   readonly name: string
@@ -57,21 +86,34 @@ export type ConformanceCase =
       without(context: CaseContext): Promise<void>
     })
 
-/** Runs one case on a new store of the factory. */
-export async function runCase(testCase: ConformanceCase, factory: StoreFactory): Promise<void> {
-  const harness = await factory(testCase.wishes ?? {})
-  const context: CaseContext = {
+/** Stands where a harness has nothing, and says so when a case needs it. */
+function missing(capability: StoreCapability, method: string): () => never {
+  return () => {
+    throw new TypeError(`"${capability}" is declared, but there is no ${method}()`)
+  }
+}
+
+/** A harness in which everything is there. */
+export function contextOf(harness: StoreHarness): CaseContext {
+  return {
     store: harness.store,
     peer: harness.peer ?? harness.store,
     capabilities: harness.capabilities,
     clock: harness.clock,
     advance: (ms) => harness.advance(ms),
-    stepClock(ms) {
-      if (harness.stepClock === undefined) throw new TypeError('"clock-steps" is declared, but there is no stepClock()')
-      return harness.stepClock(ms)
-    },
+    stepClock: harness.stepClock?.bind(harness) ?? missing('clock-steps', 'stepClock'),
+    storeRevision: harness.storeRevision?.bind(harness) ?? missing('revisions', 'storeRevision'),
+    damage: harness.damage?.bind(harness) ?? missing('damage', 'damage'),
+    keptForMs: harness.keptForMs?.bind(harness) ?? missing('expiry', 'keptForMs'),
+    silence: harness.silence?.bind(harness) ?? missing('deadline', 'silence'),
     stop: () => harness.stop(),
   }
+}
+
+/** Runs one case on a new store of the factory. */
+export async function runCase(testCase: ConformanceCase, factory: StoreFactory): Promise<void> {
+  const harness = await factory(testCase.wishes ?? {})
+  const context = contextOf(harness)
   try {
     if (testCase.needs === undefined || harness.capabilities.includes(testCase.needs)) await testCase.run(context)
     else await testCase.without(context)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { TakeOutcome, TakeReply } from '@scoregw/quota'
+import type { TakeOutcome, TakeReply } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { HOUR_MS, idOf, ONE_WINDOW, PERSONAL, Probe, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
 
 /** What a store without ids has to do with one: refuse it by a typed error, charging nothing. */
-async function refusesIds({ store }: CaseContext): Promise<void> {
+export async function refusesIds({ store }: CaseContext): Promise<void> {
   const probe = new Probe(store, ONE_WINDOW, 10)
   await throwsCode(() => probe.take(1, { id: idOf('attempt') }))
   assert.deepEqual(await probe.states(), [-1, 0])
@@ -92,7 +92,6 @@ export const ID_CASES: readonly ConformanceCase[] = [
   ),
   idCase('two processes with one id: one is admitted, the other told of a duplicate', async ({ store, peer }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
-    peer.attach(SIX_WINDOWS)
     const replies = await Promise.all([
       probe.take(6, { id: idOf('attempt', 'a') }),
       probe.take(6, { id: idOf('attempt', 'b'), store: peer }),
@@ -145,6 +144,31 @@ export const ID_CASES: readonly ConformanceCase[] = [
     assert.deepEqual([...late.states], [])
     assert.deepEqual(await probe.states(), [-1, 0])
   }),
+  idCase('what costs nothing is remembered under its id, and opens no window', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const id = idOf('attempt', 'a')
+    const { states } = await probe.admitted(0, { id })
+    assert.deepEqual([...states], [-1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0])
+    assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
+    await probe.admitted(0, { id })
+    assert.equal((await probe.take(0, { id: idOf('attempt', 'b') })).outcome, 'duplicate')
+    assert.equal((await probe.take(0, { id: idOf('attempt', 'b', 'other') })).outcome, 'conflict')
+    assert.equal((await probe.take(4, { id: idOf('attempt', 'b') })).outcome, 'duplicate', 'the price rose since')
+    assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
+  }),
+  idCase('what costs nothing is never refused, and changes no window', async ({ store, advance }) => {
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    const { now } = await probe.admitted(10)
+    await advance(1_000)
+    const { states } = await probe.admitted(0, { id: idOf('attempt', 'a'), limits: [5] })
+    assert.deepEqual([...states], [now, 10])
+    await probe.cancel({ outcome: 'admitted', now, states }, 0, { id: idOf('attempt', 'a') })
+    assert.equal((await probe.take(0, { id: idOf('attempt', 'b') })).outcome, 'cancelled')
+    assert.equal((await probe.take(3, { id: idOf('second', 'a') })).outcome, 'refused')
+    await probe.admitted(0, { id: idOf('second', 'b') })
+    assert.equal((await probe.take(3, { id: idOf('second', 'a') })).outcome, 'duplicate', 'the price fell between')
+    assert.deepEqual(await probe.states(), [now, 10])
+  }),
   idCase('a commit that overtakes its reserve changes nothing', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const id = idOf('attempt')
@@ -182,18 +206,23 @@ export const ID_CASES: readonly ConformanceCase[] = [
     }
     assert.deepEqual(await probe.used({ layers: [1] }), [pairs.length, pairs.length, pairs.length])
   }),
-  idCase('ids belong to the whole subject where layers have keys of their own', async ({ store }) => {
-    const layers = [PERSONAL, { name: 'team', scope: 'Team', shared: false }, SITE]
+  idCase('ids belong to the key in the first layer that is not shared', async ({ store }) => {
+    const layers = [SITE, PERSONAL, { name: 'team', scope: 'Team', shared: false }]
     const probe = new Probe(store, { ...SIX_WINDOWS, layers }, 1_000)
-    const subjects = [
-      { personal: 'a', team: 'b:c' },
-      { personal: 'a:b', team: 'c' },
-      { personal: 'a', team: 'b' },
-      { personal: 'b', team: 'a' },
-      { personal: 'a', team: 'a' },
-    ]
-    for (const subject of subjects) await probe.admitted(1, { subject, id: idOf('attempt', JSON.stringify(subject)) })
-    assert.deepEqual((await probe.used({ subject: { personal: 'q', team: 'r' }, layers: [2] })).at(0), subjects.length)
+    for (const [personal, outcome] of [
+      ['a', 'admitted'],
+      ['b', 'admitted'],
+      ['x', 'admitted'],
+      ['a', 'duplicate'],
+    ] as const) {
+      for (const team of ['x', 'a', 'x:b']) {
+        const subject = { personal, team }
+        const expected = team === 'x' ? outcome : 'duplicate'
+        const { outcome: real } = await probe.take(1, { subject, id: idOf('attempt', JSON.stringify([team, outcome])) })
+        assert.equal(real, expected, JSON.stringify(subject))
+      }
+    }
+    assert.deepEqual(await probe.used({ subject: { personal: 'q', team: 'x' }, layers: [0, 2] }), [3, 3, 3, 3, 3, 3])
   }),
   idCase('an id is remembered for its time after its last use, to the millisecond', async ({ store, advance }) => {
     const probe = new Probe(store, { ...ONE_WINDOW, windows: [{ label: '1d', lengthMs: 24 * HOUR_MS }] }, 100)

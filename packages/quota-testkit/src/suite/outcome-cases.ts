@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
+import { outcomeRecorder } from '@scoregw/quota/adaptive'
 import {
   type MinuteOutcomes,
   OUTCOME_COLUMNS,
   OUTCOMES_KEPT_MINUTES,
   type OutcomeColumn,
   type OutcomeStore,
-  outcomeRecorder,
-} from '@scoregw/quota'
+} from '@scoregw/quota/store'
 import { manualClock } from '../manual-clock.ts'
 import type { PortCase } from './port-harness.ts'
 

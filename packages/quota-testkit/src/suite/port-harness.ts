@@ -1,4 +1,4 @@
-import type { MaybePromise } from '@scoregw/quota'
+import type { Answer } from '@scoregw/quota/store'
 import type { TestRunner } from './describe-store.ts'
 
 /** A new, empty store of one of the small ports: `FactorStore`, `OutcomeStore`. */
@@ -7,11 +7,11 @@ export interface PortHarness<Port> {
   /** The store as another process sees it: another client of the same data. Default: `store` itself. */
   readonly peer?: Port | undefined
   /** Ends what the factory started. */
-  stop(): MaybePromise<void>
+  stop(): Answer<void>
 }
 
 /** Makes a new, empty store; called once for each case. */
-export type PortFactory<Port> = () => MaybePromise<PortHarness<Port>>
+export type PortFactory<Port> = () => Answer<PortHarness<Port>>
 
 /** One thing that every store of a port has to do. Fails by throwing an `AssertionError`. */
 export interface PortCase<Port> {

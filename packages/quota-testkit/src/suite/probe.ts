@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import {
-  type LayerDefinition,
-  QuotaError,
-  type QuotaErrorCode,
-  type QuotaStore,
-  type ReservationId,
-  type StoreSchema,
-  type Subject,
-  type TakeOutcome,
-  type TakeReply,
-} from '@scoregw/quota'
+import { QuotaError, type QuotaErrorCode } from '@scoregw/quota'
+import type {
+  Counters,
+  LayerDefinition,
+  QuotaStore,
+  ReservationId,
+  StoreSchema,
+  Subject,
+  TakeOutcome,
+  TakeReply,
+} from '@scoregw/quota/store'
 
 export const SECOND_MS = 1_000
 export const HOUR_MS = 3_600_000
@@ -43,6 +43,7 @@ export interface ProbeOptions {
   readonly layers?: readonly number[]
   readonly limits?: readonly number[]
   readonly id?: ReservationId
+  readonly settingsRevision?: string
   readonly store?: QuotaStore
 }
 
@@ -51,29 +52,38 @@ export function idOf(id: string, nonce = 'nonce-a', fingerprint = 'read:1', ttlM
   return { id, nonce, fingerprint, ttlMs }
 }
 
-/** Requests to one store, with everything usual left out. */
+/** Requests to one store under one schema, with everything usual left out. */
 export class Probe {
+  readonly schema: StoreSchema
   readonly #store: QuotaStore
-  readonly #schema: StoreSchema
   readonly #limits: readonly number[]
+  readonly #counters = new Map<QuotaStore, Counters>()
 
   /** @param limits of every window of every layer; one number: the same for all */
   constructor(store: QuotaStore, schema: StoreSchema, limits: number | readonly number[]) {
     this.#store = store
-    this.#schema = schema
+    this.schema = schema
     const count = schema.layers.length * schema.windows.length
     this.#limits = typeof limits === 'number' ? Array.from({ length: count }, () => limits) : limits
-    store.attach(schema)
+    this.counters()
+  }
+
+  /** Those of the schema, opened when first asked for. */
+  counters(store: QuotaStore = this.#store): Counters {
+    const counters = this.#counters.get(store) ?? store.open(this.schema)
+    this.#counters.set(store, counters)
+    return counters
   }
 
   get #allLayers(): number[] {
-    return this.#schema.layers.map((_, index) => index)
+    return this.schema.layers.map((_, index) => index)
   }
 
   async take(cost: number, options: ProbeOptions = {}): Promise<TakeReply> {
     const { subject = 'u', category = 0, layers = this.#allLayers, limits = this.#limits, id } = options
+    const { settingsRevision } = options
     const quotas = { layers, limits }
-    return (options.store ?? this.#store).take({ subject, category, quotas, cost, settingsVersion: 0, id })
+    return this.counters(options.store).take({ subject, category, quotas, cost, settingsRevision, id })
   }
 
   async admitted(cost: number, options: ProbeOptions = {}): Promise<TakeReply> {
@@ -86,7 +96,7 @@ export class Probe {
 
   /** The windows of one subject and category: `[startedAt, used]` for each. */
   async states({ subject = 'u', category = 0, layers = this.#allLayers, store }: ProbeOptions = {}): Promise<number[]> {
-    const reply = await (store ?? this.#store).read({ subject, categories: [category], layers })
+    const reply = await this.counters(store).read({ subject, categories: [category], layers })
     assert.equal(reply.states.length, 1, 'one state for each category asked for')
     return [...(reply.states[0] ?? [])]
   }
@@ -111,8 +121,8 @@ export class Probe {
   }
 
   async reset({ subject = 'u', category, layers = this.#allLayers, store }: ProbeOptions = {}): Promise<void> {
-    const categories = category === undefined ? this.#schema.categories.map((_, index) => index) : [category]
-    await (store ?? this.#store).reset({ subject, categories, layers })
+    const categories = category === undefined ? this.schema.categories.map((_, index) => index) : [category]
+    await this.counters(store).reset({ subject, categories, layers })
   }
 
   async #took(outcome: TakeOutcome, cost: number, options: ProbeOptions): Promise<TakeReply> {
@@ -128,12 +138,12 @@ export class Probe {
     { subject = 'u', category = 0, layers = this.#allLayers, id, store }: ProbeOptions,
   ): Promise<void> {
     const states = reply?.states ?? []
-    await (store ?? this.#store).settle({ subject, category, layers, states, giveBack, as, id })
+    await this.counters(store).settle({ subject, category, layers, states, giveBack, as, id })
   }
 }
 
 /** Asserts that a call throws (or rejects with) a `QuotaError` of a code; any code if none is named. */
-export async function throwsCode(call: () => unknown, code?: QuotaErrorCode): Promise<QuotaError> {
+export async function throwsCode(call: () => unknown, code?: QuotaErrorCode | 'damaged_row'): Promise<QuotaError> {
   let thrown: unknown
   try {
     await call()

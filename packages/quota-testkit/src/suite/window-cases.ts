@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { StoreSchema } from '@scoregw/quota'
+import type { StoreSchema } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SECOND_MS, SIX_WINDOWS } from './probe.ts'
 

@@ -1,6 +1,7 @@
-import * as z from 'zod'
+import type { Fault } from '../errors/quota-error.ts'
+import { type Checks, where, wholeNumber, withDefault } from '../options/checks.ts'
+import { optionsParser } from '../options/options-parser.ts'
 import { ADAPTIVE_HUNDREDTHS } from '../policy/limits.ts'
-import { parseOptions } from '../policy/options.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -123,67 +124,87 @@ export interface AdaptiveConstants {
   readonly historyLength: number
 }
 
-const step = (initial: number): z.ZodDefault<z.ZodInt> => z.int().min(1).max(75).default(initial)
-const rate = (initial: number): z.ZodDefault<z.ZodNumber> => z.number().gt(0).lt(1).default(initial)
-const time = (initial: number): z.ZodDefault<z.ZodInt> =>
-  z
-    .int()
-    .min(MINUTE_MS)
-    .max(30 * 24 * HOUR_MS)
-    .default(initial)
+/** The constants when none are given. */
+export const ADAPTIVE_DEFAULTS: AdaptiveConstants = {
+  windowMinutes: 30,
+  recentMinutes: 5,
+  z: 1.96,
+  lowRate: 0.005,
+  highRate: 0.02,
+  minCalls: 200,
+  minRecentCalls: 20,
+  minHundredths: ADAPTIVE_HUNDREDTHS.min,
+  maxHundredths: ADAPTIVE_HUNDREDTHS.max,
+  fallStepHundredths: 10,
+  riseStepHundredths: 5,
+  fallWaitMs: 5 * MINUTE_MS,
+  riseWaitMs: 30 * MINUTE_MS,
+  capAfterRiseMs: 90 * MINUTE_MS,
+  capBelowHundredths: 5,
+  capStepHundredths: 5,
+  capRecoveryAboveMs: 4 * HOUR_MS,
+  capRecoveryMinMs: 30 * MINUTE_MS,
+  capRecoveryMaxMs: 4 * HOUR_MS,
+  relapseMs: 24 * HOUR_MS,
+  quietHoldMs: 30 * MINUTE_MS,
+  driftWaitMs: 30 * MINUTE_MS,
+  driftStepHundredths: 5,
+  historyLength: 50,
+}
 
-const schema: z.ZodType<AdaptiveConstants> = z
-  .strictObject({
-    windowMinutes: z.int().min(1).max(1440).default(30),
-    recentMinutes: z.int().min(1).max(1440).default(5),
-    z: z.number().min(0).max(10).default(1.96),
-    lowRate: rate(0.005),
-    highRate: rate(0.02),
-    minCalls: z
-      .int()
-      .min(0)
-      .max(10 ** 9)
-      .default(200),
-    minRecentCalls: z
-      .int()
-      .min(1)
-      .max(10 ** 9)
-      .default(20),
-    minHundredths: z.int().min(ADAPTIVE_HUNDREDTHS.min).max(100).default(ADAPTIVE_HUNDREDTHS.min),
-    maxHundredths: z.int().min(100).max(ADAPTIVE_HUNDREDTHS.max).default(ADAPTIVE_HUNDREDTHS.max),
-    fallStepHundredths: step(10),
-    riseStepHundredths: step(5),
-    fallWaitMs: time(5 * MINUTE_MS),
-    riseWaitMs: time(30 * MINUTE_MS),
-    capAfterRiseMs: time(90 * MINUTE_MS),
-    capBelowHundredths: step(5),
-    capStepHundredths: step(5),
-    capRecoveryAboveMs: time(4 * HOUR_MS),
-    capRecoveryMinMs: time(30 * MINUTE_MS),
-    capRecoveryMaxMs: time(4 * HOUR_MS),
-    relapseMs: time(24 * HOUR_MS),
-    quietHoldMs: time(30 * MINUTE_MS),
-    driftWaitMs: time(30 * MINUTE_MS),
-    driftStepHundredths: step(5),
-    historyLength: z.int().min(1).max(1_000).default(50),
-  })
-  .refine(({ lowRate, highRate }) => lowRate < highRate, { path: ['lowRate'], error: 'expected less than highRate' })
-  .refine(({ recentMinutes, windowMinutes }) => recentMinutes <= windowMinutes, {
-    path: ['recentMinutes'],
-    error: 'expected at most windowMinutes',
-  })
-  .refine(({ capRecoveryMinMs, capRecoveryMaxMs }) => capRecoveryMinMs <= capRecoveryMaxMs, {
-    path: ['capRecoveryMinMs'],
-    error: 'expected at most capRecoveryMaxMs',
-  })
+const parse = /* @__PURE__ */ optionsParser<AdaptiveConstants>('the adaptive law', checks, { between })
+
+function checks(): Checks<AdaptiveConstants> {
+  const minutes = wholeNumber(1, 1440, 'minutes')
+  const step = wholeNumber(1, 75, 'hundredths')
+  const time = wholeNumber(MINUTE_MS, 30 * 24 * HOUR_MS, 'milliseconds')
+  const rate = where<number>((value) => typeof value === 'number' && value > 0 && value < 1, 'a number between 0 and 1')
+  const plain: Checks<AdaptiveConstants> = {
+    windowMinutes: minutes,
+    recentMinutes: minutes,
+    z: where<number>((value) => typeof value === 'number' && value >= 0 && value <= 10, 'a number from 0 to 10'),
+    lowRate: rate,
+    highRate: rate,
+    minCalls: wholeNumber(0, 10 ** 9),
+    minRecentCalls: wholeNumber(1, 10 ** 9),
+    minHundredths: wholeNumber(ADAPTIVE_HUNDREDTHS.min, 100),
+    maxHundredths: wholeNumber(100, ADAPTIVE_HUNDREDTHS.max),
+    fallStepHundredths: step,
+    riseStepHundredths: step,
+    fallWaitMs: time,
+    riseWaitMs: time,
+    capAfterRiseMs: time,
+    capBelowHundredths: step,
+    capStepHundredths: step,
+    capRecoveryAboveMs: time,
+    capRecoveryMinMs: time,
+    capRecoveryMaxMs: time,
+    relapseMs: time,
+    quietHoldMs: time,
+    driftWaitMs: time,
+    driftStepHundredths: step,
+    historyLength: wholeNumber(1, 1_000),
+  }
+  const names = Object.keys(plain) as (keyof AdaptiveConstants)[]
+  const filled = names.map((name) => [name, withDefault(plain[name], ADAPTIVE_DEFAULTS[name])])
+  return Object.fromEntries(filled) as Checks<AdaptiveConstants>
+}
+
+function between(constants: AdaptiveConstants): Fault[] {
+  const { lowRate, highRate, recentMinutes, windowMinutes, capRecoveryMinMs, capRecoveryMaxMs } = constants
+  return [
+    ...(lowRate < highRate ? [] : [{ path: 'lowRate', message: 'expected less than highRate' }]),
+    ...(recentMinutes <= windowMinutes ? [] : [{ path: 'recentMinutes', message: 'expected at most windowMinutes' }]),
+    ...(capRecoveryMinMs <= capRecoveryMaxMs
+      ? []
+      : [{ path: 'capRecoveryMinMs', message: 'expected at most capRecoveryMaxMs' }]),
+  ]
+}
 
 /**
  * The law's constants: those given, checked, and the defaults of the others.
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function adaptiveConstants(given: Partial<AdaptiveConstants> = {}): AdaptiveConstants {
-  return parseOptions('the adaptive law', schema, given)
+  return parse(given)
 }
-
-/** The constants when none are given. */
-export const ADAPTIVE_DEFAULTS: AdaptiveConstants = adaptiveConstants()

@@ -1,47 +1,14 @@
-import type { Mode } from '../policy/settings.ts'
 import type { FactorState } from '../store/factor-state.ts'
-import type { FactorStore } from '../store/factor-store.ts'
-import type { OutcomeStore } from '../store/outcome-store.ts'
-import type { MaybePromise } from '../store/quota-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { type AdaptiveConstants, adaptiveConstants } from './constants.ts'
 import { adaptiveCounts } from './counts.ts'
 import { adaptiveLaw, initialFactor } from './law.ts'
+import { type AdaptiveTickerOptions, parseTickerOptions } from './options.ts'
 
 const MINUTE_MS = 60_000
 
 /** A stored minute further ahead than this came of a clock that ran ahead, and does not hold up the others. */
 const MAX_AHEAD_MINUTES = 5
-
-export interface AdaptiveTickerOptions {
-  /** Where the outcomes of calls are counted. */
-  readonly outcomes: OutcomeStore
-  /** Where the factor lives. */
-  readonly factorStore: FactorStore
-  /**
-   * Says the mode, for example `quota.settings`: the factor moves only while it is `adaptive`.
-   * @default the mode is taken to be `adaptive`
-   */
-  readonly settings?: { get(): MaybePromise<{ readonly mode: Mode }> } | undefined
-  /**
-   * Says which minute it is.
-   * @default the machine's clock
-   */
-  readonly clock?: Clock | undefined
-  /** Constants of the law that differ from the defaults. */
-  readonly constants?: Partial<AdaptiveConstants> | undefined
-  /**
-   * Works out the moves from where the factor stands, whatever the mode, and writes none: it goes on from its own last
-   * state.
-   * @default false
-   */
-  readonly dryRun?: boolean | undefined
-  /**
-   * Hears of ticks of the timer that failed; the next one tries again.
-   * @default nobody does
-   */
-  readonly onError?: ((error: unknown) => void) | undefined
-}
 
 /**
  * What a tick did.
@@ -70,10 +37,10 @@ export interface AdaptiveTicker {
 
 /**
  * Makes a ticker, which does nothing until `tick` or `start` is called.
- * @throws {QuotaError} `invalid_options` naming every fault of the constants
+ * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function adaptiveTicker(options: AdaptiveTickerOptions): AdaptiveTicker {
-  return new Ticker(options)
+  return new Ticker(parseTickerOptions(options))
 }
 
 /** What the law is applied to: what the store holds, or the last state of a dry run. */

@@ -1,7 +1,8 @@
 import type { Quotas } from '../policy/limits.ts'
 import type { LayerDefinition, Limit } from '../policy/policy.ts'
-import { NOT_OPEN, type WindowDefinition } from '../windows/window.ts'
-import type { Violation, WindowStatus } from './decision.ts'
+import type { Layout } from '../windows/layout.ts'
+import { NOT_OPEN } from '../windows/window.ts'
+import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
 
 /**
  * The windows of one category as a store reports them: `[startedAt, used]` for every window of every applying layer
@@ -11,9 +12,22 @@ export type WindowStates = readonly number[]
 
 /** What the numbers of a state mean: the policy's windows and layers, and the category asked for. */
 export interface DecisionFrame {
-  readonly windows: readonly WindowDefinition[]
+  readonly layout: Layout
+  /** The windows by their places in a row, in the order in which the policy names them and people see them. */
+  readonly shownAs: readonly number[]
   readonly layers: readonly LayerDefinition[]
   readonly category: string
+}
+
+/** Calls `visit` for every window that applies, in the policy's order. */
+function eachWindow(
+  { layout, shownAs }: DecisionFrame,
+  quotas: Quotas,
+  visit: (slot: number, window: number, limit: number) => void,
+): void {
+  for (let slot = 0; slot < quotas.layers.length; slot++) {
+    for (const window of shownAs) visit(slot, window, quotas.limits[layout.limitAt(slot, window)]!)
+  }
 }
 
 /** Whether a cost fits in every window of a state: `used + cost <= limit`. */
@@ -29,19 +43,19 @@ export function violationsOf(
   cost: number,
   now: number,
 ): Violation[] {
-  const { windows, layers, category } = frame
+  const { layout, layers, category } = frame
   const violations: Violation[] = []
-  for (let index = 0; index < quotas.limits.length; index++) {
-    const limit = quotas.limits[index]!
-    const used = states[2 * index + 1]!
-    if (used + cost <= limit) continue
-    const { label: window, lengthMs } = windows[index % windows.length]!
-    const { name: layer, scope } = layers[quotas.layers[Math.floor(index / windows.length)]!]!
-    const startedAt = states[2 * index]!
+  eachWindow(frame, quotas, (slot, w, limit) => {
+    const cell = layout.cellAt(slot, w)
+    const used = states[cell + 1]!
+    if (used + cost <= limit) return
+    const { label: window, lengthMs } = layout.windows[w]!
+    const { name: layer, scope } = layers[quotas.layers[slot]!]!
+    const startedAt = states[cell]!
     const resetAt = (startedAt === NOT_OPEN ? now : startedAt) + lengthMs
     const retryable = cost <= limit
     violations.push({ layer, scope, category, window, lengthMs, limit, used, requested: cost, resetAt, retryable })
-  }
+  })
   return violations
 }
 
@@ -71,25 +85,35 @@ export function retryAfterSeconds(resetAt: number, now: number): number {
 
 /** The windows of a state as callers see them, in the policy's order. */
 export function windowStatuses(frame: DecisionFrame, quotas: Quotas, states: WindowStates): WindowStatus[] {
-  return quotas.limits.map((limit, index) => {
-    const { label, lengthMs } = frame.windows[index % frame.windows.length]!
-    const { name, scope } = frame.layers[quotas.layers[Math.floor(index / frame.windows.length)]!]!
-    const startedAt = states[2 * index]!
-    const used = states[2 * index + 1]!
-    const open = startedAt !== NOT_OPEN
-    return {
-      layer: name,
+  const { layout, layers, category } = frame
+  const windows: WindowStatus[] = []
+  eachWindow(frame, quotas, (slot, w, limit) => {
+    const { label: window, lengthMs } = layout.windows[w]!
+    const { name: layer, scope } = layers[quotas.layers[slot]!]!
+    const cell = layout.cellAt(slot, w)
+    const used = states[cell + 1]!
+    const startedAt = states[cell] === NOT_OPEN ? null : states[cell]!
+    windows.push({
+      layer,
       scope,
-      category: frame.category,
-      window: label,
+      category,
+      window,
       lengthMs,
       limit: finite(limit),
       used,
       remaining: finite(Math.max(0, limit - used)),
-      startedAt: open ? startedAt : null,
-      resetAt: open ? startedAt + lengthMs : null,
-    }
+      startedAt,
+      resetAt: startedAt === null ? null : startedAt + lengthMs,
+    })
   })
+  return windows
+}
+
+/** The windows that apply where no counter was asked. */
+export function uncountedWindows(frame: DecisionFrame, quotas: Quotas): UncountedWindow[] {
+  const unasked = new Array<number>(2 * quotas.limits.length).fill(NOT_OPEN)
+  const counts = { used: null, remaining: null, startedAt: null, resetAt: null }
+  return windowStatuses(frame, quotas, unasked).map((window) => ({ ...window, ...counts }))
 }
 
 function finite(tokens: number): Limit {

@@ -22,6 +22,14 @@ export interface WindowStatus {
   readonly resetAt: number | null
 }
 
+/** A window of a decision for which no counter was asked: the limit is known, and nothing else. */
+export interface UncountedWindow extends Omit<WindowStatus, 'used' | 'remaining' | 'startedAt' | 'resetAt'> {
+  readonly used: null
+  readonly remaining: null
+  readonly startedAt: null
+  readonly resetAt: null
+}
+
 /** One window that refuses a request, and what it has to say about it. */
 export interface Violation {
   readonly layer: string
@@ -59,8 +67,11 @@ interface DecisionBase {
   /** Version of the settings it was decided under. */
   readonly settingsVersion: number
   readonly source: DecisionSource
-  /** Every window that was asked, after the decision, in the policy's order; empty unless `source` is `store`. */
-  readonly windows: readonly WindowStatus[]
+  /**
+   * Every window that applies, after the decision, in the policy's order; the counts are `null` where no counter was
+   * asked, which is so unless `source` is `store`.
+   */
+  readonly windows: readonly (WindowStatus | UncountedWindow)[]
 }
 
 /** The request may go on; its cost is charged in every window. */
@@ -71,6 +82,7 @@ export interface AdmittedDecision extends DecisionBase {
 /** The request may not go on; nothing was charged anywhere. */
 export interface RefusedDecision extends DecisionBase {
   readonly allowed: false
+  readonly windows: readonly WindowStatus[]
   /** Every window that refuses, in the policy's order; at least one. */
   readonly violations: readonly Violation[]
   /** The one to report: see {@link bindingViolation}. */

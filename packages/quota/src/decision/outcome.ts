@@ -3,11 +3,19 @@ import {
   bindingViolation,
   type DecisionFrame,
   retryAfterSeconds,
+  uncountedWindows,
   violationsOf,
   type WindowStates,
   windowStatuses,
 } from './decide.ts'
-import type { AdmittedDecision, DecisionSource, RefusedDecision, Violation, WindowStatus } from './decision.ts'
+import type {
+  AdmittedDecision,
+  DecisionSource,
+  RefusedDecision,
+  UncountedWindow,
+  Violation,
+  WindowStatus,
+} from './decision.ts'
 
 /** What was asked. */
 export interface Asked {
@@ -23,6 +31,7 @@ export interface Asked {
 export interface Counted {
   /** Instant by the store's clock, epoch milliseconds. */
   readonly now: number
+  /** Empty where no counter was asked. */
   readonly states: WindowStates
   readonly quotas: Quotas
   readonly settingsVersion: number
@@ -57,8 +66,10 @@ class Outcome {
   }
 
   /** Worked out when it is looked at: most decisions are asked whether they admit, and nothing more. */
-  get windows(): readonly WindowStatus[] {
-    return windowStatuses(this.#frame, this.#quotas, this.#states)
+  get windows(): readonly (WindowStatus | UncountedWindow)[] {
+    return this.source === 'store'
+      ? windowStatuses(this.#frame, this.#quotas, this.#states)
+      : uncountedWindows(this.#frame, this.#quotas)
   }
 
   toJSON(): object {
@@ -66,7 +77,7 @@ class Outcome {
   }
 }
 
-class Refusal extends Outcome implements RefusedDecision {
+class Refusal extends Outcome {
   declare readonly allowed: false
   readonly violations: readonly Violation[]
   readonly binding: Violation
@@ -97,5 +108,6 @@ export function admitted(
 }
 
 export function refused(asked: Asked, counted: Counted, frame: DecisionFrame): RefusedDecision {
-  return new Refusal(asked, counted, frame)
+  // Every counter of a refusal was asked, so that its windows are counted ones.
+  return new Refusal(asked, counted, frame) as Refusal & { readonly windows: readonly WindowStatus[] }
 }

@@ -1,14 +1,34 @@
-import type { MaybeReservation } from './reservation.ts'
+import type { PendingReservation } from './reservation.ts'
 
-/** Waits for a reservation or the signal, whichever comes first; a reservation that comes too late is cancelled. */
-export function orAborted(pending: Promise<MaybeReservation>, signal: AbortSignal): Promise<MaybeReservation> {
+/**
+ * Waits for a reservation or the signal. Whichever comes first decides, for good: a reservation that comes later is
+ * cancelled, a signal that comes later changes nothing.
+ */
+export function orAborted<R extends PendingReservation>(pending: PromiseLike<R>, signal: AbortSignal): Promise<R> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      reject(signal.reason as Error)
-      // Nobody holds the handle any more. A cancel that fails leaves the tokens charged, as an unsettled one does.
-      pending.then((late) => late.cancel()).catch(() => undefined)
+    let isDecided = false
+    /** Whether the caller comes first, and nobody else will. */
+    const first = (): boolean => {
+      if (isDecided) return false
+      isDecided = true
+      signal.removeEventListener('abort', onAbort)
+      return true
     }
-    signal.addEventListener('abort', onAbort, { once: true })
-    pending.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+    const onAbort = (): void => {
+      if (first()) reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', onAbort)
+    // A signal that came before anybody listened is not told again.
+    if (signal.aborted) onAbort()
+    pending.then(
+      (reservation) => {
+        if (first()) resolve(reservation)
+        // Nobody holds the handle any more. A cancel that fails leaves the tokens charged, as an unsettled one does.
+        else Promise.resolve(reservation.cancel()).catch(() => undefined)
+      },
+      (error: unknown) => {
+        if (first()) reject(error)
+      },
+    )
   })
 }

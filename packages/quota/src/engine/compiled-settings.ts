@@ -3,6 +3,8 @@ import { effectiveQuotas, type Quotas } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { SubjectSettings, VersionedSettings } from '../policy/settings.ts'
 import { priceOf } from '../policy/warnings.ts'
+import { inRowOrder } from '../windows/identity.ts'
+import { Layout } from '../windows/layout.ts'
 
 /** An operation as decisions need it. */
 export interface CompiledOperation {
@@ -19,6 +21,7 @@ export class CompiledSettings {
   readonly operations: ReadonlyMap<string, CompiledOperation>
   /** Quotas of subjects without settings of their own, by category. */
   readonly defaults: readonly Quotas[]
+  /** The policy with its windows in the order of a row. */
   readonly #policy: Policy
   readonly #factorHundredths: number
   /** Quotas by a subject's settings; gone when a subject's settings are replaced. */
@@ -27,9 +30,9 @@ export class CompiledSettings {
   /** @param factorHundredths the adaptive factor; counts in mode `adaptive` alone */
   constructor(policy: Policy, settings: VersionedSettings, factorHundredths = 100) {
     this.settings = settings
-    this.#policy = policy
+    this.#policy = { ...policy, windows: inRowOrder(policy.windows) }
     this.#factorHundredths = factorHundredths
-    this.defaults = effectiveQuotas(policy, settings, {}, factorHundredths)
+    this.defaults = effectiveQuotas(this.#policy, settings, {}, factorHundredths)
     this.operations = new Map(
       Object.entries(policy.operations).map(([name, { category }]) => [
         name,
@@ -57,5 +60,8 @@ export class CompiledSettings {
 
 /** A frame for each category, shared by all its decisions. */
 export function decisionFrames({ windows, layers, categories }: Policy): readonly DecisionFrame[] {
-  return categories.map((category) => ({ windows, layers, category }))
+  const inRow = inRowOrder(windows)
+  const shownAs = windows.map((window) => inRow.indexOf(window))
+  const layout = new Layout(inRow)
+  return categories.map((category) => ({ layout, layers, category, shownAs }))
 }

@@ -1,4 +1,7 @@
 import type { AdmittedDecision, RefusedDecision } from '../decision/decision.ts'
+import { type Fault, QuotaError } from '../errors/quota-error.ts'
+import { kindOf } from '../errors/shown.ts'
+import { noSuchName } from '../options/names.ts'
 import type { VersionedSettings } from '../policy/settings.ts'
 import type { NearLimit } from './requests.ts'
 
@@ -12,6 +15,11 @@ export interface QuotaEvents {
   nearLimit: NearLimit
   /** Other settings are in force. */
   settings: VersionedSettings
+  /** A stored document has members that the policy cannot take: they are kept, and are not in force. */
+  settingsFault: {
+    readonly of: 'settings' | { readonly layer: string; readonly key: string }
+    readonly faults: readonly Fault[]
+  }
   /** The store did not answer, and the failure policy decided. */
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
   /** A decision was made, however it came out; told before the event that says more about it. */
@@ -42,7 +50,9 @@ export class Events {
     return (this.#listeners.get(event)?.size ?? 0) > 0
   }
 
+  /** @throws {QuotaError} `invalid_options` for an event that there is not, or a listener that is no function */
   on<E extends QuotaEvent>(event: E, listener: QuotaListener<E>): () => void {
+    checkListener(event, listener)
     const listeners = this.#listeners.get(event) ?? new Set()
     this.#listeners.set(event, listeners)
     listeners.add(listener)
@@ -75,4 +85,24 @@ export class Events {
     this.hearsTimes = this.hears('decided')
     this.hearsDecisions = this.hearsTimes || this.hears('admitted') || this.hears('refused') || this.hears('nearLimit')
   }
+}
+
+/** Every name of {@link QuotaEvents}. */
+const NAMES: Readonly<Record<QuotaEvent, true>> = {
+  admitted: true,
+  refused: true,
+  nearLimit: true,
+  settings: true,
+  settingsFault: true,
+  degraded: true,
+  decided: true,
+}
+
+function checkListener(event: unknown, listener: unknown): void {
+  if (typeof event !== 'string' || !Object.hasOwn(NAMES, event)) {
+    const message = `on(): no event ${noSuchName(event, Object.keys(NAMES), 'there are')}`
+    throw new QuotaError('invalid_options', message)
+  }
+  if (typeof listener === 'function') return
+  throw new QuotaError('invalid_options', `on("${event}", listener): expected a function, got ${kindOf(listener)}`)
 }

@@ -37,29 +37,27 @@ export class LiveFactor {
 
   #heard(): void {
     this.#changes++
-    if (this.#reading !== undefined) return
+    if (!this.#store.sync) {
+      this.#reading ??= this.#read()
+      return
+    }
     try {
-      const answer = this.#store.read()
-      if (answer instanceof Promise) this.#reading = this.#follow(answer)
-      else this.#adopt(answer)
+      this.#adopt(this.#store.read() as VersionedFactor | undefined)
     } catch {
       // The last factor known stays in force; the next tick that anybody makes is heard of again.
     }
   }
 
-  async #follow(first: Promise<VersionedFactor | undefined>): Promise<void> {
-    try {
-      let changes = this.#changes
-      this.#adopt(await first)
-      while (changes !== this.#changes) {
-        changes = this.#changes
+  async #read(): Promise<void> {
+    for (let changes = -1; changes !== this.#changes; ) {
+      changes = this.#changes
+      try {
         this.#adopt(await this.#store.read())
+      } catch {
+        // As above.
       }
-    } catch {
-      // As above.
-    } finally {
-      this.#reading = undefined
     }
+    this.#reading = undefined
   }
 
   #adopt(stored: VersionedFactor | undefined): void {

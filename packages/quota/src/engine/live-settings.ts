@@ -1,59 +1,65 @@
+import { type Fault, QuotaError } from '../errors/quota-error.ts'
+import { fitSettings } from '../policy/fit.ts'
 import type { Quotas } from '../policy/limits.ts'
-import type { LayerDefinition, Policy } from '../policy/policy.ts'
-import { initialSettings, type VersionedSettings, type VersionedSubjectSettings } from '../policy/settings.ts'
+import type { Policy } from '../policy/policy.ts'
+import { initialSettings, type SubjectSettings, type VersionedSettings } from '../policy/settings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
-import { layerKey, type MaybePromise, type Subject } from '../store/quota-store.ts'
-import type { SettingsChange, SettingsStore } from '../store/settings-store.ts'
+import type { Subject } from '../store/schema.ts'
+import type { SettingsChange, SettingsStore, StoredDocument } from '../store/settings-store.ts'
 import { CompiledSettings } from './compiled-settings.ts'
 import { LiveFactor } from './live-factor.ts'
+import { LiveSubjects } from './live-subjects.ts'
 
-/** Most subjects whose settings (or their absence) are remembered, when the store does not answer at once. */
-const MAX_REMEMBERED = 10_000
+/** What a {@link LiveSettings} tells. */
+export interface SettingsListener {
+  /** Other settings are in force. */
+  changed(settings: VersionedSettings): void
+  /** A stored document has members that the policy cannot take. */
+  faulty(faults: readonly Fault[], of: 'settings' | { readonly layer: string; readonly key: string }): void
+}
 
 /**
- * The settings in force, kept up to date with a store. While a store that does not answer at once is being asked for
- * newer settings, decisions go on under the last known ones; only the very first look waits.
+ * The settings in force, kept up to date with a store: those that are stored, fitted to the policy, and the policy's own
+ * where nothing is stored (any more). While a store that does not answer at once is being asked for newer settings,
+ * decisions go on under the last known ones; only the very first look waits.
  */
 export class LiveSettings {
   readonly #policy: Policy
   readonly #store: SettingsStore
-  readonly #ownLayers: readonly LayerDefinition[]
-  readonly #onChange: (settings: VersionedSettings) => void
+  readonly #listener: SettingsListener
   readonly #unwatch: () => void
-  /** In the order of last use; `null`: the store has nothing for this subject. */
-  readonly #remembered = new Map<string, VersionedSubjectSettings | null>()
-  /** Counts changes heard of, so that what was read before a change is not remembered after it. */
-  #changes = 0
+  readonly #subjects: LiveSubjects
   readonly #factor: LiveFactor | undefined
+  readonly #hasFactor: boolean
   #factorHundredths = 100
   #compiled: CompiledSettings
+  #faults: readonly Fault[] = []
   #loaded = false
-  #refreshing: Promise<void> | undefined
+  /** The look that is under way. */
+  #look: Promise<void> | undefined
+  /** The look after that, for those who know of something that it may have missed. */
+  #nextLook: Promise<void> | undefined
 
-  constructor(
-    policy: Policy,
-    store: SettingsStore,
-    onChange: (settings: VersionedSettings) => void,
-    factorStore?: FactorStore,
-  ) {
+  constructor(policy: Policy, store: SettingsStore, listener: SettingsListener, factorStore?: FactorStore) {
     this.#policy = policy
     this.#store = store
-    this.#onChange = onChange
-    this.#ownLayers = policy.layers.filter((layer) => !layer.shared)
+    this.#listener = listener
+    this.#hasFactor = factorStore !== undefined
+    this.#subjects = new LiveSubjects(policy, store, (faults, subject) => listener.faulty(faults, subject))
     this.#compiled = new CompiledSettings(policy, initialSettings(policy))
     this.#factor = factorStore && new LiveFactor(factorStore, (hundredths) => this.#factorMoved(hundredths))
-    if (store.sync) this.#adopt(store.read() as VersionedSettings | undefined)
+    if (store.sync) this.#adopt(store.read())
     this.#unwatch = store.watch((change) => this.#heard(change))
-  }
-
-  /** Whether {@link quotasOf} answers at once. */
-  get sync(): boolean {
-    return this.#store.sync
   }
 
   /** The settings now in force; of a store that does not answer at once, those last read. */
   get compiled(): CompiledSettings {
     return this.#compiled
+  }
+
+  /** What in the stored settings the policy could not take. */
+  get faults(): readonly Fault[] {
+    return this.#faults
   }
 
   /** The adaptive factor as it was last read, in whole hundredths; 100 until then. */
@@ -66,9 +72,14 @@ export class LiveSettings {
     return this.#loaded
   }
 
-  /** Nothing when the settings were read once; else a promise for that. */
-  ready(): MaybePromise<void> {
-    return this.#loaded ? undefined : this.refresh()
+  /** The revision that decisions carry; `undefined` where no other process could change the settings. */
+  get revision(): string | undefined {
+    return this.#store.isMarked ? this.#compiled.settings.revision : undefined
+  }
+
+  /** Settles when the settings were read once. */
+  async ready(): Promise<void> {
+    if (!this.#loaded) await (this.#look ?? this.refresh())
   }
 
   /** Ends when the adaptive factor was read, or could not be; decisions do not wait for it. */
@@ -76,29 +87,65 @@ export class LiveSettings {
     await this.#factor?.settled()
   }
 
-  /** Reads the settings anew; calls at the same time share one look. */
-  refresh(): MaybePromise<void> {
+  /**
+   * Reads the settings anew, by a look that begins after the call: one that is under way may have missed what the caller
+   * knows of. Calls share looks, and none waits for more than two, however many come meanwhile.
+   */
+  async refresh(): Promise<void> {
     if (this.#store.sync) {
-      this.#adopt(this.#store.read() as VersionedSettings | undefined)
+      this.#adopt(this.#store.read())
       return
     }
-    // A look that is under way may have begun before what the caller knows of: it is told to look once more.
-    if (this.#refreshing !== undefined) this.#changes++
-    this.#refreshing ??= this.#readSettings().finally(() => {
-      this.#refreshing = undefined
-    })
-    return this.#refreshing
+    if (this.#look === undefined && this.#nextLook === undefined) {
+      await this.#lookNow()
+      return
+    }
+    this.#nextLook ??= this.#lookAfter(this.#look)
+    await this.#nextLook
   }
 
-  /** The quotas of a subject by category. Asks `ready()` to have been awaited. */
-  quotasOf(subject: Subject): MaybePromise<readonly Quotas[]> {
-    if (this.#store.sync) {
-      const found = this.#lookUp(subject)
-      return found === undefined ? this.#compiled.defaults : this.#compiled.quotasOf(found)
+  /**
+   * The counters know another revision than the one in force here: reads the settings anew. What is read is in force,
+   * and is announced to the counters where that was forgotten or was another store's last word.
+   *
+   * @param seen the revision that the counters know, `''`: none
+   */
+  async catchUp(seen: string): Promise<void> {
+    await this.refresh()
+    const { revision } = this.#compiled.settings
+    if (revision !== seen) await this.#store.reannounce?.(revision, seen)
+  }
+
+  /** This process wrote settings; they are in force when the promise is fulfilled. */
+  async wrote(stored: StoredDocument): Promise<void> {
+    try {
+      await this.refresh()
+    } catch {
+      // The write is done; what it wrote is the newest thing known.
+      this.#adopt(stored)
     }
-    const missing = this.#ownLayers.some((layer) => !this.#remembered.has(memoryKey(layer, subject)))
-    if (!missing) return this.#compiled.quotasOf(this.#recall(subject))
-    return this.#fetch(subject).then((found) => this.#compiled.quotasOf(found))
+  }
+
+  /** This process wrote a subject's settings: the next decision goes by them. */
+  wroteSubject(layer: string, key: string): void {
+    this.#subjects.forget(layer, key)
+  }
+
+  /** The quotas of a subject by category, where they are known without waiting. */
+  known(subject: Subject): readonly Quotas[] | undefined {
+    const settings = this.#subjects.known(subject)
+    if (settings === undefined) return undefined
+    return settings === null ? this.#compiled.defaults : this.#compiled.quotasOf(settings)
+  }
+
+  /** A subject's settings by layer, asked of the store. Asks `ready()` to have been awaited. */
+  async fetch(subject: Subject): Promise<Readonly<Record<string, SubjectSettings>>> {
+    return await this.#subjects.fetch(subject)
+  }
+
+  /** Quotas by category under the settings in force, whose {@link revision} goes with them until anything is awaited. */
+  quotasOf(subject: Readonly<Record<string, SubjectSettings>>): readonly Quotas[] {
+    return this.#compiled.quotasOf(subject)
   }
 
   close(): void {
@@ -106,60 +153,44 @@ export class LiveSettings {
     this.#factor?.close()
   }
 
-  #lookUp(subject: Subject): Record<string, VersionedSubjectSettings> | undefined {
-    let found: Record<string, VersionedSubjectSettings> | undefined
-    for (const layer of this.#ownLayers) {
-      const settings = this.#store.readSubject(layer.name, layerKey(layer, subject))
-      if (settings === undefined) continue
-      found ??= {}
-      found[layer.name] = settings as VersionedSubjectSettings
-    }
-    return found
+  #lookNow(): Promise<void> {
+    this.#look = this.#readSettings()
+    return this.#look
   }
 
-  #recall(subject: Subject): Record<string, VersionedSubjectSettings> {
-    const found: Record<string, VersionedSubjectSettings> = {}
-    for (const layer of this.#ownLayers) {
-      const key = memoryKey(layer, subject)
-      const settings = this.#remembered.get(key) ?? null
-      this.#remember(key, settings)
-      if (settings !== null) found[layer.name] = settings
-    }
-    return found
+  async #lookAfter(look: Promise<void> | undefined): Promise<void> {
+    // Whoever waits for that one hears of its failure.
+    await look?.catch(() => undefined)
+    this.#nextLook = undefined
+    await this.#lookNow()
   }
 
-  async #fetch(subject: Subject): Promise<Record<string, VersionedSubjectSettings>> {
-    const changes = this.#changes
-    const entries = await Promise.all(
-      this.#ownLayers.map(async (layer) => {
-        const settings = (await this.#store.readSubject(layer.name, layerKey(layer, subject))) ?? null
-        // A change heard of meanwhile may be newer than what was read: use it once, remember nothing.
-        if (changes === this.#changes) this.#remember(memoryKey(layer, subject), settings)
-        return [layer.name, settings] as const
-      }),
-    )
-    return Object.fromEntries(entries.filter((entry): entry is [string, VersionedSubjectSettings] => entry[1] !== null))
-  }
-
-  #remember(key: string, settings: VersionedSubjectSettings | null): void {
-    this.#remembered.delete(key)
-    this.#remembered.set(key, settings)
-    if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!)
-  }
-
+  /** One at a time, so that no older state is adopted after a newer one. */
   async #readSettings(): Promise<void> {
-    for (;;) {
-      const changes = this.#changes
+    try {
       this.#adopt(await this.#store.read())
-      if (changes === this.#changes) return
+    } finally {
+      this.#look = undefined
     }
   }
 
-  #adopt(stored: VersionedSettings | undefined): void {
+  /** Absence is adopted like any other state: a store that lost its data is followed as it is. */
+  #adopt(stored: StoredDocument | undefined): void {
+    if (stored !== undefined) check(stored)
     this.#loaded = true
-    if (stored === undefined || stored.version === this.#compiled.settings.version) return
-    this.#compiled = new CompiledSettings(this.#policy, stored, this.#factorHundredths)
-    this.#onChange(stored)
+    if ((stored?.revision ?? '') === this.#compiled.settings.revision) return
+    const { settings, faults } = this.#fit(stored)
+    this.#compiled = new CompiledSettings(this.#policy, settings, this.#factorHundredths)
+    this.#faults = faults
+    if (faults.length > 0) this.#listener.faulty(faults, 'settings')
+    this.#listener.changed(settings)
+  }
+
+  #fit(stored: StoredDocument | undefined): { settings: VersionedSettings; faults: readonly Fault[] } {
+    if (stored === undefined) return { settings: initialSettings(this.#policy), faults: [] }
+    const { version, revision } = stored
+    const { settings, faults } = fitSettings(this.#policy, this.#hasFactor, stored.document)
+    return { settings: { ...settings, version, revision }, faults }
   }
 
   #factorMoved(hundredths: number): void {
@@ -169,15 +200,18 @@ export class LiveSettings {
   }
 
   #heard(change: SettingsChange): void {
-    this.#changes++
-    if (change.kind === 'subject') this.#remembered.delete(JSON.stringify([change.layer, change.key]))
-    if (change.kind === 'everything') this.#remembered.clear()
-    if (change.kind === 'subject') return
+    if (change.kind === 'subject') {
+      this.#subjects.forget(change.layer, change.key)
+      return
+    }
+    if (change.kind === 'everything') this.#subjects.forgetAll()
     // A failed look leaves the last known settings in force; the store tells of the next change, and `update` asks.
-    Promise.resolve(this.refresh()).catch(() => undefined)
+    this.refresh().catch(() => undefined)
   }
 }
 
-function memoryKey(layer: LayerDefinition, subject: Subject): string {
-  return JSON.stringify([layer.name, layerKey(layer, subject)])
+/** @throws {QuotaError} `store_error` for what breaks the port's promise */
+function check({ revision, version }: StoredDocument): void {
+  if (typeof revision === 'string' && revision !== '' && Number.isSafeInteger(version)) return
+  throw new QuotaError('store_error', 'the settings store gave a document without a revision or a version')
 }

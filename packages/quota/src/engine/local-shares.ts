@@ -1,8 +1,9 @@
 import type { Asked, Counted } from '../decision/outcome.ts'
-import type { LayerDefinition } from '../policy/policy.ts'
-import { layerKey, type SettleRequest, type Subject } from '../store/quota-store.ts'
+import type { SettleRequest } from '../store/quota-store.ts'
+import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
 import type { Clock } from '../time/clock.ts'
-import { NOT_OPEN, type WindowDefinition } from '../windows/window.ts'
+import { Layout } from '../windows/layout.ts'
+import { NOT_OPEN } from '../windows/window.ts'
 
 /** Most rows whose last state is remembered; the least recently seen are forgotten and have no share. */
 const MAX_SEEN = 10_000
@@ -41,8 +42,8 @@ export type TakeBack = (tokens: number) => Posting | undefined
  * that has ended since. So with n processes cut off, at most the limit plus their shares is admitted.
  */
 export class LocalShares {
-  readonly #windows: readonly WindowDefinition[]
-  readonly #layers: readonly LayerDefinition[]
+  readonly #layout: Layout
+  readonly #layers: StoreSchema['layers']
   readonly #clock: Clock
   /** In the order of the last sight. */
   readonly #seen = new Map<string, Share>()
@@ -51,8 +52,8 @@ export class LocalShares {
   /** By the windows they go to. */
   #postings = new Map<string, Posting>()
 
-  constructor(windows: readonly WindowDefinition[], layers: readonly LayerDefinition[], clock: Clock) {
-    this.#windows = windows
+  constructor({ windows, layers }: StoreSchema, clock: Clock) {
+    this.#layout = new Layout(windows)
     this.#layers = layers
     this.#clock = clock
   }
@@ -60,15 +61,14 @@ export class LocalShares {
   /** Remembers what the store said. */
   see({ subject, category }: Asked, { now, states, quotas }: Counted): void {
     const seenAt = this.#clock.now()
-    const width = this.#windows.length
     for (const [l, layer] of quotas.layers.entries()) {
       const key = this.#rowKey(layer, category, subject)
       this.#seen.delete(key)
       this.#seen.set(key, {
         seenAt,
         storeNow: now,
-        states: states.slice(2 * l * width, 2 * (l + 1) * width),
-        limits: quotas.limits.slice(l * width, (l + 1) * width),
+        states: this.#layout.rowOf(states, l),
+        limits: this.#layout.limitsOf(quotas.limits, l),
       })
     }
     while (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.keys().next().value!)
@@ -126,11 +126,12 @@ export class LocalShares {
     const share = this.#seen.get(key)
     if (share === undefined) return undefined
     const spents: Spent[] = []
-    for (const [w, { lengthMs }] of this.#windows.entries()) {
-      const startedAt = share.states[2 * w]!
+    for (const [w, { lengthMs }] of this.#layout.windows.entries()) {
+      const cell = this.#layout.cellAt(0, w)
+      const startedAt = share.states[cell]!
       const endsAt = share.seenAt + (startedAt + lengthMs - share.storeNow)
       if (startedAt === NOT_OPEN || this.#clock.now() >= endsAt) return undefined
-      const remainder = Math.max(0, share.limits[w]! - share.states[2 * w + 1]!)
+      const remainder = Math.max(0, share.limits[w]! - share.states[cell + 1]!)
       spents.push(this.#spentOf(`${key} ${w} ${startedAt}`, Math.floor(remainder / expectedProcesses), endsAt))
     }
     return { states: share.states, spents }

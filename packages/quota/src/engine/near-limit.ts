@@ -1,6 +1,6 @@
 import type { AdmittedDecision, WindowStatus } from '../decision/decision.ts'
 import type { LayerDefinition } from '../policy/policy.ts'
-import { layerKey } from '../store/quota-store.ts'
+import { layerKey } from '../store/schema.ts'
 import type { NearLimit } from './requests.ts'
 
 /** Share of a limit from which it is near. */
@@ -20,6 +20,7 @@ export class NearLimitWatch {
   crossings(decision: AdmittedDecision): NearLimit[] {
     const { subject, cost } = decision
     return decision.windows
+      .filter((window): window is WindowStatus => window.used !== null)
       .filter((window) => crosses(window, cost) && this.#isNew(decision, window))
       .map((window) => ({ subject, decision, window }))
   }

@@ -1,6 +1,18 @@
-import * as z from 'zod'
 import { faultyDocument } from '../errors/quota-error.ts'
-import { parseOptions } from '../policy/options.ts'
+import {
+  aClock,
+  aFunction,
+  group,
+  having,
+  objectWhere,
+  optional,
+  tableOf,
+  where,
+  wholeNumber,
+  withDefault,
+} from '../options/checks.ts'
+import { noSuchName } from '../options/names.ts'
+import { optionsParser, refusedOptions } from '../options/options-parser.ts'
 import type { Policy } from '../policy/policy.ts'
 import { policyFaults } from '../policy/schema.ts'
 import type { FactorStore } from '../store/factor-store.ts'
@@ -47,6 +59,12 @@ export interface QuotaOptions<Operation extends string = string> {
    */
   readonly failurePolicy?: Readonly<Record<string, FailurePolicy>> | undefined
   /**
+   * Within how many milliseconds a call is answered when a store is silent, by the failure policy. Stores that keep a
+   * deadline themselves, as that on Redis does, keep their own.
+   * @default the store's own, else 1000
+   */
+  readonly deadlineMs?: number | undefined
+  /**
    * How long a reservation's id is kept after its last use, in milliseconds; must exceed the longest work.
    * @default 600_000 (10 minutes)
    */
@@ -68,20 +86,6 @@ export interface QuotaOptions<Operation extends string = string> {
   readonly stopwatch?: Stopwatch | undefined
 }
 
-function having<T>(methods: readonly string[], what: string): z.ZodCustom<T, T> {
-  const has = (value: unknown): boolean =>
-    typeof value === 'object' &&
-    value !== null &&
-    methods.every((method) => typeof (value as Record<string, unknown>)[method] === 'function')
-  return z.custom<T>(has, {
-    error: `expected ${what}: an object with ${methods.map((name) => `${name}()`).join(', ')}`,
-  })
-}
-
-function func<T>(): z.ZodCustom<T, T> {
-  return z.custom<T>((value) => typeof value === 'function', { error: 'expected a function' })
-}
-
 /** Options after their check, defaults filled in. */
 export type ParsedOptions = Omit<QuotaOptions, 'failurePolicy' | 'idTtlMs' | 'createNonce' | 'stopwatch'> & {
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
@@ -90,45 +94,58 @@ export type ParsedOptions = Omit<QuotaOptions, 'failurePolicy' | 'idTtlMs' | 'cr
   readonly stopwatch: Stopwatch
 }
 
-const schema: z.ZodType<Omit<ParsedOptions, 'policy'> & { readonly policy?: unknown }> = z.strictObject({
-  policy: z.unknown(),
-  store: having<QuotaStore>(['attach', 'take', 'read', 'settle', 'reset'], 'a quota store').optional(),
-  settingsStore: having<SettingsStore>(
-    ['read', 'write', 'readSubject', 'writeSubject', 'watch'],
-    'a settings store',
-  ).optional(),
-  adaptive: z
-    .strictObject({ factor: having<FactorStore>(['read', 'compareAndSet', 'watch'], 'a factor store') })
-    .optional(),
-  failurePolicy: z
-    .record(
-      z.string(),
-      z.union(
-        [
-          z.enum(['closed', 'open']),
-          z.strictObject({ local: z.strictObject({ expectedProcesses: z.int().min(1).max(100_000) }) }),
-        ],
-        { error: 'expected closed, open, or { local: { expectedProcesses } } with 1 to 100000 processes' },
-      ),
-    )
-    .default({}),
-  idTtlMs: z.int().min(1_000).max(86_400_000).default(600_000),
-  clock: having<Clock>(['now'], 'a clock').optional(),
-  createNonce: func<() => string>().default(() => () => crypto.randomUUID()),
-  stopwatch: func<Stopwatch>().default(() => systemStopwatch),
-})
+const parse = /* @__PURE__ */ optionsParser<ParsedOptions>('createQuota()', () => ({
+  policy: objectWhere<Policy>(
+    (value) => ['windows', 'categories', 'layers', 'operations', 'base'].some((name) => Object.hasOwn(value, name)),
+    'a policy, as defaultPolicy() or definePolicy() makes it',
+  ),
+  store: optional(
+    objectWhere<QuotaStore>(isStore, 'a quota store, as memoryStore() or redisStore({ client }) makes it'),
+  ),
+  settingsStore: optional(
+    having<SettingsStore>(['read', 'write', 'readSubject', 'writeSubject', 'watch'], 'a settings store'),
+  ),
+  adaptive: optional(group({ factor: having<FactorStore>(['read', 'compareAndSet', 'watch'], 'a factor store') })),
+  failurePolicy: withDefault(
+    tableOf(
+      where<FailurePolicy>(isFailurePolicy, '"closed", "open", or { local: { expectedProcesses } } with 1 to 100000'),
+      'an object by category, { read: "open" }',
+    ),
+    {},
+  ),
+  deadlineMs: optional(wholeNumber(10, 60_000, 'milliseconds')),
+  idTtlMs: withDefault(wholeNumber(1_000, 86_400_000, 'milliseconds'), 600_000),
+  clock: optional(aClock()),
+  createNonce: withDefault(aFunction<() => string>(), () => crypto.randomUUID()),
+  stopwatch: withDefault(aFunction<Stopwatch>(), systemStopwatch),
+}))
+
+function isStore(value: object): boolean {
+  const { sync, open } = value as { sync?: unknown; open?: unknown }
+  return typeof sync === 'boolean' && typeof open === 'function'
+}
+
+function isFailurePolicy(value: unknown): boolean {
+  if (value === 'closed' || value === 'open') return true
+  const { local, ...others } = Object(value) as { readonly local?: { readonly expectedProcesses?: unknown } }
+  const { expectedProcesses, ...more } = Object(local) as { readonly expectedProcesses?: unknown }
+  const isCount = Number.isSafeInteger(expectedProcesses) && (expectedProcesses as number) >= 1
+  return isCount && (expectedProcesses as number) <= 100_000 && Object.keys({ ...others, ...more }).length === 0
+}
 
 /** @throws {QuotaError} `invalid_options`, `invalid_policy`, naming every fault */
 export function parseQuotaOptions(options: QuotaOptions): ParsedOptions {
-  const parsed = parseOptions('createQuota()', schema, options)
+  const parsed = parse(options)
   const faults = policyFaults(parsed.policy)
   if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
-  const policy = structuredClone(parsed.policy) as Policy
+  const policy = structuredClone(parsed.policy)
   const strangers = Object.keys(parsed.failurePolicy).filter((category) => !policy.categories.includes(category))
   if (strangers.length > 0) {
-    const message = `not a category; the policy has ${policy.categories.join(', ')}`
-    const faultsOfStrangers = strangers.map((category) => ({ path: `failurePolicy.${category}`, message }))
-    throw faultyDocument('invalid_options', 'options of createQuota()', faultsOfStrangers)
+    const faultsOfStrangers = strangers.map((category) => ({
+      path: `failurePolicy.${category}`,
+      message: `not a category: ${noSuchName(category, policy.categories, 'the policy has')}`,
+    }))
+    throw refusedOptions('createQuota()', faultsOfStrangers)
   }
   return { ...parsed, policy }
 }

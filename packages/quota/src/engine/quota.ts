@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
-import type { Subject } from '../store/quota-store.ts'
+import type { Subject } from '../store/schema.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
 import type {
   HeldReservation,
@@ -18,25 +18,21 @@ import type { QuotaSettings, QuotaSubjects, SettingsInForce } from './settings-a
  * A quota engine: decides requests against every window of every layer at once.
  *
  * Errors that every call may throw ({@link QuotaError}): `unknown_operation`, `invalid_cost`, `invalid_subject` for bad
- * requests; `quota_unavailable` when a store does not answer and the failure policy says `closed`; `quota_closed`. The
- * `...Sync` calls need stores that answer at once and throw `sync_unavailable` without.
+ * requests; `quota_unavailable` when a store does not answer and the failure policy says `closed`; `quota_closed`.
  */
 export interface Quota<Operation extends string = string> {
   readonly policy: Policy<Operation>
-  /** Whether the `...Sync` calls can be used. */
+  /** Whether it is a {@link SyncQuota}: both stores answer at once. */
   readonly sync: boolean
 
   /** Decides a request and, if it is admitted, charges it in every window. */
   consume(request: QuotaRequest<Operation>): Promise<Decision>
-  consumeSync(request: QuotaRequest<Operation>): Decision
 
   /** What {@link consume} would answer now; changes nothing. */
   peek(request: QuotaRequest<Operation>): Promise<Decision>
-  peekSync(request: QuotaRequest<Operation>): Decision
 
   /** Charges a request before its work, to be settled by its outcome. */
   reserve(request: ReserveRequest<Operation>): Promise<Reservation>
-  reserveSync(request: ReserveRequest<Operation>): SyncReservation
 
   /**
    * Reserves, works, and settles by the outcome: commits when the work returns, cancels when it throws.
@@ -49,7 +45,6 @@ export interface Quota<Operation extends string = string> {
 
   /** The windows that apply to a subject; changes nothing. */
   status(subject: Subject): Promise<QuotaStatus>
-  statusSync(subject: Subject): QuotaStatus
 
   /**
    * Closes the windows of a subject, so that nothing is used in them.
@@ -70,4 +65,14 @@ export interface Quota<Operation extends string = string> {
   ready(): Promise<void>
   /** Leaves nothing open; later calls throw `quota_closed`. */
   close(): Promise<void>
+}
+
+/** An engine whose stores answer at once: every question can be asked without waiting. */
+export interface SyncQuota<Operation extends string = string> extends Quota<Operation> {
+  readonly sync: true
+  /** As {@link Quota.consume}; a signal is not looked at. */
+  consumeSync(request: QuotaRequest<Operation>): Decision
+  peekSync(request: QuotaRequest<Operation>): Decision
+  reserveSync(request: ReserveRequest<Operation>): SyncReservation
+  statusSync(subject: Subject): QuotaStatus
 }

@@ -1,5 +1,5 @@
 import type { AdmittedDecision, Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
-import type { Subject } from '../store/quota-store.ts'
+import type { Subject } from '../store/schema.ts'
 
 /** One request for tokens. */
 export interface QuotaRequest<Operation extends string = string> {
@@ -31,7 +31,8 @@ export interface HeldReservation {
   readonly allowed: true
   readonly decision: AdmittedDecision
   /**
-   * The work was done. Settles once; later calls do nothing.
+   * The work was done. Settles once; later calls do nothing, and calls meanwhile share its promise. Where it rejects and
+   * it is certain that nothing was done, or the reservation has an id, it may be called again.
    *
    * @param actual tokens it cost, at most the tokens reserved; the rest goes back. Default: all of them
    * @throws {QuotaError} `commit_above_reservation`, `invalid_cost`

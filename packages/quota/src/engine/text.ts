@@ -1,6 +1,7 @@
 import { QuotaError, type QuotaErrorCode } from '../errors/quota-error.ts'
+import { kindOf, shown } from '../errors/shown.ts'
 import type { LayerDefinition } from '../policy/policy.ts'
-import type { Subject } from '../store/quota-store.ts'
+import type { Subject } from '../store/schema.ts'
 
 /** Longest subject key or id, in bytes of UTF-8. */
 const MAX_BYTES = 256
@@ -10,7 +11,7 @@ const SURELY_SHORT = Math.floor(MAX_BYTES / 3)
 /** @throws {QuotaError} unless the text is a string of 1 to 256 bytes */
 export function checkText(text: unknown, code: QuotaErrorCode, what: string): asserts text is string {
   if (typeof text === 'string' && text.length > 0 && (text.length <= SURELY_SHORT || fitsBytes(text))) return
-  const got = typeof text === 'string' ? `${text.length} characters` : `a value of type ${typeof text}`
+  const got = typeof text === 'string' ? `${text.length} characters` : kindOf(text)
   throw new QuotaError(code, `${what}: expected text of 1 to ${MAX_BYTES} bytes (UTF-8), got ${got}`)
 }
 
@@ -35,7 +36,7 @@ export function checkSubject(subject: unknown, names: readonly string[]): assert
 }
 
 function checkAnySubject(subject: unknown, names: readonly string[]): void {
-  if (typeof subject === 'object' && subject !== null) {
+  if (typeof subject === 'object' && subject !== null && typeof (subject as { then?: unknown }).then !== 'function') {
     checkKeys(subject as Record<string, unknown>, names)
     return
   }
@@ -50,6 +51,6 @@ function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly stri
     checkText(Object.hasOwn(keys, name) ? keys[name] : undefined, 'invalid_subject', `subject.${name}`)
   const stranger = Object.keys(keys).find((key) => !names.includes(key))
   if (stranger === undefined) return
-  const message = `subject: unknown key "${stranger}"; one key for each of ${names.join(', ')}`
+  const message = `subject: unknown key ${shown(stranger)}; one key for each of ${names.join(', ')}`
   throw new QuotaError('invalid_subject', message)
 }

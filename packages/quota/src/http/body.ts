@@ -1,12 +1,13 @@
 import type { RefusedDecision, WindowStatus } from '../decision/decision.ts'
 import type { Limit } from '../policy/policy.ts'
-import { BEIJING_TIME_ZONE, beijingText, isoText } from '../time/beijing.ts'
+import { BEIJING_TIME_ZONE, isoText } from '../time/beijing.ts'
+import { zonedText } from '../time/zoned.ts'
 import { type Locale, type MessageTexts, refusalMessage } from './messages.ts'
 
 /** The body of a 429. */
 export interface QuotaExceededBody {
   readonly error: 'quota_exceeded'
-  /** Text for people: layer, window, category, and when to go on in Beijing time. */
+  /** Text for people: layer, window, category, and when to go on, in local time. */
   readonly msg: string
   /** Whole seconds to wait, at least 1. */
   readonly retryAfterSeconds: number
@@ -23,8 +24,11 @@ export interface QuotaExceededBody {
     readonly requested: number
     /** ISO 8601 UTC with milliseconds. */
     readonly resetAt: string
-    /** `yyyy-MM-dd HH:mm:ss`, never earlier than `resetAt`. */
-    readonly retryAtBeijing: string
+    /** `yyyy-MM-dd HH:mm:ss`, never earlier than `resetAt`; there in the default zone, `Asia/Shanghai`. */
+    readonly retryAtBeijing?: string
+    /** The same in another zone, there in place of `retryAtBeijing`. */
+    readonly retryAt?: string
+    /** IANA name of the zone. */
     readonly timeZone: string
   }
 }
@@ -36,12 +40,19 @@ export interface QuotaExceededOptions {
   readonly supportForumUrl?: string | undefined
   /** Texts of the application's own, by locale. */
   readonly messages?: MessageTexts | undefined
+  /**
+   * Zone of the local time that is told, an IANA name.
+   * @default 'Asia/Shanghai'
+   */
+  readonly timeZone?: string | undefined
 }
 
 /** What a refused caller is told: the window that binds, how much, until when. */
 export function quotaExceededBody(decision: RefusedDecision, options: QuotaExceededOptions = {}): QuotaExceededBody {
   const { binding, retryAfterSeconds } = decision
   const { scope, category, window, limit, used, requested, resetAt } = binding
+  const { timeZone = BEIJING_TIME_ZONE } = options
+  const retryAt = zonedText(resetAt, timeZone)
   return {
     error: 'quota_exceeded',
     msg: refusalMessage(decision, options),
@@ -54,8 +65,8 @@ export function quotaExceededBody(decision: RefusedDecision, options: QuotaExcee
       used,
       requested,
       resetAt: isoText(resetAt),
-      retryAtBeijing: beijingText(resetAt),
-      timeZone: BEIJING_TIME_ZONE,
+      ...(timeZone === BEIJING_TIME_ZONE ? { retryAtBeijing: retryAt } : { retryAt }),
+      timeZone,
     },
   }
 }
@@ -79,14 +90,19 @@ export interface QuotaStatusBody {
   readonly timeZone: string
 }
 
-/** A status with instants as ISO text. */
-export function quotaStatusBody(status: {
-  readonly windows: Readonly<Record<string, readonly WindowStatus[]>>
-}): QuotaStatusBody {
+/**
+ * A status with instants as ISO text.
+ *
+ * @param options.timeZone the zone it names, in which refusals tell the time. Default: `Asia/Shanghai`
+ */
+export function quotaStatusBody(
+  status: { readonly windows: Readonly<Record<string, readonly WindowStatus[]>> },
+  options: { readonly timeZone?: string | undefined } = {},
+): QuotaStatusBody {
   const entries = Object.entries(status.windows).map(
     ([category, windows]) => [category, windows.map(windowBody)] as const,
   )
-  return { windows: Object.fromEntries(entries), timeZone: BEIJING_TIME_ZONE }
+  return { windows: Object.fromEntries(entries), timeZone: options.timeZone ?? BEIJING_TIME_ZONE }
 }
 
 function windowBody({ scope, window, limit, used, remaining, startedAt, resetAt }: WindowStatus): WindowStatusBody {

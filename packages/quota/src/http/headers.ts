@@ -1,4 +1,4 @@
-import type { Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
+import type { Decision, RefusedDecision, UncountedWindow, WindowStatus } from '../decision/decision.ts'
 import { isoText } from '../time/beijing.ts'
 
 /** Names of the header fields a 429 carries, for CORS configurations that expose them. */
@@ -11,16 +11,22 @@ export function refusalHeaders(decision: RefusedDecision): Record<string, string
 
 /**
  * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10. A refusal's `RateLimit` lists the
- * windows that refuse and no others. Unlimited windows are left out, and so are both fields when none is left.
+ * windows that refuse and no others. Unlimited windows and those that nobody counted are left out, and so are both
+ * fields when none is left.
  */
 export function rateLimitHeaders(decision: Decision): Record<string, string> {
-  const windows = decision.windows.filter(({ limit }) => limit !== 'unlimited')
-  if (windows.length === 0) return {}
-  const told = decision.allowed ? windows : windows.filter((window) => refuses(decision, window))
-  return {
-    'RateLimit-Policy': policyField(windows),
-    RateLimit: told.map((window) => limitItem(window, decision)).join(', '),
+  const { allowed } = decision
+  const told: WindowStatus[] = []
+  let text = ''
+  // One walk, and no list of texts: this is done for every response.
+  for (const window of decision.windows as readonly (WindowStatus | UncountedWindow)[]) {
+    if (window.limit === 'unlimited' || window.used === null) continue
+    told.push(window)
+    if (!allowed && !refuses(decision, window)) continue
+    const item = limitItem(window, decision)
+    text = text === '' ? item : `${text}, ${item}`
   }
+  return told.length === 0 ? {} : { 'RateLimit-Policy': policyField(told), RateLimit: text }
 }
 
 /** All header fields of a decision: those of a refusal, and on request the draft's on every answer. */
@@ -47,7 +53,11 @@ function policyField(windows: readonly WindowStatus[]): string {
 }
 
 function isSamePolicy(windows: readonly WindowStatus[], others: readonly WindowStatus[]): boolean {
-  return windows.length === others.length && windows.every((window, index) => isSameItem(window, others[index]!))
+  if (windows.length !== others.length) return false
+  for (let index = 0; index < windows.length; index++) {
+    if (!isSameItem(windows[index]!, others[index]!)) return false
+  }
+  return true
 }
 
 function isSameItem(a: WindowStatus, b: WindowStatus): boolean {

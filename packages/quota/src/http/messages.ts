@@ -1,5 +1,6 @@
 import type { RefusedDecision } from '../decision/decision.ts'
-import { beijingText } from '../time/beijing.ts'
+import { BEIJING_TIME_ZONE } from '../time/beijing.ts'
+import { zonedText } from '../time/zoned.ts'
 
 /** Languages that refusals come in. */
 export const LOCALES = ['en', 'zh-CN'] as const
@@ -10,12 +11,26 @@ export interface MessageFacts {
   readonly decision: RefusedDecision
   /** When to go on, `yyyy-MM-dd HH:mm:ss` in Beijing time. */
   readonly retryAtBeijing: string
+  /** The same in `timeZone`. */
+  readonly retryAt: string
+  /** IANA name of the zone that the application chose. */
+  readonly timeZone: string
   /** Where people ask for a higher quota; `undefined` when the application named no place. */
   readonly supportForumUrl: string | undefined
 }
 
-/** Texts of an application's own, by locale. */
-export type MessageTexts = Readonly<Partial<Record<Locale, (facts: MessageFacts) => string>>>
+/** The texts of one language; those left out are ours. */
+export interface AnswerTexts {
+  /** Of a 429. */
+  readonly exceeded?: ((facts: MessageFacts) => string) | undefined
+  /** Of a 401. */
+  readonly unauthorized?: string | undefined
+  /** Of a 503. */
+  readonly unavailable?: string | undefined
+}
+
+/** Texts of an application's own, by locale: that of a 429, or several. */
+export type MessageTexts = Readonly<Partial<Record<Locale, ((facts: MessageFacts) => string) | AnswerTexts>>>
 
 const TEXTS: Readonly<Record<Locale, (facts: MessageFacts) => string>> = { en: english, 'zh-CN': chinese }
 
@@ -26,30 +41,55 @@ export function refusalMessage(
     readonly locale?: Locale | undefined
     readonly supportForumUrl?: string | undefined
     readonly messages?: MessageTexts | undefined
+    /** @default 'Asia/Shanghai' */
+    readonly timeZone?: string | undefined
   } = {},
 ): string {
-  const { locale = 'en', supportForumUrl, messages } = options
-  const text = messages?.[locale] ?? TEXTS[locale]
-  return text({ decision, supportForumUrl, retryAtBeijing: beijingText(decision.resetAt) })
+  const { locale = 'en', supportForumUrl, messages, timeZone = BEIJING_TIME_ZONE } = options
+  const own = messages?.[locale]
+  const text = (typeof own === 'function' ? own : own?.exceeded) ?? TEXTS[locale]
+  const retryAtBeijing = zonedText(decision.resetAt, BEIJING_TIME_ZONE)
+  const retryAt = timeZone === BEIJING_TIME_ZONE ? retryAtBeijing : zonedText(decision.resetAt, timeZone)
+  return text({ decision, supportForumUrl, retryAtBeijing, retryAt, timeZone })
 }
 
-function english({ decision, retryAtBeijing, supportForumUrl }: MessageFacts): string {
+const OTHER_TEXTS: Readonly<Record<Locale, { readonly unauthorized: string; readonly unavailable: string }>> = {
+  en: {
+    unauthorized: 'Credentials are needed for this request.',
+    unavailable: 'The quota service is not available right now. Please try again soon.',
+  },
+  'zh-CN': { unauthorized: '此请求需要身份凭证。', unavailable: '配额服务暂时不可用，请稍后重试。' },
+}
+
+/** The text of a 401 or a 503 for people. */
+export function answerMessage(
+  kind: 'unauthorized' | 'unavailable',
+  locale: Locale,
+  messages: MessageTexts | undefined,
+): string {
+  const own = messages?.[locale]
+  return (typeof own === 'function' ? undefined : own?.[kind]) ?? OTHER_TEXTS[locale][kind]
+}
+
+function english({ decision, retryAt, timeZone, supportForumUrl }: MessageFacts): string {
   const { scope, category, lengthMs, limit, requested } = decision.binding
   const what = `${scope} ${lengthText(lengthMs, '-', ENGLISH_UNITS)} Quota Limit`
   const requests = `${capitalized(category)} requests`
+  const when = `${retryAt} ${timeZone === BEIJING_TIME_ZONE ? 'Beijing Time (UTC+8)' : `(${timeZone})`}`
   const ask = `For a higher quota, ask at ${supportForumUrl ?? 'the support forum'}.`
   if (!decision.retryable) {
     return `This request needs ${requested} tokens, more than the ${what} of ${limit} for ${requests}: waiting will not help. ${ask}`
   }
-  return `Reached ${what} for ${requests}. You may continue after ${retryAtBeijing} Beijing Time (UTC+8). ${ask}`
+  return `Reached ${what} for ${requests}. You may continue after ${when}. ${ask}`
 }
 
-function chinese({ decision, retryAtBeijing, supportForumUrl }: MessageFacts): string {
+function chinese({ decision, retryAt, timeZone, supportForumUrl }: MessageFacts): string {
   const { scope, category, lengthMs, limit, requested } = decision.binding
   const what = `${CHINESE[scope] ?? scope} ${lengthText(lengthMs, ' ', CHINESE_UNITS)}${CHINESE[category] ?? ` ${category} `}配额上限`
   const ask = `如需更高配额，请前往${supportForumUrl === undefined ? '支持论坛' : ` ${supportForumUrl} `}申请。`
+  const when = timeZone === BEIJING_TIME_ZONE ? `北京时间（UTC+8）${retryAt} ` : ` ${retryAt}（${timeZone}）`
   if (!decision.retryable) return `本次请求需要 ${requested} 个令牌，超过${what}（${limit}），等待无法解决。${ask}`
-  return `已达到${what}。您可以在北京时间（UTC+8）${retryAtBeijing} 之后继续请求。${ask}`
+  return `已达到${what}。您可以在${when}之后继续请求。${ask}`
 }
 
 const CHINESE: Readonly<Record<string, string>> = { Personal: '个人', Site: '全站', read: '读取', write: '写入' }

@@ -1,6 +1,7 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { ReservationId } from '../store/quota-store.ts'
-import { GRACE_MS } from './row-table.ts'
+import { GRACE_MS } from '../windows/window.ts'
+import { Sweeper } from './sweeper.ts'
 
 /** What is remembered of a server-side id. */
 export interface IdRecord {
@@ -12,13 +13,21 @@ export interface IdRecord {
   readonly expiresAt: number
 }
 
-/** Records by id, each kept until `ttlMs` after its last write. */
+/** Ids whose records are looked at, before a full table refuses a new one. */
+const SWEEP_WHEN_FULL = 64
+
+/** Records by id, each kept until `ttlMs` after its last write, and as long afterwards as rows outlive their windows. */
 export class IdRecords {
-  /** In the order of the last writes, so that the oldest come first and a sweep stops at the first live one. */
   readonly #records = new Map<string, IdRecord>()
+  readonly #sweeper = new Sweeper(this.#records, ({ expiresAt }) => expiresAt + GRACE_MS)
+  #lifeMs = 0
 
   get size(): number {
     return this.#records.size
+  }
+
+  has(key: string): boolean {
+    return this.#records.has(key)
   }
 
   find(key: string, now: number): IdRecord | undefined {
@@ -28,21 +37,28 @@ export class IdRecords {
 
   write(key: string, id: ReservationId, state: IdRecord['state'], states: WindowStates, now: number): void {
     this.put(key, { state, nonce: id.nonce, fingerprint: id.fingerprint, states, expiresAt: now + id.ttlMs })
+    this.#lifeMs = Math.max(this.#lifeMs, id.ttlMs + GRACE_MS)
   }
 
-  /** Puts a record as it is, behind all others. */
+  /** Puts a record as it is. */
   put(key: string, record: IdRecord): void {
-    this.#records.delete(key)
     this.#records.set(key, record)
   }
 
-  /** Forgets the oldest records that ended, a few at the most; as rows, they outlive their end a little. */
+  /** Whether there is room for one more of at most `max`. */
+  hasRoom(max: number, now: number): boolean {
+    if (this.#records.size >= max) this.sweep(now, SWEEP_WHEN_FULL)
+    return this.#records.size < max
+  }
+
+  /** Looks at a few records, where any can have ended, and forgets those that have. */
+  step(now: number): void {
+    if (this.#records.size > 0) this.#sweeper.step(now, this.#lifeMs)
+  }
+
+  /** Looks at the next records, `most` of them, and forgets those that ended. */
   sweep(now: number, most: number): void {
-    let left = most
-    for (const [key, { expiresAt }] of this.#records) {
-      if (left-- === 0 || now < expiresAt + GRACE_MS) return
-      this.#records.delete(key)
-    }
+    this.#sweeper.sweep(now, this.#lifeMs, most)
   }
 
   /** Every live record with its key. */

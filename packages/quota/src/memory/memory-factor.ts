@@ -3,6 +3,7 @@ import type { FactorStore, VersionedFactor } from '../store/factor-store.ts'
 
 /** A {@link FactorStore} in the memory of one process, which answers at once. */
 export interface MemoryFactor extends FactorStore {
+  readonly sync: true
   read(): VersionedFactor | undefined
   compareAndSet(expectedVersion: number, minute: number, state: FactorState): boolean
 }
@@ -12,6 +13,7 @@ export function memoryFactor(): MemoryFactor {
   const listeners = new Set<() => void>()
   let stored: VersionedFactor | undefined
   return {
+    sync: true,
     read: () => stored,
     compareAndSet(expectedVersion, minute, state) {
       if ((stored?.version ?? 0) !== expectedVersion || stored?.minute === minute) return false

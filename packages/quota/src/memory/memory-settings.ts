@@ -1,66 +1,89 @@
-import type { Settings, SubjectSettings, VersionedSettings, VersionedSubjectSettings } from '../policy/settings.ts'
-import type { SettingsChange, SettingsStore, WriteOptions, WriteReply } from '../store/settings-store.ts'
+import {
+  newRevision,
+  type SettingsChange,
+  type StoredDocument,
+  type StoreWriteOptions,
+  type SyncSettingsStore,
+  type WriteReply,
+} from '../store/settings-store.ts'
 
-/** A {@link SettingsStore} in the memory of one process, which answers at once. */
-export interface MemorySettings extends SettingsStore {
-  readonly sync: true
-  read(): VersionedSettings | undefined
-  write(settings: Settings, options: WriteOptions): WriteReply
-  readSubject(layer: string, key: string): VersionedSubjectSettings | undefined
-  writeSubject(layer: string, key: string, settings: SubjectSettings | null, options: WriteOptions): WriteReply
-}
+/** A settings store in the memory of one process, which answers at once. */
+export interface MemorySettings extends SyncSettingsStore {}
 
 /** Settings in memory: gone with the process. The default of an engine. */
 export function memorySettings(): MemorySettings {
   return new Store()
 }
 
-interface SubjectEntry {
+/** What is stored of one document; of a removed one its version alone, so that versions never repeat. */
+interface Entry {
   readonly version: number
-  readonly settings: VersionedSubjectSettings | undefined
+  readonly stored: StoredDocument | undefined
 }
+
+const NOTHING: Entry = { version: 0, stored: undefined }
 
 class Store implements MemorySettings {
   readonly sync = true
+  readonly isMarked = false
   readonly #listeners = new Set<(change: SettingsChange) => void>()
-  /** By layer, then by key; removed ones stay as a version, so that versions never repeat. */
-  readonly #subjects = new Map<string, Map<string, SubjectEntry>>()
-  #settings: VersionedSettings | undefined
+  /** By layer, then by key. */
+  readonly #subjects = new Map<string, Map<string, Entry>>()
+  #settings: Entry = NOTHING
 
-  read(): VersionedSettings | undefined {
-    return this.#settings
+  read(): StoredDocument | undefined {
+    return this.#settings.stored
   }
 
-  write(settings: Settings, { ifVersion }: WriteOptions): WriteReply {
-    const stored = this.#settings?.version ?? 0
-    if (ifVersion !== undefined && ifVersion !== stored) return { written: false, version: stored }
-    this.#settings = { ...settings, version: stored + 1 }
-    this.#tell({ kind: 'settings' })
-    return { written: true, version: stored + 1 }
+  write(document: unknown, options: StoreWriteOptions): WriteReply {
+    return write(this.#settings, document, options, (entry) => {
+      this.#settings = entry
+      this.#tell({ kind: 'settings' })
+    })
   }
 
-  readSubject(layer: string, key: string): VersionedSubjectSettings | undefined {
+  readSubject(layer: string, key: string): StoredDocument | undefined {
     // Every decision asks, and often nobody has settings of their own.
-    return this.#subjects.size === 0 ? undefined : this.#subjects.get(layer)?.get(key)?.settings
+    return this.#subjects.size === 0 ? undefined : this.#subjects.get(layer)?.get(key)?.stored
   }
 
-  writeSubject(layer: string, key: string, settings: SubjectSettings | null, { ifVersion }: WriteOptions): WriteReply {
-    const keys = this.#subjects.get(layer) ?? new Map<string, SubjectEntry>()
-    const stored = keys.get(key)?.settings?.version ?? 0
-    if (ifVersion !== undefined && ifVersion !== stored) return { written: false, version: stored }
-    const version = (keys.get(key)?.version ?? 0) + 1
-    keys.set(key, { version, settings: settings === null ? undefined : { ...settings, version } })
-    this.#subjects.set(layer, keys)
-    this.#tell({ kind: 'subject', layer, key })
-    return { written: true, version: settings === null ? 0 : version }
+  writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): WriteReply {
+    const keys = this.#subjects.get(layer) ?? new Map<string, Entry>()
+    return write(keys.get(key) ?? NOTHING, document, options, (entry) => {
+      keys.set(key, entry)
+      this.#subjects.set(layer, keys)
+      this.#tell({ kind: 'subject', layer, key })
+    })
   }
 
   watch(listener: (change: SettingsChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    // A function of our own, so that one listener may watch twice.
+    const entry = (change: SettingsChange): void => listener(change)
+    this.#listeners.add(entry)
+    return () => this.#listeners.delete(entry)
   }
 
   #tell(change: SettingsChange): void {
-    for (const listener of this.#listeners) listener(change)
+    for (const listener of [...this.#listeners]) listener(change)
   }
+}
+
+/** Compare-and-set; `put` has the new entry where it was written. */
+function write(
+  { version, stored }: Entry,
+  document: unknown,
+  { ifRevision }: StoreWriteOptions,
+  put: (entry: Entry) => void,
+): WriteReply {
+  const revision = stored?.revision ?? ''
+  if (ifRevision !== undefined && ifRevision !== revision) {
+    return { written: false, version: stored?.version ?? 0, revision }
+  }
+  const next = { version: version + 1, revision: newRevision() }
+  if (document === null) {
+    put({ version: next.version, stored: undefined })
+    return { written: true, version: 0, revision: '' }
+  }
+  put({ version: next.version, stored: { document, ...next } })
+  return { written: true, ...next }
 }

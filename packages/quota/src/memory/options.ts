@@ -1,5 +1,5 @@
-import * as z from 'zod'
-import { parseOptions } from '../policy/options.ts'
+import { aClock, optional, wholeNumber, withDefault } from '../options/checks.ts'
+import { optionsParser } from '../options/options-parser.ts'
 import type { Clock } from '../time/clock.ts'
 
 export interface MemoryStoreOptions {
@@ -15,24 +15,25 @@ export interface MemoryStoreOptions {
   readonly maxSubjects?: number | undefined
   /**
    * Most live server-side ids; about 400 bytes each. Beyond it reservations with new ids get the failure policy.
-   * @default 100_000
+   * @default 500_000
    */
   readonly maxIds?: number | undefined
 }
 
-const clock = z.custom<Clock>((value) => typeof (value as Clock | undefined)?.now === 'function', {
-  error: 'expected a clock: an object with now(), epoch milliseconds',
-})
-
 /** Options after their check, defaults filled in. */
 export type ParsedMemoryStoreOptions = MemoryStoreOptions & { readonly maxSubjects: number; readonly maxIds: number }
 
-const schema: z.ZodType<ParsedMemoryStoreOptions> = z.strictObject({
-  clock: clock.optional(),
-  maxSubjects: z.int().min(1).default(1_000_000),
-  maxIds: z.int().min(1).default(100_000),
-})
+const parse = /* @__PURE__ */ optionsParser<ParsedMemoryStoreOptions>(
+  'memoryStore()',
+  () => ({
+    clock: optional(aClock()),
+    maxSubjects: withDefault(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1_000_000),
+    maxIds: withDefault(wholeNumber(1, Number.MAX_SAFE_INTEGER), 500_000),
+  }),
+  { words: { max: 'the bounds are `maxSubjects` and `maxIds`', maxKeys: 'the bound is `maxSubjects`' } },
+)
 
+/** @throws {QuotaError} `invalid_options` naming every fault */
 export function parseMemoryStoreOptions(options: MemoryStoreOptions): ParsedMemoryStoreOptions {
-  return parseOptions('memoryStore()', schema, options)
+  return parse(options)
 }

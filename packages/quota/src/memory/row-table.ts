@@ -1,64 +1,79 @@
-import type { LayerDefinition } from '../policy/policy.ts'
-import { layerKey, type Subject } from '../store/quota-store.ts'
-import { closedRow, isForgettable } from '../windows/row.ts'
-
-/**
- * How long a row is kept after its last window ended, so that a clock stepping back a little finds it again. In
- * milliseconds.
- */
-export const GRACE_MS = 60_000
+import type { Layout } from '../windows/layout.ts'
+import { closedRow, lastEnd } from '../windows/row.ts'
+import { CLOSED, GRACE_MS, type WindowDefinition } from '../windows/window.ts'
+import { Sweeper } from './sweeper.ts'
 
 /** A row of windows, see `windows/row.ts`. */
 export type Row = number[]
 
-/** The rows of one layer and category, by key; a layer that everybody shares has one row and no keys. */
+/**
+ * The rows of one layer and category, by subject key; the layer that everybody shares has the key `''`. Every policy
+ * that was ever opened on the table has its windows in it: they stand in the order in which they came.
+ */
 export class RowTable {
-  readonly #lengthsMs: readonly number[]
-  readonly #layer: LayerDefinition
+  readonly #windows: WindowDefinition[] = []
+  readonly #lengthsMs: number[] = []
+  #lifeMs = 0
   readonly #rows = new Map<string, Row>()
   #sharedRow: Row | undefined
-  #sweeper: MapIterator<[string, Row]> | undefined
-
-  constructor(lengthsMs: readonly number[], layer: LayerDefinition) {
-    this.#lengthsMs = lengthsMs
-    this.#layer = layer
-  }
+  readonly #sweeper = new Sweeper(this.#rows, (row) => this.#endOf(row))
 
   get size(): number {
-    return this.#sharedRow === undefined ? this.#rows.size : 1
+    return this.#rows.size + (this.#sharedRow === undefined ? 0 : 1)
   }
 
-  find(subject: Subject): Row | undefined {
-    return this.#layer.shared ? this.#sharedRow : this.#rows.get(layerKey(this.#layer, subject))
+  get windows(): readonly WindowDefinition[] {
+    return this.#windows
+  }
+
+  /** Where the windows of a layout stand in this table's rows; those that are new to it come last. */
+  placesOf({ windows }: Pick<Layout, 'windows'>): readonly number[] {
+    return windows.map((window) => {
+      const known = this.#windows.findIndex(
+        ({ label, lengthMs }) => label === window.label && lengthMs === window.lengthMs,
+      )
+      return known === -1 ? this.#append(window) : known
+    })
+  }
+
+  find(key: string): Row | undefined {
+    return key === '' ? this.#sharedRow : this.#rows.get(key)
   }
 
   /** Adds a row whose windows never opened; the caller knows that there is none. */
-  add(subject: Subject): Row {
-    const row = closedRow(this.#lengthsMs.length)
-    if (this.#layer.shared) this.#sharedRow = row
-    else this.#rows.set(layerKey(this.#layer, subject), row)
+  add(key: string): Row {
+    const row = closedRow(this.#windows.length)
+    if (key === '') this.#sharedRow = row
+    else this.#rows.set(key, row)
     return row
   }
 
-  /** Looks at the next few rows and forgets those whose windows all ended. */
+  /** Looks at a few rows, where any can have ended, and forgets those that have. */
+  step(now: number): void {
+    this.#sweeper.step(now, this.#lifeMs)
+  }
+
+  /** Looks at the next rows, `most` of them, and forgets those that ended. */
   sweep(now: number, most: number): void {
-    for (let looked = 0; looked < most; looked++) {
-      this.#sweeper ??= this.#rows.entries()
-      const next = this.#sweeper.next()
-      if (next.done) {
-        this.#sweeper = undefined
-        return
-      }
-      const [key, row] = next.value
-      if (isForgettable(row, 0, this.#lengthsMs, now, GRACE_MS)) this.#rows.delete(key)
-    }
+    this.#sweeper.sweep(now, this.#lifeMs, most)
   }
 
   /** Every row that still says something. */
   *rows(now: number): Generator<readonly [key: string, cells: Row]> {
-    const rows = this.#sharedRow === undefined ? this.#rows : ([['', this.#sharedRow]] as const)
-    for (const [key, row] of rows) {
-      if (!isForgettable(row, 0, this.#lengthsMs, now, GRACE_MS)) yield [key, [...row]]
-    }
+    if (this.#sharedRow !== undefined && now < this.#endOf(this.#sharedRow)) yield ['', [...this.#sharedRow]]
+    for (const [key, row] of this.#rows) if (now < this.#endOf(row)) yield [key, [...row]]
+  }
+
+  #endOf(row: Row): number {
+    return lastEnd(row, 0, this.#lengthsMs) + GRACE_MS
+  }
+
+  #append(window: WindowDefinition): number {
+    this.#windows.push(window)
+    this.#lengthsMs.push(window.lengthMs)
+    this.#lifeMs = Math.max(this.#lifeMs, window.lengthMs + GRACE_MS)
+    for (const row of this.#rows.values()) row.push(CLOSED, CLOSED)
+    this.#sharedRow?.push(CLOSED, CLOSED)
+    return this.#windows.length - 1
   }
 }

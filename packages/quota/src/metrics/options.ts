@@ -1,6 +1,7 @@
 import type { Registry, RegistryContentType } from 'prom-client'
-import * as z from 'zod'
 import type { Quota } from '../engine/quota.ts'
+import { having, textLike, withDefault } from '../options/checks.ts'
+import { optionsParser } from '../options/options-parser.ts'
 
 /** What {@link registerQuotaMetrics} takes. */
 export interface QuotaMetricsOptions {
@@ -20,23 +21,18 @@ export interface ParsedOptions extends QuotaMetricsOptions {
   readonly prefix: string
 }
 
-/** Duck-typed, as a program may hold two copies of either package. */
-function having<T>(methods: readonly string[], what: string): z.ZodCustom<T, T> {
-  const has = (value: unknown): boolean =>
-    typeof value === 'object' &&
-    value !== null &&
-    methods.every((method) => typeof (value as Record<string, unknown>)[method] === 'function')
-  return z.custom<T>(has, { error: `expected ${what}` })
-}
-
-export const metricsOptions: z.ZodType<ParsedOptions> = z.strictObject({
-  quota: having<QuotaMetricsOptions['quota']>(['on', 'inForce'], 'an engine: what createQuota() gives'),
-  registry: having<QuotaMetricsOptions['registry']>(
-    ['registerMetric', 'getSingleMetric', 'removeSingleMetric'],
-    "prom-client's register, or a new Registry()",
-  ),
-  prefix: z
-    .string()
-    .regex(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/, 'expected the beginning of a metric name: letters, digits, _ and :')
-    .default('scoregw_quota_'),
-})
+/** @throws {QuotaError} `invalid_options` naming every fault */
+export const parseMetricsOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser(
+  'registerQuotaMetrics()',
+  () => ({
+    quota: having<QuotaMetricsOptions['quota']>(['on', 'inForce'], 'an engine: what createQuota() gives'),
+    registry: having<QuotaMetricsOptions['registry']>(
+      ['registerMetric', 'getSingleMetric', 'removeSingleMetric'],
+      "prom-client's register, or a new Registry()",
+    ),
+    prefix: withDefault(
+      textLike(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/, 'the beginning of a metric name: letters, digits, _ and :'),
+      'scoregw_quota_',
+    ),
+  }),
+)

@@ -1,10 +1,7 @@
-import { faultyDocument } from '../errors/quota-error.ts'
-import { parseOptions } from '../policy/options.ts'
+import { refusedOptions } from '../options/options-parser.ts'
 import { follow } from './follow.ts'
 import { METRIC_NAMES, makeMetrics } from './metrics.ts'
-import { metricsOptions, type QuotaMetricsOptions } from './options.ts'
-
-const WHAT = 'registerQuotaMetrics()'
+import { parseMetricsOptions, type QuotaMetricsOptions } from './options.ts'
 
 /**
  * Counts what an engine decides in metrics of prom-client.
@@ -15,13 +12,13 @@ const WHAT = 'registerQuotaMetrics()'
  * const unregister = registerQuotaMetrics({ quota, registry: register })
  */
 export function registerQuotaMetrics(options: QuotaMetricsOptions): () => void {
-  const parsed = parseOptions(WHAT, metricsOptions, options)
+  const parsed = parseMetricsOptions(options)
   const { quota, registry, prefix } = parsed
   const names = Object.values(METRIC_NAMES).map((name) => prefix + name)
   const taken = names.filter((name) => registry.getSingleMetric(name) !== undefined)
   if (taken.length > 0) {
     const message = `has ${taken.join(', ')}; unregister these first, or choose another prefix`
-    throw faultyDocument('invalid_options', `options of ${WHAT}`, [{ path: 'registry', message }])
+    throw refusedOptions('registerQuotaMetrics()', [{ path: 'registry', message }])
   }
   const metrics = makeMetrics(parsed)
   const stop = follow(quota, metrics)

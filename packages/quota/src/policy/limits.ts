@@ -72,11 +72,16 @@ function layerLimits(
   const { name, shared } = policy.layers[layerIndex]!
   const multiplier = shared ? hundredths(settings.layers[name]!.multiplier)! : 100
   return policy.windows.map(({ label }) => {
-    const override = subjects[name]?.overrides[category]?.[label] ?? null
+    const override = ownOf(ownOf(ownOf(subjects, name)?.overrides, category), label) ?? null
     return override === null
       ? scaledLimit(table[name]![category]![label]!, mode, multiplier)
       : scaledLimit(override, 100, 100)
   })
+}
+
+/** A record's own member: names may be such as every object has. */
+export function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
 }
 
 /** The table that a mode reads, and the factor it puts on it in hundredths. */

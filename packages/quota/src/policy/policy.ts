@@ -1,3 +1,5 @@
+import { faultyDocument } from '../errors/quota-error.ts'
+import { unknownKey } from '../options/names.ts'
 import type { WindowDefinition } from '../windows/window.ts'
 
 /** A limit: whole tokens, 0 to 10^11 (0 blocks), or no limit at all. */
@@ -51,6 +53,18 @@ export interface DefaultPolicyOptions<Operation extends string> {
   readonly base?: LimitTable
 }
 
+const OPTIONS: readonly string[] = ['operations', 'base']
+const WORDS: Readonly<Record<string, string>> = {
+  limit: 'limits are `base`, by layer, category and window',
+  limits: 'limits are `base`, by layer, category and window',
+  max: 'limits are `base`, by layer, category and window',
+  points: 'limits are `base`, by layer, category and window',
+  windows: 'other windows need definePolicy()',
+  windowMs: 'other windows need definePolicy()',
+  categories: 'other categories need definePolicy()',
+  layers: 'other layers need definePolicy()',
+}
+
 const DEFAULT_BASE: LimitTable = {
   personal: { read: { '1h': 120, '5h': 400, '1d': 1_200 }, write: { '1h': 60, '5h': 200, '1d': 600 } },
   site: { read: { '1h': 3_000, '5h': 10_000, '1d': 36_000 }, write: { '1h': 1_500, '5h': 5_000, '1d': 18_000 } },
@@ -59,12 +73,18 @@ const DEFAULT_BASE: LimitTable = {
 /**
  * Three windows (1 hour, 5 hours, 1 day), two categories (read, write), two layers (personal, site).
  *
+ * @throws {QuotaError} `invalid_options` for other options than these
  * @example
  * defaultPolicy({ operations: { 'music.upsert': { category: 'write', cost: 15 } } })
  */
 export function defaultPolicy<Operation extends string = 'read' | 'write'>(
   options: DefaultPolicyOptions<Operation> = {},
 ): Policy<Operation> {
+  const strangers = Object.keys(options).filter((key) => !OPTIONS.includes(key))
+  if (strangers.length > 0) {
+    const faults = strangers.map((path) => ({ path, message: unknownKey(path, OPTIONS, WORDS) }))
+    throw faultyDocument('invalid_options', 'options of defaultPolicy()', faults)
+  }
   const operations = options.operations ?? {
     read: { category: 'read', cost: 1 },
     write: { category: 'write', cost: 1 },

@@ -1,40 +1,54 @@
-import * as z from 'zod'
+import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
+import { type Check, group, listOf, oneOf, tableBy, textLike, where, wholeNumber } from '../options/checks.ts'
+import { expectedKind, expectedText } from '../options/expected.ts'
+import { faultsOf, pathOf } from '../options/faults.ts'
+import { listed, noSuchName } from '../options/names.ts'
+import { isPlain } from '../options/objects.ts'
+import { once } from '../options/once.ts'
 import { MAX_WINDOW_MS, MIN_WINDOW_MS } from '../windows/window.ts'
-import { hundredths, MAX_LIMIT } from './limits.ts'
+import { MAX_LIMIT } from './limits.ts'
 import type { Limit, Policy } from './policy.ts'
 import { MODES } from './settings.ts'
+import { isLimit, isMultiplier, isPrice, MAX_MULTIPLIER, MIN_MULTIPLIER } from './values.ts'
 
-/** Limits of a shared layer's multiplier. */
-const MIN_MULTIPLIER = 0.25
-const MAX_MULTIPLIER = 4
+export { faultsOf } from '../options/faults.ts'
 
-const wholeTokens = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
-const isLimit = (value: unknown): value is Limit => value === 'unlimited' || (wholeTokens(value) && value <= MAX_LIMIT)
+const A_LIMIT = `a whole number of tokens from 0 to ${MAX_LIMIT}`
+const A_PRICE = 'a whole number of tokens, 0 or more'
+const A_MULTIPLIER = `a number from ${MIN_MULTIPLIER} to ${MAX_MULTIPLIER} with at most two decimals`
 
-const limit = z.custom<Limit>(isLimit, {
-  error: `expected a whole number of tokens from 0 to ${MAX_LIMIT}, or "unlimited"`,
-})
-const override = z.custom<Limit | null>((value) => value === null || isLimit(value), {
-  error: `expected a whole number of tokens from 0 to ${MAX_LIMIT}, "unlimited", or null to follow the default`,
-})
-const PRICE_EXPECTED = 'expected a whole number of tokens, 0 or more'
-const price = z.custom<number>(wholeTokens, { error: PRICE_EXPECTED })
-const name = z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'expected 1 to 32 of A-Z a-z 0-9 _ -')
-const operationName = z.string().regex(/^[A-Za-z0-9_.:-]{1,64}$/, 'expected a name of 1 to 64 of A-Z a-z 0-9 _ . : -')
-const multiplier = z.custom<number>(
-  (value) =>
-    typeof value === 'number' && value >= MIN_MULTIPLIER && value <= MAX_MULTIPLIER && hundredths(value) !== undefined,
-  { error: `expected a number from ${MIN_MULTIPLIER} to ${MAX_MULTIPLIER} with at most two decimals` },
-)
+/** What members of other libraries' definitions are called in a policy. */
+const WORDS: Readonly<Record<string, string>> = {
+  windowMs: 'the length of a window is `lengthMs`',
+  length: 'the length of a window is `lengthMs`',
+  duration: 'the length of a window is `lengthMs`',
+  limit: 'limits are in `base`, by layer, category and window',
+  max: 'limits are in `base`, by layer, category and window',
+  points: 'a price is `cost`, and limits are in `base`',
+  price: 'a price is `cost`',
+  tokens: 'a price is `cost`',
+  weight: 'a price is `cost`',
+  limits: 'limits are in `base`, by layer, category and window',
+}
 
-function eachKey<T extends z.ZodType>(keys: readonly string[], schema: T): z.ZodObject<Record<string, T>> {
-  return z.strictObject(Object.fromEntries(keys.map((key) => [key, schema])))
+const NAME = /^[A-Za-z0-9_-]{1,32}$/
+const OPERATION_NAME = /^[A-Za-z0-9_.:-]{1,64}$/
+const name = (): Check<string> => textLike(NAME, '1 to 32 of A-Z a-z 0-9 _ -')
+
+function wrongOperation(operation: string): string | undefined {
+  const isName = OPERATION_NAME.test(operation)
+  return isName ? undefined : expectedText('a name of 1 to 64 of A-Z a-z 0-9 _ . : -', operation)
+}
+
+function eachKey<T>(keys: readonly string[], check: Check<T>): Check<Record<string, T>> {
+  return group(Object.fromEntries(keys.map((key) => [key, check])))
 }
 
 type Names = Pick<Policy, 'windows' | 'categories' | 'layers' | 'operations'>
 
-function tableSchema({ layers, categories, windows }: Names): z.ZodType {
+function tableSchema({ layers, categories, windows }: Names): Check<Policy['base']> {
+  const limit = where<Limit>(isLimit, `${A_LIMIT}, or "unlimited"`)
   const labels = windows.map(({ label }) => label)
   return eachKey(
     layers.map((layer) => layer.name),
@@ -42,28 +56,31 @@ function tableSchema({ layers, categories, windows }: Names): z.ZodType {
   )
 }
 
-/** Schema of a policy's own shape; what depends on its names is checked by {@link policyFaults}. */
-const policyShape = z.strictObject({
-  windows: z
-    .array(
-      z.strictObject({
-        label: name,
-        lengthMs: z
-          .int()
-          .min(MIN_WINDOW_MS, 'windows last 1 second at least')
-          .max(MAX_WINDOW_MS, 'windows last 366 days at most'),
+/** A policy's own shape; what depends on its names is checked by {@link policyFaults}. */
+function policyShape(): Check<Names & { readonly base: unknown }> {
+  return group({
+    windows: listOf(
+      group({ label: name(), lengthMs: wholeNumber(MIN_WINDOW_MS, MAX_WINDOW_MS, 'milliseconds') }),
+      1,
+      8,
+    ),
+    categories: listOf(name(), 1, 16),
+    layers: listOf(
+      group({ name: name(), scope: textLike(/^.{1,64}$/su, '1 to 64 characters'), shared: oneOf(true, false) }),
+      1,
+      8,
+    ),
+    operations: tableBy(
+      wrongOperation,
+      group({
+        category: where<string>((value) => typeof value === 'string', 'the name of a category'),
+        cost: where<number>(isPrice, A_PRICE),
       }),
-    )
-    .min(1)
-    .max(8),
-  categories: z.array(name).min(1).max(16),
-  layers: z
-    .array(z.strictObject({ name, scope: z.string().min(1).max(64), shared: z.boolean() }))
-    .min(1)
-    .max(8),
-  operations: z.record(operationName, z.strictObject({ category: z.string(), cost: price })),
-  base: z.unknown(),
-})
+      'an object',
+    ),
+    base: where<unknown>((value) => value !== undefined, 'the base limits, by layer, category and window'),
+  })
+}
 
 function duplicates(path: string, names: readonly string[]): Fault[] {
   const twice = names.filter((each, index) => names.indexOf(each) !== index)
@@ -72,9 +89,9 @@ function duplicates(path: string, names: readonly string[]): Fault[] {
 
 /** Every fault of a policy; empty when it can be used. */
 export function policyFaults(policy: unknown): Fault[] {
-  const shape = policyShape.safeParse(policy)
-  if (!shape.success) return toFaults(shape.error)
-  const { windows, categories, layers, operations } = shape.data
+  const faults = faultsOf(policyShape(), policy, WORDS)
+  if (faults.length > 0) return faults
+  const { windows, categories, layers, operations, base } = policy as Policy
   const strangers = Object.entries(operations).filter(([, { category }]) => !categories.includes(category))
   return [
     ...duplicates(
@@ -88,12 +105,12 @@ export function policyFaults(policy: unknown): Fault[] {
     ),
     ...(layers.some(({ shared }) => !shared) ? [] : [{ path: 'layers', message: 'one layer at least is not shared' }]),
     ...strangers.map(([operation, { category }]) => ({
-      path: `operations.${operation}.category`,
-      message: `"${category}" is not a category; the policy has ${categories.join(', ')}`,
+      path: pathOf(['operations', operation, 'category']),
+      message: `not a category: ${noSuchName(category, categories, 'the policy has')}`,
     })),
-    ...faultsOf(tableSchema(shape.data), shape.data.base).map((fault) => ({
+    ...faultsOf(tableSchema({ windows, categories, layers, operations }), base).map((fault) => ({
       ...fault,
-      path: joined('base', fault.path),
+      path: fault.path === '' ? 'base' : `base.${fault.path}`,
     })),
   ]
 }
@@ -104,71 +121,81 @@ export function policyFaults(policy: unknown): Fault[] {
  * @param hasFactor whether there is a factor for mode `adaptive`
  */
 export function settingsCheck(policy: Policy, hasFactor: boolean): (document: unknown) => Fault[] {
-  const table = tableSchema(policy)
-  const shared = policy.layers.filter((layer) => layer.shared).map((layer) => layer.name)
-  const schema = z.strictObject({
-    mode: z
-      .enum(MODES, { error: `expected one of ${MODES.join(', ')}` })
-      .refine((mode) => hasFactor || mode !== 'adaptive', {
-        error: 'not available: this engine has no adaptive factor',
-      }),
-    base: table,
-    custom: table.nullable(),
-    layers: eachKey(shared, z.strictObject({ enabled: z.boolean(), multiplier })),
-    prices: pricesSchema(Object.keys(policy.operations)),
-  })
-  return (document) => [...faultsOf(schema, document), ...customFaults(document)]
+  const schema = once(() => settingsSchema(policy, hasFactor))
+  return (document) => [...faultsOf(schema(), document), ...customFaults(document)]
 }
 
-/** Asked apart from the schema, which leaves out what depends on several members once one of them is at fault. */
+function settingsSchema(policy: Policy, hasFactor: boolean): Check<unknown> {
+  const table = tableSchema(policy)
+  return group({
+    mode: modeSchema(hasFactor),
+    base: table,
+    custom: v.nullable(table),
+    layers: eachKey(
+      sharedNames(policy),
+      group({ enabled: oneOf(true, false), multiplier: where<number>(isMultiplier, A_MULTIPLIER) }),
+    ),
+    prices: pricesSchema(Object.keys(policy.operations)),
+  })
+}
+
+function modeSchema(hasFactor: boolean): Check<string> {
+  const available = (mode: unknown): boolean => hasFactor || mode !== 'adaptive'
+  return v.custom<string>(
+    (mode) => (MODES as readonly unknown[]).includes(mode) && available(mode),
+    ({ input }) =>
+      available(input)
+        ? expectedText(`one of ${MODES.join(', ')}`, input)
+        : 'not available: this engine has no adaptive factor',
+  )
+}
+
+/** Asked apart from the schema, as what depends on several members is told whatever else is at fault. */
 function customFaults(document: unknown): Fault[] {
   const { mode, custom } = (document ?? {}) as { mode?: unknown; custom?: unknown }
   return mode === 'custom' && custom === null ? [{ path: 'custom', message: 'mode "custom" needs this table' }] : []
 }
 
 /** Prices by operation; a price that is no price and an operation that is none are both faults. */
-function pricesSchema(operations: readonly string[]): z.ZodType {
-  return z.record(z.string(), z.unknown()).superRefine((prices, context) => {
-    for (const [operation, cost] of Object.entries(prices)) {
+function pricesSchema(operations: readonly string[]): Check<Readonly<Record<string, unknown>>> {
+  const known = new Set(operations)
+  const table = v.custom<Readonly<Record<string, unknown>>>(isPlain, expectedKind('an object of prices by operation'))
+  const prices = v.rawCheck<Readonly<Record<string, unknown>>>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    for (const [operation, cost] of Object.entries(dataset.value)) {
       const faults = [
-        ...(operations.includes(operation) ? [] : [`not an operation; the policy has ${operations.join(', ')}`]),
-        ...(wholeTokens(cost) ? [] : [PRICE_EXPECTED]),
+        ...(known.has(operation) ? [] : [`not an operation: ${noSuchName(operation, operations, 'the policy has')}`]),
+        ...(isPrice(cost) ? [] : [expectedText(A_PRICE, cost)]),
       ]
-      for (const message of faults) context.addIssue({ code: 'custom', path: [operation], message })
+      const path = { type: 'object', origin: 'value', input: dataset.value, key: operation, value: cost } as const
+      for (const message of faults) addIssue({ message, path: [path] })
     }
   })
+  return v.pipe(table, prices)
 }
 
 /** Schema of one subject's settings. */
-export function subjectSettingsSchema(policy: Policy): z.ZodType {
-  const labels = policy.windows.map(({ label }) => label)
-  const shared = policy.layers.filter((layer) => layer.shared).map((layer) => layer.name)
-  const isShared = (value: unknown): boolean => shared.includes(value as string)
-  return z.strictObject({
-    overrides: eachKey(policy.categories, eachKey(labels, override)),
-    bypass: z
-      .array(z.custom<string>(isShared, { error: `expected the name of a shared layer: ${shared.join(', ')}` }))
-      .max(policy.layers.length),
+export function subjectSettingsSchema(policy: Policy): Check<unknown> {
+  // Made when the first settings of a subject are written: most processes only read them.
+  const schema = once(() => {
+    const shared = sharedNames(policy)
+    const override = where<Limit | null>(
+      (value) => value === null || isLimit(value),
+      `${A_LIMIT}, "unlimited", or null to follow the default`,
+    )
+    const labels = policy.windows.map(({ label }) => label)
+    const layer = where<string>(
+      (value) => shared.includes(value as string),
+      `the name of a shared layer: ${listed(shared)}`,
+    )
+    return group({
+      overrides: eachKey(policy.categories, eachKey(labels, override)),
+      bypass: listOf(layer, 0, policy.layers.length),
+    })
   })
+  return v.lazy(schema)
 }
 
-/** Every fault of a document under a schema; empty when it fits. */
-export function faultsOf(schema: z.ZodType, document: unknown): Fault[] {
-  const result = schema.safeParse(document)
-  return result.success ? [] : toFaults(result.error)
-}
-
-function joined(...parts: readonly PropertyKey[]): string {
-  return parts
-    .map(String)
-    .filter((part) => part !== '')
-    .join('.')
-}
-
-/** The faults of a failed parse; unknown keys one by one. */
-export function toFaults(error: z.ZodError): Fault[] {
-  return error.issues.flatMap((issue) => {
-    if (issue.code !== 'unrecognized_keys') return [{ path: joined(...issue.path), message: issue.message }]
-    return issue.keys.map((key) => ({ path: joined(...issue.path, key), message: 'unknown key' }))
-  })
+function sharedNames(policy: Policy): readonly string[] {
+  return policy.layers.filter((layer) => layer.shared).map((layer) => layer.name)
 }

@@ -25,10 +25,15 @@ export interface Settings {
   readonly prices: Readonly<Record<string, number>>
 }
 
-/** {@link Settings} with the version that compare-and-set goes by: 0 before anything was stored, then 1, 2, 3 ... */
-export interface VersionedSettings extends Settings {
+/** Which write of a document it is. */
+export interface Versioned {
+  /** 0 before anything was stored, then 1, 2, 3 ...; begins again where a store lost its data. */
   readonly version: number
+  /** Random text of this one write, `''` before anything was stored: what compare-and-set goes by. */
+  readonly revision: string
 }
+
+export interface VersionedSettings extends Settings, Versioned {}
 
 /** What an administrator sets for one subject of a layer. Plain JSON. */
 export interface SubjectSettings {
@@ -38,16 +43,15 @@ export interface SubjectSettings {
   readonly bypass: readonly string[]
 }
 
-/** {@link SubjectSettings} with its version: 0 for a subject nobody has set anything for. */
-export interface VersionedSubjectSettings extends SubjectSettings {
-  readonly version: number
-}
+/** Version 0 for a subject nobody has set anything for. */
+export interface VersionedSubjectSettings extends SubjectSettings, Versioned {}
 
 /** The settings of a policy before an administrator changed anything: mode `normal`, version 0. */
 export function initialSettings(policy: Policy): VersionedSettings {
   const shared = policy.layers.filter((layer) => layer.shared)
   return {
     version: 0,
+    revision: '',
     mode: 'normal',
     base: policy.base,
     custom: null,
@@ -61,6 +65,7 @@ export function initialSubjectSettings(policy: Policy): VersionedSubjectSettings
   const windows = Object.fromEntries(policy.windows.map(({ label }) => [label, null]))
   return {
     version: 0,
+    revision: '',
     overrides: Object.fromEntries(policy.categories.map((category) => [category, windows])),
     bypass: [],
   }

@@ -1,11 +1,11 @@
 import type { Fault } from '../errors/quota-error.ts'
-import { ADAPTIVE_HUNDREDTHS, effectiveQuotas } from './limits.ts'
+import { ADAPTIVE_HUNDREDTHS, effectiveQuotas, ownOf } from './limits.ts'
 import type { Policy } from './policy.ts'
 import type { Settings } from './settings.ts'
 
 /** An operation's price under the settings, in tokens. */
 export function priceOf(policy: Policy, settings: Settings, operation: string): number {
-  return settings.prices[operation] ?? policy.operations[operation]!.cost
+  return ownOf(settings.prices, operation) ?? policy.operations[operation]!.cost
 }
 
 /**

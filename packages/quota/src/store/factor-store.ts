@@ -1,5 +1,5 @@
+import type { Answer } from './answer.ts'
 import type { FactorState } from './factor-state.ts'
-import type { MaybePromise } from './quota-store.ts'
 
 /** What a {@link FactorStore} holds. */
 export interface VersionedFactor {
@@ -18,14 +18,19 @@ export interface VersionedFactor {
  * WHERE version = :expectedVersion AND minute <> :minute`, and an `INSERT` that yields to an existing row for version 0.
  */
 export interface FactorStore {
+  /**
+   * Whether every call answers at once.
+   * @default false: answers are awaited
+   */
+  readonly sync?: boolean | undefined
   /** `undefined`: nothing was ever written; the factor is 1. */
-  read(): MaybePromise<VersionedFactor | undefined>
+  read(): Answer<VersionedFactor | undefined>
   /**
    * Writes only if `expectedVersion` is stored (0: nothing is) and `minute` is not, so that no minute is ticked twice.
    * @returns whether it wrote
    */
-  compareAndSet(expectedVersion: number, minute: number, state: FactorState): MaybePromise<boolean>
+  compareAndSet(expectedVersion: number, minute: number, state: FactorState): Answer<boolean>
   /** Calls `listener` within one second of a write, also by other processes, until the returned function is called. */
   watch(listener: () => void): () => void
-  close?(): MaybePromise<void>
+  close?(): void | PromiseLike<void>
 }

@@ -1,4 +1,4 @@
-import type { MaybePromise } from './quota-store.ts'
+import type { Answer } from './answer.ts'
 
 /**
  * What is counted of calls, in this order:
@@ -37,11 +37,11 @@ export const OUTCOMES_KEPT_MINUTES: number = 8 * 24 * 60
  */
 export interface OutcomeStore {
   /** Adds counts, whole numbers of at least 0, to what is there. When it throws, any of them may have been added. */
-  add(counts: readonly MinuteOutcomes[]): MaybePromise<void>
+  add(counts: readonly MinuteOutcomes[]): Answer<void>
   /** The minutes from `fromMinute` up to, not including, `toMinute`, in order; those without calls may be left out. */
-  read(fromMinute: number, toMinute: number): MaybePromise<readonly MinuteOutcomes[]>
+  read(fromMinute: number, toMinute: number): Answer<readonly MinuteOutcomes[]>
   /** Leaves nothing open. */
-  close?(): MaybePromise<void>
+  close?(): void | PromiseLike<void>
 }
 
 /** A minute in which nothing was counted. */

@@ -1,29 +1,10 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
-import type { LayerDefinition } from '../policy/policy.ts'
-import type { WindowDefinition } from '../windows/window.ts'
-
-/** A value now, or later: a store whose `sync` is true always answers now. */
-export type MaybePromise<T> = T | Promise<T>
-
-/** Goes on with a value: at once if it is here, else when it arrives. */
-export function chain<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
-  return value instanceof Promise ? value.then(next) : next(value)
-}
-
-/** Who asks: one string, or one key for each layer that is not shared. Any text of 1 to 256 bytes. */
-export type Subject = string | Readonly<Record<string, string>>
-
-/** What the counters are made of; the same for the whole life of a store. */
-export interface StoreSchema {
-  readonly windows: readonly WindowDefinition[]
-  readonly categories: readonly string[]
-  readonly layers: readonly LayerDefinition[]
-}
+import type { StoreSchema, Subject } from './schema.ts'
 
 /** A server-side id that makes a repeated reservation harmless. */
 export interface ReservationId {
-  /** The caller's id, 1 to 256 bytes, together with subject and category. */
+  /** The caller's id, 1 to 256 bytes, together with category and the subject's key in its first own layer. */
   readonly id: string
   /** Tells the holders of one id apart: 128 random bits as text, made anew for each reservation handle. */
   readonly nonce: string
@@ -39,10 +20,13 @@ export interface TakeRequest {
   /** Index into the schema's categories. */
   readonly category: number
   readonly quotas: Quotas
-  /** Tokens, a safe integer of at least 1. */
+  /** Tokens, a safe integer of at least 0; 0 only under an id, which is remembered while no window opens. */
   readonly cost: number
-  /** Version of the settings that `quotas` came from. */
-  readonly settingsVersion: number
+  /**
+   * Revision of the settings that `quotas` came from, `''` where nothing is stored. A store that knows another one
+   * answers `stale`. Absent: the engine follows no settings that others could change, and is never stale.
+   */
+  readonly settingsRevision?: string | undefined
   readonly id?: ReservationId | undefined
 }
 
@@ -53,7 +37,7 @@ export interface TakeRequest {
  * - `duplicate`: the id was admitted before for another nonce; nothing was charged now.
  * - `cancelled`: the id was cancelled before; nothing was charged.
  * - `conflict`: the id was used for something else; nothing was charged.
- * - `stale`: newer settings are in force; nothing was charged; ask again with them.
+ * - `stale`: other settings are in force; nothing was charged; ask again with them.
  */
 export type TakeOutcome = 'admitted' | 'refused' | 'duplicate' | 'cancelled' | 'conflict' | 'stale'
 
@@ -63,6 +47,8 @@ export interface TakeReply {
   readonly now: number
   /** The windows after the decision (`admitted`) or as they are (`refused`); else empty. */
   readonly states: WindowStates
+  /** Of `stale`: the revision that the store knows; `''`: none. */
+  readonly settingsRevision?: string | undefined
 }
 
 /** A look at the windows of a subject; several categories at once. */
@@ -106,7 +92,7 @@ export interface ResetRequest {
 }
 
 /**
- * Where the counters live. What every store promises, and the conformance suite of `@scoregw/quota-testkit` asks:
+ * Counters of one schema, live. What every store promises, and the conformance suite of `@scoregw/quota-testkit` asks:
  *
  * 1. `take` is one atomic decision: charged in every window of every applying layer at one instant, or in none.
  * 2. A window is `[startedAt, startedAt + lengthMs)`. It opens with the first admitted request, at
@@ -116,29 +102,50 @@ export interface ResetRequest {
  *    `duplicate`, with another fingerprint `conflict`. `settle` counts only from the nonce that reserved, and once;
  *    cancelling an unknown id marks it cancelled, so that a delayed reserve cannot charge.
  * 5. The store's clock decides. A clock that steps back leaves windows open: `now < startedAt` counts as inside. A
- *    window that starts more than 5 s in the future is moved to the present, keeping what was used; of all that a
- *    refusal leaves alone, this is the one thing it may write.
+ *    window that is open and starts more than 5 s in the future is moved to `now + 1`, keeping what was used; of all that
+ *    a refusal leaves alone, this is the one thing it may write.
  * 6. State is forgotten only when all its windows are over. Where there is no room for new state, `take` throws
  *    `store_full`.
+ * 7. Counters are recognised by name: those of other schemas on the same store, at the same time or before, are the same
+ *    counters where layer, category, label and length are the same, and are left alone where they are not.
  */
-export interface QuotaStore {
-  /** Whether every call answers at once, never with a promise. */
-  readonly sync: boolean
-  /**
-   * Called by the engine before anything else. Engines with an equal schema may share a store.
-   * @throws {QuotaError} `store_mismatch` when the store already serves another schema
-   */
-  attach(schema: StoreSchema): void
-  take(request: TakeRequest): MaybePromise<TakeReply>
-  read(request: ReadRequest): MaybePromise<ReadReply>
-  settle(request: SettleRequest): MaybePromise<void>
-  reset(request: ResetRequest): MaybePromise<void>
-  /** Leaves nothing open. */
-  close?(): MaybePromise<void>
+export interface SyncCounters {
+  take(request: TakeRequest): TakeReply
+  read(request: ReadRequest): ReadReply
+  settle(request: SettleRequest): void
+  reset(request: ResetRequest): void
 }
 
-/** A subject's key in a layer: shared layers have one for everybody. */
-export function layerKey(layer: LayerDefinition, subject: Subject): string {
-  if (layer.shared) return ''
-  return typeof subject === 'string' ? subject : subject[layer.name]!
+/** As {@link SyncCounters}, for stores that answer later. */
+export interface AsyncCounters {
+  take(request: TakeRequest): PromiseLike<TakeReply>
+  read(request: ReadRequest): PromiseLike<ReadReply>
+  settle(request: SettleRequest): PromiseLike<void>
+  reset(request: ResetRequest): PromiseLike<void>
 }
+
+/** Where counters live, answering at once. */
+export interface SyncStore {
+  readonly sync: true
+  /** Counters for a schema. Several may be open at once. */
+  open(schema: StoreSchema): SyncCounters
+  /** Leaves nothing open. */
+  close?(): void | PromiseLike<void>
+}
+
+/** Where counters live, answering later. What it answers may be anything that can be awaited. */
+export interface AsyncStore {
+  readonly sync: false
+  /**
+   * Within how many milliseconds every call is answered or rejected, by the store itself.
+   * @default it keeps no time: the engine does
+   */
+  readonly deadlineMs?: number | undefined
+  /** Counters for a schema. Several may be open at once. */
+  open(schema: StoreSchema): AsyncCounters
+  /** Leaves nothing open. */
+  close?(): void | PromiseLike<void>
+}
+
+export type QuotaStore = SyncStore | AsyncStore
+export type Counters = SyncCounters | AsyncCounters

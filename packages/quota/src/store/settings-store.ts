@@ -1,5 +1,4 @@
-import type { Settings, SubjectSettings, VersionedSettings, VersionedSubjectSettings } from '../policy/settings.ts'
-import type { MaybePromise } from './quota-store.ts'
+import type { Answer } from './answer.ts'
 
 /** What changed in a settings store: the settings, one subject's, or (when it cannot tell) anything. */
 export type SettingsChange =
@@ -7,39 +6,85 @@ export type SettingsChange =
   | { readonly kind: 'subject'; readonly layer: string; readonly key: string }
   | { readonly kind: 'everything' }
 
-/** How a change is written. */
-export interface WriteOptions {
-  /** The write happens only if this is the version now stored; absent: whatever is stored. */
-  readonly ifVersion?: number | undefined
+/** A document as it is stored: by whom and under which policy nobody knows, so that nothing is taken for granted of it. */
+export interface StoredDocument {
+  readonly document: unknown
+  /** Counts the writes that people see: 1, 2, 3 ... It begins again where a store lost its data. */
+  readonly version: number
+  /** Random text of this one write: two documents are the same where their revisions are. Never empty. */
+  readonly revision: string
+}
+
+/** How a document is written. */
+export interface StoreWriteOptions {
+  /** The write happens only if this revision is the stored one, `''`: nothing is; absent: whatever is stored. */
+  readonly ifRevision?: string | undefined
   /** Who changes it, for stores that keep an audit trail. */
   readonly by?: string | undefined
 }
 
-/** What came of a write: the version now stored, and whether the write happened. */
+/** What came of a write: what is stored now (version 0, revision `''`: nothing), and whether the write happened. */
 export interface WriteReply {
   readonly written: boolean
   readonly version: number
+  readonly revision: string
 }
 
 /**
- * Where settings live. Documents are validated by the engine before they are written. Versions count 1, 2, 3 ... for
- * each document; 0 means that nothing is stored. A write is compare-and-set on the version. After a write every engine
- * that shares the store hears of it through `watch`, within one second.
+ * Where settings live, as documents that the engine fits to its policy. What every one promises:
+ *
+ * 1. A write is compare-and-set on the revision, and gives the document a new one ({@link newRevision}). A document and
+ *    its revision are read together.
+ * 2. A write that was answered is what every later read gives, also one by another process.
+ * 3. Whoever watches hears of a change within one second, also of other processes' changes, of data that was lost, and
+ *    of an older state that was restored.
  */
-export interface SettingsStore {
-  /** Whether every call answers at once, never with a promise. */
-  readonly sync: boolean
-  read(): MaybePromise<VersionedSettings | undefined>
-  write(settings: Settings, options: WriteOptions): MaybePromise<WriteReply>
-  readSubject(layer: string, key: string): MaybePromise<VersionedSubjectSettings | undefined>
+interface SettingsPort {
+  /**
+   * Whether the counters' store knows the revision in force, since it is kept or announced there: decisions are then
+   * made under the very settings that are stored. `false`: settings of this process alone.
+   */
+  readonly isMarked: boolean
+  read(): Answer<StoredDocument | undefined>
+  write(document: unknown, options: StoreWriteOptions): Answer<WriteReply>
+  readSubject(layer: string, key: string): Answer<StoredDocument | undefined>
   /** `null` removes the subject's settings; its version goes on counting. */
-  writeSubject(
-    layer: string,
-    key: string,
-    settings: SubjectSettings | null,
-    options: WriteOptions,
-  ): MaybePromise<WriteReply>
+  writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Answer<WriteReply>
   /** Calls `listener` after changes, also those of other processes, until the returned function is called. */
   watch(listener: (change: SettingsChange) => void): () => void
-  close?(): MaybePromise<void>
+  /**
+   * Where documents and counters live apart: a process that read `revision` was told `seen` by the counters. Announces
+   * the first there, if the second is what is announced still.
+   */
+  reannounce?(revision: string, seen: string): Answer<void>
+  close?(): void | PromiseLike<void>
 }
+
+/** A settings store that answers at once. */
+export interface SyncSettingsStore extends SettingsPort {
+  readonly sync: true
+  read(): StoredDocument | undefined
+  write(document: unknown, options: StoreWriteOptions): WriteReply
+  readSubject(layer: string, key: string): StoredDocument | undefined
+  writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): WriteReply
+}
+
+/** A settings store that answers later. */
+export interface AsyncSettingsStore extends SettingsPort {
+  readonly sync: false
+  read(): PromiseLike<StoredDocument | undefined>
+  write(document: unknown, options: StoreWriteOptions): PromiseLike<WriteReply>
+  readSubject(layer: string, key: string): PromiseLike<StoredDocument | undefined>
+  writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): PromiseLike<WriteReply>
+}
+
+export type SettingsStore = SyncSettingsStore | AsyncSettingsStore
+
+/** A revision for one write: 132 random bits as 22 characters of `A-Z a-z 0-9 _ -`. */
+export function newRevision(): string {
+  let text = ''
+  for (const byte of crypto.getRandomValues(new Uint8Array(22))) text += ALPHABET[byte & 63]
+  return text
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'

@@ -1,4 +1,4 @@
-import { DateTime } from 'luxon'
+import { zonedText } from './zoned.ts'
 
 /** IANA name of the zone in which refusals tell the time. */
 export const BEIJING_TIME_ZONE = 'Asia/Shanghai'
@@ -10,8 +10,7 @@ export const BEIJING_TIME_ZONE = 'Asia/Shanghai'
  * @param instant epoch milliseconds
  */
 export function beijingText(instant: number): string {
-  const wholeSecond = Math.ceil(instant / 1000) * 1000
-  return DateTime.fromMillis(wholeSecond, { zone: BEIJING_TIME_ZONE }).toFormat('yyyy-MM-dd HH:mm:ss')
+  return zonedText(instant, BEIJING_TIME_ZONE)
 }
 
 /** An instant as ISO 8601 UTC with milliseconds, `2026-08-06T15:06:26.000Z`. */

@@ -1,4 +1,4 @@
-import { MAX_AHEAD_MS, NOT_OPEN } from './window.ts'
+import { CLOSED, MAX_AHEAD_MS, MAX_USED, NOT_OPEN } from './window.ts'
 
 /**
  * A row is the windows of one (layer, subject, category), packed as `[startedAt, used]` pairs of numbers from an
@@ -18,16 +18,19 @@ export interface Cells {
   [index: number]: number
 }
 
-/** `used` of a window that a reset closed, or that never opened. */
-const CLOSED = -1
-
 function isOpen(startedAt: number, used: number, lengthMs: number, now: number): boolean {
   return used !== CLOSED && now < startedAt + lengthMs
 }
 
-/** The window's start as the clock has it: never further ahead than {@link MAX_AHEAD_MS}. */
+/**
+ * The window's start as the clock has it: never further ahead than {@link MAX_AHEAD_MS}.
+ *
+ * A start that is moved becomes `now + 1`, later than what was opened when the clock last stood at `now`, so that late
+ * refunds of that do not find this window. A clock that keeps jumping can still bring two openings onto one start: a row
+ * knows a single one, and whatever start is chosen may be that of an opening it has forgotten.
+ */
 function anchored(startedAt: number, now: number): number {
-  return startedAt - now > MAX_AHEAD_MS ? now : startedAt
+  return startedAt - now > MAX_AHEAD_MS ? now + 1 : startedAt
 }
 
 /** Makes a row one whose windows never opened. */
@@ -92,8 +95,8 @@ function chargeWindow(cells: Cells, i: number, lengthMs: number, cost: number, n
   const startedAt = cells[i]!
   const used = cells[i + 1]!
   if (isOpen(startedAt, used, lengthMs, now)) {
-    if (startedAt - now > MAX_AHEAD_MS) cells[i] = now
-    cells[i + 1] = Math.min(used + cost, Number.MAX_SAFE_INTEGER)
+    cells[i] = anchored(startedAt, now)
+    cells[i + 1] = Math.min(used + cost, MAX_USED)
   } else {
     // Later than any earlier opening, so that a start identifies a window and a late refund finds only its own.
     cells[i] = Math.max(now, anchored(startedAt, now) + 1)
@@ -101,9 +104,12 @@ function chargeWindow(cells: Cells, i: number, lengthMs: number, cost: number, n
   }
 }
 
-/** Moves windows that a fast clock opened in the far future to the present. The one write a refusal may make. */
+/**
+ * Moves windows that a fast clock opened in the far future to the present. The one write a refusal may make. Closed ones
+ * keep their start, which the next opening has to be later than.
+ */
 export function reanchor(cells: Cells, at: number, windows: number, now: number): void {
-  for (let i = at; i < at + 2 * windows; i += 2) cells[i] = anchored(cells[i]!, now)
+  for (let i = at; i < at + 2 * windows; i += 2) if (cells[i + 1] !== CLOSED) cells[i] = anchored(cells[i]!, now)
 }
 
 /**
@@ -123,6 +129,29 @@ export function refund(
     const i = at + 2 * w
     const used = cells[i + 1]!
     if (used !== CLOSED && cells[i] === startedAts[from + w]) cells[i + 1] = Math.max(0, used - tokens)
+  }
+}
+
+/**
+ * Takes a charge back as if it had never been: as {@link refund}, and windows that the charge opened and that nobody else
+ * used are closed again.
+ *
+ * @param takenAt the instant of the charge: a window that starts no earlier was opened by it
+ */
+export function undo(
+  cells: Cells,
+  at: number,
+  windows: number,
+  startedAts: readonly number[],
+  from: number,
+  tokens: number,
+  takenAt: number,
+): void {
+  for (let w = 0; w < windows; w++) {
+    const i = at + 2 * w
+    const used = cells[i + 1]!
+    if (used === CLOSED || cells[i] !== startedAts[from + w]) continue
+    cells[i + 1] = used <= tokens && cells[i]! >= takenAt ? CLOSED : Math.max(0, used - tokens)
   }
 }
 
@@ -150,16 +179,9 @@ export function viewRow(
   }
 }
 
-/** Whether a row says nothing any more: all its windows ended at least `graceMs` ago. */
-export function isForgettable(
-  cells: Cells,
-  at: number,
-  lengthsMs: readonly number[],
-  now: number,
-  graceMs: number,
-): boolean {
-  for (let w = 0; w < lengthsMs.length; w++) {
-    if (now < cells[at + 2 * w]! + lengthsMs[w]! + graceMs) return false
-  }
-  return true
+/** When the last of a row's windows ends, epoch milliseconds; before its windows ever opened, long ago. */
+export function lastEnd(cells: Cells, at: number, lengthsMs: readonly number[]): number {
+  let end = 0
+  for (let w = 0; w < lengthsMs.length; w++) end = Math.max(end, cells[at + 2 * w]! + lengthsMs[w]!)
+  return end
 }

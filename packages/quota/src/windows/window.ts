@@ -11,6 +11,18 @@ export const MIN_WINDOW_MS = 1_000
 /** Longest window, in milliseconds. */
 export const MAX_WINDOW_MS: number = 366 * 86_400_000
 
+/** `used` of a window that a reset closed, or that never opened. */
+export const CLOSED = -1
+
+/** Most tokens that a window counts: what was used stays a safe integer. */
+export const MAX_USED: number = Number.MAX_SAFE_INTEGER
+
+/**
+ * How long a row is kept after its last window ended, so that a clock stepping back a little finds it again. In
+ * milliseconds.
+ */
+export const GRACE_MS = 60_000
+
 /** In a reply's state: the start of a window that is not open. */
 export const NOT_OPEN = -1
 

@@ -1,4 +1,4 @@
-import { adaptiveLaw, initialFactor } from '../../src/index.ts'
+import { adaptiveLaw, initialFactor } from '../../src/adaptive.ts'
 import type { Controller } from './simulation.ts'
 
 /** The law under test; `start`: its factor at first, in hundredths. */

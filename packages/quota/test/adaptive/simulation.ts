@@ -1,4 +1,4 @@
-import type { AdaptiveCounts } from '../../src/index.ts'
+import type { AdaptiveCounts } from '../../src/store.ts'
 import type { Plant } from './plants.ts'
 import { binomial, poisson, randomFrom } from './random.ts'
 

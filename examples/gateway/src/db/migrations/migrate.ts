@@ -8,6 +8,7 @@ import { credentialsAndAudit } from './0005-credentials-and-audit.ts'
 import { sync } from './0006-sync.ts'
 import { usage } from './0007-usage.ts'
 import { chartFacts } from './0008-charts.ts'
+import { settingsRevisions } from './0009-settings-revisions.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -22,6 +23,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0006-sync': { up: sync },
   '0007-usage': { up: usage },
   '0008-charts': { up: chartFacts },
+  '0009-settings-revisions': { up: settingsRevisions },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }

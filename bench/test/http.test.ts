@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest'
+import { runBench } from './run-bench.ts'
+
+test('the suite of HTTP runs', async () => {
+  const printed = await runBench('http', '--quick')
+  for (const framework of ['Express', 'Fastify', 'Hono'])
+    expect(printed).toContain(`${framework}: quota, draft-10 fields`)
+}, 120_000)

@@ -1,0 +1,61 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import {
+  Exchange,
+  type HttpAdapter,
+  type HttpMeter,
+  type HttpMeterOptions,
+  httpMeter,
+  type QuotaAnswer,
+  type RequestQuota,
+  type RouteOptions,
+  watchResponse,
+} from '@scoregw/quota/http'
+
+/** How a request of Node's server is read. */
+const NODE: HttpAdapter<IncomingMessage> = {
+  name: 'quotaListener()',
+  method: ({ method = 'GET' }) => method,
+  languages: ({ headers }) => headers['accept-language'],
+  address: ({ socket }) => socket.remoteAddress,
+}
+
+/** A listener, and the quota of its request where that is metered. */
+type Metered = (req: IncomingMessage, res: ServerResponse, quota: RequestQuota | undefined) => unknown
+
+/** Meters listeners of Node's server: `metered.operation('write')((req, res) => res.end())`. */
+export function quotaListener<Operation extends string>(options: HttpMeterOptions<IncomingMessage, Operation>) {
+  const meter = httpMeter(options, NODE)
+  return {
+    /** Every request is what `options.operation` says. */
+    each: (listener: Metered) => metering(meter, listener),
+    /** Every request is one operation. */
+    operation(name: Operation, overrides: Partial<RouteOptions<IncomingMessage>> = {}) {
+      const ofRoute = meter.operation(name, overrides)
+      return (listener: Metered) => metering(ofRoute, listener)
+    },
+  }
+}
+
+function metering(meter: HttpMeter<IncomingMessage>, listener: Metered): RequestListener {
+  return async (req, res) => {
+    try {
+      const admission = await meter.admit(req)
+      if (admission.kind === 'answer') {
+        answer(res, admission)
+        return
+      }
+      if (admission.kind === 'metered') watchResponse(admission, req, res)
+      await listener(req, res, admission.kind === 'metered' ? admission.quota : undefined)
+    } catch (error) {
+      // The listener is known to have failed, also where its caller is not there to hear it.
+      await Exchange.find(req)?.cancel()
+      console.error(error)
+      if (res.headersSent) res.destroy()
+      else res.writeHead(500).end()
+    }
+  }
+}
+
+function answer(res: ServerResponse, { status, headers, body }: QuotaAnswer): void {
+  res.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+}

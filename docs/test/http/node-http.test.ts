@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  CONTROL_PATH,
+  describeHttp,
+  HTTP_CASES,
+  HttpApp,
+  type HttpHarness,
+  type HttpRouteSettings,
+  playOnNode,
+  runHttpFuzz,
+} from '@scoregw/quota-testkit/http'
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest'
+import { quotaListener } from '../../code/node-http.ts'
+
+function headerOf({ headers }: IncomingMessage): (name: string) => string | undefined {
+  return (name) => headers[name] as string | undefined
+}
+
+/** Routes of the suite as listeners, by the adapter that the page shows. */
+function listenersOf(app: HttpApp): Map<string, RequestListener> {
+  const subject = (req: IncomingMessage) => app.subject(headerOf(req))
+  const first = quotaListener({ ...app.options, subject, operation: () => undefined })
+  const second = quotaListener({ ...app.second, subject })
+  const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
+    ...settings,
+    cost: (req: IncomingMessage) => app.cost(headerOf(req), cost),
+  })
+  const routes = app.scenario.routes.map((route): [string, RequestListener] => {
+    const play: Parameters<ReturnType<typeof first.operation>>[0] = (req, res, quota) => {
+      const header = headerOf(req)
+      const gone = async () => void (await once(res, 'close'))
+      return playOnNode(app, app.replyOf(route, header), { header, quota, gone }, res)
+    }
+    const { operation, settings, second: other } = route
+    if (operation === undefined) return [route.path, first.each(play)]
+    const metered = first.operation(operation, settingsOf(settings))
+    if (other === undefined) return [route.path, metered(play)]
+    const meteredAgain = second.operation(other.operation, settingsOf(other.settings))(play)
+    return [route.path, metered((req, res) => meteredAgain(req, res))]
+  })
+  return new Map(routes)
+}
+
+const harness: HttpHarness = {
+  capabilities: ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams'],
+  async serve(scenario) {
+    const app = new HttpApp(scenario)
+    const listeners = listenersOf(app)
+    const server = createServer(async (req, res) => {
+      const { pathname } = new URL(req.url ?? '/', 'http://localhost')
+      if (pathname.startsWith(CONTROL_PATH)) res.end(JSON.stringify(await app.control(req.url ?? '/')))
+      else listeners.get(pathname)?.(req, res as never)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      async stop() {
+        server.closeAllConnections()
+        await once(server.close(), 'close')
+      },
+    }
+  },
+}
+
+/** The page's adapter tells the console of errors, of which the suite makes many. */
+function quietly<T>(run: () => Promise<T>): Promise<T> {
+  const told = vi.spyOn(console, 'error').mockReturnValue()
+  onTestFinished(() => told.mockRestore())
+  return run()
+}
+
+const runner = { describe, it: (name: string, run: () => Promise<void>) => it(name, () => quietly(run)) }
+const count = describeHttp(runner, harness, 'node:http, as the page writes it')
+test('node:http plays every case', () => expect(count).toBe(HTTP_CASES.length))
+
+test('node:http stands made-up requests', async () => {
+  const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
+  const { statuses, charged } = await quietly(() => runHttpFuzz(harness, { requests }))
+  expect(Object.keys(statuses).length).toBeGreaterThan(4)
+  expect(charged).toBeGreaterThan(0)
+}, 120_000)

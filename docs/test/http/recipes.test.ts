@@ -1,0 +1,246 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Controller, Get, Module } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createSchema, createYoga } from 'graphql-yoga'
+import Koa from 'koa'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { useQuota } from '../../code/graphql-yoga.ts'
+import { quotaKoa } from '../../code/koa.ts'
+import { Quota, quotaGuard } from '../../code/nestjs.ts'
+import { GET, quota as quotaOfNext } from '../../code/next-route.ts'
+import { handleJob } from '../../code/queue-worker.ts'
+import { handle, quota as quotaOfSvelteKit } from '../../code/sveltekit.ts'
+import { createCallerFactory, metered, router } from '../../code/trpc.ts'
+import { meterMessages } from '../../code/websocket.ts'
+import 'reflect-metadata'
+
+function engine() {
+  const limits = { '1h': 4, '5h': 100, '1d': 100 }
+  const layer = { read: limits, write: limits }
+  return createQuota({
+    policy: defaultPolicy({
+      base: { personal: layer, site: { read: { ...limits, '1h': 99 }, write: { ...limits, '1h': 99 } } },
+    }),
+  })
+}
+
+type Engine = ReturnType<typeof engine>
+
+async function used(quota: Engine, category: 'read' | 'write' = 'write', subject = 'u1'): Promise<number | undefined> {
+  return (await quota.status(subject)).windows[category]?.[0]?.used
+}
+
+async function listen(server: Server): Promise<string> {
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await once(server.close(), 'close')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const headers = { 'x-user': 'u1' }
+
+test('Koa: charges what works, gives back what fails, refuses the rest', async () => {
+  const quota = engine()
+  const app = new Koa()
+  app.silent = true
+  app.use(
+    quotaKoa({
+      quota,
+      subject: (ctx) => ctx.get('x-user'),
+      operation: () => 'write',
+      cost: 2,
+      standardHeaders: 'draft-10',
+    }),
+  )
+  app.use((ctx) => {
+    if (ctx.path === '/throws') throw new Error('failed')
+    if (ctx.path === '/works') ctx.body = { done: true }
+  })
+  const url = await listen(createServer(app.callback() as RequestListener))
+  const ask = async (path: string) => fetch(url + path, { headers })
+  expect([(await ask('/throws')).status, (await ask('/gone')).status, await used(quota)]).toEqual([500, 404, 0])
+  const answer = await ask('/works')
+  expect([answer.status, answer.headers.get('ratelimit')?.split(';')[1]]).toEqual([200, 'r=2'])
+  await ask('/works')
+  const refused = await ask('/works')
+  expect([refused.status, (await refused.json()) as unknown, await used(quota)]).toMatchObject([
+    429,
+    { error: 'quota_exceeded' },
+    4,
+  ])
+})
+
+test('NestJS: a guard for handlers that say their operation', async () => {
+  class Scores {
+    read() {
+      return [1]
+    }
+    fails() {
+      throw new Error('failed')
+    }
+    free() {
+      return 'free'
+    }
+  }
+  const decorate = (name: 'read' | 'fails' | 'free', operation?: string) => {
+    const descriptor = Object.getOwnPropertyDescriptor(Scores.prototype, name) as PropertyDescriptor
+    Get(name)(Scores.prototype, name, descriptor)
+    if (operation !== undefined) Quota(operation)(Scores.prototype, name, descriptor)
+  }
+  decorate('read', 'read')
+  decorate('fails', 'read')
+  decorate('free')
+  Controller()(Scores)
+  class App {}
+  Module({ controllers: [Scores] })(App)
+
+  const quota = engine()
+  const app = await NestFactory.create(App, { logger: false })
+  app.useGlobalGuards(quotaGuard({ quota, subject: (req) => req.get('x-user'), cost: 2 }))
+  await app.listen(0, '127.0.0.1')
+  onTestFinished(() => app.close())
+  const url = await app.getUrl()
+  const ask = async (path: string) => fetch(`${url}/${path}`, { headers })
+  expect([(await ask('fails')).status, (await ask('free')).status, await used(quota, 'read')]).toEqual([500, 200, 0])
+  await ask('read')
+  await ask('read')
+  const refused = await ask('read')
+  expect([
+    refused.status,
+    refused.headers.get('retry-after') !== null,
+    (await refused.json()) as unknown,
+  ]).toMatchObject([429, true, { error: 'quota_exceeded', quota: { used: 4, requested: 2 } }])
+})
+
+test('tRPC: a procedure that is charged, and gets back what fails', async () => {
+  const quota = engine()
+  const app = router({
+    save: metered(quota, 'write').mutation(() => 'saved'),
+    fails: metered(quota, 'write').mutation(() => {
+      throw new Error('failed')
+    }),
+  })
+  const caller = createCallerFactory(app)({ user: 'u1' })
+  await expect(caller.fails()).rejects.toThrow('failed')
+  expect(await used(quota)).toBe(0)
+  for (let i = 0; i < 4; i++) expect(await caller.save()).toBe('saved')
+  await expect(caller.save()).rejects.toMatchObject({
+    code: 'TOO_MANY_REQUESTS',
+    message: expect.stringMatching(/^Reached/),
+  })
+  expect(await used(quota)).toBe(4)
+})
+
+test('GraphQL: a query is charged what its fields cost', async () => {
+  const quota = engine()
+  const schema = createSchema({
+    typeDefs: 'type Query { player: Player fails: Player! } type Player { name: String rating: Int }',
+    resolvers: {
+      Query: { player: () => ({ name: 'A', rating: 1 }), fails: () => null },
+    },
+  })
+  const rating = (
+    schema.getType('Player') as unknown as { getFields(): Record<string, { extensions: object }> }
+  ).getFields().rating
+  if (rating !== undefined) rating.extensions = { cost: 2 }
+  const yoga = createYoga({
+    schema,
+    logging: false,
+    maskedErrors: false,
+    plugins: [useQuota({ quota, operation: 'read', subject: (request) => request.headers.get('x-user') ?? 'nobody' })],
+  })
+  const ask = (query: string) =>
+    yoga.fetch('http://localhost/graphql', {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    })
+  await (await ask('{ fails { name } }')).json()
+  expect(await used(quota, 'read')).toBe(0)
+  expect(await (await ask('{ player { name rating __typename } }')).json()).toEqual({
+    data: { player: { name: 'A', rating: 1, __typename: 'Player' } },
+  })
+  expect(await used(quota, 'read')).toBe(4)
+  const refused = await ask('{ player { name } }')
+  expect([refused.status, refused.headers.get('retry-after') !== null]).toEqual([429, true])
+  expect(await refused.json()).toMatchObject({ errors: [{ extensions: { code: 'QUOTA_EXCEEDED' } }] })
+})
+
+test('Next.js: a route handler by its signature', async () => {
+  const ask = (id: string) =>
+    GET(new Request('http://localhost/scores', { headers }), { params: Promise.resolve({ id }) })
+  expect([(await ask('41')).status, (await ask('42')).status]).toEqual([404, 200])
+  expect((await quotaOfNext.status('u1')).windows.read?.[0]?.used).toBe(1)
+})
+
+test('SvelteKit: a handle by its signature', async () => {
+  const ask = (method: string, locals: { user?: string } = {}) => {
+    const event = {
+      request: new Request('http://localhost/', { method }),
+      locals,
+      getClientAddress: () => '203.0.113.7',
+    }
+    return handle({ event, resolve: ({ request }) => new Response(request.method) })
+  }
+  expect(await (await ask('GET', { user: 'u1' })).text()).toBe('GET')
+  await ask('POST')
+  const byUser = await quotaOfSvelteKit.status('u1')
+  const byAddress = await quotaOfSvelteKit.status('ip:203.0.113.7')
+  expect([byUser.windows.read?.[0]?.used, byAddress.windows.write?.[0]?.used]).toEqual([1, 1])
+})
+
+test('WebSocket: each message is charged', async () => {
+  const quota = engine()
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  onTestFinished(async () => {
+    for (const client of server.clients) client.terminate()
+    server.close()
+    await once(server, 'close')
+  })
+  server.on('connection', (socket) =>
+    meterMessages(socket, { quota, subject: 'u1', operation: 'write' }, async (message) => {
+      if (message === 'fail') throw new Error('failed')
+      return `echo ${message}`
+    }),
+  )
+  await once(server, 'listening')
+  const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await once(socket, 'open')
+  const ask = async (message: string): Promise<string> => {
+    const answer = once(socket, 'message')
+    socket.send(message)
+    return String((await answer)[0])
+  }
+  expect(JSON.parse(await ask('fail'))).toEqual({ error: 'failed' })
+  for (let i = 0; i < 4; i++) expect(await ask(`${i}`)).toBe(`echo ${i}`)
+  expect(JSON.parse(await ask('5'))).toMatchObject({ error: 'quota_exceeded' })
+  expect(await used(quota)).toBe(4)
+})
+
+test('a queue worker: a job that is delivered twice is worked on once, a failed one is charged nothing', async () => {
+  const quota = engine()
+  let worked = 0
+  const job = { id: 'j1', attempt: 1, user: 'u1' }
+  const work = async (): Promise<void> => void worked++
+  expect(await Promise.all([handleJob(quota, 'write', job, work), handleJob(quota, 'write', job, work)])).toEqual([
+    'done',
+    'drop',
+  ])
+  expect([worked, await used(quota)]).toEqual([1, 1])
+  const failing = { id: 'j2', attempt: 1, user: 'u1' }
+  const fail = (): Promise<void> => Promise.reject(new Error('failed'))
+  await expect(handleJob(quota, 'write', failing, fail)).rejects.toThrow('failed')
+  expect(await handleJob(quota, 'write', failing, work)).toBe('drop')
+  expect(await handleJob(quota, 'write', { ...failing, attempt: 2 }, work)).toBe('done')
+  expect([worked, await used(quota)]).toEqual([2, 2])
+  await quota.consume({ subject: 'u1', operation: 'write', cost: 2 })
+  expect(await handleJob(quota, 'write', { id: 'j3', attempt: 1, user: 'u1' }, work)).toMatchObject({
+    retryAfterMs: expect.any(Number),
+  })
+})

@@ -1,0 +1,52 @@
+import type { components } from 'example-client/gateway-types'
+
+type Schemas = components['schemas']
+
+/** What limits there are: the gateway tells, and everything here is made from it. */
+export type Policy = Schemas['ReadPolicyAnswer']
+export type Layer = Policy['layers'][number]
+export type WindowDefinition = Policy['windows'][number]
+
+/** Something by category and window. */
+type ByWindow<T> = Readonly<Record<string, Readonly<Record<string, T>>>>
+/** Tokens by layer, category and window. */
+export type Table = Readonly<Record<string, ByWindow<number>>>
+
+export type Mode = Schemas['ReplaceSettingsBody']['mode']
+
+/** The settings of everybody. The gateway's own types are those of one policy; these are of any. */
+export interface Settings {
+  readonly mode: Mode
+  readonly base: Table
+  readonly custom: Table | null
+  readonly prices: Readonly<Record<string, number>>
+  /** What is stored and not in force: of another policy, or no value that a member can have. */
+  readonly faults?: readonly { readonly path: string; readonly msg: string }[]
+  /** Of shared layers, by their names. */
+  readonly [layer: string]: unknown
+}
+
+/** What is set for a layer that everybody shares. */
+export interface SharedLayer {
+  readonly enabled: boolean
+  readonly multiplier: number
+}
+
+/** What one user's limits differ in. */
+export interface UserQuota {
+  readonly overrides: ByWindow<number | null>
+  /** Whether shared layers are bypassed, by the members that the policy names. */
+  readonly [bypass: string]: unknown
+}
+
+export type WindowStatus = Omit<Schemas['NamedWindowStatus'], 'layer'> & { readonly layer: string }
+
+export interface QuotaStatus {
+  readonly windows: Readonly<Record<string, readonly WindowStatus[]>>
+}
+
+/** What a reset closes. */
+export interface Reset {
+  readonly layer?: string
+  readonly category?: string
+}

@@ -1,0 +1,54 @@
+import { useMemo } from 'preact/hooks'
+import type { Policy, WindowDefinition } from '../api/documents.ts'
+import { usePolicy } from '../session.ts'
+import type { Unit, Words } from './en.ts'
+import { useWords } from './words.ts'
+
+/** What a policy's parts are called in a language. */
+export interface Names {
+  layer(name: string): string
+  category(name: string): string
+  window(label: string): string
+  /** Layer, category and window together. */
+  cell(layer: string, category: string, window: string): string
+}
+
+const UNITS: readonly { readonly unit: Unit; readonly letter: string; readonly ms: number }[] = [
+  { unit: 'day', letter: 'd', ms: 86_400_000 },
+  { unit: 'hour', letter: 'h', ms: 3_600_000 },
+  { unit: 'minute', letter: 'm', ms: 60_000 },
+  { unit: 'second', letter: 's', ms: 1_000 },
+]
+
+/** By the names that settings go by: those that nobody has put into words are read as the policy writes them. */
+function namesOf(words: Words, { layers, windows }: Policy): Names {
+  const scopes = Object.fromEntries(layers.map(({ name, scope }) => [name, scope]))
+  const lengths = Object.fromEntries(windows.map((window) => [window.label, windowName(words, window)]))
+  const layer = (name: string): string => own(words.layers, name) ?? own(scopes, name) ?? name
+  const category = (name: string): string => own(words.categories, name) ?? capitalized(name)
+  const window = (label: string): string => own(lengths, label) ?? label
+  return { layer, category, window, cell: (a, b, c) => words.windowOf(layer(a), category(b), window(c)) }
+}
+
+export function useNames(): Names {
+  const words = useWords()
+  const policy = usePolicy()
+  return useMemo(() => namesOf(words, policy), [words, policy])
+}
+
+/** Its length, where that is what the label says (`5h`); else both. */
+function windowName({ lengthOf }: Words, { label, lengthMs }: WindowDefinition): string {
+  const [, count, letter] = /^(\d+)([dhms])$/.exec(label) ?? []
+  const said = UNITS.find((each) => each.letter === letter)
+  if (said !== undefined && Number(count) * said.ms === lengthMs) return lengthOf(Number(count), said.unit)
+  const largest = UNITS.find(({ ms }) => lengthMs % ms === 0)
+  return largest === undefined ? label : `${label} (${lengthOf(lengthMs / largest.ms, largest.unit)})`
+}
+
+function own(texts: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(texts, name) ? texts[name] : undefined
+}
+
+function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}

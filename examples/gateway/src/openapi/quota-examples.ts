@@ -1,0 +1,41 @@
+import { createQuota, memoryStore, type RefusedDecision } from '@scoregw/quota'
+import { type QuotaExceededBody, quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
+import type { GatewayPolicy } from '../quota/policy.ts'
+import { subjectsOf } from '../quota/subjects.ts'
+
+const AT = Date.UTC(2026, 7, 6, 14, 6, 26)
+const OPERATION = 'music.upsert'
+
+/** What is said of a quota, as it is sent. */
+export interface QuotaExamples {
+  readonly body: QuotaExceededBody
+  /** Header fields of the same answer. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A user has sent all that the windows let him, and goes on: what that is answered with, half a window later. */
+export function quotaExamples(policy: GatewayPolicy): QuotaExamples | undefined {
+  const clock = { nowMs: AT, now: () => clock.nowMs }
+  const quota = createQuota({ policy, store: memoryStore({ clock }), clock })
+  const refused = (): RefusedDecision | undefined => {
+    const request = { subject: subjectsOf(policy)('demo'), operation: OPERATION } as const
+    const { category } = policy.operations[OPERATION]
+    const left = quota.statusSync(request.subject).windows[category] ?? []
+    const tokens = Math.min(
+      ...left.map(({ remaining }) => (remaining === 'unlimited' ? Number.POSITIVE_INFINITY : remaining)),
+    )
+    if (!Number.isFinite(tokens)) return undefined
+    quota.consumeSync({ ...request, cost: tokens })
+    const decision = quota.peekSync(request)
+    if (decision.allowed) return undefined
+    clock.nowMs += Math.floor(decision.binding.lengthMs / 2)
+    const later = quota.peekSync(request)
+    return later.allowed ? undefined : later
+  }
+  const decision = refused()
+  if (decision === undefined) return undefined
+  return {
+    body: quotaExceededBody(decision, { supportForumUrl: 'https://forum.example.com/quota' }),
+    headers: quotaHeaders(decision, { standardHeaders: 'draft-10' }),
+  }
+}

@@ -1,0 +1,138 @@
+import type { Policy, Settings, VersionedSettings } from '@scoregw/quota'
+import { MODES } from '@scoregw/quota/store'
+import * as z from 'zod'
+import { sharedLayers } from './layer-members.ts'
+import { type TokenTable, tableSchema, tokenTable } from './table-schemas.ts'
+
+const PRICE_ERROR = 'expected a whole number of tokens, 0 or more'
+const price = z
+  .number(PRICE_ERROR)
+  .refine((value) => Number.isSafeInteger(value) && value >= 0, PRICE_ERROR)
+  .meta({ type: 'integer', minimum: 0 })
+
+const MULTIPLIER_ERROR = 'expected a number from 0.25 to 4 with at most two decimals'
+const multiplier = z
+  .number(MULTIPLIER_ERROR)
+  .refine((value) => value >= 0.25 && value <= 4 && Math.round(value * 100) / 100 === value, MULTIPLIER_ERROR)
+  .meta({
+    minimum: 0.25,
+    maximum: 4,
+    description: "Factor on the layer's limits in every mode; at most two decimals.",
+  })
+
+/** A warning or a fault: where, and what. */
+const remarks = z.array(z.object({ path: z.string(), msg: z.string() }))
+const faultsSchema = remarks
+  .optional()
+  .describe('What of the stored settings is not in force, since the policy has it not or not so; absent: nothing.')
+export const warningsSchema = remarks.describe('What makes an operation impossible, such as a limit below a price.')
+
+interface SharedLayer {
+  readonly enabled: boolean
+  readonly multiplier: number
+}
+
+/** The settings of everybody as administrators have them: beside these members one for each shared layer. */
+export interface SettingsDocument {
+  readonly version: number
+  readonly mode: Settings['mode']
+  readonly base: TokenTable
+  readonly custom: TokenTable | null
+  readonly prices: Readonly<Record<string, number>>
+  readonly [layer: string]: unknown
+}
+
+/** The forms of the settings' documents under a policy. */
+export interface SettingsDocuments {
+  /** What an administrator sends; it becomes the library's form. */
+  readonly body: z.ZodType<Settings>
+  readonly document: z.ZodType<SettingsDocument>
+  /** What a change is answered with. */
+  readonly stored: z.ZodType<SettingsDocument>
+  readonly example: object
+  of(settings: VersionedSettings): SettingsDocument
+}
+
+export function settingsDocuments(policy: Policy): SettingsDocuments {
+  const shared = sharedLayers(policy)
+  const shape = shapeOf(policy)
+  const document = z.strictObject({
+    version: z.int().describe('Counts the changes, for people.'),
+    ...shape,
+    faults: faultsSchema,
+  })
+  const body = z
+    .strictObject({
+      ...shape,
+      faults: z.array(z.unknown()).describe('Not looked at: a document may come back with it.').optional(),
+    })
+    .refine(hasItsTable, {
+      path: ['custom'],
+      error: 'mode "custom" needs this table',
+      // Asked whatever else is wrong, so that one answer names every fault.
+      when: () => true,
+    })
+    .transform((given) => toSettings(policy, given as Omit<SettingsDocument, 'version'>))
+  return {
+    body: body as unknown as z.ZodType<Settings>,
+    document: document as unknown as z.ZodType<SettingsDocument>,
+    stored: document.extend({ warnings: warningsSchema }) as unknown as z.ZodType<SettingsDocument>,
+    example: {
+      mode: 'normal',
+      base: tokenTable(policy.base),
+      custom: null,
+      ...Object.fromEntries(shared.map((name) => [name, { enabled: true, multiplier: 1 }])),
+      prices: {},
+    },
+    of: ({ version, mode, base, custom, layers, prices }) => ({
+      version,
+      mode,
+      base: tokenTable(base),
+      custom: custom === null ? null : tokenTable(custom),
+      ...Object.fromEntries(shared.map((name) => [name, layers[name] ?? { enabled: true, multiplier: 1 }])),
+      prices: { ...prices },
+    }),
+  }
+}
+
+function shapeOf(policy: Policy): z.ZodRawShape {
+  const table = tableSchema(policy)
+  const operations = Object.keys(policy.operations)
+  const layerOf = (name: string): z.ZodType<SharedLayer> => {
+    const scope = policy.layers.find((layer) => layer.name === name)?.scope
+    return z
+      .strictObject({
+        enabled: z.boolean().describe('`false`: its windows are neither checked, charged nor shown.'),
+        multiplier,
+      })
+      .describe(`The layer \`${scope}\`, which everybody shares.`)
+  }
+  return {
+    mode: z
+      .enum(MODES, { error: `expected one of ${MODES.join(', ')}` })
+      .describe(
+        'What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.',
+      ),
+    base: table,
+    custom: table.nullable().describe('Taken as it is; needed in mode `custom`.'),
+    ...Object.fromEntries(sharedLayers(policy).map((name) => [name, layerOf(name)])),
+    prices: z
+      .strictObject(Object.fromEntries(operations.map((name) => [name, price.optional()])))
+      .describe('Tokens that operations cost, where that differs from the default.'),
+  }
+}
+
+function hasItsTable(body: unknown): boolean {
+  const { mode, custom } = (body ?? {}) as { readonly mode?: unknown; readonly custom?: unknown }
+  return mode !== 'custom' || (custom !== null && custom !== undefined)
+}
+
+/** Prices that are the defaults are left out, so that they follow later ones. */
+function toSettings(policy: Policy, given: Omit<SettingsDocument, 'version'>): Settings {
+  const { mode, base, custom, prices } = given as SettingsDocument
+  const differing = Object.entries(prices).filter(
+    ([name, tokens]) => tokens !== undefined && tokens !== policy.operations[name]?.cost,
+  )
+  const layers = sharedLayers(policy).map((name) => [name, given[name] as SharedLayer] as const)
+  return { mode, base, custom, layers: Object.fromEntries(layers), prices: Object.fromEntries(differing) }
+}

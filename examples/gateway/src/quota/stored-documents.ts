@@ -1,0 +1,30 @@
+import { bypassMember } from './layer-members.ts'
+
+type Document = Readonly<Record<string, unknown>>
+
+/**
+ * Settings as they were stored once, by this policy or another, in the form in which administrators have them. What is
+ * in them is not looked at: a document that nobody could send is shown as it is.
+ */
+export function shownSettings(stored: unknown): Document {
+  const { layers, ...rest } = membersOf(stored)
+  const { prices, ...others } = rest
+  return { ...others, ...membersOf(layers), ...(prices === undefined ? {} : { prices }) }
+}
+
+/**
+ * The same of one user's settings.
+ *
+ * @param shared the layers that everybody shares now; others may be named in the document
+ */
+export function shownUserQuota(stored: unknown, shared: readonly string[]): Document {
+  const { bypass, ...rest } = membersOf(stored)
+  const bypassed = Array.isArray(bypass) ? bypass.map(String) : []
+  const layers = [...new Set([...shared, ...bypassed])]
+  return { ...rest, ...Object.fromEntries(layers.map((layer) => [bypassMember(layer), bypassed.includes(layer)])) }
+}
+
+function membersOf(stored: unknown): Document {
+  if (typeof stored === 'object' && stored !== null && !Array.isArray(stored)) return { ...stored }
+  return stored === undefined ? {} : { document: stored }
+}

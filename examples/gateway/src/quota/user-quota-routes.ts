@@ -1,0 +1,95 @@
+import type { Request } from 'express'
+import * as z from 'zod'
+import { type Expected, etagOf, parseIfMatch } from '../http/etag.ts'
+import { type Route, route } from '../http/route.ts'
+import type { AdminQuota } from './admin-quota.ts'
+import { ownLayers } from './layer-members.ts'
+import type { GatewayPolicy } from './policy.ts'
+import { listOf } from './policy-words.ts'
+
+/** The path's `:id`. An id that no user can have is found nowhere, as any other. */
+export const userParams = z.object({ id: z.string().meta({ description: "The user's id.", examples: ['demo'] }) })
+
+/** What single users' quotas differ in. */
+export function userQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route[] {
+  const own = ownLayers(policy)
+  const path = '/admin/users/:id/quota'
+  const query = z.object({
+    layer: z
+      .enum(own)
+      .optional()
+      .describe(`Which layer's limits, of those that each user has. Left out: ${listOf(own.slice(0, 1))}.`),
+  })
+  const { body, document: answer, stored, example, limits } = admin.documents.userQuota
+  return [
+    route({
+      path,
+      params: userParams,
+      query,
+      access: 'admin',
+      method: 'get',
+      docs: {
+        id: 'readUserQuota',
+        tag: 'Administration',
+        summary: "A user's overrides",
+        description: `${limits} limits, each of them \`null\` where the user follows the default, and whether shared layers are bypassed.`,
+        errors: ['quota_unavailable'],
+      },
+      answerHeaders: ['ETag'],
+      answer,
+      async handle({ params, query }) {
+        const { at, document: body } = await admin.userQuota({ userId: params.id, layer: query.layer })
+        return { body, headers: { ETag: etagOf(at) } }
+      },
+    }),
+    route({
+      path,
+      params: userParams,
+      query,
+      access: 'admin',
+      method: 'put',
+      docs: {
+        id: 'replaceUserQuota',
+        tag: 'Administration',
+        summary: "Replace a user's overrides",
+        description: 'What is not named follows the default again. `If-Match` may be left out.',
+        errors: ['quota_unavailable'],
+        example,
+      },
+      answerHeaders: ['ETag'],
+      requestHeaders: ['If-Match'],
+      body,
+      answer: stored,
+      async handle({ req, params, query, input, user }) {
+        const place = { userId: params.id, layer: query.layer }
+        const { at, document: stored } = await admin.replaceUserQuota(place, input, optionalMatch(req), user)
+        return { body: stored, headers: { ETag: etagOf(at) } }
+      },
+    }),
+    route({
+      path,
+      params: userParams,
+      query,
+      access: 'admin',
+      method: 'delete',
+      docs: {
+        id: 'removeUserQuota',
+        tag: 'Administration',
+        summary: "Remove a user's overrides",
+        description: 'The user follows the default again, in everything.',
+        errors: ['quota_unavailable'],
+      },
+      requestHeaders: ['If-Match'],
+      answer: z.undefined(),
+      async handle({ req, params, query, user }) {
+        await admin.removeUserQuota({ userId: params.id, layer: query.layer }, optionalMatch(req), user)
+        return { status: 204 }
+      },
+    }),
+  ]
+}
+
+function optionalMatch(req: Request): Expected {
+  const field = req.get('If-Match')
+  return field === undefined ? 'any' : parseIfMatch(field)
+}

@@ -1,0 +1,67 @@
+import { inspect } from 'node:util'
+import { collectDefaultMetrics } from 'prom-client'
+import { loadConfig } from './config/config.ts'
+import { ConfigError } from './config/config-error.ts'
+import { consoleFiles } from './console/console-files.ts'
+import { banner } from './demo/banner.ts'
+import { startGateway } from './gateway.ts'
+import { createLogger, type Logger } from './log/logger.ts'
+import type { GatewayPolicy } from './quota/policy.ts'
+
+/** EX_CONFIG of sysexits.h. */
+const EXIT_CONFIG = 78
+
+/**
+ * Runs the gateway as this process, by its environment, until a signal stops it. Whatever keeps it from starting ends the
+ * process.
+ *
+ * @param policy the gateway's own where it is left out
+ */
+export async function runGateway(policy?: GatewayPolicy): Promise<void> {
+  try {
+    await run(policy)
+  } catch (error) {
+    const isConfig = error instanceof ConfigError
+    process.stderr.write(`${isConfig ? error.message : inspect(error)}\n`)
+    process.exit(isConfig ? EXIT_CONFIG : 1)
+  }
+}
+
+async function run(policy: GatewayPolicy | undefined): Promise<void> {
+  const config = loadConfig(process.env)
+  const logger = createLogger(config.logLevel)
+  await prepareConsole(logger)
+  const gateway = await startGateway(config, logger, { policy })
+  // Of the process, so measured here and not by each gateway that a test starts.
+  collectDefaultMetrics({ register: gateway.app.registry })
+  process.stdout.write(banner(gateway.addresses, config.dataDir, gateway.app.counters, gateway.demo))
+  logger.info(gateway.addresses, 'started')
+
+  let isStopping = false
+  const stop = (signal: NodeJS.Signals): void => {
+    if (isStopping) return
+    isStopping = true
+    logger.info({ signal }, 'stopping')
+    gateway.stop().then(
+      () => {
+        logger.info('stopped')
+        process.exit(0)
+      },
+      (error: unknown) => {
+        logger.fatal({ err: error }, 'stopping failed')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+/** Built before anybody asks for it. Without a console the gateway is a gateway all the same. */
+async function prepareConsole(logger: Logger): Promise<void> {
+  try {
+    await consoleFiles((line) => process.stdout.write(`${line}\n`))
+  } catch (error) {
+    logger.error({ err: error }, 'the console could not be built: /admin/ answers with an error')
+  }
+}

@@ -1,0 +1,99 @@
+import { type Browser, browserTests, type Locator, launchBrowser, type Page } from '@scoregw/browser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { gatewayPolicyOf, LAYERS, WINDOWS } from '../src/quota/policy.ts'
+import { goTo, settled, signedIn } from './support/console.ts'
+import { ADMIN_TOKEN, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
+
+const policy = gatewayPolicyOf(
+  [
+    { label: 'burst', lengthMs: 90_000, tokens: { read: 30, write: 20 } },
+    ...WINDOWS,
+    { label: '7d', lengthMs: 168 * HOUR_MS, tokens: { read: 5_000, write: 2_500 } },
+  ],
+  [
+    ...LAYERS,
+    { name: 'device', scope: 'Device', shared: false, times: { every: 2 } },
+    { name: 'campus', scope: 'Campus', shared: true, times: { every: 10 } },
+  ],
+)
+
+const field = (page: Page | Locator, name: string): Locator => page.getByRole('textbox', { name, exact: true })
+const section = (page: Page, name: string): Locator =>
+  page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) })
+
+async function save(form: Page | Locator): Promise<void> {
+  await form.getByRole('button', { name: 'Save', exact: true }).click()
+  await form.getByText('Saved.', { exact: true }).waitFor()
+}
+
+const read = async ({ send }: TestGateway, path: string): Promise<unknown> =>
+  (await send('GET', `/admin/${path}`, { token: ADMIN_TOKEN })).body
+
+describe.runIf(browserTests)('the console of a gateway with other windows and layers', { timeout: 60_000 }, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  }, 60_000)
+  afterAll(() => browser?.close())
+
+  it('shows and sets them', async () => {
+    const gateway = await testGateway({ policy })
+    const { page, faults } = await signedIn(browser, gateway)
+    const groups = ['Personal', 'Site-wide', 'Device', 'Campus'].flatMap((layer) => [
+      `${layer} · Read`,
+      `${layer} · Write`,
+    ])
+    expect(await page.locator('.limits .group').allTextContents()).toEqual(groups)
+    const rows = await page.locator('.limits tbody').first().locator('tr:not(.group) th').allTextContents()
+    expect(rows).toEqual(['burst (90 seconds)', '1 hour', '5 hours', '1 day', '7 days'])
+    await page.getByText('A user, in burst (90 seconds): 45 read, 30 write').waitFor()
+
+    await field(page, 'Base value: Campus, read, 7 days').fill('12345')
+    await page.getByLabel('Multiplier of the campus limits').fill('0.5')
+    await page.getByRole('switch', { name: 'Site-wide limits apply' }).uncheck()
+    await save(page)
+    const settings = await read(gateway, 'quota/settings')
+    expect(settings).toMatchObject({
+      base: { campus: { read: { burst: 300, '7d': 12_345 } }, device: { write: { '7d': 5_000 } } },
+      campus: { enabled: true, multiplier: 0.5 },
+      site: { enabled: false },
+    })
+
+    await goTo(page, '#/users/demo')
+    const device = section(page, 'Limits of this user: Device')
+    await field(device, 'Write, 7 days').fill('77')
+    await save(device)
+    const personal = section(page, 'Limits of this user: Personal')
+    await personal.getByRole('switch', { name: 'Campus limits do not apply to this user' }).check()
+    await save(personal)
+    expect(await read(gateway, 'users/demo/quota?layer=device')).toMatchObject({
+      overrides: { write: { '7d': 77 } },
+      bypassCampus: false,
+    })
+    expect(await read(gateway, 'users/demo/quota')).toMatchObject({ bypassCampus: true, bypassSite: false })
+    await settled(page)
+    const usage = section(page, 'Usage now')
+    const meters = usage.getByRole('meter')
+    await expect.poll(() => meters.count()).toBe(20)
+    await usage.getByRole('meter', { name: 'Device, write, 7 days' }).waitFor()
+    await usage.getByRole('button', { name: 'Forgive' }).click()
+    const layers = await page.getByRole('dialog').getByLabel('Which layer').locator('option').allTextContents()
+    expect(layers).toEqual([
+      'Personal: this user alone',
+      'Site-wide: the windows of everybody',
+      'Device: this user alone',
+      'Campus: the windows of everybody',
+    ])
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+
+    // Names that nobody has put into Chinese are read as the policy writes them.
+    await page.getByLabel('Language').selectOption('zh-CN')
+    await goTo(page, '#/settings')
+    expect(await page.locator('.limits .group').allTextContents()).toEqual(
+      ['个人', '全站', 'Device', 'Campus'].flatMap((layer) => [`${layer} · 读取`, `${layer} · 写入`]),
+    )
+    await page.getByText('7 天').first().waitFor()
+    await page.getByLabel('Campus限额的倍数').waitFor()
+    expect(faults).toEqual([])
+  })
+})

@@ -1,0 +1,220 @@
+import { type Browser, browserTests, launchBrowser } from '@scoregw/browser'
+import { redisTests } from '@scoregw/redis-server'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { LAYERS, WINDOWS } from '../src/quota/policy.ts'
+import { watchedPage } from './support/browser.ts'
+import { signIn } from './support/console.ts'
+import { ownContract } from './support/documents.ts'
+import { ADMIN_TOKEN, type Answer, ENTRY, HOUR_MS, sender, tempDir, USER_TOKEN } from './support/gateway.ts'
+import { runWithPolicy } from './support/process.ts'
+import { redisServer } from './support/redis.ts'
+import type { PolicyLines } from './support/with-policy.ts'
+
+const TIMEOUT_MS = 90_000
+/** What a write costs. */
+const PRICE = 15
+const LOADERS = ['load-1', 'load-2']
+const BEFORE: PolicyLines = { windows: WINDOWS, layers: LAYERS }
+/** A line more for a window, a line more for a layer: a user has one write in two hours, everybody together many. */
+const AFTER: PolicyLines = {
+  windows: [...WINDOWS, { label: '2h', lengthMs: 2 * HOUR_MS, tokens: { read: 100, write: 20 } }],
+  layers: [...LAYERS, { name: 'campus', scope: 'Campus', shared: true, times: { every: 10_000 } }],
+}
+
+type Send = ReturnType<typeof sender>
+type Process = Awaited<ReturnType<typeof runWithPolicy>> & { readonly send: Send }
+
+/** Starts processes on one Redis and one database, each with a policy of its own. */
+async function starter(): Promise<(lines: PolicyLines) => Promise<Process>> {
+  const redis = await redisServer({ aof: true })
+  const dataDir = tempDir()
+  const tokens = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
+  const env = { ...tokens, REDIS_URL: redis.url, LOG_LEVEL: 'error' }
+  return async (lines) => {
+    const child = await runWithPolicy(lines, dataDir, env)
+    return { ...child, send: sender(child.baseUrl, ownContract(child.baseUrl)) }
+  }
+}
+
+async function stop({ process: child, ended, stderr }: Process): Promise<void> {
+  child.kill('SIGTERM')
+  expect([await ended(), stderr()]).toEqual([{ code: 0, signal: null }, ''])
+}
+
+async function admin({ send }: Process, method: string, path: string, body?: object): Promise<Answer> {
+  const headers = { 'If-Match': '*' }
+  const answer = await send(method, `/admin/${path}`, { token: ADMIN_TOKEN, headers, ...(body && { body }) })
+  expect([path, answer.status]).toEqual([path, expect.toSatisfy((status) => status < 300)])
+  return answer
+}
+
+async function changeSettings(at: Process, change: (document: Answer['body']) => object): Promise<void> {
+  const { version: _, ...document } = (await admin(at, 'GET', 'quota/settings')).body
+  await admin(at, 'PUT', 'quota/settings', { ...document, ...change(document) })
+}
+
+/** A user of whom nothing was counted yet. */
+async function newUser(at: Process, id: string): Promise<string> {
+  return String((await admin(at, 'POST', `users/${id}/tokens`, { label: 'rolling' })).body.token)
+}
+
+let plays = 0
+async function write({ send }: Process, token: string): Promise<Answer> {
+  plays++
+  return send('POST', '/v1/music/upsert', { token, body: { musicList: [{ ...ENTRY, dxScore: plays % 1_500 }] } })
+}
+
+/** What was used for writes, by layer and window. */
+async function usedOf(at: Process, id: string): Promise<Record<string, number>> {
+  const { windows } = (await admin(at, 'GET', `users/${id}/quota/status`)).body
+  return Object.fromEntries(
+    windows.write.map((each: { layer: string; window: string; used: number }) => [
+      `${each.layer} ${each.window}`,
+      each.used,
+    ]),
+  )
+}
+
+/** Users who write as fast as they are answered, to whichever of the processes are there. */
+class Load {
+  admitted = 0
+  /** Of requests that a stopping process cut off nobody knows whether they were charged. */
+  cutOff = 0
+  isOver = false
+  readonly #done: Promise<void>[]
+
+  constructor(processes: Process[], tokens: readonly string[]) {
+    this.#done = tokens.map(async (token, index) => {
+      for (let turn = index; !this.isOver; turn++) await this.#write(processes[turn % processes.length]!, token)
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.isOver = true
+    await Promise.all(this.#done)
+  }
+
+  async #write(at: Process, token: string): Promise<void> {
+    try {
+      const { status } = await write(at, token)
+      expect([200, 429, 503]).toContain(status)
+      if (status === 200) this.admitted++
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      const { code } = (error.cause ?? {}) as { code?: string }
+      if (code !== 'ECONNREFUSED') this.cutOff++
+      // A process that is not there answers at once: let others have the turn.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+}
+
+describe.runIf(redisTests)('a window and a layer more, in one process after the other', { timeout: TIMEOUT_MS }, () => {
+  it('lose no counter and let nobody through, under load and back again', async () => {
+    const start = await starter()
+    const processes = await Promise.all([start(BEFORE), start(BEFORE)])
+    const [old] = processes as [Process, Process]
+    const million = { '1h': 10 ** 6, '5h': 10 ** 6, '1d': 10 ** 6 }
+    await changeSettings(old, ({ base, prices }) => ({
+      base: { personal: { ...base.personal, write: million }, site: { ...base.site, write: million } },
+      prices: { ...prices, 'user.data': 3 },
+    }))
+    const tokens = await Promise.all(LOADERS.map((id) => newUser(old, id)))
+    const carol = await newUser(old, 'carol')
+    await admin(old, 'PUT', 'users/carol/quota', { overrides: { write: { '1h': 100, '5h': 60 } } })
+    for (const at of [...processes, old]) expect((await write(at, carol)).status).toBe(200)
+    const load = new Load(processes, tokens)
+
+    // One process has the new policy. What both know goes on: Carol has one write left in five hours, through whomever.
+    await stop(processes[0]!)
+    processes[0] = await start(AFTER)
+    const [changed, unchanged] = processes as [Process, Process]
+    for (const id of LOADERS)
+      await admin(changed, 'PUT', `users/${id}/quota`, { overrides: { write: { '2h': 10 ** 6 } } })
+    expect(await usedOf(unchanged, 'carol')).toMatchObject({ 'personal 1h': 45, 'personal 5h': 45, 'personal 1d': 45 })
+    const known = { 'personal 1h': 45, 'personal 5h': 45, 'personal 1d': 45, 'personal 2h': 0 }
+    expect(await usedOf(changed, 'carol')).toMatchObject(known)
+    const tries = await Promise.all(Array.from({ length: 12 }, (_, index) => write(processes[index % 2]!, carol)))
+    expect(tries.filter(({ status }) => status === 200)).toHaveLength(1)
+    for (const { status, body } of tries)
+      if (status !== 200) expect([body.quota.scope, body.quota.window]).toEqual(['Personal', '5h'])
+
+    // The new window binds those whom the new process admits.
+    const dave = await newUser(changed, 'dave')
+    const [first, second] = [await write(changed, dave), await write(changed, dave)]
+    expect([first.status, second.status, second.body.quota?.window]).toEqual([200, 429, '2h'])
+    // The old one carries what it does not know.
+    expect((await write(unchanged, dave)).status).toBe(200)
+    expect((await write(changed, dave)).body.quota).toMatchObject({ window: '2h', used: PRICE })
+
+    // What administrators set through either is kept by the other.
+    await changeSettings(changed, ({ campus, base }) => ({
+      base: { ...base, site: { ...base.site, write: { ...million, '2h': 10 ** 6 } } },
+      campus: { ...campus, multiplier: 2 },
+      mode: 'lenient',
+    }))
+    await changeSettings(unchanged, () => ({ mode: 'normal' }))
+    const { body: settings } = await admin(changed, 'GET', 'quota/settings')
+    expect(settings).toMatchObject({ mode: 'normal', campus: { multiplier: 2 }, prices: { 'user.data': 3 } })
+    expect(settings.base.personal.write).toEqual({ ...million, '2h': 20 })
+    expect(settings.base.site.write).toEqual({ ...million, '2h': 10 ** 6 })
+    expect((await admin(unchanged, 'GET', 'quota/settings')).body.faults).not.toEqual([])
+
+    // Then the other one. Now every counter goes on in both, also those that only the first of them knew.
+    await stop(unchanged)
+    processes[1] = await start(AFTER)
+    await load.stop()
+    const total = PRICE * (load.admitted + 4 + 2)
+    for (const at of processes) {
+      expect(await usedOf(at, 'carol')).toMatchObject({ 'personal 1h': 60, 'personal 5h': 60, 'personal 1d': 60 })
+      expect(await usedOf(at, 'dave')).toMatchObject({ 'personal 1d': 30, 'personal 2h': 15 })
+      const { 'site 1d': site } = await usedOf(at, 'demo')
+      expect(site).toBeGreaterThanOrEqual(total)
+      expect(site).toBeLessThanOrEqual(total + PRICE * load.cutOff)
+      const again = await write(at, dave)
+      expect([again.status, again.body.quota?.window]).toEqual([429, '2h'])
+    }
+    // Of the new layer that was used which the new process admitted. Room for one more is room for one, in both together.
+    const { 'campus 1d': campus = 0, 'site 1d': site = 0 } = await usedOf(processes[0]!, 'demo')
+    expect(campus).toBeGreaterThanOrEqual(3 * PRICE)
+    expect(campus).toBeLessThan(site)
+    await changeSettings(processes[1]!, ({ base }) => ({
+      base: { ...base, campus: { ...base.campus, write: { ...base.campus.write, '1d': campus + PRICE } } },
+      campus: { enabled: true, multiplier: 1 },
+    }))
+    const fresh = await Promise.all(['eve', 'finn', 'gus', 'hal'].map((id) => newUser(processes[0]!, id)))
+    const last = await Promise.all(fresh.map((token, index) => write(processes[index % 2]!, token)))
+    expect(last.filter(({ status }) => status === 200)).toHaveLength(1)
+    const refused = last.filter(({ status }) => status !== 200).map(({ body }) => [body.quota.scope, body.quota.window])
+    expect(refused).toEqual(Array.from({ length: 3 }, () => ['Campus', '1d']))
+
+    // Back again: the three windows are what they were.
+    await stop(processes[0]!)
+    const back = await start(BEFORE)
+    expect(await usedOf(back, 'carol')).toEqual({
+      ...{ 'personal 1h': 60, 'personal 5h': 60, 'personal 1d': 60 },
+      ...Object.fromEntries(['1h', '5h', '1d'].map((label) => [`site ${label}`, expect.any(Number) as unknown])),
+    })
+    expect((await write(back, carol)).body.quota).toMatchObject({
+      scope: 'Personal',
+      window: '5h',
+      used: 60,
+      limit: 60,
+    })
+  })
+
+  it.runIf(browserTests)('are in the console, which is the same', async () => {
+    const start = await starter()
+    const { baseUrl } = await start(AFTER)
+    const browser: Browser = await launchBrowser()
+    onTestFinished(() => browser.close())
+    const { page, faults } = await watchedPage(browser)
+    await page.goto(`${baseUrl}/admin/`)
+    await signIn(page)
+    await page.getByRole('textbox', { name: 'Base value: Campus, write, 2 hours', exact: true }).fill('99')
+    expect(await page.locator('.limits .group').allTextContents()).toContain('Campus · Write')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved.', { exact: true }).waitFor()
+    expect(faults).toEqual([])
+  })
+})

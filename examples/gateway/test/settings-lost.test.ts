@@ -1,0 +1,142 @@
+import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { systemClock } from '@scoregw/quota/store'
+import { type RedisServer, redisTests } from '@scoregw/redis-server'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPostgres } from '../src/db/postgres.ts'
+import type { Db } from '../src/db/schema.ts'
+import { SqlSettings } from '../src/quota/sql-settings.ts'
+import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway } from './support/gateway.ts'
+import { redisServer } from './support/redis.ts'
+import { backUpSettings } from './support/settings-backup.ts'
+import { closedInTheEnd } from './support/test-database.ts'
+
+const TIMEOUT_MS = 30_000
+const SETTINGS = '/admin/quota/settings'
+/** Within so many milliseconds every process goes by what is stored. */
+const FOLLOWED_MS = 1_000
+
+interface Pair {
+  readonly redis: RedisServer
+  readonly db: Db
+  readonly gateways: readonly [TestGateway, TestGateway]
+}
+
+/** Two gateways on one database and one Redis, and a connection to the database that is nobody's. */
+async function pair(postgres: PostgresServer): Promise<Pair> {
+  const [url, redis] = await Promise.all([postgres.createDatabase(), redisServer()])
+  const env = { DATABASE_URL: url, REDIS_URL: redis.url }
+  const gateways = [await testGateway({ env }), await testGateway({ env })] as const
+  return { redis, db: await closedInTheEnd(openPostgres(url)), gateways }
+}
+
+let plays = 0
+/** Whether a write is admitted: it costs 15. */
+async function isAdmitted({ send }: TestGateway): Promise<boolean> {
+  plays++
+  const { status } = await send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, dxScore: plays }] } })
+  expect([200, 429]).toContain(status)
+  return status === 200
+}
+
+/** Sets how many tokens writes have. */
+async function setLimit({ send }: TestGateway, limit: number): Promise<void> {
+  const { version: _, ...document } = (await send('GET', SETTINGS, { token: ADMIN_TOKEN })).body
+  const write = { '1h': limit, '5h': limit, '1d': limit }
+  const base = { ...document.base, personal: { ...document.base.personal, write } }
+  const options = { token: ADMIN_TOKEN, headers: { 'If-Match': '*' }, body: { ...document, base } }
+  expect((await send('PUT', SETTINGS, options)).status).toBe(200)
+}
+
+const tagOf = async ({ send }: TestGateway): Promise<string | null> =>
+  (await send('GET', SETTINGS, { token: ADMIN_TOKEN })).headers.get('ETag')
+
+/** Asks both, again and again, until both answer so; and they answer so ever after. */
+async function bothAdmit({ gateways }: Pair, wanted: boolean, since: number): Promise<void> {
+  for (const gateway of gateways) {
+    let answeredAt: number
+    do {
+      answeredAt = performance.now()
+      expect(answeredAt - since).toBeLessThan(FOLLOWED_MS)
+    } while ((await isAdmitted(gateway)) !== wanted)
+  }
+  for (let round = 0; round < 4; round++) {
+    for (const gateway of gateways) expect(await isAdmitted(gateway)).toBe(wanted)
+  }
+}
+
+const announcedIn = ({ redis }: Pair): Promise<unknown> => redis.cli('GET', '{gateway}:settings')
+
+describe.runIf(redisTests && postgresTests)('settings of two processes', { timeout: TIMEOUT_MS }, () => {
+  let postgres: PostgresServer | undefined
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.stop())
+
+  it('that Redis lost are announced again, and changes go on being followed', async () => {
+    const both = await pair(postgres!)
+    const [here, there] = both.gateways
+    await setLimit(here, 14)
+    await bothAdmit(both, false, performance.now())
+    for (const lose of [['FLUSHALL'], ['SET', '{gateway}:settings', 'Z'.repeat(22)], ['DEL', '{gateway}:settings']]) {
+      await both.redis.cli(...lose)
+      await bothAdmit(both, false, performance.now())
+      expect(await tagOf(here)).toContain(String(await announcedIn(both)))
+      await setLimit(there, 100_000)
+      expect(await isAdmitted(there)).toBe(true)
+      await bothAdmit(both, true, performance.now())
+      await setLimit(here, 14)
+      expect(await isAdmitted(here)).toBe(false)
+      await bothAdmit(both, false, performance.now())
+    }
+  })
+
+  it('that were restored from an older backup are followed, and what is read of them wins no race', async () => {
+    const both = await pair(postgres!)
+    const [here, there] = both.gateways
+    const nothing = await backUpSettings(both.db)
+    await setLimit(here, 14)
+    const blocked = await backUpSettings(both.db)
+    await setLimit(here, 100_000)
+    const oldTag = (await tagOf(there)) ?? ''
+    await bothAdmit(both, true, performance.now())
+
+    await blocked()
+    await bothAdmit(both, false, performance.now())
+    expect(await tagOf(there)).toContain(String(await announcedIn(both)))
+    // The same version again: a tab from before the backup was restored is told.
+    await setLimit(there, 13)
+    const { version: _, ...document } = (await here.send('GET', SETTINGS, { token: ADMIN_TOKEN })).body
+    const options = { token: ADMIN_TOKEN, headers: { 'If-Match': oldTag }, body: document }
+    expect([await tagOf(here), oldTag].map((tag) => tag?.slice(0, 3))).toEqual(['"2-', '"2-'])
+    expect((await here.send('PUT', SETTINGS, options)).status).toBe(412)
+
+    // Back to when nobody had set anything: writes have the policy's 60 tokens, and more were used.
+    await setLimit(here, 100_000)
+    await bothAdmit(both, true, performance.now())
+    await nothing()
+    await bothAdmit(both, false, performance.now())
+    expect((await here.send('GET', '/me/quota')).body.windows.write[0].limit).toBe(60)
+    expect(await announcedIn(both)).toBe('')
+  })
+
+  it('that were stored by a process which died before it could tell are followed', async () => {
+    const both = await pair(postgres!)
+    // More than the policy has, so that what is admitted tells by what it was decided.
+    await setLimit(both.gateways[0], 100_000)
+    await bothAdmit(both, true, performance.now())
+    const dying = await SqlSettings.open(both.db, systemClock)
+    for (const limit of [14, 100_000, 14]) {
+      const { base } = both.gateways[0].gateway.app.quota.policy
+      const write = { '1h': limit, '5h': limit, '1d': limit }
+      const settings = { mode: 'normal', base: { ...base, personal: { ...base.personal, write } }, custom: null }
+      await dying.write({ ...settings, layers: { site: { enabled: false, multiplier: 1 } }, prices: {} }, {})
+      await bothAdmit(both, limit > 14, performance.now())
+      expect(await tagOf(both.gateways[0])).toContain(String(await announcedIn(both)))
+    }
+    await dying.writeSubject('personal', 'demo', { overrides: { write: { '1h': 123 } }, bypass: [] }, {})
+    const limit = async (): Promise<number> =>
+      (await both.gateways[1].send('GET', '/me/quota')).body.windows.write[0].limit
+    await expect.poll(limit, { timeout: FOLLOWED_MS, interval: 10 }).toBe(123)
+  })
+})

@@ -1,0 +1,136 @@
+import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { systemClock } from '@scoregw/quota/store'
+import { redisBroadcast } from '@scoregw/quota-redis'
+import { describeSettingsStore, type SettingsHarness } from '@scoregw/quota-testkit'
+import { type RedisServer, redisTests, startRedis } from '@scoregw/redis-server'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPostgres } from '../src/db/postgres.ts'
+import type { Db } from '../src/db/schema.ts'
+import { openSqlite } from '../src/db/sqlite.ts'
+import { createLogger } from '../src/log/logger.ts'
+import { BroadcastSettings } from '../src/quota/broadcast-settings.ts'
+import { SqlSettings } from '../src/quota/sql-settings.ts'
+import { tempDir } from './support/gateway.ts'
+import { backUpSettings } from './support/settings-backup.ts'
+
+/** As the gateway looks for changes, and somewhat more often. */
+const POLL_MS = 200
+const CASES = 20
+const isDeep = process.env.QUOTA_TEST_DEEP === '1'
+
+/** A database without settings, as two processes see it, and the end of it. */
+type OpenBoth = () => Promise<{ readonly dbs: readonly [Db, Db]; close(): Promise<void> }>
+
+/** Of the embedded database one connection: two would wait for each other on the only thread. */
+const embedded: OpenBoth = async () => {
+  const db = await openSqlite(tempDir())
+  return { dbs: [db, db], close: () => db.destroy() }
+}
+
+async function loseSettings(db: Db): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('quota_settings').execute()
+    await transaction.deleteFrom('quota_changes').execute()
+    await transaction.updateTable('quota_change_counter').set({ last_seq: 0 }).execute()
+  })
+}
+
+/** Looks for changes as the gateway's chores do, until the function that it answers is called. */
+function polling(stores: readonly { poll(): Promise<void> }[]): () => void {
+  const timer = setInterval(() => {
+    for (const store of stores) store.poll().catch(() => undefined)
+  }, POLL_MS)
+  return () => clearInterval(timer)
+}
+
+async function onDatabase(openBoth: OpenBoth): Promise<SettingsHarness> {
+  const { dbs, close } = await openBoth()
+  const [db, other] = dbs
+  const [store, peer] = [await SqlSettings.open(db, systemClock), await SqlSettings.open(other, systemClock)]
+  const stopPolling = polling([store, peer])
+  let restore = async (): Promise<void> => undefined
+  return {
+    store,
+    peer,
+    capabilities: ['loss', 'backup'],
+    loseData: () => loseSettings(db),
+    backup: async () => {
+      restore = await backUpSettings(db)
+    },
+    restore: () => restore(),
+    async stop() {
+      stopPolling()
+      await Promise.all([store.poll(), peer.poll()])
+      await close()
+    },
+  }
+}
+
+async function onRedis(openBoth: OpenBoth, redis: RedisServer): Promise<SettingsHarness> {
+  const { loseData, stop, store: stored, peer: other, ...rest } = await onDatabase(openBoth)
+  const prefix = `suite-${Math.random().toString(36).slice(2)}`
+  const logger = createLogger('silent')
+  let isDying = false
+  const settingsOn = (of: SqlSettings): BroadcastSettings => {
+    const broadcast = redisBroadcast({ client: new Redis(redis.url, { lazyConnect: true }), prefix })
+    const announce: typeof broadcast.announce = async (revision, change) => {
+      // A process that is dying says nothing any more.
+      if (!isDying) await broadcast.announce(revision, change)
+      isDying = false
+    }
+    return new BroadcastSettings(of, { ...broadcast, announce }, logger)
+  }
+  const [store, peer] = [settingsOn(stored as SqlSettings), settingsOn(other as SqlSettings)]
+  return {
+    ...rest,
+    store,
+    peer,
+    capabilities: ['loss', 'backup', 'announcer'],
+    killAnnouncer: () => {
+      isDying = true
+    },
+    announced: async () => String((await redis.cli('GET', `{${prefix}}:settings`)) ?? ''),
+    async loseData() {
+      await loseData?.()
+      await redis.cli('FLUSHALL')
+    },
+    async stop() {
+      store.close()
+      peer.close()
+      await stop()
+    },
+  }
+}
+
+describe('settings, asked what every settings store is asked', () => {
+  const runner = { describe, it: (name: string, run: () => Promise<void>) => it(name, run) }
+  let redis: RedisServer | undefined
+  let postgres: PostgresServer | undefined
+  let dbs: readonly [Db, Db] | undefined
+  beforeAll(async () => {
+    redis = redisTests ? await startRedis() : undefined
+    if (!postgresTests) return
+    postgres = await startPostgres()
+    const url = await postgres.createDatabase()
+    dbs = [await openPostgres(url), await openPostgres(url)]
+  })
+  afterAll(async () => {
+    for (const db of dbs ?? []) await db.destroy()
+    await Promise.all([redis?.stop(), postgres?.stop()])
+  })
+  /** One after the other, so that they can be in one database. */
+  const onPostgres: OpenBoth = async () => {
+    await loseSettings(dbs![0])
+    return { dbs: dbs!, close: () => Promise.resolve() }
+  }
+
+  const counts = [describeSettingsStore(runner, () => onDatabase(embedded), 'the embedded database')]
+  const openBoth = postgresTests ? onPostgres : embedded
+  if (redisTests) counts.push(describeSettingsStore(runner, () => onRedis(openBoth, redis!), 'with Redis'))
+  if (isDeep && postgresTests) counts.push(describeSettingsStore(runner, () => onDatabase(onPostgres), 'PostgreSQL'))
+
+  it('in all cases', () => {
+    for (const count of counts) expect(count).toBeGreaterThanOrEqual(CASES)
+  })
+})

@@ -1,0 +1,25 @@
+import type { HttpAdapter, ProxyFault } from '@scoregw/quota/http'
+import { aFunction, optional, textLike } from '@scoregw/quota/options'
+import type { Request } from 'express'
+
+/** How a request of Express is read. */
+export const EXPRESS: HttpAdapter<Request> = {
+  name: 'quotaMiddleware()',
+  method: ({ method }) => method,
+  languages: ({ headers }) => headers['accept-language'],
+  address: ({ ip }) => ip,
+  proxyFault,
+  own: () => ({ handler: optional(aFunction()), requestPropertyName: optional(textLike(/./, 'a name')) }),
+  ownOfRoutes: ['handler'],
+}
+
+function proxyFault(req: Request): ProxyFault | undefined {
+  const trusted: unknown = req.app.get('trust proxy')
+  if (trusted === true) {
+    const message = "'trust proxy' is true: any client can choose its address; name the proxies or their number"
+    return { code: 'permissive_trust_proxy', message }
+  }
+  if (trusted !== false || req.headers['x-forwarded-for'] === undefined) return undefined
+  const message = "X-Forwarded-For is there but 'trust proxy' is false: behind a proxy all callers share its address"
+  return { code: 'untrusted_forwarded_for', message }
+}

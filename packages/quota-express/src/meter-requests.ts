@@ -1,0 +1,58 @@
+import { type Admission, type HttpMeter, type QuotaAnswer, type RequestQuota, watchResponse } from '@scoregw/quota/http'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { QuotaMiddlewareOptions } from './options.ts'
+
+/** A middleware that meters requests, and settles them by the response that Express writes. */
+export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
+  const { requestPropertyName = 'quota', handler } = meter.options as QuotaMiddlewareOptions
+
+  /** Whether the request goes on; `false`: it was answered. */
+  function goesOn(req: Request, res: Response, next: NextFunction, admission: Admission): boolean {
+    if (admission.kind === 'pass') return true
+    if (admission.kind === 'answer') {
+      if (admission.status === 429) attach(req, admission.quota)
+      answer(req, res, next, admission)
+      return false
+    }
+    attach(req, admission.quota)
+    watchResponse(admission, req, res)
+    return true
+  }
+
+  function attach(req: Request, quota: RequestQuota): void {
+    const holder = req as unknown as Record<string, unknown>
+    if (holder[requestPropertyName] !== undefined) {
+      const message = `req.${requestPropertyName} is in use already and is replaced; name another with requestPropertyName`
+      meter.warnings.tell('property_taken', message)
+    }
+    holder[requestPropertyName] = quota
+  }
+
+  function answer(req: Request, res: Response, next: NextFunction, told: QuotaAnswer): void {
+    res.set(told.headers)
+    if (handler === undefined) {
+      res.status(told.status).json(told.body)
+      return
+    }
+    // An async handler that fails is the application's error like any other.
+    Promise.resolve(handler(req, res, next, told)).catch(next)
+  }
+
+  return function quotaMiddleware(req, res, next) {
+    let admission: Admission | Promise<Admission>
+    let isOn: boolean
+    try {
+      admission = meter.admit(req)
+      if (admission instanceof Promise) {
+        admission.then((late) => goesOn(req, res, next, late) && next(), next)
+        return
+      }
+      isOn = goesOn(req, res, next, admission)
+    } catch (error) {
+      next(error)
+      return
+    }
+    // `next` stays outside the `try`: what later handlers throw is not ours.
+    if (isOn) next()
+  }
+}

@@ -1,0 +1,48 @@
+import { QuotaError } from '@scoregw/quota'
+import type { QuotaLogger } from '@scoregw/quota/http'
+import type { RequestHandler, Response } from 'express'
+
+/**
+ * Whether these are the arguments of a middleware, given to the function that makes one. It answers the request by
+ * itself then, since an error would show the client a text for the programmer.
+ */
+export function isGivenRequest(args: readonly unknown[], logger: QuotaLogger): boolean {
+  const [req, res, next] = args
+  const isRequest = typeof req === 'object' && req !== null && 'method' in req && 'url' in req
+  if (!isRequest || typeof next !== 'function') return false
+  const message = 'quotaMiddleware was given a request: it makes a middleware, app.use(quotaMiddleware({ quota, ... }))'
+  tellOnce(logger, message)
+  fail(res as Response)
+  return true
+}
+
+/** Each text once in a process: the same mistake is made with every request. */
+const told = new Set<string>()
+
+function tellOnce(logger: QuotaLogger, message: string): void {
+  if (told.has(message)) return
+  told.add(message)
+  logger.error(new QuotaError('invalid_options', message))
+}
+
+function fail(res: Response): void {
+  res.status(500).json({ error: 'internal_error' })
+}
+
+/**
+ * What stands for a middleware of a whole app where there is no `operation(req)`. Express looks at the name of what it
+ * mounts: so the mistake is told where it was made, at start, and not with the first request.
+ */
+export function withoutOperation(logger: QuotaLogger): RequestHandler {
+  const message =
+    'quotaMiddleware() without operation(req) meters single routes alone: mount quotaMiddleware({ ... }).operation(name)'
+  const refusing: RequestHandler = (_req, res) => {
+    tellOnce(logger, message)
+    fail(res)
+  }
+  return Object.defineProperty(refusing, 'name', {
+    get(): never {
+      throw new QuotaError('invalid_options', message, { faults: [{ path: 'operation', message: 'is missing' }] })
+    },
+  })
+}

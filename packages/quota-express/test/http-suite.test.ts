@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
+import {
+  CONTROL_PATH,
+  describeHttp,
+  HTTP_CASES,
+  HttpApp,
+  type HttpHarness,
+  type HttpRouteSettings,
+  playOnNode,
+  runHttpFuzz,
+  type ServedHttpApp,
+} from '@scoregw/quota-testkit/http'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
+import express from 'express'
+import express4 from 'express4'
+import { describe, expect, it, test } from 'vitest'
+
+/** Routes of the suite on an app of Express, each with the middleware of its operation. */
+function expressOf(make: typeof express, app: HttpApp): ReturnType<typeof express> {
+  const common = { subject: (req: Request) => app.subject((name) => req.get(name)) }
+  const metered = quotaMiddleware({ ...common, ...app.options })
+  const second = quotaMiddleware({ ...common, ...app.second, requestPropertyName: 'second' })
+  const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
+    ...settings,
+    cost: (req: Request) => app.cost((name) => req.get(name), cost),
+  })
+
+  const served = make()
+  served.set('env', 'test')
+  served.use(async (req, res, next) => {
+    if (req.path.startsWith(CONTROL_PATH)) res.json(await app.control(req.url))
+    else next()
+  })
+  for (const route of app.scenario.routes) {
+    const handlers: RequestHandler[] = []
+    if (route.operation !== undefined) handlers.push(metered.operation(route.operation, settingsOf(route.settings)))
+    if (route.second !== undefined) {
+      handlers.push(second.operation(route.second.operation, settingsOf(route.second.settings)))
+    }
+    served.all(route.path, ...handlers, (req, res, next) => {
+      const header = (name: string) => req.get(name)
+      const gone = async () => void (await once(res, 'close'))
+      // Express 4 does not hear of promises that reject.
+      playOnNode(app, app.replyOf(route, header), { header, quota: req.quota, gone }, responseOf(res)).catch(next)
+    })
+  }
+  served.use(quotaErrorHandler())
+  const told: ErrorRequestHandler = (error, _req, res, next) => {
+    if (res.headersSent) next(error)
+    else res.status(500).send('failed')
+  }
+  return served.use(told)
+}
+
+/** Bodies go out as Express sends them, streams as Node does. */
+function responseOf(res: Response): Parameters<typeof playOnNode>[3] {
+  let isHead = true
+  return {
+    writeHead: (status, headers = {}) => res.status(status).set(headers),
+    write(chunk) {
+      isHead = false
+      return res.write(chunk)
+    },
+    end: (body) => (isHead && body !== undefined ? res.send(body) : res.end()),
+  }
+}
+
+function harnessOf(make: typeof express): HttpHarness {
+  return {
+    capabilities: ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams'],
+    async serve(scenario): Promise<ServedHttpApp> {
+      const server = expressOf(make, new HttpApp(scenario)).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      return {
+        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        async stop() {
+          server.closeAllConnections()
+          server.close()
+          await once(server, 'close')
+        },
+      }
+    },
+  }
+}
+
+const VERSIONS = [
+  ['Express 5', harnessOf(express)],
+  ['Express 4', harnessOf(express4 as unknown as typeof express)],
+] as const
+
+for (const [name, harness] of VERSIONS) {
+  const count = describeHttp({ describe, it }, harness, name)
+  test(`${name} plays every case`, () => expect(count).toBe(HTTP_CASES.length))
+
+  test(`${name} stands made-up requests`, async () => {
+    const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
+    const { statuses, charged } = await runHttpFuzz(harness, { requests })
+    expect(Object.keys(statuses).length).toBeGreaterThan(4)
+    expect(charged).toBeGreaterThan(0)
+  }, 120_000)
+}

@@ -1,0 +1,74 @@
+import { type Admission, Exchange, type HttpMeter, type QuotaAnswer, watchResponse } from '@scoregw/quota/http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { QuotaFastifyOptions } from './options.ts'
+
+/** Goes on with the request, or with an error. */
+type Done = (error?: Error) => void
+
+/** Decides about a request, and answers it or goes on. */
+export function meterRequest(
+  meter: HttpMeter<FastifyRequest>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: Done,
+): void {
+  let admission: Admission | Promise<Admission>
+  try {
+    admission = meter.admit(request)
+  } catch (error) {
+    done(error as Error)
+    return
+  }
+  if (admission instanceof Promise) admission.then((late) => goOn(meter, request, reply, done, late)).catch(done)
+  else goOn(meter, request, reply, done, admission)
+}
+
+function goOn(
+  meter: HttpMeter<FastifyRequest>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: Done,
+  admission: Admission,
+): void {
+  const { requestPropertyName = 'quota', handler } = meter.options as unknown as QuotaFastifyOptions
+  if (admission.kind === 'answer') {
+    if (admission.status === 429) attach(request, requestPropertyName, admission.quota)
+    answer(request, reply, done, handler, admission)
+    return
+  }
+  if (admission.kind === 'metered') {
+    attach(request, requestPropertyName, admission.quota)
+    watchResponse(admission, request.raw, reply.raw, { ownsHeads: true })
+  }
+  done()
+}
+
+function attach(request: FastifyRequest, name: string, quota: object): void {
+  ;(request as unknown as Record<string, unknown>)[name] = quota
+}
+
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: Done,
+  handler: QuotaFastifyOptions['handler'],
+  told: QuotaAnswer,
+): void {
+  reply.headers(told.headers)
+  if (handler === undefined) {
+    // As text: what the route's schema says of such a status is about the application's answers.
+    reply.code(told.status).type('application/json; charset=utf-8').send(JSON.stringify(told.body))
+    return
+  }
+  // Where the handler has sent nothing, the request goes on.
+  Promise.resolve(handler(request, reply, told)).then(() => {
+    if (!reply.sent) done()
+  }, done)
+}
+
+/** The handler is known to have failed: what is not settled yet goes back, whether its caller is there to hear or not. */
+export function cancelFailed(request: FastifyRequest, done: () => void): void {
+  const exchange = Exchange.find(request)
+  if (exchange === undefined) done()
+  else exchange.cancel().then(done, done)
+}

@@ -1,0 +1,73 @@
+import { HttpMeter } from '@scoregw/quota/http'
+import type { FastifyInstance, FastifyPluginCallback, FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { FASTIFY } from './adapter.ts'
+import { cancelFailed, meterRequest } from './meter-requests.ts'
+import type { QuotaFastifyOptions, QuotaRouteConfig } from './options.ts'
+
+/** Meters of routes by what these say in their `config`. */
+class RouteMeters {
+  readonly #whole: HttpMeter<FastifyRequest>
+  readonly #name: string
+  readonly #known = new WeakMap<object, HttpMeter<FastifyRequest> | undefined>()
+
+  constructor(options: QuotaFastifyOptions) {
+    this.#whole = new HttpMeter(options, FASTIFY)
+    this.#name = options.requestPropertyName ?? 'quota'
+  }
+
+  /** The meter of a route; `undefined`: its requests are not metered. */
+  of(config: object | undefined): HttpMeter<FastifyRequest> | undefined {
+    if (config === undefined) return this.#of(undefined)
+    if (this.#known.has(config)) return this.#known.get(config)
+    const meter = this.#of((config as Readonly<Record<string, QuotaRouteConfig | undefined>>)[this.#name])
+    this.#known.set(config, meter)
+    return meter
+  }
+
+  #of(said: QuotaRouteConfig | undefined): HttpMeter<FastifyRequest> | undefined {
+    if (said === false) return undefined
+    if (said === undefined) return this.#whole.options.operation === undefined ? undefined : this.#whole
+    if (typeof said === 'string') return this.#whole.operation(said)
+    const { operation, ...overrides } = said
+    return this.#whole.operation(operation, overrides)
+  }
+}
+
+const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app: FastifyInstance, options, loaded) => {
+  const meters = new RouteMeters(options)
+  const { requestPropertyName = 'quota', hook = 'preHandler' } = options
+  if (!app.hasRequestDecorator(requestPropertyName)) app.decorateRequest(requestPropertyName, null)
+
+  // A route that is wrong is told where it is written, not with its first request.
+  app.addHook('onRoute', ({ config }) => void meters.of(config))
+  // Of the scope, not of each route: it then serves routes too that were written before this plugin was loaded.
+  const meter = (request: FastifyRequest, reply: Parameters<typeof meterRequest>[2], done: () => void): void => {
+    const found = meters.of(request.routeOptions.config)
+    if (found === undefined) done()
+    else meterRequest(found, request, reply, done)
+  }
+  if (hook === 'preParsing') app.addHook(hook, (request, reply, _payload, done) => meter(request, reply, done))
+  // These three are called alike.
+  else app.addHook(hook as 'preHandler', meter)
+  app.addHook('onError', (request, _reply, _error, done) => cancelFailed(request, done))
+  loaded()
+}
+
+/**
+ * Fastify plugin that meters requests of the scope it is registered in: each route as the operation that its
+ * `config.quota` names, or all by `operation(request)`.
+ *
+ * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
+ * 400 on the tokens go back before the head leaves. A refused request is answered with 429.
+ *
+ * Loading it throws a {@link QuotaError}: `invalid_options` naming every fault, `unknown_operation`.
+ *
+ * @example
+ * await app.register(quotaFastify, { quota, subject: (request) => request.user?.id })
+ * app.post('/music', { config: { quota: 'music.upsert' } }, handler)
+ */
+export const quotaFastify: FastifyPluginCallback<QuotaFastifyOptions> = fastifyPlugin(plugin, {
+  fastify: '5.x',
+  name: '@scoregw/quota-fastify',
+})

@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { quotaFastify } from '@scoregw/quota-fastify'
+import {
+  CONTROL_PATH,
+  describeHttp,
+  HTTP_CASES,
+  HttpApp,
+  type HttpHarness,
+  type HttpRouteSettings,
+  runHttpFuzz,
+} from '@scoregw/quota-testkit/http'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { describe, expect, it, test } from 'vitest'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    second?: FastifyContextConfig['quota']
+  }
+}
+
+function headerOf({ headers }: FastifyRequest): (name: string) => string | undefined {
+  return (name) => headers[name] as string | undefined
+}
+
+function settingsOf(app: HttpApp, { cost, ...settings }: HttpRouteSettings = {}) {
+  return { ...settings, cost: (request: FastifyRequest) => app.cost(headerOf(request), cost) }
+}
+
+/** Routes of the suite on an app of Fastify, each with its operation in its `config`. */
+async function fastifyOf(app: HttpApp): Promise<FastifyInstance> {
+  const served = fastify({ forceCloseConnections: true })
+  const subject = (request: FastifyRequest) => app.subject(headerOf(request))
+  await served.register(quotaFastify, { ...app.options, subject })
+  await served.register(quotaFastify, { ...app.second, subject, requestPropertyName: 'second' })
+  served.get(`${CONTROL_PATH}*`, async (request, reply) =>
+    reply.type('application/json').send(JSON.stringify(await app.control(request.url))),
+  )
+  for (const { path, operation, settings, second, ...route } of app.scenario.routes) {
+    served.all(path, {
+      config: {
+        quota: operation === undefined ? false : { operation, ...settingsOf(app, settings) },
+        second: second === undefined ? false : { operation: second.operation, ...settingsOf(app, second.settings) },
+      },
+      async handler(request, reply) {
+        const header = headerOf(request)
+        const reply_ = app.replyOf({ path, ...route }, header)
+        const gone = async () => void (await once(reply.raw, 'close'))
+        const call = { header, quota: request.quota ?? undefined, gone }
+        app.begin(reply_)
+        const done = app.working()
+        try {
+          await app.before(reply_, call)
+        } catch (error) {
+          done()
+          throw error
+        }
+        return send(reply, reply_.status ?? 200, reply_.headers ?? {}, bodyOf())
+
+        function bodyOf(): string | Readable | undefined {
+          if (reply_.chunks === undefined || reply_.status === 204 || reply_.status === 304) {
+            done()
+            return reply_.body
+          }
+          return Readable.from(app.chunks(reply_, call)).once('close', done)
+        }
+      },
+    })
+  }
+  return served
+}
+
+function send(reply: FastifyReply, status: number, headers: Record<string, string>, body: unknown): FastifyReply {
+  return reply.code(status).headers(headers).send(body)
+}
+
+const harness: HttpHarness = {
+  capabilities: ['address', 'hang-ups', 'pipelining', 'waiting'],
+  async serve(scenario) {
+    const served = await fastifyOf(new HttpApp(scenario))
+    return { url: await served.listen({ port: 0, host: '127.0.0.1' }), stop: () => served.close() }
+  },
+}
+
+const count = describeHttp({ describe, it }, harness, 'Fastify 5')
+test('Fastify plays every case', () => expect(count).toBe(HTTP_CASES.length))
+
+test('Fastify stands made-up requests', async () => {
+  const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
+  const { statuses, charged } = await runHttpFuzz(harness, { requests })
+  expect(Object.keys(statuses).length).toBeGreaterThan(4)
+  expect(charged).toBeGreaterThan(0)
+}, 120_000)

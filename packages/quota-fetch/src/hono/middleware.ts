@@ -1,0 +1,147 @@
+import {
+  type AdmittedRequest,
+  type HttpAdapter,
+  HttpMeter,
+  type HttpMeterOptions,
+  type MaybeAsync,
+  type QuotaAnswer,
+  type RequestQuota,
+  type RouteOptions,
+} from '@scoregw/quota/http'
+import { aFunction, optional, textLike } from '@scoregw/quota/options'
+import type { Context, MiddlewareHandler } from 'hono'
+import { answerResponse, misused } from '../answer-response.ts'
+import { settleResponse } from '../settle-response.ts'
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** The quota of a metered request. */
+    quota: RequestQuota | undefined
+  }
+}
+
+/** Answers a request that may not go on, with the fields `answer.headers`. */
+export type QuotaHandler = (c: Context, answer: QuotaAnswer) => MaybeAsync<Response>
+
+interface HonoOptions {
+  /**
+   * Answers in place of the middleware: 429, 401 of an anonymous request, 503 when the store is away.
+   * @default JSON with the answer's status and body
+   */
+  readonly handler?: QuotaHandler | undefined
+}
+
+/** What one route may set for itself. */
+export interface QuotaRouteOptions extends RouteOptions<Context>, HonoOptions {}
+
+/** What {@link quotaMiddleware} takes. */
+export interface QuotaMiddlewareOptions<Operation extends string = string>
+  extends HttpMeterOptions<Context, Operation>,
+    HonoOptions {
+  /**
+   * The variable in which a metered request carries its `RequestQuota`: `c.get('quota')`.
+   * @default 'quota'
+   */
+  readonly variable?: string | undefined
+}
+
+/** Options of a middleware that serves a whole app. */
+export interface QuotaAppOptions<Operation extends string = string> extends QuotaMiddlewareOptions<Operation> {
+  readonly operation: (c: Context) => NoInfer<Operation> | undefined
+}
+
+/** Middleware for single routes. */
+export interface QuotaRoutes<Operation extends string = string> {
+  /**
+   * Meters every request of a route as one operation.
+   *
+   * @param overrides what this route does in its own way
+   * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault
+   * @example
+   * app.post('/music', metered.operation('music.upsert'), handler)
+   */
+  operation(name: Operation, overrides?: Partial<QuotaRouteOptions>): MiddlewareHandler
+}
+
+/** Middleware for a whole app, and for single routes. */
+export interface QuotaMiddleware<Operation extends string = string> extends MiddlewareHandler, QuotaRoutes<Operation> {}
+
+const HONO: HttpAdapter<Context> = {
+  name: 'quotaMiddleware()',
+  method: ({ req }) => req.method,
+  languages: ({ req }) => req.header('accept-language'),
+  own: () => ({ handler: optional(aFunction()), variable: optional(textLike(/./, 'a name')) }),
+  ownOfRoutes: ['handler'],
+}
+
+/**
+ * Hono middleware that meters requests: with `operation(c)` for a whole app, without it for single routes by
+ * `.operation(name)`.
+ *
+ * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
+ * 400 on the tokens go back before the response leaves. A refused request is answered with 429.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ * @example
+ * const metered = quotaMiddleware({ quota, subject: (c) => c.req.header('x-user') })
+ * app.post('/music', metered.operation('music.upsert'), handler)
+ */
+export function quotaMiddleware<Operation extends string>(
+  options: QuotaAppOptions<Operation>,
+): QuotaMiddleware<Operation>
+export function quotaMiddleware<Operation extends string>(
+  options: QuotaMiddlewareOptions<Operation>,
+): QuotaRoutes<Operation>
+export function quotaMiddleware(options: QuotaMiddlewareOptions): QuotaRoutes {
+  const meter = new HttpMeter(options, HONO)
+  const routes: QuotaRoutes = { operation: (name, overrides = {}) => metering(meter.operation(name, overrides)) }
+  return Object.assign(meter.options.operation === undefined ? withoutOperation(meter) : metering(meter), routes)
+}
+
+function metering(meter: HttpMeter<Context>): MiddlewareHandler {
+  const { variable = 'quota', handler } = meter.options as unknown as QuotaMiddlewareOptions
+  return async (c, next) => {
+    const admission = await meter.admit(c)
+    if (admission.kind === 'pass') {
+      await next()
+      return undefined
+    }
+    if (admission.kind === 'answer') {
+      if (admission.status === 429) c.set(variable, admission.quota)
+      return handler === undefined ? answerResponse(admission) : handler(c, admission)
+    }
+    if (c.get(variable) !== undefined) {
+      const message = `c.get('${variable}') is in use already and is replaced; name another with variable`
+      meter.warnings.tell('property_taken', message)
+    }
+    c.set(variable, admission.quota)
+    await goOn(c, next, admission)
+    return undefined
+  }
+}
+
+async function goOn(c: Context, next: () => Promise<void>, { quota }: AdmittedRequest): Promise<void> {
+  try {
+    await next()
+  } catch (error) {
+    // What is no `Error` comes through; a cancel that fails was told to the logger.
+    await quota.cancel().catch(() => undefined)
+    throw error
+  }
+  if (!quota.watches) return
+  // Hono has answered an error already: the handler is known to have failed.
+  if (c.error !== undefined) await quota.cancel().catch(() => undefined)
+  const { res } = c
+  const settled = await settleResponse(quota, res, () => c.req.raw.signal?.aborted === true)
+  if (settled === res) return
+  // What is set over another is mixed with it.
+  c.res = undefined
+  c.res = settled
+}
+
+/** What stands for a middleware of a whole app where there is no `operation(c)`. Hono calls it with a request first. */
+function withoutOperation({ options }: HttpMeter<Context>): MiddlewareHandler {
+  const message =
+    'quotaMiddleware() without operation(c) meters single routes alone: mount quotaMiddleware({ ... }).operation(name)'
+  return async () => misused(options.logger, message)
+}

@@ -1,0 +1,53 @@
+import type { HttpMeterOptions, MaybeAsync, QuotaAnswer, RouteOptions, SettleMode } from '@scoregw/quota/http'
+
+type FunctionNames = 'subject' | 'cost' | 'skip'
+
+/** A function of what a handler is given: the request, and what its framework gives behind it, of any type. */
+type OfCall<T> = (request: Request, ...args: never[]) => T
+
+/** Answers a request that may not go on, with the fields `answer.headers`. */
+export type QuotaHandler = (answer: QuotaAnswer, request: Request, ...args: never[]) => MaybeAsync<Response>
+
+/** What one route may set for itself. */
+export interface QuotaRouteOptions extends Omit<RouteOptions<Request>, FunctionNames> {
+  /**
+   * Who asks: one string, or one key for each layer that is not shared. `undefined`, `null`: see {@link anonymous}.
+   * Never take it from what a client may freely write.
+   */
+  readonly subject: OfCall<ReturnType<RouteOptions<Request>['subject']>>
+  /**
+   * Tokens instead of the operation's price, a whole number, 0 or more; a function may look at a clone of the request
+   * and answer `undefined` for the price.
+   * @default the operation's price
+   */
+  readonly cost?: number | OfCall<MaybeAsync<number | undefined>> | undefined
+  /**
+   * `true`: this request is not metered.
+   * @default none is skipped
+   */
+  readonly skip?: OfCall<MaybeAsync<boolean>> | undefined
+  /** @default 'outcome' */
+  readonly settle?: SettleMode | undefined
+  /**
+   * Answers in place of the meter: 429, 401 of an anonymous request, 503 when the store is away.
+   * @default JSON with the answer's status and body
+   */
+  readonly handler?: QuotaHandler | undefined
+}
+
+/** What {@link quotaFetch} takes. */
+export interface QuotaFetchOptions<Operation extends string = string>
+  extends Omit<HttpMeterOptions<Request, Operation>, FunctionNames | 'operation' | 'address' | 'locale'>,
+    QuotaRouteOptions {
+  /** The operation a request is charged as; `undefined`: it is not metered. Needed for `metered(handler)`. */
+  readonly operation?: OfCall<NoInfer<Operation> | undefined> | undefined
+  /**
+   * The network address of a caller, for `anonymous: 'ip'`, which demands it: a `Request` has none that can be trusted.
+   */
+  readonly address?: OfCall<string | undefined> | undefined
+  /**
+   * Language of answers.
+   * @default by `Accept-Language`, English when it names none of ours
+   */
+  readonly locale?: 'en' | 'zh-CN' | OfCall<'en' | 'zh-CN'> | undefined
+}

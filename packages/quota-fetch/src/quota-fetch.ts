@@ -1,0 +1,127 @@
+import { QuotaError } from '@scoregw/quota'
+import { type Admission, Exchange, type HttpAdapter, HttpMeter, type RequestQuota } from '@scoregw/quota/http'
+import { aFunction, optional } from '@scoregw/quota/options'
+import { answerResponse, misused } from './answer-response.ts'
+import type { QuotaFetchOptions, QuotaHandler, QuotaRouteOptions } from './options.ts'
+import { settleResponse } from './settle-response.ts'
+
+/** A handler of requests, of any framework that gives it a `Request` and takes a `Response`. */
+export type FetchHandler<R extends Request, Args extends readonly unknown[]> = (
+  request: R,
+  ...args: Args
+) => Response | Promise<Response>
+
+/** Wraps a handler, so that each of its requests is metered. */
+export type Wrap = <R extends Request, Args extends readonly unknown[]>(
+  handler: FetchHandler<R, Args>,
+) => (request: R, ...args: Args) => Promise<Response>
+
+/** Wraps handlers of single operations. */
+export interface QuotaFetchRoutes<Operation extends string = string> {
+  /**
+   * Meters every request of a handler as one operation.
+   *
+   * @param overrides what this handler does in its own way
+   * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault
+   * @example
+   * export const POST = metered.operation('write')(async (request) => Response.json(await save(request)))
+   */
+  operation(name: Operation, overrides?: Partial<QuotaRouteOptions>): Wrap
+}
+
+/** Wraps handlers of many operations, or of single ones. */
+export type QuotaFetch<Operation extends string = string> = Wrap & QuotaFetchRoutes<Operation>
+
+/** One call of a handler. */
+interface Call {
+  readonly request: Request
+  readonly args: readonly unknown[]
+}
+
+const FETCH: HttpAdapter<Call> = {
+  name: 'quotaFetch()',
+  method: ({ request }) => request.method,
+  languages: ({ request }) => request.headers.get('accept-language') ?? undefined,
+  carrier: ({ request }) => request,
+  own: () => ({ handler: optional(aFunction()) }),
+  ownOfRoutes: ['handler'],
+}
+
+/**
+ * Meters handlers that take a `Request` and give a `Response`: of Next.js, SvelteKit, Bun, Deno, Workers and others.
+ *
+ * A request is charged before its handler and settled by the status of the response: below 400 it stays charged, from
+ * 400 on, or when the handler throws, the tokens go back before the response leaves.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ * @example
+ * const metered = quotaFetch({ quota, subject: (request) => userOf(request), operation: () => 'read' })
+ * export default { fetch: metered(() => new Response('hello')) }
+ */
+export function quotaFetch<Operation extends string>(options: QuotaFetchOptions<Operation>): QuotaFetch<Operation> {
+  const meter = new HttpMeter<Call>(ofCall(options) as never, FETCH)
+  const routes: QuotaFetchRoutes<Operation> = {
+    operation: (name, overrides = {}) => wrapping(meter.operation(name, ofCall(overrides))),
+  }
+  return Object.assign(wrapping(meter), routes)
+}
+
+/** The quota of a request that is metered: what its handler may settle. */
+export function quotaOf(request: Request): RequestQuota | undefined {
+  return Exchange.find(request)?.newest
+}
+
+function wrapping(meter: HttpMeter<Call>): Wrap {
+  return (handler) => {
+    if (typeof handler !== 'function') return notWrapped(meter) as never
+    if (meter.options.operation === undefined) {
+      const message = 'quotaFetch() without operation(request) wraps single handlers: metered.operation(name)(handler)'
+      throw new QuotaError('invalid_options', message, { faults: [{ path: 'operation', message: 'is missing' }] })
+    }
+    return (request, ...args) => respond(meter, { request, args }, () => handler(request, ...args))
+  }
+}
+
+async function respond(
+  meter: HttpMeter<Call>,
+  call: Call,
+  work: () => Response | Promise<Response>,
+): Promise<Response> {
+  const admission: Admission = await meter.admit(call)
+  if (admission.kind === 'pass') return work()
+  if (admission.kind === 'answer') {
+    const { handler } = meter.options as { readonly handler?: QuotaHandler }
+    return handler === undefined
+      ? answerResponse(admission)
+      : handler(admission, call.request, ...(call.args as never[]))
+  }
+  const { quota } = admission
+  let response: Response
+  try {
+    response = await work()
+  } catch (error) {
+    // A cancel that fails was told to the logger; the error at hand is what must be heard.
+    await quota.cancel().catch(() => undefined)
+    throw error
+  }
+  return quota.watches ? settleResponse(quota, response, () => call.request.signal?.aborted === true) : response
+}
+
+/** The answer to a request that came where a handler was expected; clients are not shown what programmers are told. */
+function notWrapped(meter: HttpMeter<Call>): Response {
+  const message = 'quotaFetch(options) was given a request: it wraps a handler, quotaFetch(options)(handler)'
+  return misused(meter.options.logger, message)
+}
+
+/** The functions that are called with what a handler is called with. */
+const OF_CALLS = ['subject', 'cost', 'skip', 'operation', 'address', 'locale']
+
+/** The options with functions of one argument, as every adapter has them. */
+function ofCall(options: object): object {
+  if (typeof options !== 'object' || options === null) return options
+  const entries = Object.entries(options).map(([name, value]: [string, unknown]) => {
+    if (typeof value !== 'function' || !OF_CALLS.includes(name)) return [name, value]
+    return [name, ({ request, args }: Call): unknown => Reflect.apply(value, undefined, [request, ...args])]
+  })
+  return Object.fromEntries(entries) as object
+}

@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
+import { describeHttp, HTTP_CASES, HttpApp, type HttpHarness, runHttpFuzz } from '@scoregw/quota-testkit/http'
+import { describe, expect, it, test } from 'vitest'
+import { fetchApp, honoApp, type ServedFetch } from './support/apps.ts'
+
+function harnessOf(make: (app: HttpApp) => ServedFetch): HttpHarness {
+  return {
+    capabilities: ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams'],
+    async serve(scenario) {
+      const served = make(new HttpApp(scenario))
+      const fetch = (request: Request, env: unknown) =>
+        served(request, (env as HttpBindings).incoming.socket.remoteAddress)
+      const server = createAdaptorServer({ fetch, overrideGlobalObjects: false })
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      return {
+        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        async stop() {
+          if ('closeAllConnections' in server) server.closeAllConnections()
+          server.close()
+          await once(server, 'close')
+        },
+      }
+    },
+  }
+}
+
+const APPS = [
+  ['quotaFetch on Node', harnessOf(fetchApp)],
+  ['Hono on Node', harnessOf((app) => honoApp(app, (c) => (c.env as { address?: string }).address))],
+] as const
+
+for (const [name, harness] of APPS) {
+  const count = describeHttp({ describe, it }, harness, name)
+  test(`${name} plays every case`, () => expect(count).toBe(HTTP_CASES.length))
+
+  test(`${name} stands made-up requests`, async () => {
+    const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
+    const { statuses, charged } = await runHttpFuzz(harness, { requests })
+    expect(Object.keys(statuses).length).toBeGreaterThan(4)
+    expect(charged).toBeGreaterThan(0)
+  }, 120_000)
+}

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describeHttp, HTTP_CASES, type HttpHarness, runHttpFuzz } from '@scoregw/quota-testkit/http'
+import { startRedis } from '@scoregw/redis-server'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { binaryOf, type Runtime } from './runtimes/binaries.ts'
+import { bundled, type RunningRuntime, startRuntime } from './runtimes/start.ts'
+
+/** They are fetched from npm the first time, which a plain `npm test` shall not do. */
+const isOn = process.env.RUNTIME_TESTS === 'on'
+
+const RUNTIMES: readonly (readonly [Runtime, HttpHarness['capabilities']])[] = [
+  ['bun', ['address', 'hang-ups', 'waiting', 'broken-streams']],
+  ['deno', ['address', 'hang-ups', 'waiting', 'broken-streams']],
+  // There a promise can only settle in the request that made it, so that no request can wait for another.
+  ['workerd', ['broken-streams']],
+]
+
+describe.runIf(isOn).each(RUNTIMES)('quotaFetch on %s', (runtime, capabilities) => {
+  let running: RunningRuntime
+  beforeAll(async () => {
+    running = await startRuntime(runtime)
+  }, 120_000)
+  afterAll(() => running.stop())
+
+  const harness: HttpHarness = {
+    capabilities,
+    async serve(scenario) {
+      await fetch(`${running.url}/-/scenario`, { method: 'POST', body: JSON.stringify(scenario) })
+      return { url: running.url, stop: () => undefined }
+    },
+  }
+  const count = describeHttp({ describe, it }, harness, 'the cases')
+  test('plays every case', () => expect(count).toBe(HTTP_CASES.length))
+
+  test('stands made-up requests, without a rejection that nobody hears', async () => {
+    const { statuses, charged } = await runHttpFuzz(harness, { requests: 300 })
+    expect(Object.keys(statuses).length).toBeGreaterThan(4)
+    expect(charged).toBeGreaterThan(0)
+    expect(running.complaints()).not.toMatch(/unhandled/i)
+  })
+})
+
+describe.runIf(isOn && process.env.REDIS_TESTS !== 'off')('on Redis', () => {
+  test.each(['bun', 'deno'] as const)(
+    '%s counts as one with others',
+    async (runtime) => {
+      const folder = await mkdtemp(join(tmpdir(), 'quota-runtime-'))
+      const redis = await startRedis()
+      try {
+        const file = await bundled('redis-check', folder)
+        const run = runtime === 'bun' ? ['run'] : ['run', '--allow-all', '--no-config']
+        const args = [...run, file, String(redis.port), runtime]
+        const { stdout } = await promisify(execFile)(await binaryOf(runtime), args, { cwd: folder })
+        expect(JSON.parse(stdout)).toEqual([[200, 500, 200, 429], 10])
+      } finally {
+        await redis.stop()
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+    60_000,
+  )
+})

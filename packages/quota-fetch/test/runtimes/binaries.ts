@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { cacheFolder } from '@scoregw/server-kit'
+
+const run = promisify(execFile)
+
+/** The packages whose one program is a runtime, without the scripts that packages for every platform need. */
+const PACKAGES = {
+  bun: { linux: { x64: '@oven/bun-linux-x64@1.4.5', arm64: '@oven/bun-linux-aarch64@1.4.5' } },
+  deno: { linux: { x64: '@deno/linux-x64-glibc@2.9.6', arm64: '@deno/linux-arm64-glibc@2.9.6' } },
+  workerd: {
+    linux: { x64: '@cloudflare/workerd-linux-64@1.20261117.1', arm64: '@cloudflare/workerd-linux-arm64@1.20261117.1' },
+  },
+} as const
+
+export type Runtime = keyof typeof PACKAGES
+
+/**
+ * The program of a runtime: the one that `BUN_BIN`, `DENO_BIN` or `WORKERD_BIN` names, else from npm, in a cache outside
+ * of this folder. Some seconds the first time.
+ */
+export async function binaryOf(runtime: Runtime): Promise<string> {
+  const named = process.env[`${runtime.toUpperCase()}_BIN`]
+  if (named !== undefined) return named
+  const platforms: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = PACKAGES[runtime]
+  const name = platforms[process.platform]?.[process.arch]
+  if (name === undefined) throw new Error(`no ${runtime} for this platform: name one with ${runtime.toUpperCase()}_BIN`)
+  const folder = join(cacheFolder(), name.replaceAll('/', '+'))
+  if (!existsSync(folder)) await fetchPackage(name, folder)
+  return join(folder, 'package', runtime === 'deno' ? '' : 'bin', runtime)
+}
+
+/** Fetched beside its place and moved there whole, so that two tests that do it at once cannot meet half a folder. */
+async function fetchPackage(name: string, folder: string): Promise<void> {
+  await mkdir(cacheFolder(), { recursive: true })
+  const work = await mkdtemp(join(cacheFolder(), 'runtime-'))
+  try {
+    await run('npm', ['pack', name, '--pack-destination', work], { cwd: work })
+    const [tarball = ''] = await readdir(work)
+    await run('tar', ['-xzf', tarball], { cwd: work })
+    await rm(join(work, tarball))
+    await rename(work, folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error
+    })
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,100 @@
+import { type FetchHandler, quotaFetch, quotaOf } from '@scoregw/quota-fetch'
+import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
+import {
+  CONTROL_PATH,
+  type HeaderOf,
+  type HttpApp,
+  type HttpRouteSettings,
+  playAsResponse,
+} from '@scoregw/quota-testkit/http'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
+
+/** What serves an app: a handler of requests, and of the address of who sends them where the platform has one. */
+export type ServedFetch = (request: Request, address?: string) => Response | Promise<Response>
+
+function headerOf(request: Request): HeaderOf {
+  return (name) => request.headers.get(name) ?? undefined
+}
+
+function goneOf({ signal }: Request): () => Promise<void> {
+  return () =>
+    new Promise((resolve) => {
+      if (signal.aborted) resolve()
+      else signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+}
+
+function pathOf(request: Request): string {
+  return new URL(request.url).pathname
+}
+
+async function controlled(app: HttpApp, request: Request): Promise<Response> {
+  const { pathname, search } = new URL(request.url)
+  return Response.json(await app.control(pathname + search))
+}
+
+/** The suite's app with plain handlers. */
+export function fetchApp(app: HttpApp): ServedFetch {
+  const common = {
+    subject: (request: Request, _address?: string) => app.subject(headerOf(request)),
+    address: (_request: Request, address?: string) => address,
+  }
+  const first = quotaFetch({ ...app.options, ...common })
+  const second = quotaFetch({ ...app.second, ...common })
+  const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
+    ...settings,
+    cost: (request: Request) => app.cost(headerOf(request), cost),
+  })
+  const handlers = new Map<string, FetchHandler<Request, [address?: string]>>()
+  for (const route of app.scenario.routes) {
+    let handler: FetchHandler<Request, [address?: string]> = (request) => {
+      const header = headerOf(request)
+      const call = { header, quota: quotaOf(request), gone: goneOf(request) }
+      return playAsResponse(app, app.replyOf(route, header), call)
+    }
+    if (route.second !== undefined) {
+      handler = second.operation(route.second.operation, settingsOf(route.second.settings))(handler)
+    }
+    if (route.operation !== undefined) handler = first.operation(route.operation, settingsOf(route.settings))(handler)
+    handlers.set(route.path, handler)
+  }
+  return async (request, address) => {
+    if (pathOf(request).startsWith(CONTROL_PATH)) return controlled(app, request)
+    const handler = handlers.get(pathOf(request))
+    if (handler === undefined) return new Response(null, { status: 404 })
+    try {
+      return await handler(request, address)
+    } catch {
+      // What is thrown is the platform's to answer; some of them would print it.
+      return new Response('failed', { status: 500 })
+    }
+  }
+}
+
+/** The suite's app on Hono. */
+export function honoApp(app: HttpApp, addressOf: (c: Context) => string | undefined): ServedFetch {
+  const common = { subject: (c: Context) => app.subject((name) => c.req.header(name)), address: addressOf }
+  const first = quotaMiddleware({ ...app.options, ...common })
+  const second = quotaMiddleware({ ...app.second, ...common, variable: 'second' })
+  const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
+    ...settings,
+    cost: (c: Context) => app.cost((name) => c.req.header(name), cost),
+  })
+  const hono = new Hono()
+  hono.onError((_error, c) => c.text('failed', 500))
+  hono.all(`${CONTROL_PATH}*`, (c) => controlled(app, c.req.raw))
+  for (const route of app.scenario.routes) {
+    const chain: MiddlewareHandler[] = []
+    if (route.operation !== undefined) chain.push(first.operation(route.operation, settingsOf(route.settings)))
+    if (route.second !== undefined) {
+      chain.push(second.operation(route.second.operation, settingsOf(route.second.settings)))
+    }
+    for (const middleware of chain) hono.use(route.path, middleware)
+    hono.all(route.path, (c) => {
+      const header = (name: string) => c.req.header(name)
+      const call = { header, quota: c.get('quota'), gone: goneOf(c.req.raw) }
+      return playAsResponse(app, app.replyOf(route, header), call)
+    })
+  }
+  return (request, address) => hono.fetch(request, { address })
+}

@@ -1,0 +1,67 @@
+import type { Layout } from '@scoregw/quota/store'
+import { elapsedMs, type Moment } from './lease.ts'
+import type { Seen } from './seen.ts'
+import { areSameTerms, type SiteAnswer, type SiteRequest, type Terms } from './site-answer.ts'
+import { firstEnd } from './site-rows.ts'
+
+/** How long a refusal of the site stands for later requests that need no less, in milliseconds. */
+const DENIAL_MS = 1_000
+
+interface Denial extends Seen {
+  readonly terms: Terms
+  /** Tokens that were left in the fullest window. */
+  readonly room: number
+  /** When the first of its windows ends, by the site's clock. */
+  readonly endsAt: number
+}
+
+export interface DenialsParts {
+  readonly layout: Layout
+  /** The site's clock now, from what it was at another moment; epoch milliseconds. */
+  readonly timeAfter: (seen: Pick<Seen, 'now' | 'at'>, now: Moment) => number
+}
+
+/** The last refusal of the site: for a second it answers requests that the site would refuse as well. */
+export class Denials {
+  readonly #parts: DenialsParts
+  #denial: Denial | undefined
+
+  constructor(parts: DenialsParts) {
+    this.#parts = parts
+  }
+
+  /** Remembers a refusal; how many tokens were left. */
+  note(seen: Seen, terms: Terms): number {
+    let room = Number.POSITIVE_INFINITY
+    for (const [index, limit] of terms.limits.entries()) room = Math.min(room, limit - seen.states[2 * index + 1]!)
+    this.#denial = { ...seen, terms, room, endsAt: firstEnd(seen.states, this.#parts.layout) }
+    return room
+  }
+
+  /**
+   * What the site said later, without refusing: charges of this process change how long a refusal has to wait, and what it
+   * shows.
+   */
+  follow(seen: Seen, terms: Terms): void {
+    if (this.#denial === undefined) return
+    if (areSameTerms(this.#denial.terms, terms)) this.note(seen, terms)
+    else this.forget()
+  }
+
+  forget(): void {
+    this.#denial = undefined
+  }
+
+  /** The refusal that the site would make; nothing where it may admit. */
+  answer({ cost, limits, settingsRevision }: SiteRequest, now: Moment): SiteAnswer | undefined {
+    const denial = this.#denial
+    if (denial === undefined) return undefined
+    const siteNow = this.#parts.timeAfter(denial, now)
+    const isOld = elapsedMs(denial.at, now) >= DENIAL_MS || siteNow >= denial.endsAt
+    if (isOld || !areSameTerms(denial.terms, { limits, settingsRevision })) {
+      this.#denial = undefined
+      return undefined
+    }
+    return cost > denial.room ? { outcome: 'refused', now: siteNow, states: denial.states } : undefined
+  }
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '@scoregw/quota'
+import type { Line } from '../line/line.ts'
+import type { Shard } from '../store/shard.ts'
+import { elapsedMs, momentBy } from './lease.ts'
+import type { LeaseCounts } from './lease-report.ts'
+import { statesOf } from './parts.ts'
+import { SiteCalls } from './site-calls.ts'
+import { SitePool } from './site-pool.ts'
+
+export interface PoolsParts {
+  /** Of its own: waiting for replicas holds up what comes behind. */
+  readonly line: Line
+  readonly replicas: (server: Line) => Promise<number>
+  readonly deadlineMs: number
+  readonly testClock: Clock | undefined
+  /** Tells processes apart. */
+  readonly process: string
+  readonly counts: LeaseCounts
+}
+
+/**
+ * The pools of one store, by names: policies that have the category, the shared layers and the list of limits in common
+ * spend from the same leases.
+ */
+export class Pools {
+  readonly #parts: PoolsParts
+  readonly #pools = new Map<string, SitePool>()
+  /** By list of limits. */
+  readonly #calls = new Map<string, SiteCalls>()
+  #leaseCount = 0
+
+  constructor(parts: PoolsParts) {
+    this.#parts = parts
+  }
+
+  get all(): readonly SitePool[] {
+    return [...this.#pools.values()]
+  }
+
+  /** @param shard of the site, under the policy that asks */
+  of(shard: Shard, category: number, layers: readonly number[]): SitePool {
+    const name = nameOf(shard, category, layers)
+    const known = this.#pools.get(name)
+    if (known !== undefined) return known
+    const { keys } = shard
+    const { testClock, counts, process } = this.#parts
+    const pool = new SitePool({
+      calls: this.#callsOf(shard),
+      keys: {
+        settings: keys.settings,
+        lists: keys.lists,
+        book: keys.book(category, layers),
+        rows: layers.map((layer) => keys.row(layer, category, '')),
+      },
+      layout: keys.layout,
+      newLeaseId: () => `${process}:${this.#leaseCount++}`,
+      moment: () => momentBy(testClock),
+      timeAfter: (seen, now) => testClock?.now() ?? seen.now + Math.max(0, Math.floor(elapsedMs(seen.at, now))),
+      counts,
+      refund: async (starts, giveBack) => {
+        const states = statesOf(starts)
+        await shard.settle({ subject: '', category, layers, states, giveBack, as: 'cancelled' })
+      },
+    })
+    this.#pools.set(name, pool)
+    return pool
+  }
+
+  #callsOf({ keys: { layout } }: Shard): SiteCalls {
+    const known = this.#calls.get(layout.list)
+    if (known !== undefined) return known
+    const calls = new SiteCalls({ ...this.#parts, layout })
+    this.#calls.set(layout.list, calls)
+    return calls
+  }
+}
+
+function nameOf({ keys: { schema, layout } }: Shard, category: number, layers: readonly number[]): string {
+  const names = layers.map((layer) => schema.layers[layer]!.name)
+  return JSON.stringify([schema.categories[category], names, layout.list])
+}

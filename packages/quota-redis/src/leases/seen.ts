@@ -1,0 +1,9 @@
+import type { Moment } from './lease.ts'
+
+/** What the site last said. */
+export interface Seen {
+  readonly now: number
+  readonly at: Moment
+  /** `[startedAt, used]` for each window, all leases included. */
+  readonly states: readonly number[]
+}

@@ -1,0 +1,33 @@
+import { isReplyOf } from './errors.ts'
+import type { Line } from './line.ts'
+
+/** How often work is tried, and the pause between two tries in milliseconds. */
+const TRIES = 10
+const PAUSE_MS = 50
+
+/**
+ * Does one command's work on the server that has its keys; again, for half a second, while a cluster says that it was
+ * not done, and another server or that one soon will. Other errors, also those after which nobody knows, are the
+ * caller's.
+ */
+export async function carryOut<T>(line: Line, work: (line: Line) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    await line.ready()
+    try {
+      return await asked(line, work)
+    } catch (error) {
+      if (attempt === TRIES || !isReplyOf(error, 'MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN')) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  }
+}
+
+async function asked<T>(line: Line, work: (line: Line) => Promise<T>): Promise<T> {
+  try {
+    return await work(line)
+  } catch (error) {
+    const other = await line.asked(error)?.catch(() => undefined)
+    if (other === undefined) throw error
+    return work(other)
+  }
+}

@@ -1,0 +1,213 @@
+import type { Cluster, ClusterOptions } from 'ioredis'
+import { Connection, inOnePacket, notConnected, type Place, Waiters } from './connection.ts'
+import type { Line, LineOptions } from './line.ts'
+
+/** How often it is asked who serves what, while a server that is needed is not usable, in milliseconds. */
+const LOOK_EVERY_MS = 100
+/** How long a server may take to say who serves what, in milliseconds. */
+const LOOK_TIMEOUT_MS = 500
+/** How long a connection is kept that no slot needs any more, in milliseconds. */
+const KEEP_UNUSED_MS = 10_000
+
+/**
+ * A client that only finds out who serves what. It sends none of our commands: it would send them again by itself after
+ * a redirection or a break, when nobody knows whether they were carried out.
+ */
+const OPTIONS = {
+  lazyConnect: false,
+  enableReadyCheck: false,
+  enableOfflineQueue: false,
+  enableAutoPipelining: false,
+  shardedSubscribers: false,
+  scripts: {},
+  scaleReads: 'master',
+  slotsRefreshTimeout: LOOK_TIMEOUT_MS,
+  slotsRefreshInterval: 0,
+  retryDelayOnFailover: 0,
+  clusterRetryStrategy: (attempt: number) => Math.min(20 * 2 ** Math.min(attempt - 1, 10), 2 * LOOK_EVERY_MS),
+  redisOptions: {
+    connectTimeout: 2 * LOOK_TIMEOUT_MS,
+    maxRetriesPerRequest: 0,
+    keyPrefix: '',
+    commandTimeout: undefined,
+  },
+} satisfies ClusterOptions
+
+/** Connections of our own to the servers of a cluster: to those that serve the slots that are asked for. */
+export class ClusterNodes {
+  readonly #topology: Cluster
+  readonly #options: LineOptions
+  /** By address, `host:port`. */
+  readonly #connections = new Map<string, Connection>()
+  /** When each was needed last, by a clock that never steps. */
+  readonly #neededAtMs = new Map<string, number>()
+  /** Addresses of the servers of the slots that are asked for; `undefined` while one is not known. */
+  readonly #addresses = new Map<number, string | undefined>()
+  #waiters: Waiters | undefined = new Waiters()
+  #looking = false
+  #timer: NodeJS.Timeout | undefined
+  #lastError: unknown
+  #closed = false
+
+  constructor(client: Cluster, options: LineOptions) {
+    this.#options = options
+    this.#topology = client.duplicate([], OPTIONS)
+    this.#topology.on('refresh', () => this.#refreshed())
+    this.#topology.on('error', (error) => {
+      this.#lastError = error
+      this.#waiters?.reject(notConnected(error))
+      this.#waiters = undefined
+    })
+  }
+
+  /** The server of a slot, whichever that is at the time. Its `close()` closes all. */
+  lineTo(slot: number): Line {
+    this.#assign(slot)
+    const server = (): Connection => {
+      const connection = this.#at(slot)
+      if (connection === undefined) throw notConnected(this.#lastError)
+      return connection
+    }
+    const isUsable = (): boolean => this.#at(slot)?.usable ?? false
+    return {
+      get usable() {
+        return isUsable()
+      },
+      get server() {
+        return server()
+      },
+      ready: () => this.#ready(slot),
+      send: async (command, ...words) => server().send(command, ...words),
+      asked: (error) => this.#asked(error),
+      close: () => this.close(),
+    }
+  }
+
+  inOnePacket(send: () => void): void {
+    inOnePacket([...this.#connections.values()], send)
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#topology.disconnect()
+    for (const connection of this.#connections.values()) connection.close()
+    this.#connections.clear()
+    this.#waiters?.reject(notConnected(new Error('closed')))
+    this.#waiters = undefined
+  }
+
+  #at(slot: number): Connection | undefined {
+    return this.#connections.get(this.#addresses.get(slot) ?? '')
+  }
+
+  async #ready(slot: number): Promise<void> {
+    if (this.#closed) throw notConnected(new Error('closed'))
+    if (this.#addresses.get(slot) === undefined) await this.#waiters?.promise
+    const connection = this.#at(slot)
+    if (connection === undefined) throw notConnected(this.#lastError)
+    await connection.ready()
+  }
+
+  #refreshed(): void {
+    if (this.#closed) return
+    for (const slot of this.#addresses.keys()) this.#assign(slot)
+    this.#dropUnused()
+    this.#waiters?.resolve()
+    this.#waiters = undefined
+  }
+
+  #assign(slot: number): void {
+    const address = this.#topology.slots[slot]?.[0]
+    if (address === undefined) this.#addresses.set(slot, undefined)
+    else if (this.#addresses.get(slot) !== address) this.#serve(slot, address)
+  }
+
+  #serve(slot: number, address: string): void {
+    this.#addresses.set(slot, address)
+    const connection = this.#connectionTo(address)
+    if (connection.usable) this.#options.onUsable?.(connection)
+  }
+
+  #connectionTo(address: string): Connection {
+    this.#neededAtMs.set(address, performance.now())
+    const known = this.#connections.get(address)
+    if (known !== undefined) return known
+    const colon = address.lastIndexOf(':')
+    const place: Place = {
+      host: address.slice(0, colon),
+      port: Number(address.slice(colon + 1)),
+      onErrorReply: (error) => {
+        const [, slot, moved] = /^MOVED (\d+) (\S+:\d+)$/.exec(error.message) ?? []
+        if (moved === undefined || this.#closed) return
+        this.#serve(Number(slot), this.#mapped(moved))
+        this.#look()
+      },
+      onClosed: () => this.#look(),
+    }
+    const onUsable = (server: Line) => {
+      if (this.#isNeeded(address)) this.#options.onUsable?.(server)
+    }
+    // Any server of the cluster shows how they are connected to: with which password, or by TLS.
+    const [pattern] = this.#topology.nodes()
+    const connection = new Connection(pattern!, { ...this.#options, onUsable }, place)
+    this.#connections.set(address, connection)
+    return connection
+  }
+
+  #isNeeded(address: string): boolean {
+    return [...this.#addresses.values()].includes(address)
+  }
+
+  #dropUnused(): void {
+    const nowMs = performance.now()
+    for (const [address, connection] of this.#connections) {
+      if (this.#isNeeded(address)) this.#neededAtMs.set(address, nowMs)
+      else if (nowMs - this.#neededAtMs.get(address)! > KEEP_UNUSED_MS || !connection.usable) {
+        this.#connections.delete(address)
+        connection.close()
+      }
+    }
+  }
+
+  /** Asks who serves what, until every server that is needed is usable. */
+  #look(): void {
+    if (this.#closed || this.#looking) return
+    this.#looking = true
+    clearTimeout(this.#timer)
+    this.#topology.refreshSlotsCache((error) => {
+      this.#looking = false
+      if (this.#closed) return
+      // None of the servers known last answers: begins with those that the caller named again.
+      if (error !== undefined && error !== null && this.#topology.status === 'ready') this.#topology.disconnect(true)
+      if (this.#isWhole()) return
+      this.#timer = setTimeout(() => this.#look(), LOOK_EVERY_MS).unref()
+    })
+  }
+
+  #isWhole(): boolean {
+    return [...this.#addresses.keys()].every((slot) => this.#at(slot)?.usable)
+  }
+
+  #asked(error: unknown): Promise<Line> | undefined {
+    const address = error instanceof Error ? /^ASK \d+ (\S+:\d+)$/.exec(error.message)?.[1] : undefined
+    if (address === undefined || this.#closed) return undefined
+    const connection = this.#connectionTo(this.#mapped(address))
+    const line: Line = {
+      usable: true,
+      server: connection,
+      ready: () => connection.ready(),
+      send: (command, ...words) => connection.sendAsking(command, ...words),
+      asked: () => undefined,
+      close: () => undefined,
+    }
+    return connection.ready().then(() => line)
+  }
+
+  /** As the client was told to reach an address. */
+  #mapped(address: string): string {
+    const { natMap } = this.#topology.options
+    const mapped = typeof natMap === 'function' ? natMap(address) : natMap?.[address]
+    return mapped === undefined || mapped === null ? address : `${mapped.host}:${mapped.port}`
+  }
+}

@@ -1,0 +1,73 @@
+import { QuotaError } from '@scoregw/quota'
+import type { Redis } from 'ioredis'
+
+/**
+ * What to do about a Redis that may evict keys when its memory is full. An evicted counter starts again at zero, so
+ * more is admitted than the limit allows, and nothing shows it.
+ *
+ * - `require-noeviction`: the store refuses to work (`unsafe_eviction`).
+ * - `warn`: it works, and says so once for each connection.
+ */
+export type EvictionPolicy = 'require-noeviction' | 'warn'
+
+/** Where warnings go. */
+export interface RedisLogger {
+  warn(message: string): void
+}
+
+/**
+ * Asks the server whether it may evict keys.
+ * @returns what is wrong, if anything
+ * @throws the client's error when the connection breaks meanwhile
+ */
+async function evictionFault(redis: Redis): Promise<string | undefined> {
+  const policy = (await fromConfig(redis)) ?? (await fromInfo(redis))
+  if (policy === 'noeviction') return undefined
+  return policy === undefined
+    ? "cannot tell Redis' maxmemory-policy: neither CONFIG GET nor INFO memory is allowed"
+    : `Redis' maxmemory-policy is ${policy}: counters may be evicted, and limits exceeded unseen; it should be noeviction`
+}
+
+/** Looks at one server's policy, whenever it is told to. */
+export class EvictionCheck {
+  readonly #redis: Redis
+  readonly #wanted: EvictionPolicy
+  readonly #logger: RedisLogger
+  /** What was said last, so that it is said once. */
+  #warned: string | undefined
+
+  constructor(redis: Redis, wanted: EvictionPolicy, logger: RedisLogger | undefined) {
+    this.#redis = redis
+    this.#wanted = wanted
+    this.#logger = logger ?? { warn: (message) => process.emitWarning(message, 'QuotaWarning') }
+  }
+
+  /** @throws {QuotaError} `unsafe_eviction` */
+  async look(): Promise<void> {
+    const fault = await evictionFault(this.#redis)
+    if (fault !== undefined && this.#wanted === 'require-noeviction') throw new QuotaError('unsafe_eviction', fault)
+    if (fault !== undefined && fault !== this.#warned) this.#logger.warn(fault)
+    this.#warned = fault
+  }
+}
+
+async function fromConfig(redis: Redis): Promise<string | undefined> {
+  const reply = await unlessRefused(redis.config('GET', 'maxmemory-policy'))
+  const value: unknown = Array.isArray(reply) ? reply[1] : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+async function fromInfo(redis: Redis): Promise<string | undefined> {
+  const reply = await unlessRefused(redis.info('memory'))
+  return /^maxmemory_policy:(\S+)/m.exec(reply ?? '')?.[1]
+}
+
+/** Managed servers forbid commands or take them away; an error reply to one of them says no more than that. */
+async function unlessRefused<T>(reply: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reply
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ReplyError') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,54 @@
+import type { Cluster, Redis } from 'ioredis'
+import type { EvictionPolicy, RedisLogger } from './eviction-policy.ts'
+
+/** A client of one server, or of a cluster. */
+export type RedisClient = Redis | Cluster
+
+/** What a server answers. Texts are bytes. */
+export type Reply = Buffer | number | null | readonly Reply[]
+
+/**
+ * What a store needs of a connection to the server that has its keys; on a cluster, to whichever has them at the time. No
+ * command is ever sent twice, and while the server is not usable all fail at once.
+ */
+export interface Line {
+  /** Whether the server is connected and passed the check. */
+  readonly usable: boolean
+  /**
+   * The server that it leads to now, as a line of its own.
+   * @throws {QuotaError} `store_error` where it is not known yet; not after {@link ready}
+   */
+  readonly server: Line
+  /**
+   * Resolves when it is usable. Waits for the first attempt to connect, and for the first after a break, about a second
+   * at most; once an attempt has failed it rejects at once, until a later one succeeds.
+   * @throws {QuotaError} `store_error`, `unsafe_eviction`
+   */
+  ready(): Promise<void>
+  /** Sends one command. Those that are sent without waiting in between arrive in order, with nothing in between. */
+  send(command: string, ...words: readonly (string | number)[]): Promise<Reply>
+  /**
+   * The server of a cluster that an error reply said to ask this once, as it does for keys that are on their way there.
+   * What is sent on that line is taken for such a question. Nothing for other errors.
+   */
+  asked(error: unknown): Promise<Line> | undefined
+  /** Leaves nothing open. Commands under way reject. */
+  close(): void
+}
+
+/** How a store's own connections behave. */
+export interface LineOptions {
+  /** Checked at every connect, and now and then. @default no check */
+  readonly evictionPolicy?: EvictionPolicy | undefined
+  /** How long the check is trusted, in milliseconds. @default 10,000 */
+  readonly checkedMs?: number | undefined
+  /** @default `process.emitWarning` */
+  readonly logger?: RedisLogger | undefined
+  /** Called when a connection is usable, the first time and after every reconnect. */
+  readonly onUsable?: ((server: Line) => void) | undefined
+}
+
+/** A text in a reply. */
+export function textOf(reply: Reply | undefined): string | undefined {
+  return reply instanceof Buffer ? reply.toString() : undefined
+}

@@ -1,0 +1,104 @@
+-- Rows of other lists than the policy's own: windows were added, removed or changed, here or in a policy that other
+-- processes still have. Cells that the policy knows are its counters; the others are carried along until they have ended.
+--
+-- A list is text, one limit a line: `rolling <label> <length in ms>`; lines of another form are limits that this version
+-- does not know, and never end. In a row limits stand by length, then by label.
+
+function make_lists()
+  local function hash_of(text)
+    local hash = 2166136261
+    for i = 1, #text do
+      hash = bit.bxor(hash, string.byte(text, i)) % 4294967296
+      hash = (hash % 256 * 16777216 + hash * 403) % 4294967296
+    end
+    return hash
+  end
+
+  local function parsed(text)
+    local list = { limits = {}, at = {} }
+    for line in string.gmatch(text, '[^\n]+') do
+      local label, length = string.match(line, '^rolling ([%w_-]+) (%d+)$')
+      local limits = list.limits
+      limits[#limits + 1] = { name = line, label = label or line, length = tonumber(length) }
+      list.at[line] = #limits
+    end
+    return list
+  end
+
+  local own = parsed(ARGV[2])
+  local lists = { [HASH] = own }
+
+  -- A list by its hash; false where it cannot be found, or is not what its hash says.
+  local function list_of(hash)
+    if lists[hash] == nil then
+      local text = redis.pcall('HGET', KEYS[2], string.format('%08x', hash))
+      lists[hash] = type(text) == 'string' and hash_of(text) == hash and parsed(text)
+    end
+    return lists[hash]
+  end
+
+  local function read(place, value)
+    local bytes = #value - 5
+    local theirs = bytes > 0 and bytes % 13 == 0 and string.byte(value) == ROW_VERSION
+      and list_of((unpack_cells('<I4', value, 2)))
+    if not theirs or #theirs.limits * 13 ~= bytes then return damaged(place) end
+    local list = never_opened()
+    list.others = {}
+    for i, limit in ipairs(theirs.limits) do
+      local used = unpack_cells('<i7', value, 7 * i - 1)
+      local start = unpack_cells('<I6', value, 7 * #theirs.limits + 6 * i)
+      if used < CLOSED or used > MAX_USED then return damaged(place) end
+      local w = own.at[limit.name]
+      if w then
+        list[w], list[W + w] = used, start
+      else
+        list.others[#list.others + 1] =
+          { name = limit.name, label = limit.label, length = limit.length, start = start, used = used }
+      end
+    end
+    if not changed[place] then shown[place] = own_bytes(list) end
+    return list
+  end
+
+  -- By bytes, wherever the server is: its own comparison of texts goes by a locale.
+  local function is_before(a, b)
+    local x, y = a.length or math.huge, b.length or math.huge
+    if x ~= y then return x < y end
+    for i = 1, math.min(#a.label, #b.label) do
+      x, y = string.byte(a.label, i), string.byte(b.label, i)
+      if x ~= y then return x < y end
+    end
+    return #a.label < #b.label
+  end
+
+  local function has_ended(other) return other.length and other.start + other.length + GRACE_MS <= now end
+
+  -- The bytes of a row with all of the policy's windows, and those of others that may still count.
+  local function packed(list)
+    local limits = {}
+    for w = 1, W do
+      local limit = own.limits[w]
+      limits[w] =
+        { name = limit.name, label = limit.label, length = limit.length, start = list[W + w], used = list[w] }
+    end
+    for _, other in ipairs(list.others) do
+      if not has_ended(other) then limits[#limits + 1] = other end
+    end
+    if #limits == W then
+      needed[HASH] = ARGV[2]
+      return own_bytes(list)
+    end
+    table.sort(limits, is_before)
+    local names, cells = {}, {}
+    for i, limit in ipairs(limits) do
+      names[i], cells[i], cells[#limits + i] = limit.name, limit.used, limit.start
+    end
+    local text = table.concat(names, '\n')
+    local hash = hash_of(text)
+    lists[hash] = lists[hash] or parsed(text)
+    needed[hash] = text
+    return pack('<BI4' .. string.rep('i7', #limits) .. string.rep('I6', #limits), ROW_VERSION, hash, unpack(cells))
+  end
+
+  return { own = own, list_of = list_of, read = read, packed = packed }
+end

@@ -1,0 +1,46 @@
+-- Tariffs: what decisions of a batch have in common, said once.
+--
+-- NUMBERS       their number, and for each: revision of the settings that it follows (text; 0: it follows none), cost, L,
+--               the rows of L layers (places; 0 where the operation names it), L x W limits in tokens (1e999: unlimited)
+
+-- A tariff's own rows (those that its operations name) come first in `order`, then those that everybody shares.
+local tariffs = {}
+for t = 1, number() do
+  local follows, cost, layers = number(), number(), number()
+  local order, shared, limits, finite = {}, {}, {}, true
+  for l = 1, layers do
+    local place = number()
+    if place == 0 then order[#order + 1] = l else shared[#shared + 1] = { place, l } end
+  end
+  local own = #order
+  for i = 1, #shared do order[own + i] = shared[i][2] end
+  for i = 1, layers * W do
+    local limit = number()
+    limits[i] = limit
+    if limit > MAX_USED then finite = false end
+  end
+  tariffs[t] = {
+    stale = follows ~= 0 and follows ~= stored_revision(), cost = cost, layers = layers, finite = finite,
+    order = order, own = own, shared = shared, limits = limits,
+  }
+end
+
+-- ARGV[3], see decide.lua: the operations, read from the left.
+local codes, read = { string.byte(ARGV[3], 1, -1) }, 0
+local function next_place()
+  read = read + 2
+  return codes[read - 1] * 128 + codes[read]
+end
+
+-- ARGV[4..]: what operations need besides, in their order.
+local words_read = 3
+local function arg()
+  words_read = words_read + 1
+  return ARGV[words_read]
+end
+
+-- Passes over so many words; where they stand in ARGV, less one.
+local function skipped(count)
+  words_read = words_read + count
+  return words_read - count
+end

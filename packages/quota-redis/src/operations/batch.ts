@@ -1,0 +1,164 @@
+import { type Layout, notDone, type Subject, type TakeRequest } from '@scoregw/quota/store'
+import { damagedRow } from '../line/errors.ts'
+import type { Keys } from '../store/keys.ts'
+import { CODES } from './codes.ts'
+import type { DecideReply } from './decide.ts'
+import type { Call, Operation, Replay } from './operation.ts'
+import { unpackRows } from './row-bytes.ts'
+import { Tariffs } from './tariffs.ts'
+
+/** Keys of one script call, in characters at the most: far below the 8,000 keys that Lua can take in at once. */
+const MAX_KEY_CHARACTERS = 32 * 1024
+/** Codes are below 128. */
+const MAX_TARIFFS = 127 - CODES.FIRST_TARIFF
+
+/**
+ * The operations of one script call. The script answers with the rows as they were and a letter for each operation; the
+ * states that belong to each answer come from replaying the operations here, in order, by the functions every store
+ * shares. That leaves the server to decide and to write, and nothing else.
+ */
+export class Batch implements Call {
+  readonly #keys: Keys
+  readonly #testNow: number | undefined
+  /** Places from 1 by key, rows and records of ids. */
+  readonly #places = new Map<string, number>()
+  readonly #tariffs = new Tariffs()
+  readonly #tariffNumbers: (number | string)[] = []
+  /** What operations need besides their codes. */
+  readonly #words: string[] = []
+  #codes = ''
+  #keyCharacters = 0
+  readonly operations: Operation[] = []
+
+  /** @param testNow the instant that stands in for the server's clock, in tests */
+  constructor(keys: Keys, testNow: number | undefined) {
+    this.#keys = keys
+    this.#testNow = testNow
+  }
+
+  get layout(): Layout {
+    return this.#keys.layout
+  }
+
+  /** Whether the script call can hold no more. */
+  get isFull(): boolean {
+    return this.#keyCharacters >= MAX_KEY_CHARACTERS || this.#tariffs.count === MAX_TARIFFS
+  }
+
+  add(operation: Operation): void {
+    operation.encode(this)
+    this.operations.push(operation)
+  }
+
+  code(code: number): void {
+    this.#codes += String.fromCharCode(code)
+  }
+
+  /** Names a row or record in the codes. */
+  place(place: number): void {
+    this.#codes += PLACE_CODES[place]!
+  }
+
+  words(...words: readonly (string | number)[]): void {
+    for (const word of words) this.#words.push(String(word))
+  }
+
+  row(layer: number, category: number, subject: Subject): number {
+    return this.#placeOf(this.#keys.row(layer, category, subject))
+  }
+
+  record(category: number, subject: Subject, id: string): number {
+    return this.#placeOf(this.#keys.record(category, subject, id))
+  }
+
+  /** Names the rows of categories and layers in the codes; where they are in the replay, the layers of each category in turn. */
+  rows(layers: readonly number[], categories: readonly number[], subject: Subject): number[] {
+    const places = categories.flatMap((category) => layers.map((layer) => this.row(layer, category, subject)))
+    this.place(places.length)
+    for (const place of places) this.place(place)
+    return places.map((place) => this.cellsAt(place))
+  }
+
+  /** Where a row begins in the cells that the reply is unpacked into. */
+  cellsAt(place: number): number {
+    return this.layout.rowAt(place - 1)
+  }
+
+  isShared(layer: number): boolean {
+    return this.#keys.schema.layers[layer]!.shared
+  }
+
+  /** Limits, cost and the rows that everybody shares: said once for all decisions that have them in common. */
+  tariff(request: TakeRequest): number {
+    return this.#tariffs.numberOf(request, ({ quotas, cost, category, subject, settingsRevision }) => {
+      const shared = quotas.layers.map((layer) => (this.isShared(layer) ? this.row(layer, category, subject) : 0))
+      const follows = settingsRevision === undefined ? 0 : JSON.stringify(settingsRevision)
+      this.#tariffNumbers.push(follows, cost, shared.length, ...shared, ...quotas.limits.map(jsonLimit))
+    })
+  }
+
+  /** Number of keys, keys and arguments, as EVALSHA takes them behind the script. */
+  args(): string[] {
+    const { layout, settings, lists } = this.#keys
+    const numbers = [this.#testNow ?? -1, layout.hash, ...layout.lengthsMs, this.#tariffs.count, ...this.#tariffNumbers]
+    return [
+      String(2 + this.#places.size),
+      settings,
+      lists,
+      ...this.#places.keys(),
+      `[${numbers.join()}]`,
+      layout.list,
+      this.#codes,
+      ...this.#words,
+    ]
+  }
+
+  answer([now, letters, stored, before, revision]: DecideReply): void {
+    const replay = this.#replay(Number(now), before, stored.values(), revision.toString('latin1'))
+    for (const [index, operation] of this.operations.entries()) {
+      operation.answer(replay, String.fromCharCode(letters[index]!))
+    }
+  }
+
+  fail(error: unknown): void {
+    for (const operation of this.operations) operation.fail(error)
+  }
+
+  #replay(now: number, before: readonly (Buffer | null)[], stored: Iterator<Buffer>, settingsRevision: string): Replay {
+    const { layout } = this
+    const rows = unpackRows(before, layout, now)
+    const damaged = new Set(rows.damaged.map((row) => layout.rowAt(row)))
+    return {
+      now,
+      layout,
+      cells: rows.cells,
+      stored,
+      settingsRevision,
+      mended: (row) => void damaged.delete(row),
+      damage: (asked) => {
+        const row = asked.find((at) => damaged.has(at))
+        const key = row === undefined ? undefined : [...this.#places.keys()][row / layout.rowCells]
+        return notDone(damagedRow(key))
+      },
+    }
+  }
+
+  #placeOf(key: string): number {
+    const known = this.#places.get(key)
+    if (known !== undefined) return known
+    const place = this.#places.size + 1
+    this.#places.set(key, place)
+    this.#keyCharacters += key.length
+    return place
+  }
+}
+
+/** A limit as the scripts read it. */
+export function jsonLimit(limit: number): number | string {
+  return limit === Number.POSITIVE_INFINITY ? '1e999' : limit
+}
+
+/** The high and the low 7 bits. */
+const PLACE_CODES: readonly string[] = Array.from({ length: 128 * 128 }, (_, place) =>
+  String.fromCharCode(place >> 7, place & 127),
+)

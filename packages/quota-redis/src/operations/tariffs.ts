@@ -1,0 +1,41 @@
+import type { Quotas, TakeRequest } from '@scoregw/quota/store'
+
+/** What decisions have in common; said once for all of them. */
+interface Tariff extends Pick<TakeRequest, 'quotas' | 'cost' | 'category' | 'settingsRevision'> {
+  readonly number: number
+}
+
+function isOf(tariff: Tariff, { quotas, cost, category, settingsRevision }: TakeRequest): boolean {
+  return (
+    tariff.quotas === quotas &&
+    tariff.cost === cost &&
+    tariff.category === category &&
+    tariff.settingsRevision === settingsRevision
+  )
+}
+
+/** The tariffs of one batch, numbered from 0. */
+export class Tariffs {
+  readonly #known = new Map<Quotas, Tariff[]>()
+  /** Asked for last, and likely to be asked for again. */
+  #last: Tariff | undefined
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** The number of a request's tariff; a new one is told to `add` first. */
+  numberOf(request: TakeRequest, add: (request: TakeRequest) => void): number {
+    if (this.#last !== undefined && isOf(this.#last, request)) return this.#last.number
+    const { quotas, cost, category, settingsRevision } = request
+    const tariffs = this.#known.get(quotas) ?? []
+    this.#known.set(quotas, tariffs)
+    this.#last = tariffs.find((tariff) => isOf(tariff, request))
+    if (this.#last !== undefined) return this.#last.number
+    this.#last = { quotas, cost, category, settingsRevision, number: this.#count++ }
+    tariffs.push(this.#last)
+    add(request)
+    return this.#last.number
+  }
+}

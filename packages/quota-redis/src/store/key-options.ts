@@ -1,0 +1,41 @@
+import { type Check, type Checks, having, optionsParser, textLike, withDefault } from '@scoregw/quota/options'
+import type { RedisClient } from '../line/line.ts'
+
+/** Names of options of the clients, and of other libraries' stores. */
+export const WORDS: Readonly<Record<string, string>> = {
+  redis: 'it is `client`',
+  storeClient: 'it is `client`',
+  sendCommand: 'it is `client`, an ioredis client',
+  url: 'the server is that of `client`: new Redis(url)',
+  host: 'the server is that of `client`: new Redis({ host, port })',
+  port: 'the server is that of `client`: new Redis({ host, port })',
+  keyPrefix: 'it is `prefix`',
+  nameSpace: 'it is `prefix`',
+  timeout: 'it is `deadlineMs`',
+  commandTimeout: 'it is `deadlineMs`',
+}
+
+/** What every store on Redis takes. */
+export interface KeyOptions {
+  readonly client: RedisClient
+  readonly prefix: string
+}
+
+export function keyChecks(): Checks<KeyOptions> {
+  return { client: clientCheck(), prefix: withDefault(prefixCheck(), 'quota') }
+}
+
+/** A client of one server or of a cluster. Asked by its methods, as a program may hold two copies of ioredis. */
+function clientCheck(): Check<RedisClient> {
+  return having(['duplicate', 'defineCommand'], 'an ioredis client, new Redis(...) or new Cluster(...)')
+}
+
+/** Braces would end the hash tag that keeps a prefix's keys in one slot. */
+function prefixCheck(): Check<string> {
+  return textLike(/^[^{}\p{C}]{1,64}$/u, '1 to 64 characters without braces or control characters')
+}
+
+/** The check of options that are a client and a prefix. @param call for example `redisFactor()` */
+export function keyOptionsParser(call: string): (options: unknown) => KeyOptions {
+  return optionsParser(call, keyChecks, { words: WORDS })
+}

@@ -1,0 +1,124 @@
+import type { StoreSchema } from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type LeasedRedisStore, leasedRedisStore, type RedisCounters } from '../../src/index.ts'
+import type { RedisStoreOptions } from '../../src/store/options.ts'
+import { newPrefix } from '../store-harness.ts'
+import { useCleanups } from '../support/cleanups.ts'
+import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
+
+const SCHEMA: StoreSchema = {
+  windows: [
+    { label: '3s', lengthMs: 3_000 },
+    { label: '5s', lengthMs: 5_000 },
+  ],
+  categories: ['read'],
+  layers: [
+    { name: 'personal', shared: false },
+    { name: 'site', shared: true },
+  ],
+}
+
+const { later } = useCleanups()
+
+describe.runIf(redisTests)('leases under several policies', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  function storeOn(options: Partial<RedisStoreOptions> = {}): LeasedRedisStore {
+    const client = new Redis({ port: redis.port, lazyConnect: true })
+    const store = leasedRedisStore({ client, prefix: newPrefix(), deadlineMs: 1_000, ...options })
+    later(() => store.close())
+    return store
+  }
+
+  function take(counters: RedisCounters, cost: number, limit: number, category = 0, shared = 1) {
+    const limits = [1e9, 1e9, limit, limit]
+    return counters.take({ subject: 'u', category, quotas: { layers: [0, shared], limits }, cost })
+  }
+
+  it('are shared by policies that name category, layers and windows alike, wherever those stand', async () => {
+    const store = storeOn()
+    const one = store.open(SCHEMA)
+    const other = store.open({
+      ...SCHEMA,
+      categories: ['write', 'read'],
+      layers: [{ name: 'all', shared: true }, ...SCHEMA.layers],
+    })
+    for (let n = 0; n < 50; n++) await take(one, 1, 1e6)
+    const { grants, localDecisions, idleTokens } = store.leases()
+    expect(idleTokens).toBeGreaterThan(0)
+    const before = { grants, localDecisions }
+    const quotas = { layers: [1, 2], limits: [1e9, 1e9, 1e6, 1e6] }
+    await other.take({ subject: 'u', category: 1, quotas, cost: 1 })
+    expect(store.leases().localDecisions).toBe(before.localDecisions + 1)
+    const { states } = await other.read({ subject: 'u', categories: [1], layers: [2] })
+    expect(states[0]!.filter((_, index) => index % 2 === 1)).toEqual([51, 51])
+  })
+
+  it('are given back by both when the store is closed', async () => {
+    const prefix = newPrefix()
+    const [store, witness] = [storeOn({ prefix }), storeOn({ prefix })]
+    const longer = { ...SCHEMA, windows: [...SCHEMA.windows, { label: '1h', lengthMs: 3_600_000 }] }
+    const [one, other] = [store.open(SCHEMA), store.open(longer)]
+    const quotas = { layers: [0, 1], limits: [1e9, 1e9, 1e9, 1e6, 1e6, 1e6] }
+    for (let n = 0; n < 30; n++) {
+      await take(one, 1, 1e6)
+      await other.take({ subject: 'u', category: 0, quotas, cost: 1 })
+    }
+    expect(store.leases().outstandingLeases).toBeGreaterThan(1)
+    await store.close()
+    const { states } = await witness.open(longer).read({ subject: 'u', categories: [0], layers: [1] })
+    expect(states[0]!.filter((_, index) => index % 2 === 1)).toEqual([60, 60, 30])
+  })
+
+  it('tell, when it begins, that several layers of their own have their counters elsewhere', () => {
+    const warn = vi.fn()
+    const store = storeOn({ logger: { warn } })
+    store.open(SCHEMA)
+    expect(warn).not.toHaveBeenCalled()
+    store.open({ ...SCHEMA, layers: [...SCHEMA.layers, { name: 'team', shared: false }] })
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/begin anew/))
+  })
+
+  it('a refusal that is remembered shows what this process used since, so that waiting helps', async () => {
+    const clock = manualClock()
+    const store = storeOn({ testClock: clock })
+    const counters = store.open(SCHEMA)
+    const began = clock.now()
+    await take(counters, 4, 10)
+    clock.advance(3_200)
+    await take(counters, 4, 10)
+    clock.advance(300)
+    const first = await take(counters, 5, 10)
+    expect(first.outcome).toBe('refused')
+    expect(first.states.slice(4)).toEqual([began + 3_200, 4, began, 8])
+    expect((await take(counters, 2, 10)).outcome).toBe('admitted')
+    const { grants } = store.leases()
+    const second = await take(counters, 5, 10)
+    // Remembered, and yet true: the shorter window refuses as well by now.
+    expect(store.leases().grants).toBe(grants)
+    expect(second.outcome).toBe('refused')
+    expect(second.states.slice(4)).toEqual([began + 3_200, 6, began, 10])
+    clock.set(began + 6_200 - 1)
+    expect((await take(counters, 5, 10)).outcome).toBe('refused')
+    clock.advance(1)
+    expect((await take(counters, 5, 10)).outcome).toBe('admitted')
+  })
+
+  it('a refusal is not remembered when tokens are added that were spent without asking', async () => {
+    const clock = manualClock()
+    const counters = storeOn({ testClock: clock }).open(SCHEMA)
+    const { states } = await take(counters, 8, 10)
+    expect((await take(counters, 3, 10)).outcome).toBe('refused')
+    const spent = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: -2, as: 'committed' } as const
+    await counters.settle(spent)
+    const { states: seen, outcome } = await take(counters, 3, 10)
+    expect(outcome).toBe('refused')
+    expect([seen[5], seen[7]]).toEqual([10, 10])
+  })
+})

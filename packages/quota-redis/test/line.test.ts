@@ -1,0 +1,186 @@
+import { Redis } from 'ioredis'
+import { Redis as Redis5 } from 'ioredis5'
+import { describe, expect, it, vi } from 'vitest'
+import { Connection } from '../src/line/connection.ts'
+import { type LineOptions, textOf } from '../src/line/line.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server, proxy: startProxy } = useCleanups()
+
+describe.runIf(redisTests).each([
+  ['ioredis 6', Redis],
+  ['ioredis 5', Redis5 as unknown as typeof Redis],
+])('a line, %s', (_, Client) => {
+  /** As a caller may have it: all that a store must not take over. */
+  function own(port: number, options: LineOptions = {}): Connection {
+    const theirs = new Client({ port, keyPrefix: 'theirs:', enableAutoPipelining: true, lazyConnect: true })
+    const connection = new Connection(theirs as Redis, options)
+    later(() => {
+      connection.close()
+      theirs.disconnect()
+    })
+    return connection
+  }
+
+  it('is usable once connected, and names keys as told', async () => {
+    const redis = await server()
+    const connection = own(redis.port)
+    expect(connection.usable).toBe(false)
+    await connection.ready()
+    expect(connection.usable).toBe(true)
+    await connection.send('SET', 'k', 'v')
+    expect(await redis.cli('GET', 'k')).toBe('v')
+  })
+
+  it('executes a command once when its reply is lost, and rejects', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const connection = own(proxy.port)
+    await connection.ready()
+    const cut = proxy.cutAfterNextRequest()
+    await expect(connection.send('INCR', 'n')).rejects.toThrow()
+    await cut
+    await connection.ready()
+    await connection.send('PING')
+    expect(await redis.cli('GET', 'n')).toBe('1')
+  })
+
+  it('keeps no command for a better time', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const connection = own(proxy.port)
+    await connection.ready()
+    const refused = new Promise<unknown>((resolve) => {
+      connection.redis.once('close', () => connection.send('INCR', 'n').then(resolve, resolve))
+    })
+    proxy.cutAll()
+    expect(await refused).toBeInstanceOf(Error)
+    await connection.ready()
+    expect(await connection.send('GET', 'n')).toBeNull()
+  })
+
+  it('rejects at once while the server is gone, and is back when it is back', async () => {
+    const redis = await server()
+    const connection = own(redis.port)
+    await connection.ready()
+    const closed = new Promise((resolve) => connection.redis.once('close', resolve))
+    await redis.kill()
+    await closed
+    await expect(connection.send('GET', 'k')).rejects.toThrow()
+    await expect(connection.ready()).rejects.toMatchObject({ code: 'store_error' })
+    let attempts = 0
+    connection.redis.on('connecting', () => attempts++)
+    for (let i = 0; i < 20; i++) await expect(connection.ready()).rejects.toThrow(/ECONNREFUSED/)
+    expect(attempts).toBeLessThan(5)
+    await redis.restart()
+    const before = performance.now()
+    await vi.waitFor(() => connection.ready(), { timeout: 1_000, interval: 10 })
+    expect(performance.now() - before).toBeLessThan(1_000)
+    expect(textOf(await connection.send('PING'))).toBe('PONG')
+  })
+
+  it('gives up a line that has gone silent, without a leak, and makes a new one', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const connection = own(proxy.port)
+    await connection.ready()
+    proxy.blackHole(true)
+    await expect(connection.send('GET', 'k')).rejects.toThrow()
+    proxy.blackHole(false)
+    await vi.waitFor(() => connection.ready(), { timeout: 1_500, interval: 10 })
+    expect(textOf(await connection.send('PING'))).toBe('PONG')
+    expect(proxy.openSockets()).toBe(1)
+  })
+
+  it('leaves nothing open when closed: connected, reconnecting, or before a silent server', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const connected = own(proxy.port)
+    await connected.ready()
+    connected.close()
+    await expect(connected.ready()).rejects.toMatchObject({ code: 'store_error' })
+
+    proxy.blackHole(true)
+    const silent = own(proxy.port)
+    const waiting = silent.ready()
+    await vi.waitFor(() => expect(silent.redis.status).toBe('connect'))
+    silent.close()
+    await expect(waiting).rejects.toMatchObject({ code: 'store_error' })
+
+    proxy.refuse(true)
+    const reconnecting = own(proxy.port)
+    await vi.waitFor(() => expect(reconnecting.redis.status).toBe('reconnecting'), { interval: 1 })
+    reconnecting.close()
+    proxy.refuse(false)
+    proxy.blackHole(false)
+    await vi.waitFor(() => expect(proxy.openSockets()).toBe(0))
+  })
+
+  it('leaves no socket to a server that hangs', async () => {
+    const redis = await server()
+    const connection = own(redis.port)
+    await connection.ready()
+    redis.pause()
+    const waiting = connection.send('PING')
+    waiting.catch(() => undefined)
+    connection.close()
+    await vi.waitFor(() => expect(connection.redis.stream.destroyed).toBe(true), { timeout: 500 })
+    await expect(waiting).rejects.toThrow()
+  })
+
+  describe('eviction', () => {
+    it('refuses a server that may evict keys, until it is told better', async () => {
+      const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
+      const connection = own(redis.port, { evictionPolicy: 'require-noeviction' })
+      await expect(connection.ready()).rejects.toMatchObject({ code: 'unsafe_eviction' })
+      await expect(connection.ready()).rejects.toThrow(/allkeys-lru/)
+      expect(connection.usable).toBe(false)
+      await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+      await connection.ready()
+      expect(connection.usable).toBe(true)
+    })
+
+    it('warns when told so', async () => {
+      const redis = await server({ args: ['--maxmemory-policy', 'volatile-ttl'] })
+      const warn = vi.fn()
+      await own(redis.port, { evictionPolicy: 'warn', logger: { warn } }).ready()
+      expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('volatile-ttl'))
+    })
+
+    it('notices a policy that changes while it is connected', async () => {
+      const redis = await server()
+      const connection = own(redis.port, { evictionPolicy: 'require-noeviction', checkedMs: 0 })
+      await connection.ready()
+      await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+      await connection.send('PING')
+      await vi.waitFor(() => expect(connection.usable).toBe(false))
+      await expect(connection.ready()).rejects.toThrow(/allkeys-lru/)
+      await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+      await connection.ready()
+
+      const warn = vi.fn()
+      const warned = own(redis.port, { evictionPolicy: 'warn', checkedMs: 0, logger: { warn } })
+      await warned.ready()
+      expect(warn).not.toHaveBeenCalled()
+      await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'volatile-ttl')
+      for (let i = 0; i < 10; i++) await warned.send('PING')
+      await vi.waitFor(() => expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('volatile-ttl')))
+      expect(warned.usable).toBe(true)
+    })
+
+    it('asks INFO where CONFIG is forbidden, and says so where both are', async () => {
+      const noConfig = await server({ args: ['--rename-command', 'CONFIG', '', '--maxmemory-policy', 'allkeys-lfu'] })
+      const refused = own(noConfig.port, { evictionPolicy: 'require-noeviction' })
+      await expect(refused.ready()).rejects.toThrow(/allkeys-lfu/)
+
+      const neither = await server()
+      await neither.cli('ACL', 'SETUSER', 'default', '-config')
+      const fine = own(neither.port, { evictionPolicy: 'require-noeviction' })
+      await fine.ready()
+      await neither.cli('ACL', 'SETUSER', 'default', '-info')
+      const unknown = own(neither.port, { evictionPolicy: 'require-noeviction' })
+      await expect(unknown.ready()).rejects.toThrow(/neither/)
+    })
+  })
+})

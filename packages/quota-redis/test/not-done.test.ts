@@ -1,0 +1,88 @@
+import { isNotDone, type StoreSchema } from '@scoregw/quota/store'
+import { Redis } from 'ioredis'
+import { describe, expect, it, vi } from 'vitest'
+import { type RedisCounters, type RedisStore, redisStore } from '../src/index.ts'
+import { Keys } from '../src/store/keys.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server, proxy: startProxy } = useCleanups()
+
+const SCHEMA: StoreSchema = {
+  windows: [{ label: '1h', lengthMs: 3_600_000 }],
+  categories: ['read'],
+  layers: [{ name: 'personal', shared: false }],
+}
+const ID = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
+
+function storeOn(port: number): RedisStore {
+  const client = new Redis({ port, lazyConnect: true })
+  client.on('error', () => undefined)
+  const store = redisStore({ client, deadlineMs: 200 })
+  later(() => store.close())
+  return store
+}
+
+const take = (counters: RedisCounters, id?: typeof ID) =>
+  counters.take({ subject: 'u', category: 0, quotas: { layers: [0], limits: [9] }, cost: 3, id })
+
+async function cancel(counters: RedisCounters, states: readonly number[], id?: typeof ID): Promise<unknown> {
+  const settled = { subject: 'u', category: 0, layers: [0], states, giveBack: 3, as: 'cancelled', id } as const
+  return counters.settle(settled).then(
+    () => 'done',
+    (error: unknown) => (isNotDone(error) ? 'not done' : 'in doubt'),
+  )
+}
+
+describe.runIf(redisTests)('a settle that fails', { timeout: 30_000 }, () => {
+  it.each([undefined, ID])('says whether nothing was done, and may be made again then (id %o)', async (id) => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const store = storeOn(proxy.port)
+    const counters = store.open(SCHEMA)
+    const keys = new Keys('quota', SCHEMA)
+    await store.ready()
+    const { states } = await take(counters, id)
+    const used = async () => (await counters.read({ subject: 'u', categories: [0], layers: [0] })).states[0]![1]
+
+    await redis.cli('CONFIG', 'SET', 'maxmemory', '1')
+    expect(await cancel(counters, states, id)).toBe('not done')
+    await redis.cli('CONFIG', 'SET', 'maxmemory', '0')
+
+    await redis.cli('RENAME', keys.row(0, 0, 'u'), '{quota}kept')
+    await redis.cli('SET', keys.row(0, 0, 'u'), 'x')
+    expect(await cancel(counters, states, id)).toBe('not done')
+    await redis.cli('RENAME', '{quota}kept', keys.row(0, 0, 'u'))
+
+    proxy.refuse(true)
+    proxy.cutAll()
+    await vi.waitFor(() => expect(store.ready()).rejects.toThrow())
+    // Nothing is written where there is no line.
+    expect(await cancel(counters, states, id)).toBe('not done')
+    proxy.refuse(false)
+    await vi.waitFor(() => store.ready(), { interval: 20 })
+    expect(await used()).toBe(3)
+
+    expect(await cancel(counters, states, id)).toBe('done')
+    expect(await used()).toBe(0)
+  })
+
+  it('says nothing where nobody knows', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const store = storeOn(proxy.port)
+    const counters = store.open(SCHEMA)
+    await store.ready()
+    const { states } = await take(counters)
+    proxy.dropReplies(true)
+    expect(await cancel(counters, states)).toBe('in doubt')
+    expect(await cancel(counters, states, ID)).toBe('in doubt')
+    proxy.dropReplies(false)
+    await vi.waitFor(() => counters.read({ subject: 'u', categories: [0], layers: [0] }))
+    const cut = proxy.cutAfterNextRequest()
+    expect(await cancel(counters, states)).toBe('in doubt')
+    await cut
+    await store.close()
+    expect(await cancel(counters, states)).toBe('not done')
+  })
+})

@@ -1,0 +1,364 @@
+import { hash32, inRowOrder, Layout, type StoreSchema, type TakeReply, windowIdentity } from '@scoregw/quota/store'
+import * as fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Keys } from '../src/store/keys.ts'
+import { newPrefix, openStore } from './store-harness.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+const RUNS = deep ? 1_000 : 30
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+const LENGTHS: Readonly<Record<string, number>> = {
+  '1m': MINUTE_MS,
+  '1h': HOUR_MS,
+  B: HOUR_MS,
+  a: HOUR_MS,
+  '5h': 5 * HOUR_MS,
+  '1d': DAY_MS,
+}
+
+function schemaOf(labels: readonly string[], more: Partial<StoreSchema> = {}): StoreSchema {
+  return {
+    windows: inRowOrder(labels.map((label) => ({ label, lengthMs: LENGTHS[label]! }))),
+    categories: ['read'],
+    layers: [
+      { name: 'personal', shared: false },
+      { name: 'site', shared: true },
+    ],
+    ...more,
+  }
+}
+
+const [ONE, OTHER] = [schemaOf(['1h', '1d']), schemaOf(['1h', '5h'])]
+const UNION = new Layout(schemaOf(['1h', '5h', '1d']).windows)
+
+const { later } = useCleanups()
+
+describe.runIf(redisTests)('policies that share counters on Redis', () => {
+  let redis: RedisServer
+  let admin: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+    admin = new Redis({ port: redis.port })
+  })
+  afterAll(async () => {
+    admin.disconnect()
+    await redis.stop()
+  })
+
+  function party(prefix: string, schema: StoreSchema) {
+    const store = openStore(redis.port, prefix)
+    later(() => store.close())
+    const counters = store.open(schema)
+    const keys = new Keys(prefix, schema)
+    const layers = schema.layers.map((_, index) => index)
+    const width = schema.windows.length
+    return {
+      keys,
+      counters,
+      row: keys.row(0, 0, 'u'),
+      take: (
+        cost = 1,
+        subject = 'u',
+        limits = layers.flatMap(() => schema.windows.map(() => 99)),
+      ): Promise<TakeReply> => counters.take({ subject, category: 0, quotas: { layers, limits }, cost }),
+      used: async (subject = 'u'): Promise<readonly number[]> => {
+        const { states } = await counters.read({ subject, categories: [0], layers: [0] })
+        return states[0]!.filter((_, index) => index % 2 === 1).slice(0, width)
+      },
+      cancel: (subject: string, { states }: TakeReply, giveBack: number) =>
+        counters.settle({ subject, category: 0, layers, states, giveBack, as: 'cancelled' }),
+      reset: (subject = 'u') => counters.reset({ subject, categories: [0], layers: [0] }),
+    }
+  }
+
+  async function codeOf(call: Promise<unknown>): Promise<unknown> {
+    return call.then(
+      () => 'answered',
+      (error: { code?: unknown }) => error.code,
+    )
+  }
+
+  const field = (hash: number): string => hash.toString(16).padStart(8, '0')
+  const hashOfRow = async (key: string): Promise<number> => (await admin.getBuffer(key))!.readUInt32LE(1)
+
+  it('name the list of what a row holds, one list for one set of limits, whoever wrote it first', async () => {
+    for (const order of [
+      [ONE, OTHER],
+      [OTHER, ONE],
+    ] as const) {
+      const prefix = newPrefix()
+      for (const schema of order) await party(prefix, schema).take()
+      const { row, keys } = party(prefix, ONE)
+      expect(await hashOfRow(row)).toBe(UNION.hash)
+      expect(await admin.hget(keys.lists, field(UNION.hash))).toBe(UNION.list)
+      expect((await admin.getBuffer(row))!.length).toBe(5 + 13 * 3)
+      for (const list of Object.values(await admin.hgetall(keys.lists))) {
+        expect(await admin.hget(keys.lists, field(hash32(list)))).toBe(list)
+      }
+    }
+  })
+
+  it('order limits of one length by the bytes of their labels, as every other store does', async () => {
+    const prefix = newPrefix()
+    await party(prefix, schemaOf(['a', '1d'])).take()
+    await party(prefix, schemaOf(['B', '1h'])).take()
+    const expected = new Layout(schemaOf(['a', '1d', 'B', '1h']).windows)
+    expect(expected.list).toMatch(/1h .*\n.*B .*\n.*a .*\n.*1d/)
+    expect(await hashOfRow(party(prefix, ONE).row)).toBe(expected.hash)
+  })
+
+  it('forget a limit that only others know when it has ended, a minute later, and not before', async () => {
+    const prefix = newPrefix()
+    const now = Date.now()
+    const { row, keys, take } = party(prefix, ONE)
+    const theirs = new Layout(schemaOf(['1m', '1h']).windows)
+    await admin.hset(keys.lists, field(theirs.hash), theirs.list)
+    for (const [startedAgoMs, isKept] of [
+      [2 * MINUTE_MS - 5_000, true],
+      [2 * MINUTE_MS + 1, false],
+    ] as const) {
+      await admin.set(row, rowOf(theirs, [now - startedAgoMs, now], [3, 4]))
+      const { states } = await take()
+      expect(states.slice(0, 4)).toEqual([now, 5, states[2], 1])
+      const expected = new Layout(schemaOf(isKept ? ['1m', '1h', '1d'] : ['1h', '1d']).windows)
+      expect(await hashOfRow(row)).toBe(expected.hash)
+    }
+  })
+
+  it('carry limits of kinds that this version does not know, for as long as the row was to be kept', async () => {
+    const prefix = newPrefix()
+    const { row, keys, take, used, reset } = party(prefix, ONE)
+    const list = `${windowIdentity({ label: '1h', lengthMs: HOUR_MS })}\ncalendar month Asia/Shanghai`
+    const keptMs = 30 * DAY_MS
+    await admin.hset(keys.lists, field(hash32(list)), list)
+    await admin.set(row, rowOf({ hash: hash32(list) }, [Date.now(), 5], [3, 8]), 'PX', keptMs)
+    await take(2)
+    expect(await used()).toEqual([5, 2])
+    const bytes = (await admin.getBuffer(row))!
+    const union = await admin.hget(keys.lists, field(bytes.readUInt32LE(1)))
+    expect(union?.split('\n')).toEqual([...new Layout(ONE.windows).identities, 'calendar month Asia/Shanghai'])
+    expect(bytes.readUIntLE(5 + 14, 6)).toBe(8)
+    expect(bytes.readUIntLE(5 + 21 + 12, 6)).toBe(5)
+    await reset()
+    expect((await admin.getBuffer(row))!.subarray(5 + 14, 5 + 21)).toEqual(bytes.subarray(5 + 14, 5 + 21))
+    expect(await admin.pttl(row)).toBeGreaterThan(keptMs - MINUTE_MS)
+  })
+
+  it('shorten no life of a row, whoever writes what, and lengthen it where they need more', async () => {
+    const prefix = newPrefix()
+    const short = party(prefix, schemaOf(['1m']))
+    const long = party(prefix, schemaOf(['1d']))
+    const lasts = (ms: number) => async () => {
+      const ttl = await admin.pttl(short.row)
+      expect(ttl).toBeGreaterThan(ms)
+      expect(ttl).toBeLessThanOrEqual(ms + MINUTE_MS)
+    }
+    const taken = await short.take(3)
+    await lasts(MINUTE_MS)()
+    await long.take(3)
+    await lasts(DAY_MS)()
+    for (const write of [
+      () => short.take(),
+      () => short.cancel('u', taken, 1),
+      () => short.reset(),
+      () => short.take(),
+    ]) {
+      await write()
+      await lasts(DAY_MS)()
+    }
+    // Whatever else a row was to be kept for.
+    await admin.pexpire(short.row, 9 * DAY_MS)
+    await short.reset()
+    await short.take()
+    await long.reset()
+    await long.take()
+    await lasts(9 * DAY_MS - MINUTE_MS)()
+    await admin.persist(short.row)
+    await short.reset()
+    await short.take()
+    await lasts(DAY_MS)()
+  })
+
+  it('begin anew together after FLUSHALL, lists included, in the middle of what they do', async () => {
+    const prefix = newPrefix()
+    const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
+    for (let round = 0; round < 3; round++) {
+      await Promise.all([one.take(), other.take(), one.take(2)])
+      await admin.flushall()
+      await Promise.all([one.take(1, 'v'), other.take(1, 'w')])
+      expect([await one.used('w'), await other.used('v')]).toEqual([
+        [1, 0],
+        [1, 0],
+      ])
+      await other.take(1, 'v')
+      expect([await one.used('v'), await other.used('v')]).toEqual([
+        [2, 1],
+        [2, 1],
+      ])
+      await admin.flushall()
+    }
+  })
+
+  it('know a row whose list was lost for damaged, and go on with their own', async () => {
+    const prefix = newPrefix()
+    const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
+    await one.take(5)
+    await admin.del(one.keys.lists)
+    expect((await one.take()).outcome).toBe('admitted')
+    expect(await codeOf(other.take())).toBe('damaged_row')
+    expect(await codeOf(other.used())).toBe('damaged_row')
+    // The shared row is as damaged to it; both are mended.
+    await other.counters.reset({ subject: 'u', categories: [0], layers: [0, 1] })
+    expect((await other.take(2)).outcome).toBe('admitted')
+    expect(await one.used()).toEqual([2, 0])
+    // More or fewer cells than its list has limits.
+    for (const cells of [1, 3]) {
+      const numbers = Array.from({ length: cells }, () => 1)
+      await admin.set(one.row, rowOf(other.keys.layout, numbers, numbers))
+      expect(await codeOf(one.take())).toBe('damaged_row')
+      expect(await codeOf(other.take())).toBe('damaged_row')
+    }
+    for (const text of ['', 'rolling 1h 3600000', 'rolling 1h 3600000\nrolling 1d NaN', '\n\n', 'x'.repeat(1_000)]) {
+      await one.take(1, 'v')
+      await admin.hset(one.keys.lists, field(one.keys.layout.hash), text)
+      expect(await codeOf(other.take(1, 'v')), JSON.stringify(text)).toBe('damaged_row')
+      await admin.hset(one.keys.lists, field(one.keys.layout.hash), one.keys.layout.list)
+    }
+  })
+
+  it('do not write where another list has the name of their own', async () => {
+    const prefix = newPrefix()
+    const { take, keys } = party(prefix, ONE)
+    await admin.hset(keys.lists, field(keys.layout.hash), 'rolling 9h 32400000')
+    const before = await admin.keys(`{${prefix}}*`)
+    expect(await codeOf(take())).toBe('store_mismatch')
+    expect(await admin.keys(`{${prefix}}*`)).toEqual(before)
+    await admin.del(keys.lists)
+    expect((await take()).outcome).toBe('admitted')
+  })
+
+  it('repeat and settle an id of each other, and give back what was charged under the other policy', async () => {
+    const prefix = newPrefix()
+    const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
+    const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
+    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [99, 99, 99, 99] }, cost: 5, id }
+    // Rows are of another list before the first of the one, and never of its alone.
+    await other.take(2)
+    const first = await one.counters.take(request)
+    const { outcome, states } = await other.counters.take(request)
+    expect(outcome).toBe('admitted')
+    const [hour, hourUsed, day] = first.states
+    expect(states).toEqual([hour, hourUsed, -1, 0, hour, hourUsed, -1, 0])
+    expect([await one.used(), await other.used()]).toEqual([
+      [7, 5],
+      [7, 2],
+    ])
+    const settled = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: 4, as: 'cancelled', id } as const
+    await other.counters.settle(settled)
+    await other.counters.settle(settled)
+    expect([await one.used(), await other.used()]).toEqual([
+      [3, 1],
+      [3, 2],
+    ])
+    expect((await one.counters.take(request)).outcome).toBe('cancelled')
+    const { states: shared } = await one.counters.read({ subject: '', categories: [0], layers: [1] })
+    expect(shared[0]).toEqual([hour, 3, day, 1])
+  })
+
+  it('whatever bytes a row or record has: answered or damaged, and never more than a limit', async () => {
+    const prefix = newPrefix()
+    const { row, keys, take, counters, reset } = party(prefix, ONE)
+    const theirs = new Layout(OTHER.windows)
+    for (const { hash, list } of [keys.layout, theirs]) await admin.hset(keys.lists, field(hash), list)
+    const record = keys.record(0, 'u', 'i')
+    const head = fc.constantFrom(keys.layout.hash, theirs.hash, 7).map((hash) => rowOf({ hash }, [], []))
+    const some = fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes))
+    const cells = fc.uint8Array({ minLength: 26, maxLength: 26 }).map((bytes) => Buffer.from(bytes))
+    const bytes = fc.oneof(some, fc.tuple(head, cells).map(Buffer.concat), fc.tuple(head, some).map(Buffer.concat))
+    await fc.assert(
+      fc.asyncProperty(bytes, async (value) => {
+        await Promise.all([admin.set(row, value), admin.set(record, value)])
+        const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 1_000 }
+        const quotas = { layers: [0], limits: [5, 5] }
+        const codes = await Promise.all([
+          codeOf(take(1, 'v')),
+          codeOf(take(1, 'u', [5, 5, 9e9, 9e9])),
+          codeOf(counters.take({ subject: 'u', category: 0, quotas, cost: 1, id })),
+        ])
+        expect(codes[0]).toBe('answered')
+        for (const code of codes) expect(['answered', 'damaged_row']).toContain(code)
+        let admitted = 0
+        for (let n = 0; n < 7 && codes[1] === 'answered'; n++) {
+          const { outcome, states } = await take(1, 'u', [5, 5, 9e9, 9e9])
+          for (const number of states) expect(Number.isSafeInteger(number) || number > 5).toBe(true)
+          if (outcome === 'admitted') admitted++
+        }
+        expect(admitted).toBeLessThanOrEqual(5)
+        await reset()
+        expect((await take(5, 'u', [5, 5, 9e9, 9e9])).outcome).toBe('admitted')
+      }),
+      { numRuns: deep ? 10_000 : 200 },
+    )
+  })
+
+  it(`${RUNS} random pairs at work at once: in what both know never more than the larger limit`, async () => {
+    const labels = fc.uniqueArray(fc.constantFrom(...Object.keys(LENGTHS)), { minLength: 1, maxLength: 5 })
+    const limit = fc.integer({ min: 1, max: 30 })
+    const policy = fc.record({ labels, limits: fc.array(limit, { minLength: 5, maxLength: 5 }), site: fc.boolean() })
+    await fc.assert(
+      fc.asyncProperty(policy, policy, async (one, other) => {
+        const prefix = newPrefix()
+        const both = [one, other].map(({ labels: names, limits, site }) => {
+          const layers = [{ name: 'personal', shared: false }, ...(site ? [{ name: 'site', shared: true }] : [])].slice(
+            0,
+            2,
+          )
+          const schema = schemaOf(names, { layers })
+          return { schema, limits: limits.slice(0, names.length), at: party(prefix, schema) }
+        })
+        const admitted = [0, 0]
+        await Promise.all(
+          Array.from({ length: 120 }, async (_, call) => {
+            const { at, limits, schema } = both[call % 2]!
+            const { outcome } = await at.take(
+              1,
+              'u',
+              schema.layers.flatMap(() => limits),
+            )
+            if (outcome === 'admitted') admitted[call % 2]! += 1
+          }),
+        )
+        for (const [index, { schema, limits, at }] of both.entries()) {
+          const used = await at.used()
+          for (const [w, { label }] of schema.windows.entries()) {
+            const theirs = both[1 - index]!
+            const v = theirs.schema.windows.findIndex((window) => window.label === label)
+            const most = Math.max(limits[w]!, v < 0 ? 0 : theirs.limits[v]!)
+            expect(used[w]).toBeLessThanOrEqual(most)
+            expect(used[w]).toBe(admitted[index]! + (v < 0 ? 0 : admitted[1 - index]!))
+          }
+        }
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})
+
+/** A row's bytes: what windows used, then when they started. */
+function rowOf({ hash }: { readonly hash: number }, starts: readonly number[], used: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(5 + 13 * starts.length)
+  bytes[0] = 2
+  bytes.writeUInt32LE(hash, 1)
+  for (const [w, start] of starts.entries()) {
+    bytes.writeUIntLE(used[w]!, 5 + 7 * w, 6)
+    bytes.writeUIntLE(start, 5 + 7 * starts.length + 6 * w, 6)
+  }
+  return bytes
+}

@@ -1,0 +1,131 @@
+import type { Policy } from '@scoregw/quota'
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newPrefix } from './store-harness.ts'
+import { type PartyReport, type Seen, startParty } from './support/policy-party.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 1_000 : 30
+const seed = Number(process.env.QUOTA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
+
+const CALLERS = 8
+const EACH = 5
+const IDS = ['i1', 'i2', 'i3', 'i4', 'i5', 'i6', 'i7', 'i8']
+
+const LENGTHS = { '5m': 300_000, '1h': 3_600_000, B: 3_600_000, a: 3_600_000, '5h': 18_000_000, '1d': 86_400_000 }
+const LABELS = Object.keys(LENGTHS) as (keyof typeof LENGTHS)[]
+
+const limits = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: LABELS.length, maxLength: LABELS.length })
+
+/** Other windows, layers and categories, in other orders and with other limits; what they share has one name. */
+const policies: fc.Arbitrary<Policy<'call'>> = fc
+  .record({
+    labels: fc.uniqueArray(fc.constantFrom(...LABELS), { minLength: 1, maxLength: 5 }),
+    categories: fc.constantFrom(['read'], ['read', 'write'], ['write', 'read']),
+    layers: fc.constantFrom(['personal'], ['personal', 'site'], ['site', 'personal']),
+    personal: limits,
+    site: limits,
+  })
+  .map(({ labels, categories, layers, ...numbers }) => {
+    const table = (layer: string) => {
+      const of = labels.map((label, index) => [label, numbers[layer as 'personal' | 'site'][index]!] as const)
+      return Object.fromEntries(categories.map((category) => [category, Object.fromEntries(of)]))
+    }
+    return {
+      windows: labels.map((label) => ({ label, lengthMs: LENGTHS[label] })),
+      categories,
+      layers: layers.map((name) => ({ name, scope: name, shared: name === 'site' })),
+      operations: { call: { category: 'read', cost: 1 } },
+      base: Object.fromEntries(layers.map((layer) => [layer, table(layer)])),
+    }
+  })
+
+/** Counters that calls are charged in. */
+const charged = ({ now }: PartyReport): Seen[] => now.filter(({ counter }) => / read /.test(counter))
+
+/** Whatever a caller is told is a whole number, and what is left is what was not used. */
+function expectSound({ now, shown }: PartyReport): void {
+  for (const { counter, limit, used, remaining } of [...now, ...shown]) {
+    const isSound = Number.isSafeInteger(used) && used >= 0 && remaining === Math.max(0, limit - used)
+    expect(isSound, `${counter}: ${used} used of ${limit}, ${remaining} left`).toBe(true)
+  }
+}
+
+describe.runIf(redisTests)('processes that have different policies on one Redis', () => {
+  let redis: RedisServer
+  let parties: readonly ReturnType<typeof startParty>[]
+  beforeAll(async () => {
+    redis = await startRedis()
+    parties = [startParty(), startParty()]
+  })
+  afterAll(async () => {
+    for (const party of parties) party.kill()
+    await redis.stop()
+  })
+
+  type Work = Parameters<(typeof parties)[number]['work']>[0]
+  /** What both, or each of them, are told to do at once, and what both see when it is done. */
+  async function both(jobs: readonly [Work, Work]): Promise<readonly [PartyReport, PartyReport]> {
+    const done = await Promise.all(parties.map((party, index) => party.work(jobs[index]!)))
+    const after = await Promise.all(parties.map((party) => party.work({ kind: 'look' })))
+    const reports = done.map((report, index) => ({ ...report, now: after[index]!.now }))
+    for (const report of [...done, ...reports]) expectSound(report)
+    return reports as [PartyReport, PartyReport]
+  }
+
+  /** Each counter holds what those were admitted that know it, and no more than the largest of their limits. */
+  function expectExact(reports: readonly [PartyReport, PartyReport], admitted: readonly [number, number]): void {
+    for (const [index, report] of reports.entries()) {
+      const theirs = new Map(charged(reports[1 - index]!).map((each) => [each.counter, each]))
+      for (const { counter, limit, used } of charged(report)) {
+        const other = theirs.get(counter)
+        expect(used, counter).toBe(admitted[index]! + (other === undefined ? 0 : admitted[1 - index]!))
+        expect(used, counter).toBeLessThanOrEqual(Math.max(limit, other?.limit ?? 0))
+      }
+    }
+  }
+
+  it(`${RUNS} random pairs at work at once (seed ${seed})`, { timeout: RUNS * 2_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(policies, policies, async (one, other) => {
+        const prefix = newPrefix()
+        const open = (policy: Policy) => ({ kind: 'open', port: redis.port, prefix, policy }) as const
+        await both([open(one), open(other)])
+
+        const charge = { kind: 'charge', callers: CALLERS, each: EACH } as const
+        const took = await both([charge, charge])
+        expectExact(took, [took[0].admitted, took[1].admitted])
+        const rollback = { kind: 'rollback' } as const
+        expectExact(await both([rollback, rollback]), [0, 0])
+
+        // The same ids at once, in opposite orders: each is one party's, or nobody's where it did not fit.
+        const reversed = IDS.toReversed()
+        const raced = await both([
+          { kind: 'reserve', ids: IDS },
+          { kind: 'reserve', ids: reversed },
+        ])
+        expectExact(raced, [raced[0].admitted, raced[1].admitted])
+        const owns = (index: 0 | 1) => (index === 0 ? IDS : reversed).filter((_, n) => is(raced[index], n, 'reserved'))
+        const [mine, theirs] = [owns(0), owns(1)]
+        expect(mine.length + theirs.length).toBeGreaterThan(0)
+        expect(mine.filter((id) => theirs.includes(id))).toEqual([])
+        const repeat = async (status: string): Promise<void> => {
+          const again = await both([
+            { kind: 'reserve', ids: theirs },
+            { kind: 'reserve', ids: mine },
+          ])
+          expect(again.map(({ statuses }) => statuses)).toEqual([theirs.map(() => status), mine.map(() => status)])
+        }
+        await repeat('duplicate')
+        expectExact(await both([rollback, { kind: 'look' }]), [0, theirs.length])
+        expectExact(await both([{ kind: 'look' }, rollback]), [0, 0])
+        await repeat('cancelled')
+      }),
+      { numRuns: RUNS, seed },
+    )
+  })
+})
+
+function is({ statuses }: PartyReport, index: number, status: string): boolean {
+  return statuses[index] === status
+}

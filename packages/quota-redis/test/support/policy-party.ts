@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import { createQuota, type Policy, type Quota, type Reservation } from '@scoregw/quota'
+import { Redis } from 'ioredis'
+import { redisStore } from '../../src/index.ts'
+import { runProgram } from './program.ts'
+
+/** What a party is told to do, one after the other. */
+export type PartyJob =
+  /** Works from now on under another policy, or another prefix. */
+  | { readonly kind: 'open'; readonly port: number; readonly prefix: string; readonly policy: Policy }
+  /** So many callers at once reserve for one subject, each so often, one after the other. */
+  | { readonly kind: 'charge'; readonly callers: number; readonly each: number }
+  /** Reserves under each id, all at once. */
+  | { readonly kind: 'reserve'; readonly ids: readonly string[] }
+  /** Cancels whatever it holds, all at once. */
+  | { readonly kind: 'rollback' }
+  | { readonly kind: 'look' }
+
+/** A counter as a party sees it: its name, tokens, and the numbers that a caller may be told. */
+export interface Seen {
+  readonly counter: string
+  readonly limit: number
+  readonly used: number
+  readonly remaining: number
+}
+
+export interface PartyReport {
+  /** Tokens that this job was admitted. */
+  readonly admitted: number
+  /** Of `reserve`: one for each id, in order. */
+  readonly statuses: readonly Reservation['status'][]
+  /** Every counter after the job, and as every decision showed it. */
+  readonly now: readonly Seen[]
+  readonly shown: readonly Seen[]
+}
+
+const SUBJECT = 'u'
+/** Prices differ, so that what is left is not always taken by the next. */
+const costOf = (call: number): number => 1 + (call % 3)
+
+interface Windows {
+  readonly layer: string
+  readonly category: string
+  readonly window: string
+  readonly limit: unknown
+  readonly used: unknown
+  readonly remaining: unknown
+}
+
+function seen(windows: readonly Windows[]): Seen[] {
+  return windows.map(({ layer, category, window, limit, used, remaining }) => {
+    return { counter: `${layer} ${category} ${window}`, limit, used, remaining } as Seen
+  })
+}
+
+/** Decides by one policy after the other, as it is told. */
+class Party {
+  #quota: Quota | undefined
+  #held: Extract<Reservation, { status: 'reserved' }>[] = []
+
+  async work(job: PartyJob): Promise<PartyReport> {
+    if (job.kind === 'open') await this.#open(job)
+    if (job.kind === 'rollback') await Promise.all(this.#held.splice(0).map((reservation) => reservation.cancel()))
+    const answers = await this.#reserveAll(job)
+    const statuses = answers.map(({ status }) => status)
+    const decisions = answers.flatMap(({ decision }) => decision ?? [])
+    const admitted = decisions.reduce((sum, { allowed, cost }) => sum + (allowed ? cost : 0), 0)
+    const { windows } = await this.#quota!.status(SUBJECT)
+    const shown = decisions.flatMap((decision) => seen(decision.windows))
+    return { admitted, statuses, now: seen(Object.values(windows).flat()), shown }
+  }
+
+  async #reserveAll(job: PartyJob): Promise<Reservation[]> {
+    if (job.kind === 'reserve') return Promise.all(job.ids.map((id) => this.#reserve(1, id)))
+    if (job.kind !== 'charge') return []
+    const answers = await Promise.all(
+      Array.from({ length: job.callers }, async (_, caller) => {
+        const own: Reservation[] = []
+        for (let n = 0; n < job.each; n++) own.push(await this.#reserve(costOf(caller + n)))
+        return own
+      }),
+    )
+    return answers.flat()
+  }
+
+  async #reserve(cost: number, id?: string): Promise<Reservation> {
+    const reservation = await this.#quota!.reserve({ subject: SUBJECT, operation: 'call', cost, id })
+    if (reservation.status === 'reserved') this.#held.push(reservation)
+    return reservation
+  }
+
+  async #open({ port, prefix, policy }: Extract<PartyJob, { kind: 'open' }>): Promise<void> {
+    await this.#quota?.close()
+    this.#held = []
+    const store = redisStore({ client: new Redis({ port, lazyConnect: true }), prefix, deadlineMs: 1_000 })
+    this.#quota = createQuota({ policy, store })
+    await store.ready()
+  }
+}
+
+/** Ends when the parent does. */
+export function serveParent(): void {
+  const party = new Party()
+  process.on('message', (job: PartyJob) => {
+    party.work(job).then(
+      (report) => process.send!({ report }),
+      (error: unknown) => process.send!({ error: String(error) }),
+    )
+  })
+  process.on('disconnect', () => process.exit(0))
+}
+
+/** A party in a process of its own, which works on one job at a time. */
+export function startParty(): { work(job: PartyJob): Promise<PartyReport>; kill(): void } {
+  const code = `import { serveParent } from './test/support/policy-party.ts'; serveParent()`
+  // Numbers as they are, `NaN` included.
+  const child = runProgram(code, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' })
+  return {
+    async work(job) {
+      child.send(job)
+      const [answer] = (await once(child, 'message')) as [{ report?: PartyReport; error?: string }]
+      if (answer.report === undefined) throw new Error(`A party could not do its work: ${answer.error}`)
+      return answer.report
+    },
+    kill: () => void child.kill('SIGKILL'),
+  }
+}

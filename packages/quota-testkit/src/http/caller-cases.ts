@@ -1,0 +1,79 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { type AnyStoreCase, withBothStores } from './both-stores.ts'
+import type { HttpCase } from './http-case.ts'
+import { saving } from './outcome-cases.ts'
+import type { HttpReply } from './scenario.ts'
+
+/** A caller who leaves while the handler waits for that, before the head. */
+function hangsUp(name: string, reply: HttpReply, tokens: number): AnyStoreCase {
+  return {
+    name,
+    scenario: saving({ ...reply, waits: { for: 'gone' } }),
+    needs: 'hang-ups',
+    async run(client) {
+      const socket = await client.send('/x')
+      await client.tell('reached')
+      socket.destroy()
+      await client.tell('idle')
+      equal(await client.used(), tokens)
+    },
+  }
+}
+
+/** How callers come and go. */
+export const HTTP_CALLER_CASES: readonly HttpCase[] = withBothStores([
+  hangsUp('a caller who leaves before the head of a success stays charged', {}, 5),
+  hangsUp('a caller who leaves before the head of a failure stays charged', { status: 404 }, 5),
+  hangsUp('a caller who left gets the tokens back when the handler is known to have failed', { fails: 'later' }, 0),
+  hangsUp('a caller who left gets the tokens back when the handler gives them', { settles: 'cancel' }, 0),
+  hangsUp('a caller who left is charged what the handler says', { settles: { commit: 1 } }, 1),
+  ...(['outcome', 'end'] as const).map(
+    (settle): AnyStoreCase => ({
+      name: `a caller who leaves in the middle of a stream stays charged, with settle: ${settle}`,
+      scenario: saving({ chunks: ['a', 'b'], waits: { for: 'gone', in: 'middle' } }, { settle }),
+      needs: 'hang-ups',
+      async run(client) {
+        const socket = await client.send('/x')
+        await once(socket, 'data')
+        await client.tell('reached')
+        socket.destroy()
+        await client.tell('idle')
+        equal(await client.used(), 5)
+      },
+    }),
+  ),
+  {
+    name: 'a connection that is kept carries one request after the other',
+    scenario: saving({ body: 'done' }),
+    async run(client) {
+      const socket = await client.send('/x')
+      await once(socket, 'data')
+      const request = ['HTTP/1.1', 'Host: a', 'x-user: u1']
+      socket.write(`GET /x ${request.join('\r\n')}\r\n\r\n`)
+      await once(socket, 'data')
+      socket.write(`GET /x ${request.join('\r\n')}\r\nConnection: close\r\n\r\n`)
+      equal(/^HTTP\/1.1 429/m.test(await text(socket)), true)
+      equal(await client.used(), 10)
+    },
+  },
+  {
+    name: 'pipelined requests are answered in order, each charged',
+    scenario: {
+      routes: [
+        { path: '/bad', operation: 'save', reply: { status: 400, body: 'first' } },
+        { path: '/good', operation: 'save', reply: { body: 'second' } },
+      ],
+    },
+    needs: 'pipelining',
+    async run(client) {
+      const socket = await client.dial()
+      const rest = 'HTTP/1.1\r\nHost: a\r\nx-user: u1\r\n'
+      socket.write(`GET /bad ${rest}\r\nGET /good ${rest}Connection: close\r\n\r\n`)
+      const answer = await text(socket)
+      deepEqual([answer.indexOf('first') > 0, answer.indexOf('second') > answer.indexOf('first')], [true, true])
+      equal(await client.used(), 5)
+    },
+  },
+])

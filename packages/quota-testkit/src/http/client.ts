@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { CONTROL_PATH } from './scenario.ts'
+
+/** An answer as a client sees it. */
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** `undefined`: the connection broke before its end. */
+  readonly body: string | undefined
+}
+
+/** What a request is made of, beside its path. */
+export interface HttpAsk {
+  readonly method?: string
+  readonly headers?: OutgoingHttpHeaders
+  readonly body?: string
+}
+
+/** What an app's warnings, errors and handlers were, up to now. */
+export interface HttpLog {
+  readonly warnings: readonly string[]
+  readonly errors: readonly string[]
+  /** Handlers that began. */
+  readonly worked: number
+}
+
+/** Speaks HTTP to one app. Requests are `u1`'s unless they say who asks. */
+export class HttpClient {
+  readonly #url: URL
+  readonly #agent = new Agent({ keepAlive: true })
+  /** Connections to the app itself, which no answer under test can break. */
+  readonly #control = new Agent({ keepAlive: true })
+
+  constructor(url: string) {
+    this.#url = new URL(url)
+  }
+
+  async ask(path: string, { method = 'GET', headers = {}, body }: HttpAsk = {}): Promise<HttpAnswer> {
+    const asked = request(new URL(path, this.#url), {
+      agent: path.startsWith(CONTROL_PATH) ? this.#control : this.#agent,
+      method,
+      headers: { 'x-user': 'u1', ...headers },
+    })
+    // An answer that breaks is told by the request too, when nobody waits for it any more.
+    asked.on('error', () => undefined)
+    asked.end(body)
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    return {
+      status: answer.statusCode ?? 0,
+      headers: answer.headers as Record<string, string | undefined>,
+      body: await text(answer).catch(() => undefined),
+    }
+  }
+
+  /** A request of nobody. */
+  anonymously(path: string, headers: OutgoingHttpHeaders = {}): Promise<HttpAnswer> {
+    return this.ask(path, { headers: { ...headers, 'x-user': [] } })
+  }
+
+  /** A connection of its own, for what a client library would not do. */
+  async dial(): Promise<Socket> {
+    const socket = connect(Number(this.#url.port), this.#url.hostname)
+    await once(socket, 'connect')
+    return socket
+  }
+
+  /** Sends a request of `u1` and leaves it there. */
+  async send(path: string, fields: readonly string[] = []): Promise<Socket> {
+    const socket = await this.dial()
+    const head = [`GET ${path} HTTP/1.1`, `Host: ${this.#url.host}`, 'x-user: u1', ...fields]
+    socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    return socket
+  }
+
+  /** Tokens that a subject has used of the first engine. */
+  async used(subject = 'u1'): Promise<number> {
+    return (await this.usedOfBoth(subject))[0]
+  }
+
+  usedOfBoth(subject = 'u1'): Promise<[number, number]> {
+    return this.tell(`used?subject=${encodeURIComponent(subject)}`) as Promise<[number, number]>
+  }
+
+  log(): Promise<HttpLog> {
+    return this.tell('log') as Promise<HttpLog>
+  }
+
+  /** Talks to the app itself. */
+  async tell(what: string): Promise<unknown> {
+    const { status, body } = await this.ask(CONTROL_PATH + what)
+    if (status !== 200) throw new Error(`${what}: ${status} ${body}`)
+    return JSON.parse(body ?? '') as unknown
+  }
+
+  close(): void {
+    this.#agent.destroy()
+    this.#control.destroy()
+  }
+}

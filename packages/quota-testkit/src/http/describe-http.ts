@@ -1,0 +1,34 @@
+import type { TestRunner } from '../suite/describe-store.ts'
+import { HTTP_CALLER_CASES } from './caller-cases.ts'
+import { HTTP_FIELD_CASES } from './field-cases.ts'
+import { type HttpCase, type HttpHarness, runHttpCase } from './http-case.ts'
+import { HTTP_INPUT_CASES } from './input-cases.ts'
+import { HTTP_OUTCOME_CASES } from './outcome-cases.ts'
+import { HTTP_REFUSAL_CASES } from './refusal-cases.ts'
+import { HTTP_SETTLE_CASES } from './settle-cases.ts'
+import { HTTP_STORE_CASES } from './store-cases.ts'
+
+/** Everything that an adapter has to do, one case each. */
+export const HTTP_CASES: readonly HttpCase[] = [
+  ...HTTP_OUTCOME_CASES,
+  ...HTTP_SETTLE_CASES,
+  ...HTTP_REFUSAL_CASES,
+  ...HTTP_FIELD_CASES,
+  ...HTTP_INPUT_CASES,
+  ...HTTP_CALLER_CASES,
+  ...HTTP_STORE_CASES,
+]
+
+/**
+ * Registers the cases as tests of a runner.
+ *
+ * @returns how many there are, so that a test can tell that none went missing
+ * @example
+ * describeHttp({ describe, it }, { capabilities: ['hang-ups'], serve: (scenario) => myServer(new HttpApp(scenario)) })
+ */
+export function describeHttp(runner: TestRunner, harness: HttpHarness, name = 'HTTP adapter'): number {
+  runner.describe(name, () => {
+    for (const testCase of HTTP_CASES) runner.it(testCase.name, () => runHttpCase(testCase, harness))
+  })
+  return HTTP_CASES.length
+}

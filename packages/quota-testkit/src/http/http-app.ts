@@ -1,0 +1,193 @@
+import { createQuota, defaultPolicy, memoryStore, type Policy, type Quota, type Subject } from '@scoregw/quota'
+import type { MaybeAsync, QuotaLogger, RequestQuota } from '@scoregw/quota/http'
+import { type Latch, latch } from './latch.ts'
+import { lateStore, type StoreMood, StoreMoods } from './late-store.ts'
+import type { HttpOperation, HttpReply, HttpRoute, HttpScenario, HttpSettings } from './scenario.ts'
+
+/** Gives a header field of a request, by its name in small letters. */
+export type HeaderOf = (name: string) => string | undefined
+
+/** What the suite's app has to be told of one request. */
+export interface HttpCall {
+  readonly header: HeaderOf
+  /** What the adapter made of it; `undefined` where it is not metered. */
+  readonly quota: RequestQuota | undefined
+  /** Resolves when the caller has gone. */
+  readonly gone: () => Promise<void>
+}
+
+/** Options that an adapter passes on as they are. */
+export interface HttpAppOptions extends HttpSettings {
+  readonly quota: Quota<HttpOperation>
+  readonly logger: QuotaLogger
+}
+
+/** 6 August 2026, 14:06:26 UTC; it stands still. */
+const START = Date.UTC(2026, 7, 6, 14, 6, 26)
+
+function policyOf(hourly: number): Policy<HttpOperation> {
+  const wide = { '1h': 1_000, '5h': 1_000, '1d': 1_000 }
+  // A thousand is little when thousands of requests are made up.
+  const huge = { '1h': 10 ** 9, '5h': 10 ** 9, '1d': 10 ** 9 }
+  const others = hourly > 1_000 ? huge : wide
+  return defaultPolicy<HttpOperation>({
+    operations: {
+      look: { category: 'read', cost: 1 },
+      save: { category: 'write', cost: 5 },
+      huge: { category: 'write', cost: 11 },
+      free: { category: 'read', cost: 0 },
+    },
+    base: { personal: { read: others, write: { ...others, '1h': hourly } }, site: { read: others, write: others } },
+  })
+}
+
+/** What an app of the suite is made of, without a framework: two engines, and handlers that play a script. */
+export class HttpApp {
+  readonly scenario: HttpScenario
+  readonly options: HttpAppOptions
+  /** Options of the second engine. */
+  readonly second: HttpAppOptions
+  readonly #moods = new StoreMoods()
+  readonly #warnings: string[] = []
+  readonly #errors: string[] = []
+  #worked = 0
+  #running = 0
+  readonly #gate: Latch = latch()
+  readonly #reached: Latch = latch()
+  #idle: Latch = latch()
+
+  constructor(scenario: HttpScenario) {
+    this.scenario = scenario
+    const logger: QuotaLogger = {
+      warn: ({ code }) => void this.#warnings.push(code),
+      error: (error) => void this.#errors.push((error as { code?: string }).code ?? String(error)),
+    }
+    const { settings = {} } = scenario
+    this.options = { ...settings, logger, quota: this.#engine() }
+    this.second = { ...settings, logger, quota: this.#engine() }
+  }
+
+  #engine(): Quota<HttpOperation> {
+    const clock = { now: () => START }
+    const policy = policyOf(this.scenario.hourly ?? 10)
+    const store = this.scenario.store === 'now' ? memoryStore({ clock }) : lateStore(clock, this.#moods)
+    return createQuota({ policy, store, clock })
+  }
+
+  /** The option `subject`: by the field `x-user`. */
+  subject(header: HeaderOf): MaybeAsync<Subject | undefined> {
+    const user = header('x-user')
+    if (user === 'throws') throw new Error('of the application')
+    if (user === 'rejects') return Promise.reject(new Error('of the application'))
+    if (user === 'number') return 42 as unknown as string
+    if (user === 'empty') return ''
+    return user?.startsWith('later:') ? Promise.resolve(user.slice(6)) : user
+  }
+
+  /** The option `cost`: by the field `x-cost`; without it what the route says. */
+  cost(header: HeaderOf, own: number | undefined): MaybeAsync<number | undefined> {
+    const cost = header('x-cost')
+    if (cost === undefined) return own
+    if (cost === 'throws') throw new Error('of the application')
+    if (cost === 'rejects') return Promise.reject(new Error('of the application'))
+    if (cost === 'never') return new Promise(() => this.#reached.open())
+    return cost.startsWith('later:') ? Promise.resolve(Number(cost.slice(6))) : Number(cost)
+  }
+
+  /** What a route's handler does at this request. */
+  replyOf(route: HttpRoute, header: HeaderOf): HttpReply {
+    return route.reply === 'asked'
+      ? (JSON.parse(decodeURIComponent(header('x-reply') ?? '{}')) as HttpReply)
+      : route.reply
+  }
+
+  /** The beginning of a handler: throws at once where the script says so. */
+  begin({ fails }: HttpReply): void {
+    this.#worked++
+    if (fails === 'now') throw new Error('at once')
+  }
+
+  /** What a handler does before it answers. */
+  async before(reply: HttpReply, call: HttpCall): Promise<void> {
+    if (reply.waits !== undefined && reply.waits.in === undefined) await this.#wait(reply, call)
+    if (reply.settlesIn === undefined) this.#settle(reply, call)
+    if (reply.fails === 'later') throw new Error('later')
+  }
+
+  /** The chunks of a reply that has them, with what happens in their middle. */
+  async *chunks(reply: HttpReply, call: HttpCall): AsyncGenerator<string, void, undefined> {
+    for (const [index, chunk] of (reply.chunks ?? []).entries()) {
+      yield chunk
+      if (index === 0) await this.#middle(reply, call)
+    }
+  }
+
+  async #middle(reply: HttpReply, call: HttpCall): Promise<void> {
+    if (reply.waits?.in === 'middle') await this.#wait(reply, call)
+    if (reply.settlesIn === 'middle') this.#settle(reply, call)
+    if (reply.fails === 'middle') throw new Error('in the middle')
+  }
+
+  #settle({ settles }: HttpReply, { quota }: HttpCall): void {
+    if (settles === undefined || quota === undefined) return
+    const settled = settles === 'cancel' ? quota.cancel() : quota.commit(settles.commit)
+    settled.catch(() => undefined)
+  }
+
+  async #wait({ waits }: HttpReply, { gone }: HttpCall): Promise<void> {
+    const until = waits?.for === 'gone' ? gone() : this.#gate.promise
+    this.#reached.open()
+    await until
+  }
+
+  /** Tells that a handler is at work until the returned function is called, so that the suite can wait for its end. */
+  working(): () => void {
+    this.#running++
+    return () => {
+      this.#running--
+      if (this.#running > 0) return
+      this.#idle.open()
+      this.#idle = latch()
+    }
+  }
+
+  /**
+   * Answers a request below {@link CONTROL_PATH}.
+   *
+   * @param url path and query
+   * @returns a value to send as JSON
+   */
+  async control(url: string): Promise<unknown> {
+    const { pathname, searchParams } = new URL(url, 'http://localhost')
+    const subject = searchParams.get('subject') ?? 'u1'
+    switch (pathname.slice('/-/'.length)) {
+      case 'used':
+        return [await usedOf(this.options.quota, subject), await usedOf(this.second.quota, subject)]
+      case 'log':
+        return { warnings: this.#warnings, errors: this.#errors, worked: this.#worked }
+      case 'reached':
+        await this.#reached.promise
+        return null
+      case 'open':
+        this.#gate.open()
+        return null
+      case 'idle':
+        if (this.#running > 0) await this.#idle.promise
+        return null
+      case 'store':
+        this.#moods.takes = (searchParams.get('takes') ?? 'here') as StoreMood
+        this.#moods.settles = (searchParams.get('settles') ?? 'here') as StoreMood
+        return null
+      case 'let-go':
+        this.#moods.letGo()
+        return null
+      default:
+        throw new TypeError(`nothing is at ${pathname}`)
+    }
+  }
+}
+
+/** Tokens of writing that a subject has used of its hour. */
+async function usedOf(quota: Quota<HttpOperation>, subject: string): Promise<number> {
+  return (await quota.status(subject)).windows.write?.[0]?.used ?? 0
+}

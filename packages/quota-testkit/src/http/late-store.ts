@@ -1,0 +1,49 @@
+import { memoryStore, type QuotaStore } from '@scoregw/quota'
+import { latch } from './latch.ts'
+
+/** How a call is answered: soon, when it is let go, or not at all. */
+export type StoreMood = 'here' | 'held' | 'away'
+
+/** Says how a store over a network behaves. */
+export class StoreMoods {
+  takes: StoreMood = 'here'
+  settles: StoreMood = 'here'
+  #let = latch()
+
+  /** Answers the calls that are held, and those to come. */
+  letGo(): void {
+    this.takes = 'here'
+    this.settles = 'here'
+    this.#let.open()
+    this.#let = latch()
+  }
+
+  async before(call: 'takes' | 'settles'): Promise<void> {
+    if (this[call] === 'held') await this.#let.promise
+    if (this[call] === 'away') throw new Error('connection refused')
+  }
+}
+
+/** Counters in memory that answer later, as a store over a network does; how late is in the suite's hands. */
+export function lateStore(clock: { now(): number }, moods: StoreMoods): QuotaStore {
+  return late(memoryStore({ clock }), moods) as QuotaStore
+}
+
+/** What is made when the counters are opened is late too. */
+function late<T extends object>(inner: T, moods: StoreMoods): T {
+  return new Proxy(inner, {
+    get(target, key) {
+      if (key === 'sync') return false
+      const value: unknown = Reflect.get(target, key)
+      if (typeof value !== 'function') return value
+      const call = (...args: unknown[]): unknown => Reflect.apply(value, target, args)
+      if (key === 'attach' || key === 'close') return call
+      if (key === 'open') return (...args: unknown[]) => late(call(...args) as object, moods)
+      return async (...args: unknown[]) => {
+        if (key === 'take') await moods.before('takes')
+        if (key === 'settle') await moods.before('settles')
+        return call(...args)
+      }
+    },
+  })
+}

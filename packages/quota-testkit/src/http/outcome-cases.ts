@@ -1,0 +1,152 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import { type AnyStoreCase, withBothStores } from './both-stores.ts'
+import type { HttpCase } from './http-case.ts'
+import type { HttpReply, HttpRoute } from './scenario.ts'
+
+/** A route at `/x` that is charged 5 tokens, and one that is not metered. */
+export function saving(reply: HttpReply, settings?: HttpRoute['settings']): { routes: HttpRoute[] } {
+  const route: HttpRoute = { path: '/x', operation: 'save', reply }
+  return { routes: [settings === undefined ? route : { ...route, settings }, { path: '/free', reply: {} }] }
+}
+
+function staysCharged(name: string, status: number, reply: HttpReply): AnyStoreCase {
+  return {
+    name: `${name} stays charged`,
+    scenario: saving({ status, ...reply }),
+    async run(client) {
+      equal((await client.ask('/x')).status, status)
+      equal(await client.used(), 5)
+    },
+  }
+}
+
+function givesBack(name: string, status: number, reply: HttpReply): AnyStoreCase {
+  return {
+    name: `${name} gets its tokens back before the answer arrives`,
+    scenario: saving({ status, ...reply }),
+    async run(client) {
+      equal((await client.ask('/x')).status, status)
+      equal(await client.used(), 0)
+    },
+  }
+}
+
+const json = { headers: { 'content-type': 'application/json' }, body: '{"done":true}' }
+
+/** Settled by the status of the response, whichever way it is written. */
+export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
+  staysCharged('JSON', 200, json),
+  staysCharged('an empty 204', 204, {}),
+  staysCharged('a redirect', 302, { headers: { location: '/elsewhere' } }),
+  staysCharged('a 304', 304, {}),
+  staysCharged('a stream', 200, { chunks: ['a', 'b', 'c'] }),
+  staysCharged('a stream of events', 200, {
+    headers: { 'content-type': 'text/event-stream' },
+    chunks: ['data: 1\n\n', 'data: 2\n\n'],
+  }),
+  givesBack('JSON', 400, json),
+  givesBack('an empty answer', 404, {}),
+  givesBack('a stream', 500, { chunks: ['a', 'b', 'c'] }),
+  givesBack('an error thrown at once', 500, { fails: 'now' }),
+  givesBack('an error that comes later', 500, { fails: 'later' }),
+  {
+    name: 'what a handler answers arrives as it is, refused or not',
+    scenario: saving({ status: 409, headers: { 'x-kept': 'yes' }, body: 'taken' }),
+    async run(client) {
+      const { status, headers, body } = await client.ask('/x')
+      deepEqual([status, headers['x-kept'], body], [409, 'yes', 'taken'])
+    },
+  },
+  {
+    name: 'a stream of a failure arrives whole',
+    scenario: saving({
+      status: 500,
+      chunks: Array.from({ length: 500 }, (_, index) => `${index} ${'x'.repeat(300)}\n`),
+    }),
+    async run(client) {
+      const { status, body } = await client.ask('/x')
+      deepEqual([status, body?.split('\n').length, body?.slice(-8)], [500, 501, `${'x'.repeat(7)}\n`])
+    },
+  },
+  {
+    name: 'HEAD is metered as GET is',
+    scenario: saving({ body: 'body' }),
+    async run(client) {
+      const { status, body } = await client.ask('/x', { method: 'HEAD' })
+      deepEqual([status, body], [200, ''])
+      equal(await client.used(), 5)
+    },
+  },
+  {
+    name: 'HEAD of a failure gives the tokens back',
+    scenario: saving({ status: 404, body: 'body' }),
+    async run(client) {
+      const { status, body } = await client.ask('/x', { method: 'HEAD' })
+      deepEqual([status, body], [404, ''])
+      equal(await client.used(), 0)
+    },
+  },
+  {
+    name: 'OPTIONS is free',
+    scenario: saving({ body: 'body' }),
+    async run(client) {
+      await client.ask('/x', { method: 'OPTIONS' })
+      equal(await client.used(), 0)
+    },
+  },
+  {
+    name: 'a route without an operation is left alone, and a free one asks no store',
+    scenario: {
+      routes: [
+        { path: '/plain', reply: {} },
+        { path: '/free', operation: 'free', reply: {} },
+      ],
+    },
+    async run(client) {
+      equal((await client.anonymously('/plain')).status, 200)
+      equal((await client.ask('/free')).status, 200)
+      equal(await client.used(), 0)
+    },
+  },
+  {
+    name: 'two engines on one request charge both, and give back both',
+    scenario: {
+      routes: [
+        { path: '/ok', operation: 'save', second: { operation: 'save', settings: { cost: 3 } }, reply: {} },
+        { path: '/bad', operation: 'save', second: { operation: 'save' }, reply: { status: 400 } },
+      ],
+    },
+    async run(client) {
+      await client.ask('/bad')
+      deepEqual(await client.usedOfBoth(), [0, 0])
+      await client.ask('/ok')
+      deepEqual(await client.usedOfBoth(), [5, 3])
+    },
+  },
+  {
+    name: 'a second engine that refuses gives back what the first has taken',
+    scenario: { routes: [{ path: '/x', operation: 'save', second: { operation: 'huge' }, reply: {} }] },
+    async run(client) {
+      equal((await client.ask('/x')).status, 429)
+      deepEqual(await client.usedOfBoth(), [0, 0])
+      equal((await client.log()).worked, 0)
+    },
+  },
+  {
+    name: '60 requests at once never get more than the limit, and failures leave it untouched',
+    scenario: {
+      routes: [
+        { path: '/fail', operation: 'save', settings: { cost: 1 }, reply: { status: 500 } },
+        { path: '/work', operation: 'save', settings: { cost: 1 }, reply: {} },
+      ],
+    },
+    async run(client) {
+      await Promise.all(Array.from({ length: 30 }, () => client.ask('/fail')))
+      equal(await client.used(), 0)
+      const answers = await Promise.all(Array.from({ length: 60 }, () => client.ask('/work')))
+      equal(answers.filter(({ status }) => status === 200).length, 10)
+      equal(answers.filter(({ status }) => status === 429).length, 50)
+      equal(await client.used(), 10)
+    },
+  },
+])

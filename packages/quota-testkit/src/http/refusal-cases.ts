@@ -1,0 +1,145 @@
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { type AnyStoreCase, withBothStores } from './both-stores.ts'
+import type { HttpAnswer, HttpClient } from './client.ts'
+import type { HttpCase } from './http-case.ts'
+import { saving } from './outcome-cases.ts'
+import type { HttpSettings } from './scenario.ts'
+
+function json({ body }: HttpAnswer): { readonly msg?: string; readonly [key: string]: unknown } {
+  return JSON.parse(body ?? 'null') as { msg?: string }
+}
+
+/** A user who has nothing left. */
+async function refused(client: HttpClient, headers: Record<string, string> = {}): Promise<HttpAnswer> {
+  await client.ask('/x')
+  await client.ask('/x')
+  return client.ask('/x', { headers })
+}
+
+function refusing(settings: HttpSettings = {}): AnyStoreCase['scenario'] {
+  return { ...saving({ body: 'done' }), settings }
+}
+
+const HOUR_LATER = '2026-08-06T15:06:26.000Z'
+
+function languageCase(accepted: string | undefined, beginning: string): AnyStoreCase {
+  return {
+    name: `Accept-Language ${accepted ?? 'left out'} is answered with ${beginning}`,
+    scenario: refusing(),
+    async run(client) {
+      const headers = accepted === undefined ? {} : { 'accept-language': accepted }
+      equal(json(await refused(client, headers)).msg?.startsWith(beginning), true)
+    },
+  }
+}
+
+/** What callers are told who may not go on. */
+export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
+  {
+    name: '429 with body and fields; no handler is reached, nothing is charged',
+    scenario: refusing({ supportForumUrl: 'https://forum.example/quota' }),
+    async run(client) {
+      const answer = await refused(client)
+      const { status, headers } = answer
+      equal(status, 429)
+      equal((await client.log()).worked, 2)
+      equal(await client.used(), 10)
+      deepEqual(
+        [headers['retry-after'], headers['x-quota-reset'], headers['cache-control'], headers.ratelimit],
+        ['3600', HOUR_LATER, 'no-store', undefined],
+      )
+      match(headers['content-type'] ?? '', /^application\/json/)
+      deepEqual(json(answer), {
+        error: 'quota_exceeded',
+        msg: 'Reached Personal 1-Hour Quota Limit for Write requests. You may continue after 2026-08-06 23:06:26 Beijing Time (UTC+8). For a higher quota, ask at https://forum.example/quota.',
+        retryAfterSeconds: 3600,
+        quota: {
+          scope: 'Personal',
+          category: 'write',
+          window: '1h',
+          limit: 10,
+          used: 10,
+          requested: 5,
+          resetAt: HOUR_LATER,
+          retryAtBeijing: '2026-08-06 23:06:26',
+          timeZone: 'Asia/Shanghai',
+        },
+      })
+    },
+  },
+  {
+    name: 'a HEAD that is refused has the fields and no body',
+    scenario: refusing(),
+    async run(client) {
+      await refused(client)
+      const { status, headers, body } = await client.ask('/x', { method: 'HEAD' })
+      deepEqual([status, headers['retry-after'], body], [429, '3600', ''])
+    },
+  },
+  {
+    name: 'another time zone',
+    scenario: refusing({ timeZone: 'Europe/Berlin' }),
+    async run(client) {
+      const { msg, quota } = json(await refused(client)) as { msg: string; quota: Record<string, unknown> }
+      deepEqual(
+        [quota.retryAt, quota.timeZone, quota.retryAtBeijing],
+        ['2026-08-06 17:06:26', 'Europe/Berlin', undefined],
+      )
+      match(msg, /after 2026-08-06 17:06:26 \(Europe\/Berlin\)\./)
+    },
+  },
+  languageCase(undefined, 'Reached'),
+  languageCase('zh-Hans-CN,en;q=0.5', '已达到'),
+  languageCase('en;q=0.5, zh-Hans;q=0.8', '已达到'),
+  languageCase('en-GB,en;q=0.9,zh;q=0.8', 'Reached'),
+  {
+    name: 'a language that the application fixed',
+    scenario: refusing({ locale: 'zh-CN' }),
+    async run(client) {
+      match(json(await refused(client, { 'accept-language': 'en' })).msg ?? '', /^已达到/)
+    },
+  },
+  {
+    name: 'a cost above the limit is told to be hopeless',
+    scenario: { routes: [{ path: '/x', operation: 'huge', reply: {} }] },
+    async run(client) {
+      match(json(await client.ask('/x')).msg ?? '', /waiting will not help/)
+    },
+  },
+  {
+    name: 'nobody: 401 with a challenge, and nothing is charged',
+    scenario: refusing(),
+    async run(client) {
+      const answer = await client.anonymously('/x')
+      const { status, headers } = answer
+      deepEqual([status, headers['www-authenticate'], headers['cache-control']], [401, 'Bearer', 'no-store'])
+      deepEqual(json(answer), { error: 'unauthorized', msg: 'Credentials are needed for this request.' })
+      equal((await client.log()).worked, 0)
+    },
+  },
+  {
+    name: 'nobody: a challenge and a text of the application',
+    scenario: refusing({ wwwAuthenticate: 'Basic realm="api"', messages: { en: { unauthorized: 'Who are you?' } } }),
+    async run(client) {
+      const answer = await client.anonymously('/x')
+      deepEqual([answer.headers['www-authenticate'], json(answer).msg], ['Basic realm="api"', 'Who are you?'])
+    },
+  },
+  {
+    name: 'nobody: left alone with anonymous: skip',
+    scenario: saving({}, { anonymous: 'skip' }),
+    async run(client) {
+      equal((await client.anonymously('/x')).status, 200)
+      equal((await client.log()).worked, 1)
+    },
+  },
+  {
+    name: 'nobody: metered by the address with anonymous: ip',
+    scenario: saving({}, { anonymous: 'ip' }),
+    needs: 'address',
+    async run(client) {
+      equal((await client.anonymously('/x')).status, 200)
+      equal(await client.used('ip:127.0.0.1'), 5)
+    },
+  },
+])

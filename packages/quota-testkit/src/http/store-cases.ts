@@ -1,0 +1,129 @@
+import { deepEqual, equal, match } from 'node:assert/strict'
+import type { HttpCase } from './http-case.ts'
+import { saving } from './outcome-cases.ts'
+import type { HttpScenario } from './scenario.ts'
+
+const scenario: HttpScenario = {
+  store: 'later',
+  routes: [
+    ...saving({ body: 'done' }).routes,
+    { path: '/bad', operation: 'save', reply: { status: 400, body: 'bad' } },
+  ],
+}
+
+/** Stores that are slow, away, and back in between. */
+export const HTTP_STORE_CASES: readonly HttpCase[] = [
+  {
+    name: 'a store that is away is a 503, never a 429, until it is back',
+    scenario,
+    async run(client) {
+      await client.tell('store?takes=away')
+      const { status, headers, body } = await client.ask('/x', { headers: { 'accept-language': 'zh-CN' } })
+      equal(status, 503)
+      deepEqual([headers['retry-after'], headers['cache-control']], ['5', 'no-store'])
+      deepEqual(JSON.parse(body ?? ''), {
+        error: 'quota_unavailable',
+        msg: '配额服务暂时不可用，请稍后重试。',
+        retryAfterSeconds: 5,
+      })
+      equal((await client.log()).worked, 0)
+      await client.tell('store?takes=here')
+      equal((await client.ask('/x')).status, 200)
+    },
+  },
+  {
+    name: 'a store that is slow to decide is waited for, and nothing is done before',
+    needs: 'waiting',
+    scenario,
+    async run(client) {
+      await client.tell('store?takes=held')
+      const answer = client.ask('/x')
+      equal((await client.ask('/free')).status, 200)
+      equal((await client.log()).worked, 1)
+      await client.tell('let-go')
+      equal((await answer).status, 200)
+      equal(await client.used(), 5)
+    },
+  },
+  {
+    name: 'a failure is held back until its tokens are back',
+    needs: 'waiting',
+    scenario,
+    async run(client) {
+      await client.tell('store?settles=held')
+      let arrived = false
+      const answer = client.ask('/bad').finally(() => {
+        arrived = true
+      })
+      // Whole other requests go through in the meantime; the held one has sent nothing.
+      for (let i = 0; i < 3; i++) equal((await client.ask('/free')).status, 200)
+      equal(arrived, false)
+      await client.tell('let-go')
+      deepEqual([(await answer).status, (await answer).body], [400, 'bad'])
+      equal(await client.used(), 0)
+    },
+  },
+  {
+    name: 'nothing of a stream that fails leaves before its tokens are back',
+    scenario: {
+      store: 'later',
+      routes: [...saving({ status: 502, chunks: ['a', 'b'], waits: { for: 'gate', in: 'middle' } }).routes],
+    },
+    needs: 'waiting',
+    async run(client) {
+      await client.tell('store?settles=held')
+      const socket = await client.send('/x', ['Connection: close'])
+      let arrived = ''
+      const ended = new Promise((resolve) =>
+        socket.on('data', (data) => (arrived += String(data))).once('end', resolve),
+      )
+      for (let i = 0; i < 3; i++) equal((await client.ask('/free')).status, 200)
+      equal(arrived, '')
+      await client.tell('let-go')
+      await client.tell('open')
+      await ended
+      match(arrived, /^HTTP\/1.1 502/)
+      equal(await client.used(), 0)
+    },
+  },
+  {
+    name: 'a success waits for no store',
+    scenario,
+    async run(client) {
+      await client.tell('store?settles=held')
+      equal((await client.ask('/x')).status, 200)
+    },
+  },
+  {
+    name: 'a failure goes out when the store is lost, charged, and the logger is told',
+    scenario,
+    async run(client) {
+      await client.tell('store?settles=away')
+      deepEqual([(await client.ask('/bad')).status, (await client.log()).errors], [400, ['quota_unavailable']])
+      await client.tell('store?settles=here')
+      equal(await client.used(), 5)
+    },
+  },
+  {
+    name: 'a stream that gives tokens back at its end is held at its end',
+    needs: 'waiting',
+    scenario: {
+      store: 'later',
+      routes: [
+        ...saving({ chunks: ['a', 'b'], settles: { commit: 2 }, settlesIn: 'middle' }, { settle: 'end' }).routes,
+      ],
+    },
+    async run(client) {
+      await client.tell('store?settles=held')
+      let arrived = false
+      const answer = client.ask('/x').finally(() => {
+        arrived = true
+      })
+      for (let i = 0; i < 3; i++) equal((await client.ask('/free')).status, 200)
+      equal(arrived, false)
+      await client.tell('let-go')
+      equal((await answer).body, 'ab')
+      equal(await client.used(), 2)
+    },
+  },
+]

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { layerKey, type QuotaStore, type StoreSchema, type TakeReply, windowIdentity } from '@scoregw/quota/store'
+import { ModelWindows } from '../model/model-windows.ts'
+import type { CaseContext } from './harness.ts'
+import { Probe, type ProbeOptions } from './probe.ts'
+
+/** A subject with a key for every layer that an edit brings. */
+export const SUBJECT: Readonly<Record<string, string>> = { personal: 'u', team: 't' }
+
+type Names = Pick<ProbeOptions, 'subject' | 'id' | 'limits'> & { readonly category?: string }
+
+/** An admission, for the refund that may follow. */
+export interface Taken {
+  readonly reply: TakeReply
+  readonly category: string
+  readonly options: Names
+}
+
+/** Tells how a case has its counters open: those of all policies from the start, or each anew whenever it acts. */
+export type Manner = 'at once' | 'one after the other'
+
+/** Several policies at work on one store, and what has to become of their counters, by nothing but names. */
+export class Parties {
+  readonly #context: CaseContext
+  readonly #windows: ModelWindows
+  readonly #probes = new Map<StoreSchema, Probe>()
+  readonly #stores = new Map<StoreSchema, QuotaStore>()
+
+  /** With `at once` the first schema is at work on the store and the others on its peer. */
+  constructor(context: CaseContext, manner: Manner, ...schemas: StoreSchema[]) {
+    this.#context = context
+    this.#windows = new ModelWindows(context.clock)
+    for (const [index, schema] of schemas.entries()) {
+      const store = index === 0 || manner === 'one after the other' ? context.store : context.peer
+      this.#stores.set(schema, store)
+      if (manner === 'at once') this.#probes.set(schema, new Probe(store, schema, 99))
+    }
+  }
+
+  async take(schema: StoreSchema, cost: number, options: Names = {}): Promise<Taken> {
+    const { category = 'read' } = options
+    const reply = await this.probe(schema).admitted(cost, this.#options(schema, options))
+    if (cost > 0) {
+      for (const [name, lengthMs] of this.#names(schema, options)) this.#windows.charge(name, lengthMs, cost)
+    }
+    await this.compare(options.subject)
+    return { reply, category, options }
+  }
+
+  /** Refused with nothing to spare in what the schema knows, admitted with room for one token. */
+  async fill(schema: StoreSchema, options: Names = {}): Promise<void> {
+    const limits = this.#names(schema, options).map(([name]) => this.#windows.look(name)?.used ?? 0)
+    await this.probe(schema).refused(1, this.#options(schema, { ...options, limits }))
+    await this.compare(options.subject)
+    await this.take(schema, 1, { ...options, limits: limits.map((limit) => limit + 1) })
+  }
+
+  async cancel(schema: StoreSchema, { reply, options }: Taken, giveBack: number): Promise<void> {
+    await this.probe(schema).cancel(reply, giveBack, this.#options(schema, options))
+    for (const [at, [name]] of this.#names(schema, options).entries()) {
+      this.#windows.refund(name, reply.states[2 * at] ?? -1, giveBack)
+    }
+    await this.compare(options.subject)
+  }
+
+  async reset(schema: StoreSchema, options: Names = {}): Promise<void> {
+    await this.probe(schema).reset(this.#options(schema, options))
+    for (const [name] of this.#names(schema, options)) this.#windows.close(name)
+    await this.compare(options.subject)
+  }
+
+  async advance(ms: number, subject?: Names['subject']): Promise<void> {
+    await this.#context.advance(ms)
+    await this.compare(subject)
+  }
+
+  /** What every schema sees of every category has to be what is known of its counters. */
+  async compare(subject: Names['subject'] = SUBJECT): Promise<void> {
+    for (const schema of this.#stores.keys()) {
+      for (const category of schema.categories) {
+        const seen = await this.probe(schema).states(this.#options(schema, { subject, category }))
+        const expected: number[] = this.#names(schema, { subject, category }).flatMap(([name]) => {
+          const { startedAt, used } = this.#windows.look(name) ?? { startedAt: -1, used: 0 }
+          return [startedAt, used]
+        })
+        assert.deepEqual(seen, expected, `${category} under ${JSON.stringify(schema.windows)}`)
+      }
+    }
+  }
+
+  probe(schema: StoreSchema): Probe {
+    const store = this.#stores.get(schema) ?? this.#context.store
+    return this.#probes.get(schema) ?? new Probe(store, schema, 99)
+  }
+
+  #options({ categories }: StoreSchema, { subject = SUBJECT, category = 'read', ...rest }: Names): ProbeOptions {
+    return { ...rest, subject, category: categories.indexOf(category) }
+  }
+
+  /** The counters of a request by name, in the order of a state, with the lengths of their windows. */
+  #names({ layers, windows }: StoreSchema, { subject = SUBJECT, category = 'read' }: Names): [string, number][] {
+    return layers.flatMap((layer) =>
+      windows.map((window): [string, number] => [
+        JSON.stringify([layer.name, category, layerKey(layer, subject), windowIdentity(window)]),
+        window.lengthMs,
+      ]),
+    )
+  }
+}

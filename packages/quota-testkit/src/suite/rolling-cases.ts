@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import type { StoreSchema } from '@scoregw/quota/store'
+import { withWindows } from './edits.ts'
+import type { CaseContext, ConformanceCase, RowName } from './harness.ts'
+import { Parties } from './parties.ts'
+import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
+
+const MINUTE_MS = 60_000
+
+/** One layer with windows of some lengths. */
+function lasting(...lengthsMs: number[]): StoreSchema {
+  return withWindows(
+    ONE_WINDOW,
+    lengthsMs.map((lengthMs) => ({ label: `${lengthMs / MINUTE_MS}m`, lengthMs })),
+  )
+}
+
+const SHORT = lasting(MINUTE_MS)
+const LONG = lasting(30 * DAY_MS)
+const BOTH = lasting(MINUTE_MS, 30 * DAY_MS)
+const ROW: RowName = { layer: 'personal', category: 'read', key: 'u' }
+
+/** What a policy writes that does not know the long window. */
+const WRITES: Readonly<Record<string, (parties: Parties) => Promise<unknown>>> = {
+  'a charge': (parties) => parties.take(SHORT, 1),
+  'a refund': async (parties) => parties.cancel(SHORT, await parties.take(SHORT, 2), 1),
+  'a reset': (parties) => parties.reset(SHORT),
+}
+
+/** A row has to be there for as long as the longest window in it, whoever wrote last. */
+async function isKept({ keptForMs }: CaseContext, endsInMs: number): Promise<void> {
+  const ms = await keptForMs(ROW)
+  assert.ok(ms >= endsInMs, `kept for ${ms} ms, and needed for ${endsInMs}`)
+}
+
+const LIFE_CASES: readonly ConformanceCase[] = Object.entries(WRITES).flatMap(([write, run]) =>
+  [BOTH, LONG].map((other): ConformanceCase => {
+    const shape = other === BOTH ? 'a longer window beside its own' : 'a longer window alone'
+    return {
+      name: `${write} by a policy without it does not shorten the life of ${shape}`,
+      async run(context) {
+        const parties = new Parties(context, 'at once', other, SHORT)
+        await parties.take(other, 3)
+        await parties.advance(DAY_MS)
+        await run(parties)
+        await parties.advance(29 * DAY_MS - 1)
+        await parties.take(other, 1)
+        await parties.advance(1)
+        await parties.take(other, 1)
+      },
+    }
+  }),
+)
+
+const EXPIRY_CASE: ConformanceCase = {
+  name: 'the time for which a row is kept is never shortened, and lengthened by whoever needs more',
+  needs: 'expiry',
+  async run(context) {
+    for (const write of Object.values(WRITES)) {
+      const parties = new Parties(context, 'at once', BOTH, SHORT)
+      await parties.take(BOTH, 3)
+      await isKept(context, 30 * DAY_MS)
+      await parties.advance(1_000)
+      await write(parties)
+      await isKept(context, 30 * DAY_MS - 1_000)
+      await parties.reset(BOTH)
+      await parties.advance(31 * DAY_MS)
+      await write(parties)
+      await parties.take(BOTH, 1)
+      await isKept(context, 30 * DAY_MS)
+      await parties.advance(31 * DAY_MS)
+    }
+  },
+  async without({ store, advance }) {
+    const probe = new Probe(store, BOTH, 10)
+    const { now } = await probe.admitted(3)
+    await advance(30 * DAY_MS - 1)
+    assert.deepEqual(await probe.states(), [-1, 0, now, 3])
+  },
+}
+
+const HOURS = lasting(60 * MINUTE_MS, 300 * MINUTE_MS)
+const SHORTER = lasting(MINUTE_MS, 60 * MINUTE_MS, 300 * MINUTE_MS)
+const LONGER = lasting(60 * MINUTE_MS, 300 * MINUTE_MS, DAY_MS)
+const APART = lasting(MINUTE_MS, 300 * MINUTE_MS)
+
+/** Each policy closes what it knows while the other goes on, also in the same millisecond. */
+async function closesEach(context: CaseContext, one: StoreSchema, other: StoreSchema): Promise<void> {
+  const parties = new Parties(context, 'at once', one, other)
+  const first = await parties.take(one, 4)
+  const second = await parties.take(other, 4)
+  for (const [closing, going] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    await parties.reset(closing)
+    await parties.take(going, 1)
+    await parties.reset(closing)
+    await parties.reset(going)
+    await parties.take(closing, 2)
+    await parties.take(going, 1)
+    await parties.cancel(one, first, 4)
+    await parties.cancel(other, second, 4)
+  }
+  await parties.advance(MINUTE_MS)
+  await parties.take(other, 2)
+  await parties.take(one, 2)
+  await parties.reset(one)
+  await parties.advance(HOUR_MS)
+  await parties.take(other, 1)
+  await parties.fill(one)
+}
+
+const CLOSING: readonly (readonly [name: string, one: StoreSchema, other: StoreSchema])[] = [
+  ['one has a shorter window', HOURS, SHORTER],
+  ['one has a longer window', HOURS, LONGER],
+  ['each has a first window of its own', HOURS, APART],
+  ['they have nothing in common', HOURS, lasting(DAY_MS)],
+]
+
+const CLOSING_CASES: readonly ConformanceCase[] = CLOSING.map(([name, one, other]) => ({
+  name: `windows that one policy closed are not opened by the other's writes: ${name}`,
+  run: (context) => closesEach(context, one, other),
+}))
+
+/** Promises about rows that several policies write. */
+export const ROLLING_CASES: readonly ConformanceCase[] = [
+  ...LIFE_CASES,
+  EXPIRY_CASE,
+  ...CLOSING_CASES,
+  {
+    name: 'four policies in turns, and back to the first: nothing is lost',
+    async run(context) {
+      const schemas = [HOURS, SHORTER, APART, LONGER, HOURS]
+      const parties = new Parties(context, 'one after the other', ...schemas)
+      for (const [turn, schema] of [...schemas, ...schemas].entries()) {
+        const taken = await parties.take(schema, turn + 1)
+        await parties.advance(20 * MINUTE_MS)
+        await parties.cancel(schema, taken, 1)
+      }
+    },
+  },
+  {
+    name: 'two policies at the same time never admit more than the limit in what both know',
+    async run({ store, peer }) {
+      const [one, other] = [new Probe(store, SHORTER, 30), new Probe(peer, LONGER, 30)]
+      const same = new Probe(store, LONGER, 30)
+      const replies = await Promise.all(Array.from({ length: 90 }, (_, n) => [one, other, same][n % 3]?.take(1)))
+      assert.equal(replies.filter((reply) => reply?.outcome === 'admitted').length, 30)
+      assert.deepEqual((await one.used()).slice(1), [30, 30])
+      assert.deepEqual((await other.used()).slice(0, 2), [30, 30])
+    },
+  },
+  {
+    name: 'of two policies with two limits for one window the larger is the most that both admit',
+    async run({ store, peer }) {
+      const [low, high] = [new Probe(store, SHORTER, 10), new Probe(peer, HOURS, 20)]
+      let admitted = 0
+      for (let call = 0; call < 60; call++) {
+        const { outcome } = await (call % 3 === 0 ? high : low).take(1)
+        if (outcome === 'admitted') admitted++
+      }
+      assert.equal(admitted, 20)
+      assert.deepEqual(await high.used(), [20, 20])
+    },
+  },
+  {
+    name: 'names that differ in their parts are different counters',
+    async run({ store }) {
+      const names = ['a', 'a-b', 'a_b', 'b', 'b-c', 'b_c', 'c', 'A']
+      const probes = names.map((name) => {
+        const layers = [
+          { name, shared: false },
+          { name: `${name}-s`, shared: true },
+        ]
+        return new Probe(store, { ...ONE_WINDOW, categories: names, layers }, 1_000)
+      })
+      for (const [index, probe] of probes.entries()) {
+        for (const [category] of names.entries()) await probe.admitted(1 + index + 10 * category, { category })
+      }
+      for (const [index, probe] of probes.entries()) {
+        for (const [category] of names.entries()) {
+          const tokens = 1 + index + 10 * category
+          assert.deepEqual(await probe.used({ category }), [tokens, tokens], `${names[index]} ${names[category]}`)
+        }
+      }
+    },
+  },
+  {
+    name: 'a layer that becomes shared counts anew, and what was its subjects own stays',
+    async run({ store }) {
+      const own = new Probe(store, ONE_WINDOW, 10)
+      const shared = [
+        { name: 'personal', shared: true },
+        { name: 'user', shared: false },
+      ]
+      const all = new Probe(store, { ...ONE_WINDOW, layers: shared }, 10)
+      await own.admitted(3)
+      await all.admitted(2)
+      assert.deepEqual(await own.used(), [3])
+      assert.deepEqual(await all.used({ subject: 'v' }), [2, 0])
+    },
+  },
+  {
+    name: 'a look by one policy changes nothing for another',
+    async run({ store, peer, advance }) {
+      const [one, other] = [new Probe(store, SIX_WINDOWS, 10), new Probe(peer, { ...SIX_WINDOWS, ...APART }, 10)]
+      const { states } = await one.admitted(4)
+      for (let look = 0; look < 3; look++) {
+        await advance(1_000)
+        assert.deepEqual(await other.used(), [0, 0])
+        await other.refused(11)
+      }
+      assert.deepEqual(await one.states(), [...states])
+    },
+  },
+]

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { createQuota, defaultPolicy, type Quota, type SettingsStore } from '@scoregw/quota'
+import type { SettingsChange } from '@scoregw/quota/store'
+import { soon } from './hearing.ts'
+import type { SettingsCase, SettingsContext } from './settings-harness.ts'
+import { FIRST, isAboutSettings, isStored, nothingIsStored, SECOND, subjectWritten, written } from './settings-probe.ts'
+
+const USER = ['personal', 'u'] as const
+
+/** What both processes hear, until the returned function is called. */
+function listening({ store, peer }: SettingsContext) {
+  const heard: SettingsChange[][] = [[], []]
+  const stops = [store, peer].map((each, index) => each.watch((change) => heard[index]?.push(change)))
+  return {
+    clear: () => {
+      for (const list of heard) list.length = 0
+    },
+    all: (is: (change: SettingsChange) => boolean) => heard.every((list) => list.some(is)),
+    stop: () => {
+      for (const stop of stops) stop()
+    },
+  }
+}
+
+/** What a store has to do whose data stays: revisions that nobody was given are refused, and nothing is lost. */
+async function keeps({ store, peer }: SettingsContext): Promise<void> {
+  const first = await written(store, FIRST)
+  const second = await written(peer, SECOND)
+  assert.equal((await store.write(FIRST, { ifRevision: first.revision })).written, false)
+  await isStored(store, SECOND, second)
+}
+
+/** Whether mode `lenient` is in force. */
+async function isLenient(quota: Quota): Promise<boolean> {
+  return (await quota.status('u')).windows.read?.[0]?.limit === 180
+}
+
+function engineOn(settingsStore: SettingsStore): Quota {
+  return createQuota({ policy: defaultPolicy(), settingsStore })
+}
+
+/** Promises about stores that lose what they had, and about processes that die in the middle. */
+export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
+  {
+    name: 'settings: data that was lost is nothing stored, and everybody hears of it within a second',
+    needs: 'loss',
+    async run(context) {
+      const { store, peer, loseData } = context
+      const before = await written(store, FIRST)
+      await subjectWritten(store, USER, FIRST)
+      const listeners = listening(context)
+      await written(peer, SECOND)
+      await soon('the change is heard of', () => listeners.all(isAboutSettings))
+      listeners.clear()
+      await loseData()
+      await soon('the loss is heard of', () => listeners.all(isAboutSettings))
+      for (const each of [store, peer]) await nothingIsStored(each)
+      assert.equal((await store.write(SECOND, { ifRevision: before.revision })).written, false)
+      listeners.clear()
+      const after = await written(peer, SECOND, { ifRevision: '' })
+      await soon('the first write after it is heard of', () => listeners.all(isAboutSettings))
+      assert.equal(after.version, 1)
+      for (const each of [store, peer]) await isStored(each, SECOND, after)
+      listeners.stop()
+    },
+    without: keeps,
+  },
+  {
+    name: 'settings: an old tab cannot write over what came after a loss, though the versions are the same',
+    needs: 'loss',
+    async run({ store, peer, loseData }) {
+      const before = await written(store, FIRST)
+      await loseData()
+      const after = await written(peer, SECOND)
+      assert.deepEqual([before.version, after.version], [1, 1])
+      assert.notEqual(before.revision, after.revision)
+      assert.deepEqual(await store.write(FIRST, { ifRevision: before.revision }), { ...after, written: false })
+      await isStored(store, SECOND, after)
+    },
+    without: keeps,
+  },
+  {
+    name: 'settings: an older state that is put back is followed, and everybody hears of it within a second',
+    needs: 'backup',
+    async run(context) {
+      const { store, peer, backup, restore } = context
+      const old = await written(store, FIRST)
+      await subjectWritten(store, USER, FIRST)
+      await backup()
+      const listeners = listening(context)
+      const lost = await written(peer, SECOND)
+      await soon('the change is heard of', () => listeners.all(isAboutSettings))
+      listeners.clear()
+      await restore()
+      await soon('the older state is heard of', () => listeners.all(isAboutSettings))
+      for (const each of [store, peer]) await isStored(each, FIRST, old)
+      assert.equal((await store.write(SECOND, { ifRevision: lost.revision })).written, false)
+      const next = await written(peer, SECOND, { ifRevision: old.revision })
+      assert.equal(next.version, lost.version)
+      assert.notEqual(next.revision, lost.revision)
+      assert.deepEqual((await peer.readSubject(...USER))?.document, FIRST)
+      listeners.stop()
+    },
+    without: keeps,
+  },
+  {
+    name: 'settings: engines follow what is stored within a second, also when it is lost or put back',
+    needs: 'backup',
+    async run({ store, peer, capabilities, backup, restore, loseData }) {
+      const engines = [engineOn(store), engineOn(peer)] as const
+      await Promise.all(engines.map((quota) => quota.ready()))
+      const follow = (what: string, lenient: boolean): Promise<void> =>
+        soon(what, async () => (await Promise.all(engines.map(isLenient))).every((is) => is === lenient))
+      await engines[0].settings.update({ mode: 'lenient' })
+      await follow('a change', true)
+      await backup()
+      await engines[1].settings.update({ mode: 'normal' })
+      await follow('the next change', false)
+      await restore()
+      await follow('an older state', true)
+      if (capabilities.includes('loss')) {
+        await loseData()
+        await follow('the policy alone', false)
+        await engines[0].settings.update({ mode: 'lenient' })
+        await follow('the first change after it', true)
+      }
+    },
+    async without({ store, peer }) {
+      const engines = [engineOn(store), engineOn(peer)] as const
+      await engines[1].ready()
+      await engines[0].settings.update({ mode: 'lenient' })
+      for (const quota of engines) await soon('a change is followed', () => isLenient(quota))
+    },
+  },
+  {
+    name: 'settings: a write whose process died before it told anybody is heard of within a second',
+    needs: 'announcer',
+    async run({ store, peer, killAnnouncer, announced }) {
+      const first = await written(store, FIRST)
+      assert.equal(await announced(), first.revision)
+      const heard: SettingsChange[] = []
+      const stop = peer.watch((change) => heard.push(change))
+      await killAnnouncer()
+      await Promise.resolve(store.write(SECOND, {})).catch(() => undefined)
+      await soon('the write is heard of', () => heard.some(isAboutSettings))
+      const stored = await peer.read()
+      assert.deepEqual(stored?.document, SECOND)
+      await peer.reannounce?.(stored?.revision ?? '', await announced())
+      assert.equal(await announced(), stored?.revision, 'the counters know what is stored')
+      stop()
+    },
+    async without({ store }) {
+      assert.equal(store.reannounce, undefined, 'a store that announces nothing has nothing to announce again')
+    },
+  },
+  {
+    name: 'settings: an announcement is repeated only over the one that was seen',
+    needs: 'announcer',
+    async run({ store, peer, announced, capabilities, loseData }) {
+      const [first, second] = [await written(store, FIRST), await written(peer, SECOND)]
+      await store.reannounce?.(first.revision, first.revision)
+      assert.equal(await announced(), second.revision, 'somebody announced another one meanwhile')
+      await store.reannounce?.(first.revision, '')
+      assert.equal(await announced(), second.revision, 'there is an announcement')
+      await store.reannounce?.(first.revision, second.revision)
+      assert.equal(await announced(), first.revision, 'no revision is higher than another')
+      await peer.reannounce?.(second.revision, first.revision)
+      assert.equal(await announced(), second.revision)
+      if (!capabilities.includes('loss')) return
+      await loseData()
+      assert.equal(await announced(), '')
+      await store.reannounce?.(first.revision, second.revision)
+      assert.equal(await announced(), '', 'what was seen is gone')
+      await store.reannounce?.(first.revision, '')
+      assert.equal(await announced(), first.revision)
+    },
+    async without({ store }) {
+      assert.equal(store.reannounce, undefined)
+    },
+  },
+]

@@ -1,0 +1,196 @@
+import type { Clock } from '@scoregw/quota'
+import { QuotaError } from '@scoregw/quota'
+import {
+  type AsyncStore,
+  CLOSED,
+  fits,
+  type ResetRequest,
+  type SettleRequest,
+  type StoreSchema,
+  type Subject,
+  type TakeReply,
+  type TakeRequest,
+} from '@scoregw/quota/store'
+import { type Cell, MapCounters, mapStore } from './map-store.ts'
+import type { Mutant } from './mutant.ts'
+
+/** Counters that write the texts of subjects in a way of their own. */
+function rekeyed(encode: (text: string) => string): typeof MapCounters {
+  return class extends MapCounters {
+    override cells(subject: Subject, category: number, layers: readonly number[]): Cell[] {
+      const encoded =
+        typeof subject === 'string'
+          ? encode(subject)
+          : Object.fromEntries(Object.entries(subject).map(([layer, key]) => [layer, encode(key)]))
+      return super.cells(encoded, category, layers)
+    }
+  }
+}
+
+/** Counters that settle something else than they are asked to. */
+function settling(change: (request: SettleRequest, counters: MapCounters) => SettleRequest): typeof MapCounters {
+  return class extends MapCounters {
+    override settle(request: SettleRequest): void {
+      super.settle(change(request, this))
+    }
+  }
+}
+
+function cellsOf(counters: MapCounters, { subject, category, layers }: SettleRequest): Cell[] {
+  return counters.cells(subject, category, layers)
+}
+
+class EvictsTheOldest extends MapCounters {
+  override decide(request: TakeRequest, now: number): TakeReply {
+    const reply = super.decide(request, now)
+    const { cells, schema } = this.data
+    for (const key of cells.keys()) {
+      if (cells.size <= 3 * schema.windows.length * schema.layers.length) break
+      cells.delete(key)
+    }
+    return reply
+  }
+}
+
+class FullTooLate extends MapCounters {
+  override cell(names: readonly unknown[], window: StoreSchema['windows'][number]): Cell {
+    const before = this.data.cells.size
+    const cell = super.cell(names, window)
+    if (this.data.cells.size > before && before >= 4) throw new QuotaError('store_full', 'no room')
+    return cell
+  }
+}
+
+/** Reads, waits, and writes: another request comes in between. */
+function notAtomic(clock: Clock): AsyncStore {
+  const store = mapStore(clock)
+  return {
+    sync: false,
+    open(schema) {
+      const counters = store.open(schema) as MapCounters
+      return {
+        async take(request) {
+          const { subject, category, quotas, cost } = request
+          const cells = counters.cells(subject, category, quotas.layers)
+          const now = clock.now()
+          const free = cells.every(([pair, lengthsMs], at) => fits(pair, 0, lengthsMs, quotas.limits, at, cost, now))
+          await Promise.resolve()
+          const limits = quotas.limits.map((limit) => (free ? Number.POSITIVE_INFINITY : limit))
+          return counters.take({ ...request, quotas: { ...quotas, limits } })
+        },
+        read: async (request) => counters.read(request),
+        settle: async (request) => counters.settle(request),
+        reset: async (request) => counters.reset(request),
+      }
+    },
+  }
+}
+
+/** Stores that are wrong in one way each about refunds, resets, subjects and room. */
+export const COUNTER_MUTANTS: readonly Mutant[] = [
+  {
+    fault: 'a refund goes into whatever window is there',
+    Counters: settling((request, counters) => ({
+      ...request,
+      states: cellsOf(counters, request).flatMap(([pair]) => pair),
+    })),
+  },
+  {
+    fault: 'a refund reopens a window that a reset closed',
+    Counters: settling((request, counters) => {
+      for (const [at, [pair]] of cellsOf(counters, request).entries()) {
+        if (pair[1] === CLOSED && pair[0] === request.states[2 * at]) pair[1] = 0
+      }
+      return request
+    }),
+  },
+  {
+    fault: 'used falls below zero',
+    unseenByHistories: true,
+    Counters: class extends MapCounters {
+      override settle(request: SettleRequest): void {
+        const cells = cellsOf(this, request)
+        const before = cells.map(([pair]) => Number(pair[1]))
+        super.settle(request)
+        for (const [at, [pair]] of cells.entries()) {
+          if (pair[1] === 0) pair[1] = Number(before[at]) - request.giveBack
+        }
+      }
+    },
+  },
+  { fault: 'nothing is ever given back', Counters: settling((request) => ({ ...request, giveBack: 0 })) },
+  {
+    fault: 'a commit gives everything back',
+    Counters: settling((request) => ({ ...request, giveBack: request.as === 'committed' ? 1_000 : request.giveBack })),
+  },
+  {
+    fault: 'a reset closes all categories',
+    Counters: class extends MapCounters {
+      override reset(request: ResetRequest): void {
+        super.reset({ ...request, categories: this.data.schema.categories.map((_, index) => index) })
+      }
+    },
+  },
+  {
+    fault: 'a reset does nothing',
+    Counters: class extends MapCounters {
+      override reset(): void {
+        this.data.clock.now()
+      }
+    },
+  },
+  {
+    fault: 'categories share their counters',
+    Counters: class extends MapCounters {
+      override cells(subject: Subject, _: number, layers: readonly number[]): Cell[] {
+        return super.cells(subject, 0, layers)
+      }
+    },
+  },
+  {
+    fault: 'the shared layer is counted for each subject',
+    Counters: class extends MapCounters {
+      #subject: Subject = ''
+
+      override cells(subject: Subject, category: number, layers: readonly number[]): Cell[] {
+        this.#subject = subject
+        return super.cells(subject, category, layers)
+      }
+
+      override cell(names: readonly unknown[], window: StoreSchema['windows'][number]): Cell {
+        return super.cell([...names, this.#subject], window)
+      }
+    },
+  },
+  { fault: 'live counters are evicted', Counters: EvictsTheOldest },
+  {
+    fault: 'store_full comes after a part was kept',
+    Counters: FullTooLate,
+    capabilities: ['ids', 'sync', 'bounded', 'regroup'],
+    unseenByHistories: true,
+  },
+  {
+    fault: 'unlimited room where a bound was promised',
+    capabilities: ['ids', 'sync', 'bounded', 'regroup'],
+    unseenByHistories: true,
+  },
+  {
+    fault: 'texts that differ in lone surrogates are one',
+    Counters: rekeyed((text) => Buffer.from(text).toString()),
+    unseenByHistories: true,
+  },
+  { fault: 'texts end at a NUL', Counters: rekeyed((text) => text.split('\u0000')[0] ?? ''), unseenByHistories: true },
+  { fault: 'texts are normalized', Counters: rekeyed((text) => text.normalize()), unseenByHistories: true },
+  {
+    fault: 'texts are cut at 255 characters',
+    Counters: rekeyed((text) => text.slice(0, 255)),
+    unseenByHistories: true,
+  },
+  { fault: 'texts lose their spaces', Counters: rekeyed((text) => text.trim()), unseenByHistories: true },
+  {
+    fault: 'look and charge are two steps',
+    make: notAtomic,
+    capabilities: ['ids', 'clock-steps', 'regroup'],
+    unseenByHistories: true,
+  },
+]

@@ -1,0 +1,175 @@
+import {
+  CLOSED,
+  type LayerSchema,
+  type ResetRequest,
+  type StoreSchema,
+  type Subject,
+  type TakeReply,
+  type TakeRequest,
+} from '@scoregw/quota/store'
+import { type Cell, MapCounters } from './map-store.ts'
+import type { Mutant } from './mutant.ts'
+
+/** When rows end that live as long as the windows of whoever wrote last, by their first cells. */
+const ends = new WeakMap<Cell, number>()
+
+type WindowSchema = StoreSchema['windows'][number]
+
+/** Counters that recognise a window by something else than its identity. */
+function recognising(
+  identity: (names: readonly unknown[], window: WindowSchema, schema: StoreSchema) => unknown[],
+): typeof MapCounters {
+  return class extends MapCounters {
+    override cell(names: readonly unknown[], window: WindowSchema): Cell {
+      const key = JSON.stringify(identity(names, window, this.data.schema))
+      const cell: Cell = this.data.cells.get(key) ?? [[CLOSED, CLOSED], [window.lengthMs]]
+      this.data.cells.set(key, cell)
+      return cell
+    }
+  }
+}
+
+/** The cells of the same layer, category and subject, also those that the schema does not know. */
+function rowOf({ data }: MapCounters, names: readonly unknown[]): Cell[] {
+  const prefix = JSON.stringify(names).slice(0, -1)
+  return [...data.cells].filter(([key]) => key.startsWith(`${prefix},`)).map(([, cell]) => cell)
+}
+
+function namesOf({ data: { schema } }: MapCounters, layer: LayerSchema, category: number, subject: Subject): unknown[] {
+  const key = typeof subject === 'string' ? subject : subject[layer.name]
+  return [layer.name, schema.categories[category], layer.shared ? '' : key]
+}
+
+/** All the rows that a request is about, whole. */
+function rows(counters: MapCounters, subject: Subject, category: number, layers: readonly number[]): Cell[][] {
+  return layers.flatMap((index) => {
+    const layer = counters.data.schema.layers[index]
+    return layer === undefined ? [] : [rowOf(counters, namesOf(counters, layer, category, subject))]
+  })
+}
+
+/** Stores that are wrong in one way each about what several policies have in common. */
+export const NAME_MUTANTS: readonly Mutant[] = [
+  {
+    fault: 'a window is recognised by its label alone',
+    Counters: recognising((names, { label }) => [...names, label]),
+  },
+  {
+    fault: 'a window is recognised by its length alone',
+    Counters: recognising((names, { lengthMs }) => [...names, lengthMs]),
+  },
+  {
+    fault: 'a window is recognised by its place in the row',
+    Counters: recognising((names, { label }, { windows }) => [
+      ...names,
+      windows.findIndex((each) => each.label === label),
+    ]),
+  },
+  {
+    fault: 'another list of windows is another row',
+    Counters: recognising((names, { label, lengthMs }, { windows }) => [...names, label, lengthMs, windows]),
+  },
+  {
+    fault: 'a category is recognised by its place',
+    Counters: class extends MapCounters {
+      override cells(subject: Subject, category: number, layers: readonly number[]): Cell[] {
+        const { schema } = this.data
+        const places = { ...schema, categories: schema.categories.map((_, index) => String(index)) }
+        return new MapCounters({ ...this.data, schema: places }).cells(subject, category, layers)
+      }
+    },
+  },
+  {
+    fault: 'a layer is recognised by its place',
+    Counters: recognising(([layer, ...names], { label, lengthMs }, { layers }) => [
+      layers.findIndex(({ name }) => name === layer),
+      ...names,
+      label,
+      lengthMs,
+    ]),
+  },
+  {
+    fault: 'names are glued together',
+    unseenByHistories: true,
+    Counters: recognising((names, { label, lengthMs }) => [[...names, label, lengthMs].join('-')]),
+  },
+  {
+    fault: 'counters begin anew with every schema that is opened',
+    Counters: class extends MapCounters {
+      constructor(data: MapCounters['data']) {
+        super(data)
+        data.cells.clear()
+      }
+    },
+  },
+  {
+    fault: 'what a policy does not know is dropped when it writes',
+    Counters: class extends MapCounters {
+      override decide(request: TakeRequest, now: number): TakeReply {
+        const known = new Set(this.cells(request.subject, request.category, request.quotas.layers))
+        const reply = super.decide(request, now)
+        if (reply.outcome !== 'admitted') return reply
+        for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {
+          for (const cell of row) if (!known.has(cell)) cell[0].splice(0, 2, CLOSED, CLOSED)
+        }
+        return reply
+      }
+    },
+  },
+  {
+    fault: 'a row ends with the windows of whoever wrote last',
+    Counters: class extends MapCounters {
+      override decide(request: TakeRequest, now: number): TakeReply {
+        for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {
+          const end = ends.get(row[0] ?? [[], []])
+          if (end !== undefined && now >= end) for (const [pair] of row) pair.splice(0, 2, CLOSED, CLOSED)
+        }
+        const reply = super.decide(request, now)
+        const longest = Math.max(...this.data.schema.windows.map(({ lengthMs }) => lengthMs))
+        for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {
+          if (row[0] !== undefined) ends.set(row[0], now + longest)
+        }
+        return reply
+      }
+    },
+  },
+  {
+    fault: 'a reset closes what the policy does not know',
+    Counters: class extends MapCounters {
+      override reset(request: ResetRequest): void {
+        super.reset(request)
+        for (const category of request.categories) {
+          for (const [pair] of rows(this, request.subject, category, request.layers).flat()) pair[1] = CLOSED
+        }
+      }
+    },
+  },
+  {
+    fault: 'a reset stops where the first window is closed',
+    Counters: class extends MapCounters {
+      override reset(request: ResetRequest): void {
+        for (const category of request.categories) {
+          for (const layer of request.layers) {
+            const [first] = this.cells(request.subject, category, [layer])
+            if (first?.[0][1] !== CLOSED) super.reset({ ...request, categories: [category], layers: [layer] })
+          }
+        }
+      }
+    },
+  },
+  {
+    fault: 'a charge takes it from the first window whether all are open',
+    unseenByHistories: true,
+    Counters: class extends MapCounters {
+      override decide(request: TakeRequest, now: number): TakeReply {
+        const width = this.data.schema.windows.length
+        const cells = this.cells(request.subject, request.category, request.quotas.layers)
+        for (const [at, [pair]] of cells.entries()) {
+          const first = cells[at - (at % width)]?.[0] ?? []
+          if (first[1] !== CLOSED && pair[1] === CLOSED && Number(pair[0]) >= 0) pair[1] = 0
+        }
+        return super.decide(request, now)
+      }
+    },
+  },
+]

@@ -1,0 +1,27 @@
+/**
+ * Mode `adaptive`: the law that moves its factor, what it looks at, and the ticker that applies it.
+ *
+ * @module
+ */
+export { ADAPTIVE_DEFAULTS, type AdaptiveConstants, adaptiveConstants } from './adaptive/constants.ts'
+export { adaptiveCounts } from './adaptive/counts.ts'
+export { adaptiveLaw, initialFactor } from './adaptive/law.ts'
+export type { AdaptiveTickerOptions } from './adaptive/options.ts'
+export { type AdaptiveTick, type AdaptiveTicker, adaptiveTicker } from './adaptive/ticker.ts'
+export { type MemoryFactor, memoryFactor } from './memory/memory-factor.ts'
+export { type MemoryOutcomes, memoryOutcomes } from './memory/memory-outcomes.ts'
+export type { AdaptiveCounts, FactorReason, FactorReasonCode, FactorState } from './store/factor-state.ts'
+export type { FactorStore, VersionedFactor } from './store/factor-store.ts'
+export {
+  type CallOutcome,
+  type OutcomeRecorder,
+  type OutcomeRecorderOptions,
+  outcomeRecorder,
+} from './store/outcome-recorder.ts'
+export {
+  type MinuteOutcomes,
+  OUTCOME_COLUMNS,
+  OUTCOMES_KEPT_MINUTES,
+  type OutcomeColumn,
+  type OutcomeStore,
+} from './store/outcome-store.ts'

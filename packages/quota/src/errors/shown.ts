@@ -1,0 +1,38 @@
+/** Longest text from outside that a message shows. */
+const MAX_SHOWN = 40
+
+/** A text of `most` characters at the most; what is left out is marked. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text
+  // Half a character at the end would be no text.
+  return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+/** A name from outside on one line. */
+export function plain(name: string, most: number = MAX_SHOWN): string {
+  return cut(name, most).replace(/[\p{Cc}\u2028\u2029]/gu, '?')
+}
+
+/** A value as a message shows it: numbers and short texts as they are, anything else by its kind. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return `"${plain(value)}"`
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value)
+  if (typeof value === 'bigint') return `${plain(String(value))}n`
+  return kindOf(value)
+}
+
+/** What a value is, without its content: options may hold what no log should. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'function') return isClass(value) ? 'a class, not an instance' : 'a function, not called'
+  if (typeof value !== 'object') return `a ${typeof value}`
+  if (typeof (value as { then?: unknown }).then === 'function') return 'a promise: await it first'
+  const name: unknown = value.constructor?.name
+  return typeof name !== 'string' || name === '' || name === 'Object' ? 'an object' : `an instance of ${plain(name)}`
+}
+
+function isClass(value: object): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(value))
+}

@@ -1,0 +1,301 @@
+import type { Decision } from '../decision/decision.ts'
+import type { QuotaRequest } from '../engine/requests.ts'
+import { QuotaError } from '../errors/quota-error.ts'
+import { refusedOptions } from '../options/options-parser.ts'
+import type { Subject } from '../store/schema.ts'
+import { type HttpAdapter, type HttpRequest, PLAIN, PLAIN_OPTIONS } from './adapter.ts'
+import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
+import { Exchange } from './exchange.ts'
+import { ipSubject } from './ip-subject.ts'
+import { preferredLocale } from './languages.ts'
+import type { Locale } from './messages.ts'
+import { type Held, MeteredRequest } from './metered-request.ts'
+import type { HttpMeterOptions, MaybeAsync, RequestQuota } from './options.ts'
+import { type ParsedOptions, parseOptions } from './parse-options.ts'
+import { Warnings } from './warnings.ts'
+
+/** The request is not metered. */
+export interface PassedRequest {
+  readonly kind: 'pass'
+}
+
+/** What of a meter's options its requests need to the end. */
+export type AdmittedOptions = Pick<ParsedOptions<never>, 'quota' | 'logger'>
+
+/**
+ * A request that goes on. Whoever writes its response calls {@link headersFor} and {@link settle} before the head
+ * leaves, and, where `exchange.settlesAtEnd`, {@link end} before the last byte does.
+ */
+export class AdmittedRequest implements RequestQuota {
+  readonly kind = 'metered'
+  /** What its handler may use. */
+  readonly quota: MeteredRequest
+  /** Everything that meters this request. */
+  readonly exchange: Exchange
+  /** Options of the meter that admitted it. */
+  readonly options: AdmittedOptions
+
+  constructor(quota: MeteredRequest, exchange: Exchange, options: AdmittedOptions) {
+    this.quota = quota
+    this.exchange = exchange
+    this.options = options
+  }
+
+  get decision(): Decision {
+    return this.quota.decision
+  }
+
+  /** Header fields of a response with this status. */
+  headersFor(status: number): Readonly<Record<string, string>> {
+    return this.exchange.headersFor(status, false, () => undefined)
+  }
+
+  /** Settles by the status: below 400 the charge stays. Resolves when the head may leave; never rejects. */
+  async settle(status: number): Promise<void> {
+    await this.exchange.settle(status, false)
+  }
+
+  /** Settles what the end of the response settles. Resolves when the last byte may leave; never rejects. */
+  async end(): Promise<void> {
+    await this.exchange.end()
+  }
+
+  commit(actual?: number): Promise<void> {
+    return this.quota.commit(actual)
+  }
+
+  cancel(): Promise<void> {
+    return this.quota.cancel()
+  }
+}
+
+/** What becomes of a request: it goes on as it is, it is answered, or it goes on metered. */
+export type Admission = PassedRequest | QuotaAnswer | AdmittedRequest
+
+const PASS: PassedRequest = { kind: 'pass' }
+
+/** What an engine said, and the tokens it holds. */
+interface Taken {
+  readonly decision: Decision
+  readonly held: Held | undefined
+}
+
+/** The calls of an engine whose stores answer at once. */
+interface SyncCalls {
+  consumeSync(request: QuotaRequest): Decision
+  reserveSync(request: QuotaRequest): Held & { readonly decision?: Decision | undefined }
+}
+
+const ROUTE_OPTIONS = ['subject', 'cost', 'settle', 'skip', 'anonymous']
+
+/** Meters HTTP requests under one set of options. */
+export class HttpMeter<Request> {
+  readonly options: ParsedOptions<Request>
+  readonly warnings: Warnings
+  readonly #given: HttpMeterOptions<Request>
+  readonly #adapter: HttpAdapter<Request>
+  readonly #ownLayers: readonly string[]
+  /** There if stores answer at once. */
+  readonly #now: SyncCalls | undefined
+
+  constructor(given: HttpMeterOptions<Request>, adapter: HttpAdapter<Request>, warnings?: Warnings) {
+    const options = parseOptions<Request>(given, adapter)
+    this.options = options
+    this.#given = given
+    this.#adapter = adapter
+    this.warnings = warnings ?? new Warnings(options.logger, options.validate)
+    this.#ownLayers = options.quota.policy.layers.filter(({ shared }) => !shared).map(({ name }) => name)
+    this.#now = options.quota.sync ? (options.quota as unknown as SyncCalls) : undefined
+  }
+
+  /**
+   * The meter of one route, all of whose requests are one operation.
+   *
+   * @param overrides what this route does in its own way
+   * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault
+   */
+  operation(name: string, overrides: object = {}): HttpMeter<Request> {
+    const { operations } = this.options.quota.policy
+    if (!Object.hasOwn(operations, name)) {
+      const known = Object.keys(operations).join(', ')
+      throw new QuotaError('unknown_operation', `unknown operation "${name}"; the policy has ${known}`)
+    }
+    const allowed = [...ROUTE_OPTIONS, ...(this.#adapter.ownOfRoutes ?? [])]
+    const strangers = Object.keys(overrides).filter((key) => !allowed.includes(key))
+    if (strangers.length > 0) {
+      const message = `not an option of one route; those are ${allowed.join(', ')}`
+      throw refusedOptions(
+        this.#adapter.name,
+        strangers.map((path) => ({ path, message })),
+      )
+    }
+    return new HttpMeter({ ...this.#given, ...overrides, operation: () => name }, this.#adapter, this.warnings)
+  }
+
+  /**
+   * Decides what becomes of a request: now where everything it needs is there at once, else later.
+   *
+   * @throws {QuotaError} `unknown_operation`, `invalid_cost`, `invalid_subject`, and what functions of the options throw
+   */
+  admit(request: Request): Admission | Promise<Admission> {
+    // A preflight is the browser's question, not the user's request.
+    if (this.#adapter.method(request) === 'OPTIONS') return PASS
+    const { skip } = this.options
+    if (skip === undefined) return this.#identify(request)
+    return chain(skip(request), (skipped) => (skipped ? PASS : this.#identify(request)))
+  }
+
+  #identify(request: Request): Admission | Promise<Admission> {
+    const operation = this.#operationOf(request)
+    if (operation === undefined || this.#isMetered(request)) return PASS
+    const given = this.options.subject(request)
+    // Most subjects are there at once, and a string: nothing is made for what comes later.
+    if (typeof given === 'string') return this.#price(request, operation, given)
+    return chain(given, (late) => this.#knowing(request, operation, late))
+  }
+
+  #knowing(request: Request, operation: string, given: Subject | null | undefined): Admission | Promise<Admission> {
+    const subject = given ?? this.#anonymous(request)
+    if (subject === undefined) {
+      return this.options.anonymous === 'skip' ? PASS : unauthorized(this.#locale(request), this.options)
+    }
+    if (typeof subject !== 'string' && typeof subject !== 'object') {
+      const message = `subject() gave a ${typeof subject} for "${operation}": make it a string, as in String(user.id)`
+      this.warnings.tell('subject_not_text', message)
+    }
+    return this.#price(request, operation, subject)
+  }
+
+  #price(request: Request, operation: string, subject: Subject): Admission | Promise<Admission> {
+    const { cost } = this.options
+    const tokens = typeof cost === 'function' ? cost(request) : cost
+    if (typeof tokens !== 'object') return this.#charge(request, { subject, operation, cost: tokens })
+    return chain(tokens, (late) => this.#charge(request, { subject, operation, cost: late }))
+  }
+
+  #charge(request: Request, asked: QuotaRequest): Admission | Promise<Admission> {
+    if (this.#now === undefined) {
+      return this.#takeLater(request, asked).then(
+        (taken) => this.#goOn(request, taken),
+        (error: unknown) => this.#failed(request, error),
+      )
+    }
+    let taken: Taken
+    try {
+      taken = this.#takeNow(this.#now, asked)
+    } catch (error) {
+      return this.#failed(request, error)
+    }
+    return this.#goOn(request, taken)
+  }
+
+  #takeNow(engine: SyncCalls, asked: QuotaRequest): Taken {
+    if (this.options.settle === 'charge-first') return uncancellable(engine.consumeSync(asked))
+    return takenOf(engine.reserveSync(asked))
+  }
+
+  async #takeLater(request: Request, asked: QuotaRequest): Promise<Taken> {
+    const { quota, settle } = this.options
+    const signal = this.#adapter.signal?.(request)
+    const given = signal === undefined ? asked : { ...asked, signal }
+    return settle === 'charge-first' ? uncancellable(await quota.consume(given)) : takenOf(await quota.reserve(given))
+  }
+
+  #goOn(request: Request, { decision, held }: Taken): Admission {
+    const { options } = this
+    const { settle, logger } = options
+    const standardHeaders = options.standardHeaders !== false
+    const quota = new MeteredRequest({ engine: options.quota, decision, held, settle, standardHeaders, logger })
+    const exchange = Exchange.of(this.#carrier(request))
+    exchange.add(quota)
+    if (decision.allowed) return new AdmittedRequest(quota, exchange, options)
+    return exceeded(quota, decision, this.#locale(request), options)
+  }
+
+  #failed(request: Request, error: unknown): QuotaAnswer {
+    if (!(error instanceof QuotaError) || error.code !== 'quota_unavailable') throw error
+    return unavailable(error, this.#locale(request), this.options)
+  }
+
+  #operationOf(request: Request): string | undefined {
+    const { operation } = this.options
+    if (operation !== undefined) return operation(request)
+    const message = 'is missing: without operation(request) only single routes are metered, by operation(name)'
+    throw refusedOptions(this.#adapter.name, [{ path: 'operation', message }])
+  }
+
+  /** Whether this engine has decided about the request already: one request is one decision. */
+  #isMetered(request: Request): boolean {
+    if (Exchange.find(this.#carrier(request))?.isMeteredBy(this.options.quota) !== true) return false
+    const message = `a ${this.#adapter.method(request)} meets this engine's meter twice; it is charged the first time only`
+    this.warnings.tell('mounted_twice', message)
+    return true
+  }
+
+  #carrier(request: Request): object {
+    return this.#adapter.carrier === undefined ? (request as object) : this.#adapter.carrier(request)
+  }
+
+  /** The subject of a request that has none, if it is metered by its address. */
+  #anonymous(request: Request): Subject | undefined {
+    const { anonymous, address, ipv6Subnet } = this.options
+    if (anonymous !== 'ip') return undefined
+    const fault = address === undefined ? this.#adapter.proxyFault?.(request) : undefined
+    if (fault !== undefined) this.warnings.tell(fault.code, fault.message)
+    const subject = ipSubject((address ?? this.#adapter.address)?.(request), ipv6Subnet)
+    if (subject === undefined || this.#ownLayers.length === 1) return subject
+    return Object.fromEntries(this.#ownLayers.map((layer) => [layer, subject]))
+  }
+
+  #locale(request: Request): Locale {
+    const { locale } = this.options
+    if (locale === undefined) return preferredLocale(this.#adapter.languages(request))
+    return typeof locale === 'function' ? locale(request) : locale
+  }
+}
+
+/** Options of a meter of plain values. */
+export type PlainMeterOptions<Operation extends string = string> = Omit<
+  HttpMeterOptions<HttpRequest<Operation>, Operation>,
+  'subject' | 'operation' | 'cost'
+>
+
+/**
+ * Makes a meter for HTTP requests: of a framework whose requests an adapter reads, or of plain values.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ * @example
+ * const meter = httpMeter({ quota })
+ * const admission = await meter.admit({ method: 'POST', operation: 'write', subject: 'u42' })
+ */
+export function httpMeter<Operation extends string>(
+  options: PlainMeterOptions<Operation>,
+): HttpMeter<HttpRequest<Operation>>
+export function httpMeter<Request, Operation extends string>(
+  options: HttpMeterOptions<Request, Operation>,
+  adapter: HttpAdapter<Request>,
+): HttpMeter<Request>
+export function httpMeter(options: object, adapter?: HttpAdapter<never>): HttpMeter<never> {
+  if (adapter !== undefined) return new HttpMeter(options as HttpMeterOptions<never>, adapter)
+  const given = { ...options, ...PLAIN_OPTIONS } as unknown as HttpMeterOptions<HttpRequest>
+  return new HttpMeter(given, PLAIN) as unknown as HttpMeter<never>
+}
+
+function takenOf(reservation: Held & { readonly decision?: Decision | undefined }): Taken {
+  // Without an id a reservation is held or refused, so that it always has its decision.
+  const decision = reservation.decision as Decision
+  return { decision, held: decision.allowed ? reservation : undefined }
+}
+
+function uncancellable(decision: Decision): Taken {
+  return { decision, held: undefined }
+}
+
+/** Goes on with a value: at once if it is here, else when it arrives. */
+function chain<T, U>(value: MaybeAsync<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return isPromiseLike(value) ? Promise.resolve(value).then(next) : next(value)
+}
+
+function isPromiseLike<T>(value: MaybeAsync<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}

@@ -1,0 +1,21 @@
+/** What is used of Node's `ServerResponse`: whatever derives from it fits. */
+export interface NodeResponse {
+  statusCode: number
+  readonly headersSent: boolean
+  readonly destroyed: boolean
+  getHeader(name: string): number | string | readonly string[] | undefined
+  setHeader(name: string, value: string | number): unknown
+  hasHeader(name: string): boolean
+  writeHead(status: number): unknown
+  write(chunk: string): boolean
+  end(): unknown
+  flushHeaders(): void
+  destroy(): unknown
+  emit(event: 'drain'): boolean
+}
+
+/** What is used of Node's `IncomingMessage`. */
+export interface NodeRequest {
+  readonly method?: string | undefined
+  readonly socket: { readonly writable: boolean }
+}

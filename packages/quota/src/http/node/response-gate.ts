@@ -1,0 +1,144 @@
+import type { NodeResponse } from './node-response.ts'
+
+type Write = (...args: unknown[]) => boolean
+type End = (...args: unknown[]) => unknown
+
+/** What a gate asks and tells. */
+export interface GateOwner {
+  /** Whether a head with this status will have to wait. */
+  holdsBack(status: number): boolean
+  /** The response is about to end; answers what that has to wait for. */
+  ending(): Promise<unknown> | undefined
+  /** A held call threw when it was made at last; the response is broken off. */
+  failed(error: unknown): void
+}
+
+/**
+ * Holds the bytes of a response back while something that must come first is under way. The head is fixed at once, as
+ * without a gate; calls that would send bytes are queued and made in order afterwards. Writers are told to wait for
+ * `drain`, as they are by a slow client.
+ */
+export class ResponseGate {
+  readonly #res: NodeResponse
+  readonly #isHead: boolean
+  readonly #owner: GateOwner
+  #queue: (() => boolean)[] | undefined
+  /** What is waited for at once. */
+  #holds = 0
+  #owesDrain = false
+  #ended = false
+
+  constructor(res: NodeResponse, method: string | undefined, owner: GateOwner) {
+    this.#res = res
+    this.#isHead = method === 'HEAD'
+    this.#owner = owner
+    this.#guardWrite(res.write as Write)
+    this.#guardEnd(res.end as End)
+    this.#guardFlush(res.flushHeaders)
+  }
+
+  /** Holds back what is sent from now on, until a promise settles. */
+  hold(until: Promise<unknown>): void {
+    this.#queue ??= []
+    this.#holds++
+    const release = (): void => {
+      if (--this.#holds === 0) this.#release()
+    }
+    until.then(release, release)
+  }
+
+  #guardWrite(write: Write): void {
+    const res = this.#res
+    res.write = ((...args: unknown[]): boolean => {
+      // What is no chunk throws at once, as it does without a gate.
+      if (!isChunk(args[0])) return write.apply(res, args)
+      this.#fixHead(undefined)
+      if (this.#queue === undefined) return write.apply(res, args)
+      this.#queue.push(() => write.apply(res, args))
+      this.#owesDrain = true
+      return false
+    }) as NodeResponse['write']
+  }
+
+  #guardEnd(end: End): void {
+    const res = this.#res
+    res.end = ((...args: unknown[]): unknown => {
+      const chunk = typeof args[0] === 'function' ? undefined : (args[0] ?? undefined)
+      if (chunk !== undefined && !isChunk(chunk)) return end.apply(res, args)
+      this.#fixHead(byteLength(chunk, args[1]))
+      const ending = this.#ended ? undefined : this.#owner.ending()
+      if (ending !== undefined) this.hold(ending)
+      if (this.#queue === undefined) return end.apply(res, args)
+      this.#ended = true
+      this.#queue.push(() => {
+        end.apply(res, args)
+        return true
+      })
+      return res
+    }) as NodeResponse['end']
+  }
+
+  #guardFlush(flushHeaders: () => void): void {
+    const res = this.#res
+    res.flushHeaders = (): void => {
+      this.#fixHead(undefined)
+      if (this.#queue === undefined) {
+        flushHeaders.call(res)
+        return
+      }
+      this.#queue.push(() => {
+        flushHeaders.call(res)
+        return true
+      })
+    }
+  }
+
+  /**
+   * Writes the head that the call at hand would write, if it must wait: from then on it cannot change.
+   *
+   * @param bodyLength of a response that is ended by its first call; Node tells it by itself only within that call
+   */
+  #fixHead(bodyLength: number | undefined): void {
+    const res = this.#res
+    const status = res.statusCode
+    if (res.headersSent || !this.#owner.holdsBack(status)) return
+    if (bodyLength !== undefined && this.#needsLength(status)) res.setHeader('Content-Length', bodyLength)
+    res.writeHead(status)
+  }
+
+  #needsLength(status: number): boolean {
+    const res = this.#res
+    const bodyless = this.#isHead || status === 204 || status === 304
+    return !(
+      bodyless ||
+      res.hasHeader('Content-Length') ||
+      res.hasHeader('Transfer-Encoding') ||
+      res.hasHeader('Trailer')
+    )
+  }
+
+  #release(): void {
+    let flowing = true
+    try {
+      // The queue may grow while it is worked off; calls made meanwhile keep their place.
+      for (const call of this.#queue ?? []) flowing = call()
+    } catch (error) {
+      this.#res.destroy()
+      this.#owner.failed(error)
+    }
+    this.#queue = undefined
+    if (this.#owesDrain && flowing && !this.#ended) this.#res.emit('drain')
+    this.#owesDrain = false
+  }
+}
+
+function isChunk(chunk: unknown): chunk is string | Uint8Array {
+  return typeof chunk === 'string' || chunk instanceof Uint8Array
+}
+
+function byteLength(chunk: string | Uint8Array | undefined, encoding: unknown): number {
+  if (chunk === undefined) return 0
+  if (typeof chunk !== 'string') return chunk.byteLength
+  // A response of Node's is only ever there where Node's globals are.
+  return Buffer.byteLength(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+}

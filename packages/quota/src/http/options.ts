@@ -1,0 +1,116 @@
+import type { Decision } from '../decision/decision.ts'
+import type { Quota } from '../engine/quota.ts'
+import type { Subject } from '../store/schema.ts'
+import type { Locale, MessageTexts } from './messages.ts'
+import type { QuotaLogger, ValidateOption } from './warnings.ts'
+
+/** A value, or a promise of one. */
+export type MaybeAsync<T> = T | PromiseLike<T>
+
+/**
+ * Who is told how a request ends.
+ *
+ * - `outcome`: charged before the handler and given back when the response's status is 400 or above, both before its
+ *   head leaves.
+ * - `end`: the same, but a success is settled when its last byte leaves, so that the handler may still say what a stream
+ *   has cost.
+ * - `charge-first`: charged before the handler, never given back.
+ */
+export type SettleMode = 'outcome' | 'end' | 'charge-first'
+
+/** What happens to a request without a subject: 401, not metered, or metered by its network address. */
+export type AnonymousMode = 'reject' | 'skip' | 'ip'
+
+/** What one route may set for itself; `Request` is what the framework calls a request. */
+export interface RouteOptions<Request> {
+  /**
+   * Who asks: one string, or one key for each layer that is not shared. `undefined`, `null`: see {@link anonymous}.
+   * Never take it from what a client may freely write.
+   */
+  readonly subject: (request: Request) => MaybeAsync<Subject | null | undefined>
+  /**
+   * Tokens instead of the operation's price, a whole number, 0 or more; a function may look at the (parsed) body and
+   * answer `undefined` for the price.
+   * @default the operation's price
+   */
+  readonly cost?: number | ((request: Request) => MaybeAsync<number | undefined>) | undefined
+  /** @default 'outcome' */
+  readonly settle?: SettleMode | undefined
+  /**
+   * `true`: this request is not metered.
+   * @default none is skipped
+   */
+  readonly skip?: ((request: Request) => MaybeAsync<boolean>) | undefined
+  /** @default 'reject' */
+  readonly anonymous?: AnonymousMode | undefined
+}
+
+/** What every adapter takes; `Request` is what the framework calls a request. */
+export interface HttpMeterOptions<Request, Operation extends string = string> extends RouteOptions<Request> {
+  /** The engine that decides. */
+  readonly quota: Quota<Operation>
+  /** The operation a request is charged as; `undefined`: it is not metered. Needed to serve a whole app. */
+  readonly operation?: ((request: Request) => NoInfer<Operation> | undefined) | undefined
+  /**
+   * The network address of a caller, for `anonymous: 'ip'`; one that the caller cannot choose.
+   * @default what the framework says; where it says nothing that can be trusted, `anonymous: 'ip'` demands it
+   */
+  readonly address?: ((request: Request) => string | undefined) | undefined
+  /**
+   * Leading bits of an IPv6 address that are one caller, 1 to 128.
+   * @default 56
+   */
+  readonly ipv6Subnet?: number | undefined
+  /**
+   * `RateLimit` and `RateLimit-Policy` of that draft on every response of a metered request.
+   * @default false
+   */
+  readonly standardHeaders?: 'draft-10' | false | undefined
+  /**
+   * Which misconfigurations are looked for and told to the logger, each once: all, none, or all but those that are
+   * `false`.
+   * @default true
+   */
+  readonly validate?: ValidateOption | undefined
+  /**
+   * Who is told of misconfiguration and of tokens that could not be given back.
+   * @default the console
+   */
+  readonly logger?: QuotaLogger | undefined
+  /**
+   * Language of answers.
+   * @default by `Accept-Language`, English when it names none of ours
+   */
+  readonly locale?: Locale | ((request: Request) => Locale) | undefined
+  /** Where people ask for a higher quota; named in the text of a 429. */
+  readonly supportForumUrl?: string | undefined
+  /** Texts of the application's own, by locale. */
+  readonly messages?: MessageTexts | undefined
+  /**
+   * Zone of the local time that a 429 tells, an IANA name.
+   * @default 'Asia/Shanghai'
+   */
+  readonly timeZone?: string | undefined
+  /**
+   * The challenge of a 401, its field `WWW-Authenticate`.
+   * @default 'Bearer'
+   */
+  readonly wwwAuthenticate?: string | undefined
+}
+
+/** The quota of one request, as its handler sees it. */
+export interface RequestQuota {
+  /** What was decided before the handler. */
+  readonly decision: Decision
+  /**
+   * The work was done, whatever the response's status will be. Settles once; later calls do nothing.
+   *
+   * Errors reject, and the logger is told of them, so that a call nobody awaits loses nothing: `commit_above_reservation`
+   * and `invalid_cost` leave the request to be settled by its outcome; `quota_unavailable` leaves it charged.
+   *
+   * @param actual tokens it cost, at most those reserved; the rest goes back. Default: all of them
+   */
+  commit(actual?: number): Promise<void>
+  /** The work was not done: the tokens go back. Settles once; errors as of {@link commit}. */
+  cancel(): Promise<void>
+}

@@ -1,0 +1,137 @@
+import {
+  aFunction,
+  type Check,
+  type Checks,
+  group,
+  having,
+  oneOf,
+  optional,
+  textLike,
+  where,
+  wholeNumber,
+  withDefault,
+} from '../options/checks.ts'
+import { optionsParser } from '../options/options-parser.ts'
+import { BEIJING_TIME_ZONE } from '../time/beijing.ts'
+import { isTimeZone } from '../time/zoned.ts'
+import type { HttpAdapter } from './adapter.ts'
+import { DEFAULT_IPV6_SUBNET } from './ip-subject.ts'
+import { type AnswerTexts, LOCALES, type Locale, type MessageTexts } from './messages.ts'
+import type { HttpMeterOptions } from './options.ts'
+import { QUOTA_WARNING_CODES, type QuotaLogger, type ValidateOption } from './warnings.ts'
+
+type Defaulted =
+  | 'settle'
+  | 'anonymous'
+  | 'ipv6Subnet'
+  | 'standardHeaders'
+  | 'validate'
+  | 'logger'
+  | 'timeZone'
+  | 'wwwAuthenticate'
+
+/** Options after their check, defaults filled in. */
+export type ParsedOptions<Request> = Omit<HttpMeterOptions<Request>, Defaulted> & {
+  readonly [K in Defaulted]: NonNullable<HttpMeterOptions<Request>[K]>
+}
+
+/** What names of other libraries are here, beside those that the kit knows. */
+const WORDS: Readonly<Record<string, string>> = {
+  keyGenerator: 'who asks is subject(request)',
+  key: 'who asks is subject(request)',
+  message: 'messages are the texts of answers, by locale',
+  legacyHeaders: 'X-RateLimit headers are not sent; standardHeaders sends RateLimit',
+  allowList: 'skip(request) lets requests pass unmetered',
+  statusCode: 'a handler of your own answers in another way',
+  errorResponseBuilder: 'a handler of your own answers in another way',
+  skipSuccessfulRequests:
+    "a request that succeeded stays charged; its handler may call cancel() of the request's quota",
+  store: 'where counters live is the store of createQuota()',
+  trustProxy: 'which proxies are trusted is told to the framework',
+}
+
+function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Checks<ParsedOptions<Request>> {
+  const checks: Checks<ParsedOptions<never>> = {
+    quota: having(['reserve', 'consume'], 'an engine, as createQuota() makes it'),
+    subject: aFunction('a function of the request'),
+    operation: optional(aFunction('a function of the request')),
+    cost: optional(where(isCost, 'a whole number of tokens, 0 or more, or a function of the request')),
+    settle: withDefault(oneOf('outcome', 'end', 'charge-first'), 'outcome'),
+    skip: optional(aFunction('a function of the request')),
+    anonymous: withDefault(oneOf('reject', 'skip', 'ip'), 'reject'),
+    address: optional(aFunction('a function of the request')),
+    ipv6Subnet: withDefault(wholeNumber(1, 128, 'bits'), DEFAULT_IPV6_SUBNET),
+    standardHeaders: withDefault(oneOf<'draft-10' | false>('draft-10', false), false),
+    validate: withDefault(
+      where<ValidateOption>(isValidate, `true, false, or an object of ${QUOTA_WARNING_CODES.join(', ')}`),
+      true,
+    ),
+    logger: withDefault(having<QuotaLogger>(['warn', 'error'], 'a logger'), console satisfies QuotaLogger),
+    locale: optional(where(isLocale, `${LOCALES.join(', ')} or a function of the request`)),
+    supportForumUrl: optional(where((value) => typeof value === 'string' && URL.canParse(value), 'an address')),
+    messages: optional(messagesCheck()),
+    timeZone: withDefault(
+      where((value) => typeof value === 'string' && isTimeZone(value), 'a time zone, for example Europe/Berlin'),
+      BEIJING_TIME_ZONE,
+    ),
+    // What a field may hold; a line break would begin another field.
+    wwwAuthenticate: withDefault(textLike(/^[\x20-\x7e]+$/, 'a challenge, for example Bearer'), 'Bearer'),
+  }
+  return { ...checks, ...own } as unknown as Checks<ParsedOptions<Request>>
+}
+
+function isCost(value: unknown): boolean {
+  return typeof value === 'function' || (Number.isSafeInteger(value) && (value as number) >= 0)
+}
+
+function isLocale(value: unknown): boolean {
+  return typeof value === 'function' || LOCALES.includes(value as Locale)
+}
+
+function isTexts(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).every(([key, text]: readonly [string, unknown]) => {
+    const kind = key === 'exceeded' ? 'function' : 'string'
+    return TEXTS.includes(key) && (text === undefined || typeof text === kind)
+  })
+}
+
+const TEXTS = ['exceeded', 'unauthorized', 'unavailable']
+
+function messagesCheck(): Check<MessageTexts> {
+  const text = where<AnswerTexts>(isTexts, `a function, or an object of ${TEXTS.join(', ')}`)
+  return group(Object.fromEntries(LOCALES.map((locale) => [locale, optional(text)]))) as Check<MessageTexts>
+}
+
+function isValidate(value: unknown): boolean {
+  if (typeof value === 'boolean') return true
+  if (typeof value !== 'object' || value === null) return false
+  const codes: readonly string[] = QUOTA_WARNING_CODES
+  return Object.entries(value).every(([code, isOn]) => codes.includes(code) && typeof isOn === 'boolean')
+}
+
+/** Made once for each adapter, when its first options come. */
+const parsers = new WeakMap<object, (options: unknown) => object>()
+
+/** @throws {QuotaError} `invalid_options` naming the faults */
+export function parseOptions<Request>(options: unknown, adapter: HttpAdapter<Request>): ParsedOptions<Request> {
+  let parse = parsers.get(adapter)
+  if (parse === undefined) {
+    parse = parserOf(adapter)
+    parsers.set(adapter, parse)
+  }
+  return parse(options) as ParsedOptions<Request>
+}
+
+function parserOf<Request>({ name, own = () => ({}), address }: HttpAdapter<Request>): (options: unknown) => object {
+  return optionsParser<ParsedOptions<Request>>(name, () => checksOf(own()), {
+    words: WORDS,
+    between: (options) =>
+      options.anonymous !== 'ip' || options.address !== undefined || address !== undefined
+        ? []
+        : [{ path: 'address', message: NO_ADDRESS }],
+  })
+}
+
+const NO_ADDRESS = "missing: anonymous: 'ip' needs a function here that gives an address which the caller cannot choose"

@@ -1,0 +1,61 @@
+/** Misconfigurations that adapters find; each has a paragraph on the page of warnings. */
+export const QUOTA_WARNING_CODES = [
+  'created_in_handler',
+  'mounted_twice',
+  'property_taken',
+  'untrusted_forwarded_for',
+  'permissive_trust_proxy',
+  'subject_not_text',
+] as const
+export type QuotaWarningCode = (typeof QUOTA_WARNING_CODES)[number]
+
+/** Where each code is explained. */
+const DOCS = 'https://github.com/scoregw/quota/blob/main/docs/reference/warnings.md'
+
+/** A misconfiguration: told to the logger, never thrown. */
+export class QuotaWarning extends Error {
+  override readonly name: string = 'QuotaWarning'
+  readonly code: QuotaWarningCode
+  /** Address of the paragraph that explains `code`. */
+  readonly docs: string
+
+  constructor(code: QuotaWarningCode, message: string) {
+    const docs = `${DOCS}#${code}`
+    super(`${code}: ${message} (${docs})`)
+    this.code = code
+    this.docs = docs
+  }
+}
+
+/** Who is told of trouble; the console is one. */
+export interface QuotaLogger {
+  /** A misconfiguration; each code once for each meter. */
+  warn(warning: QuotaWarning): void
+  /** Tokens could not be settled: a `QuotaError`. The response goes out all the same. */
+  error(error: unknown): void
+}
+
+/** Which misconfigurations are looked for: all, none, or all but those that are `false`. */
+export type ValidateOption = boolean | Readonly<Partial<Record<QuotaWarningCode, boolean>>>
+
+/** Tells each misconfiguration once. */
+export class Warnings {
+  readonly #logger: QuotaLogger
+  readonly #validate: ValidateOption
+  readonly #told = new Set<QuotaWarningCode>()
+
+  constructor(logger: QuotaLogger, validate: ValidateOption) {
+    this.#logger = logger
+    this.#validate = validate
+  }
+
+  tell(code: QuotaWarningCode, message: string): void {
+    if (!this.#looksFor(code) || this.#told.has(code)) return
+    this.#told.add(code)
+    this.#logger.warn(new QuotaWarning(code, message))
+  }
+
+  #looksFor(code: QuotaWarningCode): boolean {
+    return typeof this.#validate === 'boolean' ? this.#validate : (this.#validate[code] ?? true)
+  }
+}

@@ -1,0 +1,155 @@
+import * as v from 'valibot'
+import { kindOf } from '../errors/shown.ts'
+import type { Clock } from '../time/clock.ts'
+import { expected, expectedKind, expectedText } from './expected.ts'
+import { unknownKey } from './names.ts'
+import { isObject, isPlain } from './objects.ts'
+
+/** What an option has to be: a schema of Valibot. Those below say what they expect and what they got. */
+export type Check<T> = v.GenericSchema<unknown, T>
+
+/** A value by a predicate; its error shows the value, so not for secrets. */
+export function where<T>(isRight: (value: unknown) => boolean, what: string): Check<T> {
+  return v.custom<T>(isRight, expected(what))
+}
+
+/**
+ * An object with these methods. Asked by its methods, as a program may hold two copies of a package.
+ * @param what for example `a logger`
+ */
+export function having<T>(methods: readonly string[], what: string): Check<T> {
+  return v.custom<T>(
+    (value) => lackOf(methods, value) === undefined,
+    ({ input }) => expectedText(what, input, (value) => kindWithout(lackOf(methods, value), value)),
+  )
+}
+
+/** The first of these methods that a value does not have. */
+function lackOf(methods: readonly string[], value: unknown): string | undefined {
+  const object = Object(value) as Readonly<Record<string, unknown>>
+  return methods.find((method) => typeof object[method] !== 'function')
+}
+
+function kindWithout(method: string | undefined, value: unknown): string {
+  const isPromise = typeof (value as { readonly then?: unknown } | null)?.then === 'function'
+  return typeof value === 'object' && value !== null && !isPromise
+    ? `${kindOf(value)} without ${method}()`
+    : kindOf(value)
+}
+
+/** An object by a predicate; its error says what kind of value it got, and shows none of it. */
+export function objectWhere<T>(isRight: (value: object) => boolean, what: string): Check<T> {
+  return v.custom<T>((value) => typeof value === 'object' && value !== null && isRight(value), expectedKind(what))
+}
+
+export function aFunction<T>(what = 'a function'): Check<T> {
+  return v.custom<T>((value) => typeof value === 'function', expectedKind(what))
+}
+
+export function aClock(): Check<Clock> {
+  return having<Clock>(['now'], 'a clock in epoch milliseconds')
+}
+
+/** A whole number in a range, both ends included. */
+export function wholeNumber(min: number, max: number, unit = ''): Check<number> {
+  const range = max === Number.MAX_SAFE_INTEGER ? `, ${min} or more` : ` from ${min} to ${max}`
+  const what = `a whole number${unit === '' ? '' : ` of ${unit}`}${range}`
+  return where((value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max, what)
+}
+
+export function oneOf<const T extends string | boolean>(...values: readonly T[]): Check<T> {
+  const what = values.map((value) => (typeof value === 'string' ? `"${value}"` : String(value))).join(' or ')
+  return where((value) => values.includes(value as T), what)
+}
+
+export function textLike(pattern: RegExp, what: string): Check<string> {
+  return where((value) => typeof value === 'string' && pattern.test(value), what)
+}
+
+/** An option that may be left out. */
+export function optional<T>(check: Check<T>): Check<T | undefined> {
+  return v.optional(check) as Check<T | undefined>
+}
+
+/** An option that is `value` when it is left out. */
+export function withDefault<T>(check: Check<T>, value: T): Check<T> {
+  // A function given as the default itself would be called for it.
+  return v.optional(check, (() => value) as never) as Check<T>
+}
+
+/** A list of `min` to `max` entries. */
+export function listOf<T>(check: Check<T>, min: number, max: number): Check<T[]> {
+  const count = v.rawCheck<T[]>(({ dataset: { value }, addIssue }) => {
+    if (!Array.isArray(value) || (value.length >= min && value.length <= max)) return
+    addIssue({ message: `expected ${min} to ${max} entries, got ${value.length}` })
+  })
+  return v.pipe(v.array(check, expectedKind('an array')) as Check<T[]>, count)
+}
+
+/** An object with any keys and the same check for each. */
+export function tableOf<T>(check: Check<T>, what: string): Check<Record<string, T>> {
+  return tableBy(() => undefined, check, what)
+}
+
+/** The same where not every key will do: `wrongKey` says what is wrong with one. */
+export function tableBy<T>(
+  wrongKey: (key: string) => string | undefined,
+  check: Check<T>,
+  what: string,
+): Check<Record<string, T>> {
+  const entry = (key: string): Check<T> => {
+    // Neither a record of Valibot, which skips some keys, nor an assignment keeps this one.
+    const wrong = key === '__proto__' ? 'not a possible key' : wrongKey(key)
+    return wrong === undefined ? check : refused(wrong)
+  }
+  return objectBy(isPlain, what, (table) =>
+    v.object(Object.fromEntries(Object.keys(table).map((key) => [key, entry(key)]))),
+  )
+}
+
+/** An object of options inside options. */
+export function group<T extends object>(checks: Checks<T>): Check<T> {
+  const names = Object.keys(checks)
+  const members = v.object(Object.fromEntries(names.map((name) => [name, member(checks[name as keyof T])])))
+  return objectBy(isObject, 'an object', (options) => v.pipe(members, noOthers(options, names)))
+}
+
+/** A check for each option. */
+export type Checks<T extends object> = { readonly [K in keyof T]-?: Check<T[K]> }
+
+type Members = Readonly<Record<string, unknown>>
+
+/** An object by a schema that is made for it. */
+function objectBy<T extends object>(
+  isRight: (value: unknown) => value is Members,
+  what: string,
+  schemaOf: (object: Members) => v.GenericSchema,
+): Check<T> {
+  const none = refused<T>(expectedKind(what))
+  return v.lazy((value) => (isRight(value) ? (schemaOf(value) as Check<T>) : none))
+}
+
+function refused<T>(message: v.ErrorMessage<v.CustomIssue>): Check<T> {
+  return v.custom<T>(() => false, message)
+}
+
+/** A member that is asked for its own text when it is missing. */
+function member(check: Check<unknown>): Check<unknown> {
+  const mayBeMissing = ['optional', 'exact_optional', 'nullish'].includes(check.type)
+  return mayBeMissing ? check : v.exactOptional(check, (() => undefined) as never)
+}
+
+/** Most unknown keys of one object that are compared with the known ones. */
+const MAX_EXPLAINED = 100
+
+/** Tells every other key; a strict object of Valibot tells one. */
+function noOthers(input: Members, names: readonly string[]): v.RawCheckAction<Record<string, unknown>> {
+  const known = new Set(names)
+  return v.rawCheck(({ addIssue }) => {
+    const others = Object.keys(input).filter((key) => !known.has(key))
+    for (const [index, key] of others.entries()) {
+      const message = index < MAX_EXPLAINED ? unknownKey(key, names) : 'unknown key'
+      addIssue({ expected: 'never', message, path: [{ type: 'object', origin: 'key', input, key, value: undefined }] })
+    }
+  })
+}

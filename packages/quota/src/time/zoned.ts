@@ -1,0 +1,59 @@
+import { QuotaError } from '../errors/quota-error.ts'
+import { shown } from '../errors/shown.ts'
+
+/** Kept, as making one takes longer than a thousand texts. Of the zones that the program names, so there are few. */
+const FORMATS = /* @__PURE__ */ new Map<string, Intl.DateTimeFormat>()
+
+/** English of the United States tells month, day, year, and the time. */
+const PARTS = /^(\d+)\D(\d+)\D(\d+)\D+(\d+)\D(\d+)\D(\d+)$/
+
+/**
+ * An instant as local time of a zone, `yyyy-MM-dd HH:mm:ss`, whatever the machine's language.
+ * Rounded up to the second, so that the text never names a time before the instant.
+ *
+ * @param instant epoch milliseconds
+ * @param timeZone IANA name, for example `Asia/Shanghai`
+ * @throws {QuotaError} `invalid_options` for a zone that the machine does not know
+ */
+export function zonedText(instant: number, timeZone: string): string {
+  const text = formatOf(timeZone).format(Math.ceil(instant / 1000) * 1000)
+  const [, month, day, year, hour, minute, second] = PARTS.exec(text)!
+  return `${year!.padStart(4, '0')}-${month}-${day} ${hour}:${minute}:${second}`
+}
+
+/** Whether the machine knows a zone of this name. */
+export function isTimeZone(name: string): boolean {
+  return FORMATS.has(name) || madeFormat(name) !== undefined
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const kept = FORMATS.get(timeZone)
+  if (kept !== undefined) return kept
+  const made = madeFormat(timeZone)
+  if (made === undefined) {
+    const message = `timeZone: expected an IANA time zone, "Asia/Shanghai" for example, got ${shown(timeZone)}`
+    throw new QuotaError('invalid_options', message)
+  }
+  FORMATS.set(timeZone, made)
+  return made
+}
+
+/** `undefined` where the machine does not know the zone. */
+function madeFormat(timeZone: string): Intl.DateTimeFormat | undefined {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest'
+import { createQuota, memoryStore } from '../src/index.ts'
+import { IdRecords } from '../src/memory/id-records.ts'
+import type { SnapshotPart } from '../src/store.ts'
+import { fixture, flatBase, HOUR, START, testClock, testPolicy } from './support.ts'
+
+const DAY = 24 * HOUR
+const GRACE = 60_000
+const WIDE = testPolicy(flatBase(1e9, 1e9))
+
+function partsOf(parts: Iterable<SnapshotPart>): SnapshotPart[] {
+  return JSON.parse(JSON.stringify([...parts])) as SnapshotPart[]
+}
+
+describe('ended counters are forgotten', () => {
+  it('where one subject comes and nobody new', () => {
+    const { quota, store, clock } = fixture({ policy: WIDE })
+    for (let i = 0; i < 2_000; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
+    clock.at += DAY + GRACE
+    for (let i = 0; i < 3_000; i++) {
+      quota.consumeSync({ subject: 'u-0', operation: 'write' })
+      clock.at += 10_000
+    }
+    expect(store.size).toBeLessThanOrEqual(2)
+  })
+
+  it('where only refusals come', () => {
+    const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(20, 1e9)) })
+    for (let i = 0; i < 2_000; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
+    clock.at += DAY + GRACE
+    for (let i = 0; i < 3_000; i++) {
+      if (quota.consumeSync({ subject: 'u-0', operation: 'big' }).allowed) throw new Error('expected a refusal')
+      clock.at += 10_000
+    }
+    expect(store.size).toBeLessThanOrEqual(2)
+  })
+
+  it('behind a subject that comes again and again', () => {
+    const { quota, store, clock } = fixture({ policy: WIDE })
+    for (let hour = 0; hour < 100; hour++) {
+      quota.consumeSync({ subject: 'regular', operation: 'write' })
+      for (let i = 0; i < 100; i++) quota.consumeSync({ subject: `${hour}-${i}`, operation: 'write' })
+      clock.at += HOUR
+    }
+    // Those of one day, twice at most, the regular one and the site.
+    expect(store.size).toBeLessThanOrEqual(2 * 2_500 + 2)
+    expect(quota.statusSync('regular').windows.write?.[0]?.used).toBe(0)
+  })
+
+  it('after a clock that ran ahead came back', () => {
+    const { quota, store, clock } = fixture({ policy: WIDE })
+    quota.consumeSync({ subject: 'early', operation: 'write' })
+    clock.at = START + 365 * DAY
+    for (let i = 0; i < 100; i++) quota.consumeSync({ subject: 'ahead', operation: 'write' })
+    clock.at = START
+    for (let i = 0; i < 50; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
+    clock.at += DAY + GRACE
+    for (let i = 0; i < 1_000; i++) quota.consumeSync({ subject: 'one', operation: 'write' })
+    expect(store.size).toBeLessThanOrEqual(3)
+  })
+
+  it('of a category that every eighth decision asks, and of one that none asks any more', () => {
+    const { quota, store, clock } = fixture({ policy: WIDE })
+    for (let i = 0; i < 400; i++) quota.consumeSync({ subject: `u-${i}`, operation: i % 2 ? 'read' : 'write' })
+    clock.at += DAY + GRACE
+    for (let i = 0; i < 4_000; i++) {
+      quota.consumeSync({ subject: 'u', operation: i % 8 === 0 ? 'write' : 'read' })
+      clock.at += 10_000
+    }
+    expect(store.size).toBeLessThanOrEqual(4)
+    clock.at += DAY + GRACE
+    for (let i = 0; i < 100; i++) quota.consumeSync({ subject: 'u', operation: 'read' })
+    expect(store.size).toBeLessThanOrEqual(3)
+  })
+
+  it('and nothing that is live is', () => {
+    const { quota, clock } = fixture({ policy: WIDE })
+    for (let i = 0; i < 1_000; i++) {
+      quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
+      clock.at += 60_000
+    }
+    for (let i = 0; i < 1_000; i++) {
+      const used = quota.statusSync(`u-${i}`).windows.write!.find(({ window }) => window === '1d')!.used
+      expect(used).toBe(15)
+    }
+  })
+})
+
+describe('ended ids are forgotten', () => {
+  const id = { id: 'x', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
+
+  it('behind one that lives long', () => {
+    const records = new IdRecords()
+    records.write('long', { ...id, ttlMs: DAY }, 'reserved', [], START)
+    for (let i = 0; i < 3_000; i++) {
+      const now = START + i * 1_000
+      expect(records.hasRoom(1_000, now)).toBe(true)
+      records.write(`short-${i}`, id, 'reserved', [], now)
+      records.step(now)
+    }
+    expect(records.size).toBeLessThan(500)
+    expect(records.find('long', START + DAY - 1)).toBeDefined()
+  })
+
+  it('where no new ones come', () => {
+    const { quota, store, clock } = fixture({ policy: WIDE, idTtlMs: 60_000 })
+    for (let i = 0; i < 1_000; i++) quota.reserveSync({ subject: 'u', operation: 'write', id: `id-${i}` })
+    clock.at += HOUR
+    for (let i = 0; i < 1_000; i++) quota.consumeSync({ subject: 'u', operation: 'write' })
+    // What ended long ago is left out of a snapshot; a clock that steps back shows whether it was kept.
+    clock.at = START + 1
+    expect(partsOf(store.snapshot()).flatMap(({ ids }) => ids)).toEqual([])
+  })
+
+  it('as fast as they come, so that the default room is never full at 200 a second', () => {
+    // A hundredth of the rate in three fifths of a hundredth of the room, which all the ids of 30 minutes would fill.
+    const clock = testClock()
+    const quota = createQuota({ policy: WIDE, store: memoryStore({ clock, maxIds: 3_000 }), clock })
+    for (let i = 0; i < 3_600; i++) {
+      quota.reserveSync({ subject: 'u', operation: 'write', cost: 1, id: `id-${i}` }).commit(i % 2)
+      clock.at += 500
+    }
+    expect(quota.reserveSync({ subject: 'u', operation: 'write', cost: 1, id: 'id-3599' }).status).toBe('duplicate')
+  })
+})
+
+describe('a snapshot that does not fit', () => {
+  function partOf(subjects: number): SnapshotPart {
+    const { quota, store } = fixture({ policy: WIDE })
+    for (let i = 0; i < subjects; i++) quota.reserveSync({ subject: `s-${i}`, operation: 'write', id: 'one' })
+    return partsOf(store.snapshot())[0]!
+  }
+
+  it.each([
+    [{ maxSubjects: 10 }, 11],
+    [{ maxIds: 10 }, 11],
+  ])('into %o is refused whole', (bounds, subjects) => {
+    const clock = testClock()
+    const store = memoryStore({ clock, ...bounds })
+    expect(() => store.restore(partOf(subjects))).toThrowError(expect.objectContaining({ code: 'store_full' }))
+    expect(store.size).toBe(0)
+    expect(partsOf(store.snapshot())).toEqual([])
+    store.restore(partOf(10))
+    expect(store.size).toBe(11)
+  })
+
+  it('counts only what is new', () => {
+    const store = memoryStore({ clock: testClock(), maxSubjects: 10, maxIds: 10 })
+    const part = partOf(10)
+    store.restore(part)
+    store.restore(part)
+    expect(store.size).toBe(11)
+  })
+
+  it('because of what ended is not refused', () => {
+    const clock = testClock()
+    const store = memoryStore({ clock, maxSubjects: 10 })
+    store.restore(partOf(10))
+    clock.at += DAY + GRACE
+    const { rows, ...rest } = partOf(10)
+    const later = { ...rest, rows: rows.map(([table, key, cells]) => [table, `later-${key}`, cells] as const), ids: [] }
+    store.restore(later)
+    expect(store.size).toBeGreaterThanOrEqual(10)
+  })
+
+  it.each([
+    ['a table that is not there', { rows: [[9, 'u', []]] }],
+    ['a row of another length', { rows: [[0, 'v', [1]]] }],
+    ['a cell that is no number', { rows: [[0, 'v', [1, 'x', 1, 1, 1, 1]]] }],
+    ['a record that is none', { ids: [['k', { state: 'reserved' }]] }],
+  ])('because of %s, is refused whole', (_, patch) => {
+    const store = memoryStore({ clock: testClock() })
+    const part = partOf(3)
+    const broken = { ...part, ...patch, rows: [...part.rows, ...('rows' in patch ? patch.rows : [])] }
+    expect(() => store.restore(broken)).toThrowError(expect.objectContaining({ code: 'invalid_options' }))
+    expect(store.size).toBe(0)
+  })
+})
+
+it('a snapshot that is taken while another policy opens a window can be restored', () => {
+  const { quota, store, clock } = fixture({ policy: WIDE })
+  for (let i = 0; i < 1_500; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
+  const parts = store.snapshot()
+  const first = parts.next().value as SnapshotPart
+  const label = '7d'
+  const windows = [...WIDE.windows, { label, lengthMs: 7 * DAY }]
+  const base = Object.fromEntries(
+    Object.entries(WIDE.base).map(([layer, categories]) => [
+      layer,
+      Object.fromEntries(Object.entries(categories).map(([name, limits]) => [name, { ...limits, [label]: 1e9 }])),
+    ]),
+  )
+  createQuota({ policy: { ...WIDE, windows, base }, store, clock })
+  const restored = fixture({ policy: WIDE })
+  for (const part of partsOf([first, ...parts])) restored.store.restore(part)
+  expect(restored.store.size).toBe(1_501)
+  expect(restored.quota.statusSync('u-1499').windows).toEqual(quota.statusSync('u-1499').windows)
+})
+
+describe('a clock that does not say the time', () => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, START + 0.5, undefined, null, String(START)])('%o', async (at) => {
+    const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(15, 15)) })
+    const held = quota.reserveSync({ subject: 'u', operation: 'write', id: 'one' })
+    const [part] = partsOf(store.snapshot())
+    clock.at = at as number
+    const isUnavailable = expect.objectContaining({
+      code: 'quota_unavailable',
+      cause: expect.objectContaining({ code: 'store_error' }),
+    })
+    const request = { subject: 'u', operation: 'write' } as const
+    expect(() => quota.consumeSync(request)).toThrowError(isUnavailable)
+    expect(() => quota.peekSync(request)).toThrowError(isUnavailable)
+    expect(() => quota.statusSync('u')).toThrowError(isUnavailable)
+    expect(() => quota.reserveSync({ ...request, id: 'two' })).toThrowError(isUnavailable)
+    expect(() => held.cancel()).toThrowError(isUnavailable)
+    // Nothing saved is better than nobody's counters saved as everybody's.
+    const isStoreError = expect.objectContaining({ code: 'store_error' })
+    expect(() => [...store.snapshot()]).toThrowError(isStoreError)
+    expect(() => store.restore(part)).toThrowError(isStoreError)
+
+    clock.at = START
+    expect(quota.consumeSync(request).allowed).toBe(false)
+    expect(quota.reserveSync({ ...request, id: 'one' }).status).toBe('duplicate')
+    held.cancel()
+    expect(quota.consumeSync(request).allowed).toBe(true)
+  })
+})

@@ -1,0 +1,341 @@
+import { type Mistake, testMistakes } from '@scoregw/mistakes'
+import { Registry } from 'prom-client'
+import { describe } from 'vitest'
+import { adaptiveTicker } from '../src/adaptive.ts'
+import { createQuota, defaultPolicy, memoryStore } from '../src/index.ts'
+import { registerQuotaMetrics } from '../src/prometheus.ts'
+import { POLICY_MISTAKES } from './mistakes/policies.ts'
+
+/** What JavaScript, or a cast, lets through. */
+type Anything = never
+
+const policy = defaultPolicy()
+const quota = createQuota({ policy })
+const closed = createQuota({ policy })
+const request = { subject: 'u42', operation: 'write' } as const
+
+function create(options: object): Mistake['make'] {
+  return () => createQuota(options as Anything)
+}
+
+const construction: readonly Mistake[] = [
+  {
+    written: 'createQuota()',
+    make: () => createQuota(undefined as Anything),
+    code: 'invalid_options',
+    says: ['createQuota({ policy })', 'got nothing'],
+  },
+  {
+    written: 'createQuota({})',
+    make: create({}),
+    code: 'invalid_options',
+    says: ['policy: missing: a policy, as defaultPolicy() or definePolicy() makes it'],
+  },
+  {
+    written: 'createQuota(defaultPolicy())',
+    make: create(policy),
+    code: 'invalid_options',
+    says: ['write createQuota({ policy })'],
+  },
+  {
+    written: 'createQuota(memoryStore())',
+    make: create(memoryStore()),
+    code: 'invalid_options',
+    says: ['belongs in "store"', 'createQuota({ policy, store })'],
+  },
+  {
+    written: 'createQuota({ policy: defaultPolicy })',
+    make: create({ policy: defaultPolicy }),
+    code: 'invalid_options',
+    says: ['policy: expected a policy', 'got a function, not called'],
+  },
+  {
+    written: 'createQuota({ policy: {} })',
+    make: create({ policy: {} }),
+    code: 'invalid_options',
+    says: ['policy: expected a policy', 'definePolicy() makes it'],
+  },
+  {
+    written: 'createQuota({ polcy })',
+    make: create({ polcy: policy }),
+    code: 'invalid_options',
+    says: ['polcy: unknown key; did you mean "policy"?'],
+  },
+  {
+    written: "createQuota({ policy, store: 'memory' })",
+    make: create({ policy, store: 'memory' }),
+    code: 'invalid_options',
+    says: ['store: expected a quota store, as memoryStore() or redisStore({ client }) makes it, got a string'],
+  },
+  {
+    written: 'createQuota({ policy, store: memoryStore })',
+    make: create({ policy, store: memoryStore }),
+    code: 'invalid_options',
+    says: ['store: expected a quota store', 'got a function, not called'],
+  },
+  {
+    written: 'createQuota({ policy, store: openStore() }), where openStore is async',
+    make: create({ policy, store: Promise.resolve(memoryStore()) }),
+    code: 'invalid_options',
+    says: ['store: ', 'got a promise: await it first'],
+  },
+  {
+    written: 'createQuota({ policy, settingsStore: memoryStore() })',
+    make: create({ policy, settingsStore: memoryStore() }),
+    code: 'invalid_options',
+    says: ['settingsStore: expected a settings store', 'without read()'],
+  },
+  {
+    written: 'createQuota({ policy, windowMs: 60_000, limit: 100 })',
+    make: create({ policy, windowMs: 60_000, limit: 100 }),
+    code: 'invalid_options',
+    says: ['windowMs: unknown key; here windows are part of the policy', 'limit: unknown key; here limits are part of'],
+  },
+  {
+    written: 'createQuota({ policy, points: 5, duration: 1, keyPrefix: "q" })',
+    make: create({ policy, points: 5, duration: 1, keyPrefix: 'q' }),
+    code: 'invalid_options',
+    says: ['points: ', 'duration: ', 'keyPrefix: ', '`prefix` of redisStore()'],
+  },
+  {
+    written: 'createQuota({ policy, keyGenerator, passOnStoreError: true })',
+    make: create({ policy, keyGenerator: () => 'u', passOnStoreError: true }),
+    code: 'invalid_options',
+    says: ['here who asks is the subject of a request', 'failurePolicy of createQuota()'],
+  },
+  {
+    written: 'createQuota({ policy, operations: { ... } })',
+    make: create({ policy, operations: {} }),
+    code: 'invalid_options',
+    says: ['operations: unknown key; here that is part of the policy', 'defaultPolicy()'],
+  },
+  {
+    written: "createQuota({ policy, failurePolicy: 'open' })",
+    make: create({ policy, failurePolicy: 'open' }),
+    code: 'invalid_options',
+    says: ['failurePolicy: expected an object by category, { read: "open" }'],
+  },
+  {
+    written: "createQuota({ policy, failurePolicy: { raed: 'open' } })",
+    make: create({ policy, failurePolicy: { raed: 'open' } }),
+    code: 'invalid_options',
+    says: ['failurePolicy.raed: not a category', 'did you mean "read"?'],
+  },
+  {
+    written: "createQuota({ policy, idTtlMs: '10m' })",
+    make: create({ policy, idTtlMs: '10m' }),
+    code: 'invalid_options',
+    says: ['idTtlMs: expected a whole number of milliseconds', 'got "10m"'],
+  },
+  {
+    written: 'memoryStore({ max: 1000 })',
+    make: () => memoryStore({ max: 1000 } as Anything),
+    code: 'invalid_options',
+    says: ['options of memoryStore()', '`maxSubjects`'],
+  },
+  {
+    written: 'memoryStore(clock)',
+    make: () => memoryStore({ now: () => 0 } as Anything),
+    code: 'invalid_options',
+    says: ['write memoryStore({ clock })'],
+  },
+  {
+    written: 'memoryStore().restore(text)',
+    make: () => memoryStore().restore('{"format":2}'),
+    code: 'invalid_options',
+    says: ['snapshot refused: expected a part of a snapshot, got text: JSON.parse() it first'],
+  },
+  {
+    written: 'adaptiveTicker({ outcomes })',
+    make: () => adaptiveTicker({ outcomes: { add: () => undefined, read: () => [] } } as Anything),
+    code: 'invalid_options',
+    says: ['adaptiveTicker()', 'factorStore: missing: a factor store'],
+  },
+  {
+    written: 'registerQuotaMetrics(quota)',
+    make: () => registerQuotaMetrics(quota as Anything),
+    code: 'invalid_options',
+    says: ['write registerQuotaMetrics({ quota, registry })'],
+  },
+  {
+    written: 'registerQuotaMetrics({ quota, registry: Registry })',
+    make: () => registerQuotaMetrics({ quota, registry: Registry as Anything }),
+    code: 'invalid_options',
+    says: ["registry: expected prom-client's register, or a new Registry()", 'got a class, not an instance'],
+  },
+]
+
+const requests: readonly Mistake[] = [
+  {
+    written: "quota.consume('u42')",
+    make: () => quota.consume('u42' as Anything),
+    code: 'unknown_operation',
+    says: ['expected a request, { subject, operation }, got a string'],
+  },
+  {
+    written: "quota.consume({ subject: 'u42' })",
+    make: () => quota.consume({ subject: 'u42' } as Anything),
+    code: 'unknown_operation',
+    says: ['operation: missing; the policy has read, write'],
+  },
+  {
+    written: "quota.consume({ subject: 'u42', operation: 'wriet' })",
+    make: () => quota.consume({ ...request, operation: 'wriet' as Anything }),
+    code: 'unknown_operation',
+    says: ['unknown operation "wriet"; did you mean "write"?'],
+  },
+  {
+    written: "quota.consume({ ..., operation: 'x'.repeat(1_000_000) })",
+    make: () => quota.consume({ ...request, operation: 'x'.repeat(1_000_000) as Anything }),
+    code: 'unknown_operation',
+    says: ['xxx…"; the policy has read, write'],
+  },
+  {
+    written: 'quota.consume({ ..., cost: NaN })',
+    make: () => quota.consume({ ...request, cost: Number.NaN }),
+    code: 'invalid_cost',
+    says: ['cost: expected a whole number of tokens, 0 or more, got NaN'],
+  },
+  {
+    written: "quota.consume({ ..., cost: '3' })",
+    make: () => quota.consume({ ...request, cost: '3' as Anything }),
+    code: 'invalid_cost',
+    says: ['cost: expected a whole number', 'got "3"'],
+  },
+  {
+    written: 'quota.consume({ ..., cost: null })',
+    make: () => quota.consume({ ...request, cost: null as Anything }),
+    code: 'invalid_cost',
+    says: ['cost: expected a whole number', 'got null'],
+  },
+  {
+    written: 'quota.consume({ ..., subject: req.user?.id }), where nobody is logged in',
+    make: () => quota.consume({ ...request, subject: undefined as Anything }),
+    code: 'invalid_subject',
+    says: ['subject: expected text of 1 to 256 bytes', 'got nothing'],
+  },
+  {
+    written: 'quota.consume({ ..., subject: 42 })',
+    make: () => quota.consume({ ...request, subject: 42 as Anything }),
+    code: 'invalid_subject',
+    says: ['subject: expected text', 'got a number'],
+  },
+  {
+    written: 'quota.consume({ ..., subject: findUser() }), where findUser is async',
+    make: () => quota.consume({ ...request, subject: Promise.resolve('u42') as Anything }),
+    code: 'invalid_subject',
+    says: ['subject: ', 'got a promise: await it first'],
+  },
+  {
+    written: "quota.consume({ ..., subject: { user: 'u42' } })",
+    make: () => quota.consume({ ...request, subject: { user: 'u42' } as Anything }),
+    code: 'invalid_subject',
+    says: ['subject.personal: expected text'],
+  },
+  {
+    written: 'quota.reserve({ ..., id: 42 })',
+    make: () => quota.reserve({ ...request, id: 42 as Anything }),
+    code: 'invalid_id',
+    says: ['id: expected text of 1 to 256 bytes', 'got a number'],
+  },
+  {
+    written: 'reservation.commit(more than reserved)',
+    make: async () => (await quota.reserve({ subject: 'u1', operation: 'write' })).commit(5),
+    code: 'commit_above_reservation',
+    says: ['5 tokens are more than the 1 reserved', 'reserve the most'],
+  },
+  {
+    written: 'reservation.commit(), although it was refused',
+    make: async () => (await quota.reserve({ subject: 'u2', operation: 'write', cost: 10_000 })).commit(),
+    code: 'commit_refused',
+    says: ['"write" was refused', 'look at `allowed`'],
+  },
+  {
+    written: "quota.on('refuse', listener)",
+    make: () => quota.on('refuse' as Anything, () => undefined),
+    code: 'invalid_options',
+    says: ['on(): no event "refuse"; did you mean "refused"?'],
+  },
+  {
+    written: "quota.on('limit', listener)",
+    make: () => quota.on('limit' as Anything, () => undefined),
+    code: 'invalid_options',
+    says: ['there are admitted, refused, nearLimit'],
+  },
+  {
+    written: "quota.on('refused')",
+    make: () => quota.on('refused', undefined as Anything),
+    code: 'invalid_options',
+    says: ['on("refused", listener): expected a function, got nothing'],
+  },
+  {
+    written: "quota.reset('u42', { layer: 'sites' })",
+    make: () => quota.reset('u42', { layer: 'sites' }),
+    code: 'invalid_reset',
+    says: ['no layer "sites"; did you mean "site"?'],
+  },
+  {
+    written: 'quota.consume(...) after quota.close()',
+    make: async () => {
+      await closed.close()
+      await closed.consume(request)
+    },
+    code: 'quota_closed',
+    says: ['this engine was closed', 'close it last'],
+  },
+]
+
+const settings: readonly Mistake[] = [
+  {
+    written: "quota.settings.update({ mode: 'relaxed' })",
+    make: () => quota.settings.update({ mode: 'relaxed' as Anything }),
+    code: 'invalid_settings',
+    says: ['mode: expected one of conservative, normal, lenient, adaptive, custom, got "relaxed"'],
+  },
+  {
+    written: "quota.settings.update({ mode: 'adaptive' }), without a factor",
+    make: () => quota.settings.update({ mode: 'adaptive' }),
+    code: 'invalid_settings',
+    says: ['mode: not available: this engine has no adaptive factor'],
+  },
+  {
+    written: 'quota.settings.update({ layers: { sites: { multiplier: 2 } } })',
+    make: () => quota.settings.update({ layers: { sites: { multiplier: 2 } } }),
+    code: 'invalid_settings',
+    says: ['layers.sites: unknown key; did you mean "site"?'],
+  },
+  {
+    written: 'quota.settings.update({ layers: { site: { multiplier: 10 } } })',
+    make: () => quota.settings.update({ layers: { site: { multiplier: 10 } } }),
+    code: 'invalid_settings',
+    says: ['layers.site.multiplier: expected a number from 0.25 to 4', 'got 10'],
+  },
+  {
+    written: 'quota.settings.update({ prices: { wriet: 2 } })',
+    make: () => quota.settings.update({ prices: { wriet: 2 } }),
+    code: 'invalid_settings',
+    says: ['prices.wriet: not an operation', 'did you mean "write"?'],
+  },
+  {
+    written: "quota.subjects.set('u42', { overrides: { write: { '2h': 5 } } })",
+    make: () => quota.subjects.set('u42', { overrides: { write: { '2h': 5 } } }),
+    code: 'invalid_settings',
+    says: ['overrides.write.2h: unknown key'],
+  },
+  {
+    written: "quota.subjects.set('u42', { bypass: ['personal'] })",
+    make: () => quota.subjects.set('u42', { bypass: ['personal'] }),
+    code: 'invalid_settings',
+    says: ['bypass.0: expected the name of a shared layer: site, got "personal"'],
+  },
+  {
+    written: "quota.subjects.get('u42', { layer: 'site' })",
+    make: () => quota.subjects.get('u42', { layer: 'site' }),
+    code: 'invalid_subject',
+    says: ['no settings for single subjects in layer "site"', 'personal'],
+  },
+]
+
+describe('what is said of mistakes', () => {
+  testMistakes([...construction, ...POLICY_MISTAKES, ...requests, ...settings], './mistakes.txt')
+})

@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest'
+import { quotaHeaders, rateLimitHeaders } from '../src/http/headers.ts'
+import { createQuota, type Decision, memorySettings, memoryStore, QuotaError, type QuotaOptions } from '../src/index.ts'
+import type { AsyncStore, SyncSettingsStore } from '../src/store.ts'
+import { asyncStore, fixture, flatBase, type Operation, START, testClock, testPolicy } from './support.ts'
+
+const write = { subject: 'u', operation: 'write' } as const
+const SILENT: AsyncStore = asyncStore(memoryStore(), () =>
+  Promise.reject(new Error('redis://user:secret@host is gone')),
+)
+
+async function errorOf(call: () => unknown): Promise<QuotaError> {
+  try {
+    await call()
+  } catch (error) {
+    if (error instanceof QuotaError) return error
+    throw error
+  }
+  throw new Error('expected an error')
+}
+
+describe('a cost', () => {
+  it.each([null, '5', Number.NaN, -1, 1.5, 2 ** 53, {}, [], true, 5n, Number.POSITIVE_INFINITY])(
+    'of %o is an error, and never the price',
+    async (cost) => {
+      const { quota } = fixture()
+      const request = { ...write, cost: cost as number }
+      for (const call of ['consume', 'reserve', 'peek'] as const) {
+        expect((await errorOf(() => quota[call](request))).code).toBe('invalid_cost')
+      }
+      expect(quota.statusSync('u').windows.write![0]!.used).toBe(0)
+    },
+  )
+
+  it('of undefined is the price, and of 0 nothing', () => {
+    const { quota } = fixture()
+    expect(quota.consumeSync({ ...write, cost: undefined }).cost).toBe(15)
+    expect(quota.consumeSync({ ...write, cost: 0 })).toMatchObject({ cost: 0, source: 'free' })
+    expect(quota.statusSync('u').windows.write![0]!.used).toBe(15)
+  })
+})
+
+describe('texts of a megabyte', () => {
+  const long = 'x'.repeat(2 ** 20)
+
+  it.each<[string, object]>([
+    ['an operation', { subject: 'u', operation: long }],
+    ['a subject', { subject: long, operation: 'write' }],
+    ['a subject by layer', { subject: { [long]: 'u' }, operation: 'write' }],
+    ['a cost', { ...write, cost: long }],
+    ['an id', { ...write, id: long }],
+  ])('as %s do not come back in the error', async (_, request) => {
+    const { quota } = fixture()
+    const error = await errorOf(() => quota.reserve(request as never))
+    expect(error.message.length).toBeLessThanOrEqual(500)
+    expect(JSON.stringify(error.faults).length).toBeLessThan(2_000)
+  })
+
+  it.each<[string, (quota: ReturnType<typeof fixture>['quota']) => Promise<unknown>]>([
+    ['a layer to reset', (quota) => quota.reset('u', { layer: long })],
+    ['a category to reset', (quota) => quota.reset('u', { category: long })],
+    ['a layer of a subject', (quota) => quota.subjects.get('u', { layer: long })],
+    ['a subject', (quota) => quota.subjects.set(long, {})],
+    ['a price', (quota) => quota.settings.update({ prices: { [long]: 1 } })],
+    ['a mode', (quota) => quota.settings.update({ mode: long as never })],
+    ['an override', (quota) => quota.subjects.set('u', { overrides: { [long]: {} } })],
+    ['a bypass', (quota) => quota.subjects.set('u', { bypass: [long] })],
+  ])('as %s do not either', async (_, call) => {
+    const { quota } = fixture()
+    const error = await errorOf(() => call(quota))
+    expect(error.message.length).toBeLessThanOrEqual(500)
+    expect(JSON.stringify(error.faults).length).toBeLessThan(2_000)
+  })
+})
+
+describe('the windows of a decision', () => {
+  const clock = testClock()
+
+  function engine(options: Partial<QuotaOptions<Operation>>) {
+    return createQuota<Operation>({
+      policy: testPolicy(),
+      clock,
+      failurePolicy: { read: 'open', write: { local: { expectedProcesses: 2 } } },
+      ...options,
+    })
+  }
+
+  async function decided(): Promise<readonly (readonly [string, Decision])[]> {
+    const later = engine({ store: asyncStore(memoryStore({ clock })) })
+    const free = await engine({}).consume({ subject: 'u', operation: 'free' })
+    const freeLater = await later.consume({ subject: 'u', operation: 'free' })
+    const priced = await engine({}).consume({ ...write, cost: 0 })
+    const open = await engine({ store: SILENT }).consume({ subject: 'u', operation: 'read' })
+    const held = await engine({ store: SILENT }).reserve({ subject: 'u', operation: 'read' })
+    let isCut = false
+    const cut = asyncStore(memoryStore({ clock }), () => (isCut ? Promise.reject(new Error('cut')) : Promise.resolve()))
+    const local = engine({ store: cut })
+    await local.consume({ ...write, cost: 1 })
+    isCut = true
+    const shared = await local.consume({ ...write, cost: 1 })
+    return [
+      ['free', free],
+      ['free of a store that answers later', freeLater],
+      ['cost 0', priced],
+      ['open', open],
+      ['open, reserved', held.decision!],
+      ['local', shared],
+    ]
+  }
+
+  it('are never fewer than the limits that apply, counted or not', async () => {
+    for (const [what, decision] of await decided()) {
+      const limits =
+        decision.category === 'read' ? [120, 400, 1200, 3000, 10000, 36000] : [60, 200, 600, 1500, 5000, 18000]
+      expect([what, decision.windows.map(({ limit }) => limit)]).toEqual([what, limits])
+      for (const window of decision.windows) {
+        expect(window).toMatchObject({ used: null, remaining: null, startedAt: null, resetAt: null })
+      }
+      expect(JSON.parse(JSON.stringify(decision))).toMatchObject({ windows: decision.windows })
+    }
+  })
+
+  it('that nobody counted are in no header', async () => {
+    for (const [what, decision] of await decided()) {
+      expect([what, rateLimitHeaders(decision)]).toEqual([what, {}])
+      expect([what, quotaHeaders(decision, { standardHeaders: 'draft-10' })]).toEqual([what, {}])
+    }
+  })
+
+  it('are those of the subject: layers that do not apply and overrides included', async () => {
+    const quota = engine({})
+    await quota.settings.update({ layers: { site: { enabled: false } } })
+    await quota.subjects.set('u', { overrides: { read: { '1h': 7 } } })
+    const decision = await quota.consume({ subject: 'u', operation: 'free' })
+    expect(decision.windows.map(({ limit }) => limit)).toEqual([7, 400, 1200])
+  })
+})
+
+describe('quota_unavailable', () => {
+  const policy = testPolicy(flatBase(1e6, 1e6))
+  const inner = memorySettings()
+  const failing: SyncSettingsStore = {
+    ...syncOf(inner),
+    readSubject() {
+      throw new Error('secret')
+    },
+  }
+  const full = { clock: testClock(), maxIds: 1, maxSubjects: 1 }
+
+  it.each<[string, string, () => QuotaOptions<Operation>]>([
+    ['the counters', 'the quota store did not answer', () => ({ policy, store: SILENT })],
+    ['the settings', 'the settings store did not answer', () => ({ policy, settingsStore: failing })],
+    [
+      'the settings of counters that answer later',
+      'the settings store did not answer',
+      () => ({ policy, store: asyncStore(memoryStore()), settingsStore: failing }),
+    ],
+    [
+      'a clock',
+      'the quota store did not answer: the clock said NaN',
+      () => ({ policy, store: memoryStore({ clock: { now: () => Number.NaN } }) }),
+    ],
+  ])('of %s says which: %s', async (_, text, options) => {
+    const quota = createQuota(options())
+    for (const call of ['consume', 'reserve', 'peek'] as const) {
+      const error = await errorOf(() => quota[call](write))
+      expect(error).toMatchObject({ code: 'quota_unavailable', message: expect.stringContaining(text) })
+      expect(error.message).not.toContain('secret')
+    }
+    expect((await errorOf(() => quota.status('u'))).message).toContain(text)
+    // What is free needs neither.
+    expect(await quota.consume({ subject: 'u', operation: 'free' })).toMatchObject({ source: 'free' })
+  })
+
+  it('of a full table says so', async () => {
+    const quota = createQuota<Operation>({ policy, store: memoryStore(full) })
+    await quota.reserve({ ...write, id: 'one' })
+    expect((await errorOf(() => quota.reserve({ ...write, id: 'two' }))).message).toContain('1 live ids (maxIds)')
+    expect((await errorOf(() => quota.consume({ ...write, subject: 'v' }))).message).toContain('(maxSubjects)')
+  })
+})
+
+describe('an id', () => {
+  it('is remembered whatever the price, also when that falls to 0 between two tries', async () => {
+    for (const isLater of [false, true]) {
+      const clock = testClock()
+      const inner = memoryStore({ clock })
+      const quota = createQuota<Operation>({ policy: testPolicy(), clock, store: isLater ? asyncStore(inner) : inner })
+      let worked = 0
+      const run = (id: string): Promise<unknown> => quota.run({ subject: 'u', operation: 'free', id }, () => worked++)
+      for (let i = 0; i < 3; i++) await run('free')
+      expect(worked).toBe(1)
+      expect((await quota.status('u')).windows.read![0]).toMatchObject({ used: 0, startedAt: null })
+      for (const price of [15, 0, 3]) {
+        await quota.settings.update({ prices: { write: price } })
+        await quota.run({ ...write, id: 'paid' }, () => worked++)
+      }
+      expect(worked).toBe(2)
+      expect((await quota.status('u')).windows.write![0]).toMatchObject({ used: 15, startedAt: START })
+      await expect(quota.run({ ...write, id: 'paid', cost: 1 }, () => worked++)).rejects.toMatchObject({
+        code: 'id_conflict',
+      })
+    }
+  })
+
+  it('of a free operation asks the store, and is the failure policy’s where that is silent', async () => {
+    const quota = createQuota<Operation>({ policy: testPolicy(), store: SILENT })
+    const request = { subject: 'u', operation: 'free', id: 'one' } as const
+    expect((await errorOf(() => quota.reserve(request))).code).toBe('quota_unavailable')
+    expect(await quota.reserve({ subject: 'u', operation: 'free' })).toMatchObject({ status: 'reserved' })
+  })
+})
+
+describe('what this process set', () => {
+  it('is in force with its next decision', async () => {
+    for (const isLater of [false, true]) {
+      const clock = testClock()
+      const inner = memorySettings()
+      const later = {
+        sync: false,
+        isMarked: false,
+        read: async () => inner.read(),
+        write: async (...args: Parameters<typeof inner.write>) => inner.write(...args),
+        readSubject: async (layer: string, key: string) => inner.readSubject(layer, key),
+        writeSubject: async (...args: Parameters<typeof inner.writeSubject>) => inner.writeSubject(...args),
+        // Nobody is told of anything.
+        watch: () => () => undefined,
+      } as const
+      const settingsStore = isLater ? later : { ...later, ...syncOf(inner) }
+      const quota = createQuota<Operation>({ policy: testPolicy(), clock, settingsStore })
+      await quota.consume(write)
+      await quota.subjects.set('u', { overrides: { write: { '1h': 0 } } })
+      expect((await quota.consume(write)).allowed).toBe(false)
+      await quota.subjects.remove('u')
+      expect((await quota.consume(write)).allowed).toBe(true)
+      await quota.settings.update({ prices: { write: 1 } })
+      expect((await quota.consume(write)).cost).toBe(1)
+    }
+  })
+})
+
+function syncOf(inner: SyncSettingsStore): SyncSettingsStore {
+  return {
+    sync: true,
+    isMarked: false,
+    read: () => inner.read(),
+    write: (document, options) => inner.write(document, options),
+    readSubject: (layer, key) => inner.readSubject(layer, key),
+    writeSubject: (layer, key, document, options) => inner.writeSubject(layer, key, document, options),
+    watch: () => () => undefined,
+  }
+}

@@ -1,0 +1,258 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { initialFactor, memoryFactor } from '../src/adaptive.ts'
+import { memorySettings, type Policy, type QuotaEvents } from '../src/index.ts'
+import { MAX_LIMIT } from '../src/store.ts'
+import { fixture, flatBase, testPolicy } from './support.ts'
+
+/** Names that the policy does not have, and such as every object seems to have. */
+const NAMES = ['1h', '5h', '1d', '7d', 'read', 'write', 'admin', 'personal', 'site', 'team', 'fly', 'constructor']
+const ODD = ['__proto__', 'toString', 'mode', 'base', 'custom', 'layers', 'prices', 'overrides', 'bypass', 'enabled']
+
+const leaf = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: -2, max: 40 }) },
+  fc.constantFrom(MAX_LIMIT, MAX_LIMIT + 1, 1e300, 0.5, -0, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53),
+  fc.constantFrom('unlimited', '', '10', 'custom', 'adaptive', 'lenient', 'site', null, undefined, true, false),
+)
+const anyJson = fc.anything({ maxDepth: 1, maxKeys: 3, withNullPrototype: true, withBigInt: true, withDate: true })
+
+/** A record under a few of the names, known or not. */
+function under(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const key = fc.constantFrom(...NAMES, ...ODD)
+  return fc.oneof({ weight: 8, arbitrary: fc.dictionary(key, value, { maxKeys: 4 }) }, anyJson)
+}
+
+const table = under(under(under(leaf)))
+const settingsDocument = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record(
+      {
+        mode: fc.oneof(fc.constantFrom('conservative', 'normal', 'lenient', 'custom', 'adaptive'), leaf),
+        base: table,
+        custom: fc.oneof(table, fc.constant(null)),
+        layers: under(under(fc.oneof(leaf, fc.constantFrom(0.25, 0.5, 4, 4.01, 1.005)))),
+        prices: under(leaf),
+        more: anyJson,
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  anyJson,
+)
+const subjectDocument = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record(
+      { overrides: under(under(leaf)), bypass: fc.oneof(fc.array(leaf), anyJson), more: anyJson },
+      { requiredKeys: [] },
+    ),
+  },
+  anyJson,
+)
+
+/** What a document has under a path, nothing inherited. */
+function at(document: unknown, ...path: string[]): unknown {
+  return path.reduce<unknown>((value, key) => {
+    const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isRecord && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
+  }, document)
+}
+
+function isLimit(value: unknown): value is number | 'unlimited' {
+  return (
+    value === 'unlimited' || (Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_LIMIT)
+  )
+}
+
+const FACTORS = { conservative: 75, normal: 100, lenient: 150, adaptive: 80, custom: 100 } as const
+
+/** The limit that a policy has under what is stored, said as plainly as it can be. */
+function limitOf(
+  policy: Policy,
+  documents: readonly unknown[],
+  layer: string,
+  category: string,
+  label: string,
+): number {
+  const [settings, subject] = documents
+  const override = layer === 'personal' ? at(subject, 'overrides', category, label) : undefined
+  if (isLimit(override)) return override === 'unlimited' ? Number.POSITIVE_INFINITY : override + 0
+  const stored = at(settings, 'mode') as keyof typeof FACTORS
+  const mode = Object.hasOwn(FACTORS, String(stored)) ? stored : 'normal'
+  const tabled = at(settings, mode === 'custom' ? 'custom' : 'base', layer, category, label)
+  const base = isLimit(tabled) ? tabled : policy.base[layer]![category]![label]!
+  if (base === 'unlimited') return Number.POSITIVE_INFINITY
+  const multiplier = layer === 'site' ? at(settings, 'layers', 'site', 'multiplier') : 1
+  const isMultiplier =
+    typeof multiplier === 'number' && multiplier >= 0.25 && multiplier <= 4 && Number.isInteger(multiplier * 100)
+  const exact =
+    (BigInt(base) * BigInt(FACTORS[mode]) * BigInt(isMultiplier ? Math.round(multiplier * 100) : 100)) / 10_000n
+  return base === 0 ? 0 : Math.max(1, Number(exact))
+}
+
+function applies(layer: string, [settings, subject]: readonly unknown[]): boolean {
+  if (layer !== 'site') return true
+  const bypass = at(subject, 'bypass')
+  return at(settings, 'layers', 'site', 'enabled') !== false && !(Array.isArray(bypass) && bypass.includes('site'))
+}
+
+/** As `expect(came).toBe(wanted)`, which takes its time. */
+function same(what: string, came: unknown, wanted: unknown): void {
+  if (came !== wanted) throw new Error(`${what}: ${String(came)} instead of ${String(wanted)}`)
+}
+
+describe('stored documents of any shape', () => {
+  it('are laid over the policy: 5,000 settings and as many of subjects throw nothing, and admit nothing above a limit that the policy has', async () => {
+    const policy = testPolicy(flatBase(10, 20))
+    const settingsStore = memorySettings()
+    const factor = memoryFactor()
+    factor.compareAndSet(0, 1, { ...initialFactor(), factorHundredths: 80 })
+    const { quota, clock } = fixture({ policy, settingsStore, adaptive: { factor } })
+    const told: QuotaEvents['settingsFault'][] = []
+    quota.on('settingsFault', (event) => told.push(event))
+    let tries = 0
+    fc.assert(
+      fc.property(settingsDocument, subjectDocument, (settings, ofSubject) => {
+        clock.at += 200_000_000
+        const subject = `u-${tries++ % 100}`
+        told.length = 0
+        const { revision } = settingsStore.write(settings, {})
+        settingsStore.writeSubject('personal', subject, ofSubject, {})
+        const { settings: inForce } = quota.inForce()
+        // `null` is how a document is removed.
+        same('revision', inForce.revision, settings === null ? '' : revision)
+        const documents = [settings, ofSubject]
+        for (const category of ['read', 'write'] as const) {
+          const wanted = ['personal', 'site']
+            .filter((layer) => applies(layer, documents))
+            .flatMap((layer) => ['1h', '5h', '1d'].map((label) => limitOf(policy, documents, layer, category, label)))
+          const limits = quota.statusSync(subject).windows[category]!.map(({ limit }) => limit)
+          same(
+            'limits',
+            limits.join(' '),
+            wanted.map((limit) => (Number.isFinite(limit) ? limit : 'unlimited')).join(' '),
+          )
+          const most = Math.min(...wanted, 1_000)
+          if (most > 0)
+            same('at the limit', quota.consumeSync({ subject, operation: category, cost: most }).allowed, true)
+          if (most < 1_000)
+            same('above it', quota.consumeSync({ subject, operation: category, cost: 1 }).allowed, false)
+          const { cost } = quota.peekSync({ subject, operation: category })
+          same('a price', Number.isSafeInteger(cost) && cost >= 0, true)
+        }
+        for (const { faults } of told) {
+          same('faults', faults.length <= 100, true)
+          for (const { path, message } of faults) same(path, path.length + message.length < 400, true)
+        }
+      }),
+      { numRuns: 5_000 },
+    )
+    expect(tries).toBe(5_000)
+    expect(told.length).toBeGreaterThan(0)
+    await quota.close()
+  }, 60_000)
+})
+
+describe('what does not fit', () => {
+  const policy = testPolicy(flatBase(10, 20))
+  const stored = {
+    mode: 'conservative',
+    base: { ...flatBase(100, 200), team: { read: { '1h': 5 } } },
+    custom: null,
+    layers: { site: { enabled: true, multiplier: 7 }, org: { enabled: false, multiplier: 2 } },
+    prices: { write: -1, fly: 3 },
+    shadow: {},
+  }
+
+  it('is told by an event and by faults(), once for each document', async () => {
+    const settingsStore = memorySettings()
+    const { quota } = fixture({ policy, settingsStore })
+    const told: unknown[] = []
+    quota.on('settingsFault', (event) => told.push(event))
+    settingsStore.write(stored, {})
+    settingsStore.writeSubject('personal', 'u', { overrides: { write: { '1h': -1 } }, bypass: ['org'] }, {})
+    for (let i = 0; i < 3; i++) quota.consumeSync({ subject: 'u', operation: 'write', cost: 1 })
+    const paths = ['base.team', 'layers.site.multiplier', 'layers.org', 'prices.write', 'prices.fly', 'shadow']
+    expect((await quota.settings.faults()).map(({ path }) => path).sort()).toEqual(paths.sort())
+    expect((await quota.subjects.get('u')).bypass).toEqual([])
+    expect(told).toEqual([
+      { of: 'settings', faults: await quota.settings.faults() },
+      {
+        of: { layer: 'personal', key: 'u' },
+        faults: [
+          { path: 'overrides.write.1h', message: expect.any(String) },
+          { path: 'bypass', message: expect.any(String) },
+        ],
+      },
+    ])
+  })
+
+  it('does not fail the patch of an administrator who did not write it', async () => {
+    const settingsStore = memorySettings()
+    settingsStore.write(stored, {})
+    const { quota } = fixture({ policy, settingsStore })
+    const { settings } = await quota.settings.update({ prices: { read: 2 } })
+    expect(settings).toMatchObject({ version: 2, mode: 'conservative', prices: { read: 2 } })
+    await expect(quota.settings.update({ prices: { fly: 2 } } as object)).rejects.toMatchObject({
+      code: 'invalid_settings',
+      faults: [{ path: 'prices.fly' }],
+    })
+  })
+
+  it('of a mode that this engine has no factor for is normal here, and kept for those that have one', async () => {
+    const settingsStore = memorySettings()
+    settingsStore.write({ ...stored, mode: 'adaptive' }, {})
+    const { quota } = fixture({ policy, settingsStore })
+    expect(quota.inForce().settings.mode).toBe('normal')
+    await quota.settings.update({ prices: { read: 2 } })
+    expect(settingsStore.read()?.document).toMatchObject({ mode: 'adaptive', prices: { read: 2, fly: 3 } })
+    expect(quota.inForce().settings.mode).toBe('normal')
+    await quota.settings.update({ mode: 'normal' })
+    expect(settingsStore.read()?.document).toMatchObject({ mode: 'normal' })
+  })
+})
+
+function tableNamed(name: string, limit: number): object {
+  return Object.fromEntries([[name, Object.fromEntries([[name, limit]])]])
+}
+
+function policyNamed(name: string): unknown {
+  return {
+    windows: [{ label: name, lengthMs: 60_000 }],
+    categories: [name],
+    layers: [
+      { name, scope: 'Own', shared: false },
+      { name: 'all', scope: 'All', shared: true },
+    ],
+    operations: Object.fromEntries([[name, { category: name, cost: 3 }]]),
+    base: Object.fromEntries([
+      [name, tableNamed(name, 10)],
+      ['all', tableNamed(name, 100)],
+    ]),
+  }
+}
+
+describe('names that every object has', () => {
+  it.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf'])('%s names what it is to name', async (name) => {
+    const { quota } = fixture({ policy: policyNamed(name) as never, failurePolicy: {} })
+    const request = { subject: 'u', operation: name as 'read' }
+    expect(quota.consumeSync(request)).toMatchObject({ allowed: true, cost: 3 })
+    await quota.settings.update({ mode: 'normal' })
+    expect(await quota.settings.faults()).toEqual([])
+    await quota.settings.update({ prices: Object.fromEntries([[name, 5]]) })
+    expect(quota.consumeSync(request)).toMatchObject({ allowed: true, cost: 5 })
+    await quota.subjects.set('u', { overrides: tableNamed(name, 9) as never })
+    expect(quota.consumeSync({ ...request, cost: 2 }).allowed).toBe(false)
+    expect(quota.consumeSync({ ...request, cost: 1 }).allowed).toBe(true)
+    expect(quota.statusSync('u').windows[name]).toHaveLength(2)
+    await quota.subjects.remove('u')
+    expect(await quota.settings.faults()).toEqual([])
+  })
+
+  it('__proto__ names nothing, and is refused with the policy', () => {
+    expect(() => fixture({ policy: policyNamed('__proto__') as never })).toThrowError(
+      expect.objectContaining({ code: 'invalid_policy' }),
+    )
+  })
+})

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import { createQuota, memorySettings, memoryStore } from '../src/index.ts'
+import type { AsyncSettingsStore, AsyncStore, MemorySettings } from '../src/store.ts'
+import { type Operation, testClock, testPolicy } from './support.ts'
+
+const write = { subject: 'u', operation: 'write' } as const
+
+/** Settings whose looks see what is stored when they begin, and end as the test lets them. */
+function heldSettings(): { inner: MemorySettings; store: AsyncSettingsStore; looks: (() => void)[] } {
+  const inner = memorySettings()
+  const looks: (() => void)[] = []
+  const store: AsyncSettingsStore = {
+    sync: false,
+    isMarked: true,
+    read() {
+      const seen = inner.read()
+      return new Promise((resolve) => looks.push(() => resolve(seen)))
+    },
+    write: async (document, options) => inner.write(document, options),
+    readSubject: async (layer, key) => inner.readSubject(layer, key),
+    writeSubject: async (layer, key, document, options) => inner.writeSubject(layer, key, document, options),
+    watch: (listener) => inner.watch(listener),
+  }
+  return { inner, store, looks }
+}
+
+async function settled(): Promise<void> {
+  for (let i = 0; i < 3; i++) await new Promise(setImmediate)
+}
+
+describe('a change that is heard of during a look', () => {
+  it('is followed by another, which begins when that has ended', async () => {
+    const { inner, store, looks } = heldSettings()
+    const quota = createQuota<Operation>({ policy: testPolicy(), settingsStore: store })
+    const ready = quota.ready()
+    inner.write({ mode: 'conservative' }, {})
+    inner.write({ mode: 'lenient' }, {})
+    await settled()
+    expect(looks).toHaveLength(1)
+    looks[0]!()
+    await ready
+    await settled()
+    expect(looks).toHaveLength(2)
+    inner.write({ mode: 'normal' }, {})
+    looks[1]!()
+    await settled()
+    expect(quota.inForce().settings.mode).toBe('lenient')
+    looks[2]!()
+    await settled()
+    expect(quota.inForce().settings).toMatchObject({ mode: 'normal', version: 3 })
+    expect(looks).toHaveLength(3)
+  })
+})
+
+describe('limits and the revision that goes with them', () => {
+  it('are of one settings document, whenever another comes', async () => {
+    const clock = testClock()
+    const inner = memoryStore({ clock })
+    // More turns of the queue of microtasks than lie between the subject's settings and the counters.
+    for (let turns = 0; turns < 60; turns++) {
+      const { inner: documents, store: settingsStore, looks } = heldSettings()
+      const asked: { revision: string | undefined; limit: number }[] = []
+      const store: AsyncStore = {
+        sync: false,
+        open(schema) {
+          const counters = inner.open(schema)
+          return {
+            take: async (request) => {
+              asked.push({ revision: request.settingsRevision, limit: request.quotas.limits[0]! })
+              return counters.take(request)
+            },
+            read: async (request) => counters.read(request),
+            settle: async (request) => counters.settle(request),
+            reset: async (request) => counters.reset(request),
+          }
+        },
+      }
+      let answer = (): void => undefined
+      settingsStore.readSubject = () => new Promise((resolve) => (answer = () => resolve(undefined)))
+      const quota = createQuota<Operation>({ policy: POLICY, clock, store, settingsStore })
+      const ready = quota.ready()
+      looks[0]!()
+      await ready
+      const consuming = quota.consume({ ...write, subject: `u-${turns}` })
+      await settled()
+      documents.write({ mode: 'conservative' }, {})
+      await settled()
+      answer()
+      for (let i = 0; i < turns; i++) await Promise.resolve()
+      looks[1]!()
+      await consuming
+      const isNew = asked[0]!.revision === documents.read()!.revision
+      expect({ turns, limit: asked[0]!.limit }).toEqual({ turns, limit: isNew ? 45 : 60 })
+    }
+  })
+})
+
+const POLICY = testPolicy()
+
+describe('a document without a revision', () => {
+  it('is no answer: nothing is decided by the policy’s own settings in its place', async () => {
+    const { store } = heldSettings()
+    const read = async (): Promise<never> => ({ document: { mode: 'conservative' }, version: 1 }) as never
+    const quota = createQuota<Operation>({ policy: POLICY, settingsStore: { ...store, read } })
+    for (let i = 0; i < 2; i++) {
+      await expect(quota.consume(write)).rejects.toMatchObject({
+        code: 'quota_unavailable',
+        message: expect.stringContaining('the settings store'),
+      })
+    }
+  })
+})
