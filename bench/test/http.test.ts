@@ -3,6 +3,5 @@ import { runBench } from './run-bench.ts'
 
 test('the suite of HTTP runs', async () => {
   const printed = await runBench('http', '--quick')
-  for (const framework of ['Express', 'Fastify', 'Hono'])
-    expect(printed).toContain(`${framework}: quota, draft-10 fields`)
+  expect(printed).toContain('Express: quota, draft-10 fields')
 }, 120_000)

@@ -22,7 +22,9 @@ interface Served {
 export async function http(quick: boolean): Promise<Findings> {
   console.log(`http: ${CONNECTIONS} connections, ${USERS} users; requests a second of the server's processor time`)
   const found: { readonly results: Rate[]; readonly targets: Target[] } = { results: [], targets: [] }
-  for (const framework of Object.keys(FRAMEWORKS)) {
+  const frameworks = Object.keys(FRAMEWORKS)
+  // Whether the suite runs is seen by one of them.
+  for (const framework of quick ? frameworks.slice(0, 1) : frameworks) {
     const results = await measured(framework, quick)
     found.results.push(...results)
     if (!quick) found.targets.push(...targetsOf(framework, results))
@@ -32,7 +34,6 @@ export async function http(quick: boolean): Promise<Findings> {
 
 async function measured(framework: string, quick: boolean): Promise<Rate[]> {
   const served: Served[] = []
-  // Whether the suite runs is seen by two.
   const names = quick ? CONTESTANTS.slice(0, 2) : CONTESTANTS
   try {
     served.push(...(await Promise.all(names.map((name) => serve(framework, name)))))
