@@ -98,7 +98,11 @@ class Party {
   }
 }
 
-/** Ends when the parent does. */
+/**
+ * Ends when the parent does.
+ *
+ * @public The text of the child's program imports it.
+ */
 export function serveParent(): void {
   const party = new Party()
   process.on('message', (job: PartyJob) => {
