@@ -37,7 +37,7 @@ function late<T extends object>(inner: T, moods: StoreMoods): T {
       const value: unknown = Reflect.get(target, key)
       if (typeof value !== 'function') return value
       const call = (...args: unknown[]): unknown => Reflect.apply(value, target, args)
-      if (key === 'attach' || key === 'close') return call
+      if (key === 'close') return call
       if (key === 'open') return (...args: unknown[]) => late(call(...args) as object, moods)
       return async (...args: unknown[]) => {
         if (key === 'take') await moods.before('takes')

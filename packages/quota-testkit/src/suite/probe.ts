@@ -143,7 +143,7 @@ export class Probe {
 }
 
 /** Asserts that a call throws (or rejects with) a `QuotaError` of a code; any code if none is named. */
-export async function throwsCode(call: () => unknown, code?: QuotaErrorCode | 'damaged_row'): Promise<QuotaError> {
+export async function throwsCode(call: () => unknown, code?: QuotaErrorCode): Promise<QuotaError> {
   let thrown: unknown
   try {
     await call()

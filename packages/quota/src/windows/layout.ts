@@ -61,9 +61,4 @@ export class Layout {
   startsOf(state: readonly number[]): number[] {
     return state.filter((_, index) => index % 2 === 0)
   }
-
-  /** How many rows a state has. */
-  rowsIn(state: readonly number[]): number {
-    return state.length / this.rowCells
-  }
 }
