@@ -10,6 +10,7 @@ const rooms = {
   decision: ['windows', 'policy', 'time'],
   store: ['decision', 'policy', 'windows', 'time'],
   memory: ['options', 'store', 'windows', 'decision', 'policy', 'time'],
+  calendar: ['windows'],
   adaptive: ['options', 'policy', 'store', 'time'],
   engine: ['options', 'time', 'windows', 'policy', 'decision', 'store', 'memory', 'adaptive'],
   http: ['options', 'engine', 'store', 'decision', 'policy', 'windows', 'time'],
@@ -19,6 +20,7 @@ const rooms = {
 /** Outside packages that only some rooms may use. */
 const outside = {
   'ipaddr.js': ['http'],
+  luxon: ['calendar'],
   'prom-client': ['metrics'],
 }
 
@@ -55,7 +57,7 @@ export default {
       from: {},
       to: {
         path: `${core}/`,
-        pathNot: `${core}/(?:(?:index|store|adaptive|options|http|hono|prometheus)\\.ts$|${anyOf(Object.keys(rooms))}/)`,
+        pathNot: `${core}/(?:(?:index|store|adaptive|calendar|options|http|hono|prometheus)\\.ts$|${anyOf(Object.keys(rooms))}/)`,
       },
     },
     {
@@ -67,7 +69,7 @@ export default {
         path: '^(?:packages|examples)/',
         pathNot: [
           '^$1/',
-          '^packages/[^/]+/src/(?:index|store|adaptive|options|http|hono|prometheus)\\.ts$',
+          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|prometheus)\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],
       },

@@ -18,6 +18,7 @@ it.each([
   ['packages/quota/src/index.ts', 'docs/reference/api.md'],
   ['packages/quota/src/store.ts', 'docs/reference/store.md'],
   ['packages/quota/src/adaptive.ts', 'docs/reference/adaptive.md'],
+  ['packages/quota/src/calendar.ts', 'docs/reference/calendar.md'],
   ['packages/quota/src/options.ts', 'docs/reference/options.md'],
   ['packages/quota/src/prometheus.ts', 'docs/reference/prometheus.md'],
   ['packages/quota/src/http.ts', 'docs/reference/http.md'],

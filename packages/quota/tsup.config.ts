@@ -3,7 +3,7 @@ import base from '../../tsup.base.ts'
 
 const config: Options = {
   ...(base as Options),
-  entry: ['src/index.ts', 'src/store.ts', 'src/adaptive.ts', 'src/options.ts', 'src/http.ts', 'src/prometheus.ts'],
+  entry: ['index', 'store', 'adaptive', 'calendar', 'options', 'http', 'prometheus'].map((entry) => `src/${entry}.ts`),
   // One QuotaError for all entries, in CommonJS too.
   splitting: true,
 }

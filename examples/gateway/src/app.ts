@@ -1,4 +1,5 @@
 import { type Clock, createQuota, type Quota } from '@scoregw/quota'
+import { luxonCalendar } from '@scoregw/quota/calendar'
 import type { Express } from 'express'
 import type { Registry } from 'prom-client'
 import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
@@ -16,8 +17,9 @@ import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
+import { configuredPolicy } from './quota/configured-policy.ts'
 import { embeddedBackend } from './quota/embedded-backend.ts'
-import { type GatewayPolicy, gatewayPolicy, type OperationName } from './quota/policy.ts'
+import type { GatewayPolicy, OperationName } from './quota/policy.ts'
 import { redisBackend } from './quota/redis-backend.ts'
 import { ScoreRepository } from './scores/score-repository.ts'
 import { ScoreService } from './scores/score-service.ts'
@@ -37,7 +39,7 @@ export interface AppOptions {
   readonly config: Config
   readonly clock: Clock
   readonly logger: Logger
-  /** @default the gateway's own */
+  /** @default the gateway's own, with what the configuration adds */
   readonly policy?: GatewayPolicy | undefined
 }
 
@@ -79,7 +81,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 }
 
-async function appOn(db: Db, { config, clock, logger, policy = gatewayPolicy }: AppOptions): Promise<App> {
+async function appOn(db: Db, { config, clock, logger, policy: given }: AppOptions): Promise<App> {
+  const policy = given ?? configuredPolicy(config.limits)
   const users = new UserRepository(db, clock)
   const audit = new AuditLog(db, clock)
   const credentials = new ServiceCredentials(db, clock, audit)
@@ -146,8 +149,9 @@ async function appOn(db: Db, { config, clock, logger, policy = gatewayPolicy }: 
   }
 }
 
-function backendOf(db: Db, { redisUrl: url }: Config, options: Omit<BackendOptions, 'db'>): Promise<QuotaBackend> {
-  return url === undefined ? embeddedBackend({ db, ...options }) : redisBackend({ db, url, ...options })
+function backendOf(db: Db, config: Config, options: Omit<BackendOptions, 'db'>): Promise<QuotaBackend> {
+  const { redisUrl: url, limits } = config
+  return url === undefined ? embeddedBackend({ db, ...options }) : redisBackend({ db, url, limits, ...options })
 }
 
 async function quotaOf(
@@ -159,10 +163,22 @@ async function quotaOf(
 ): Promise<Quota<OperationName>> {
   const { store, settings: settingsStore } = backend
   const deadlineMs = SETTINGS_DEADLINE_MS
-  const quota = createQuota({ policy, store, settingsStore, failurePolicy, clock, deadlineMs, adaptive: { factor } })
+  const quota = createQuota({
+    policy,
+    store,
+    settingsStore,
+    failurePolicy,
+    clock,
+    deadlineMs,
+    adaptive: { factor },
+    calendar: luxonCalendar(),
+  })
   quota.on('settingsFault', ({ of, faults }) => {
     const first = faults.slice(0, MAX_LOGGED)
     logger.warn({ of, faults: first, count: faults.length }, 'some of the stored settings is not in force')
+  })
+  quota.on('unknownPlan', (unknown) => {
+    logger.warn(unknown, 'there is no such plan: the base limits apply')
   })
   try {
     await backend.begin()

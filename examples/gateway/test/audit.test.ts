@@ -46,7 +46,13 @@ describe('the audit trail', () => {
     const { items, nextCursor } = (await call('GET', '/admin/audit')).body
     expect(nextCursor).toBeNull()
     const none = { '1h': null, '5h': null, '1d': null }
-    const override = { overrides: { read: none, write: { ...none, '1h': 120 } }, bypassSite: true }
+    const override = {
+      overrides: { read: none, write: { ...none, '1h': 120 } },
+      bypassSite: true,
+      plan: null,
+      until: { overrides: null, plan: null },
+      anchor: null,
+    }
     const carol = { name: 'Carol', role: 'player', qq: 10_000 }
     const later = new Date(START + 1).toISOString()
     expect([...items].reverse()).toEqual(

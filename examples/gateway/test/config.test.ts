@@ -33,6 +33,7 @@ describe('the configuration', () => {
       databaseUrl: undefined,
       redisUrl: undefined,
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
+      limits: { monthly: undefined, concurrentImports: undefined },
       jwt: { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined },
       sources: {
         lxnsBaseUrl: 'https://maimai.lxns.net/api/v0',
@@ -62,6 +63,8 @@ describe('the configuration', () => {
       REDIS_URL: 'rediss://user:p%40ss@redis.example.com/3',
       QUOTA_FAILURE_POLICY: ' write = local, read=open ',
       EXPECTED_PROCESSES: '1000',
+      QUOTA_MONTHLY_LIMIT: 'write = 8000, read=20000',
+      QUOTA_MAX_CONCURRENT_IMPORTS: '2',
     }
     expect(loadConfig(env)).toMatchObject({
       port: 0,
@@ -73,6 +76,7 @@ describe('the configuration', () => {
       sources: { timeoutMs: 100 },
       databaseUrl: 'postgres://gateway:secret@db.example.com/scores',
       redisUrl: 'rediss://user:p%40ss@redis.example.com/3',
+      limits: { monthly: { read: 20_000, write: 8_000 }, concurrentImports: 2 },
       failurePolicy: { read: 'open', write: { local: { expectedProcesses: 1000 } } },
     })
     expect(loadConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2)
@@ -113,6 +117,13 @@ describe('the configuration', () => {
     ['QUOTA_FAILURE_POLICY', 'read=open,write=closed,read=closed'],
     ['QUOTA_FAILURE_POLICY', 'read=open,write=closed,delete=open'],
     ['QUOTA_FAILURE_POLICY', 'read=open,write=closed,'],
+    ['QUOTA_MONTHLY_LIMIT', '20000'],
+    ['QUOTA_MONTHLY_LIMIT', 'read=20000'],
+    ['QUOTA_MONTHLY_LIMIT', 'read=20000,write=-8000'],
+    ['QUOTA_MONTHLY_LIMIT', 'read=20000,write=100000000001'],
+    ['QUOTA_MONTHLY_LIMIT', 'read=20000,write=1,read=2'],
+    ['QUOTA_MAX_CONCURRENT_IMPORTS', '101'],
+    ['QUOTA_MAX_CONCURRENT_IMPORTS', '-1'],
     ['EXPECTED_PROCESSES', '-1'],
     ['EXPECTED_PROCESSES', '1001'],
     ['EXPECTED_PROCESSES', '2.5'],

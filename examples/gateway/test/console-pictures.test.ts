@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { type Browser, browserTests, launchBrowser, type Page } from '@scoregw/browser'
 import { manualClock } from '@scoregw/quota-testkit'
-import axe from 'axe-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   addOutcomes,
@@ -10,6 +9,7 @@ import {
   goTo,
   openConsole,
   picture,
+  seriousFaults,
   settled,
   signIn,
   tickUntil,
@@ -90,35 +90,22 @@ function lookOf(name: string): (typeof LOOKS)[number] {
   return LOOKS[[...PAGES, 'sign-in'].indexOf(name.replace('-demo', '/demo')) % LOOKS.length] ?? LOOKS[0]
 }
 
-/** What makes a page hard or impossible to use for some; in short. */
-async function seriousFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const found = await page.evaluate<{ impact: string; id: string; nodes: { html: string }[] }[]>(
-    'axe.run().then(({ violations }) => violations)',
-  )
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes
-          .map(({ html }) => html)
-          .join(' | ')
-          .slice(0, 400)}`,
-    )
-}
-
 /** A gateway with a week of traffic and a bad time in it, which the adaptive factor answered to; and some changes. */
 async function busyGateway(stepMs: number): Promise<TestGateway> {
   const badFrom = START - 40 * HOUR_MS
   const gateway = await testGateway({ clock: manualClock(badFrom - HOUR_MS) })
-  await changeSettings(gateway, { mode: 'adaptive' })
+  await changeSettings(gateway, {
+    mode: 'adaptive',
+    shadow: { personal: ['1d'] },
+    plans: { pro: { personal: { write: { '1h': 600 } } } },
+  })
   await addOutcomes(gateway, badWeek(START, badFrom, 200))
   await tickUntil(gateway, badFrom + 8 * HOUR_MS, Math.min(stepMs, 10 * 60_000))
   await tickUntil(gateway, START, stepMs)
   const send = (method: string, path: string, body: object): Promise<unknown> =>
     gateway.send(method, path, { token: ADMIN_TOKEN, body })
   await send('PUT', '/admin/users/carol', { name: 'Carol', qq: 123_456_789 })
-  await send('PUT', '/admin/users/demo/quota', { overrides: { write: { '1h': 120 } } })
+  await send('PUT', '/admin/users/demo/quota', { overrides: { write: { '1h': 120 } }, plan: 'pro' })
   await send('POST', '/admin/bots', { name: 'nightly' })
   await send('POST', '/admin/users/demo/tokens', { label: 'phone' })
   for (let count = 0; count < 10; count++) await gateway.send('POST', '/v1/user/music')

@@ -93,7 +93,7 @@ describe.runIf(browserTests)('the console of a gateway with other windows and la
       ['个人', '全站', 'Device', 'Campus'].flatMap((layer) => [`${layer} · 读取`, `${layer} · 写入`]),
     )
     await page.getByText('7 天').first().waitFor()
-    await page.getByLabel('Campus限额的倍数').waitFor()
+    await page.getByLabel('Campus配额的倍数').waitFor()
     expect(faults).toEqual([])
   })
 })

@@ -32,15 +32,17 @@ describe('a window and two layers more, a line each in the policy', () => {
     const call = admin(gateway)
     const told = (await call('GET', '/admin/quota/policy')).body
     expect(told.windows.map(({ label }: { label: string }) => label)).toEqual(LABELS)
+    const limits = { read: LABELS, write: LABELS }
     expect(told.layers).toEqual([
-      { name: 'personal', scope: 'Personal', shared: false },
-      { name: 'site', scope: 'Site', shared: true, bypass: 'bypassSite' },
-      { name: 'device', scope: 'Device', shared: false },
-      { name: 'campus', scope: 'Campus', shared: true, bypass: 'bypassCampus' },
+      { name: 'personal', scope: 'Personal', shared: false, limits },
+      { name: 'site', scope: 'Site', shared: true, bypass: 'bypassSite', limits },
+      { name: 'device', scope: 'Device', shared: false, limits },
+      { name: 'campus', scope: 'Campus', shared: true, bypass: 'bypassCampus', limits },
     ])
 
     const { version: _, ...settings } = (await call('GET', '/admin/quota/settings')).body
-    expect(Object.keys(settings)).toEqual(['mode', 'base', 'custom', 'site', 'campus', 'prices'])
+    const members = ['mode', 'base', 'custom', 'site', 'campus', 'prices', 'shadow', 'plans', 'thresholds']
+    expect(Object.keys(settings)).toEqual(members)
     expect(Object.keys(settings.base)).toEqual(NAMES)
     expect(settings.base.campus).toEqual({
       read: { '1h': 1_200, '5h': 4_000, '1d': 12_000, '7d': 50_000 },

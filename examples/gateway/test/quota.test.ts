@@ -243,6 +243,7 @@ describe('the settings of everybody', () => {
 
 describe("one user's quota", () => {
   const empty = { '1h': null, '5h': null, '1d': null }
+  const rest = { plan: null, until: { overrides: null, plan: null }, anchor: null }
 
   it('follows the default until overrides are set, and again when they are removed', async () => {
     const gateway = await testGateway()
@@ -251,6 +252,7 @@ describe("one user's quota", () => {
     expect(documents.userQuota.document.parse(read.body)).toEqual({
       overrides: { read: empty, write: empty },
       bypassSite: false,
+      ...rest,
     })
     expect(read.headers.get('ETag')).toBe('"0"')
     const overrides = { read: empty, write: { '1h': 0, '5h': 12, '1d': null } }
@@ -258,6 +260,7 @@ describe("one user's quota", () => {
     expect(documents.userQuota.stored.parse(stored.body)).toEqual({
       overrides,
       bypassSite: true,
+      ...rest,
       warnings: [
         {
           path: 'overrides.write.1h',
@@ -273,7 +276,7 @@ describe("one user's quota", () => {
     expect((await upsert(gateway)).status).toBe(429)
     const { body } = await gateway.send('GET', '/me/quota')
     expect(body.windows.write.map(({ limit }: { limit: number }) => limit)).toEqual([0, 12, 600])
-    expect((await call('GET', QUOTA)).body).toEqual({ overrides, bypassSite: true })
+    expect((await call('GET', QUOTA)).body).toEqual({ overrides, bypassSite: true, ...rest })
     expect((await call('DELETE', QUOTA, undefined, '"0"')).status).toBe(412)
     const removed = await call('DELETE', QUOTA, undefined, '"1"')
     expect([removed.status, removed.body]).toEqual([204, undefined])

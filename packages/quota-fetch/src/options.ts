@@ -1,6 +1,6 @@
 import type { HttpMeterOptions, MaybeAsync, QuotaAnswer, RouteOptions, SettleMode } from '@scoregw/quota/http'
 
-type FunctionNames = 'subject' | 'cost' | 'skip'
+type FunctionNames = 'subject' | 'cost' | 'plan' | 'skip'
 
 /** A function of what a handler is given: the request, and what its framework gives behind it, of any type. */
 type OfCall<T> = (request: Request, ...args: never[]) => T
@@ -21,6 +21,10 @@ export interface QuotaRouteOptions extends Omit<RouteOptions<Request>, FunctionN
    * @default the operation's price
    */
   readonly cost?: number | OfCall<MaybeAsync<number | undefined>> | undefined
+  /**
+   * The plan of who asks; `undefined`: none. One in the subject's stored settings comes first.
+   */
+  readonly plan?: string | OfCall<string | undefined> | undefined
   /**
    * `true`: this request is not metered.
    * @default none is skipped

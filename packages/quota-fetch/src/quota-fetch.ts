@@ -3,7 +3,7 @@ import { type Admission, Exchange, type HttpAdapter, HttpMeter, type RequestQuot
 import { aFunction, optional } from '@scoregw/quota/options'
 import { answerResponse, misused } from './answer-response.ts'
 import type { QuotaFetchOptions, QuotaHandler, QuotaRouteOptions } from './options.ts'
-import { settleResponse } from './settle-response.ts'
+import { settleAtHangUp, settleResponse } from './settle-response.ts'
 
 /** A handler of requests, of any framework that gives it a `Request` and takes a `Response`. */
 export type FetchHandler<R extends Request, Args extends readonly unknown[]> = (
@@ -96,6 +96,7 @@ async function respond(
       : handler(admission, call.request, ...(call.args as never[]))
   }
   const { quota } = admission
+  if (quota.settlesAtEnd) settleAtHangUp(quota, call.request.signal)
   let response: Response
   try {
     response = await work()
@@ -104,7 +105,9 @@ async function respond(
     await quota.cancel().catch(() => undefined)
     throw error
   }
-  return quota.watches ? settleResponse(quota, response, () => call.request.signal?.aborted === true) : response
+  return quota.watches
+    ? settleResponse(quota, response, call.request.method, () => call.request.signal?.aborted === true)
+    : response
 }
 
 /** The answer to a request that came where a handler was expected; clients are not shown what programmers are told. */
@@ -114,7 +117,7 @@ function notWrapped(meter: HttpMeter<Call>): Response {
 }
 
 /** The functions that are called with what a handler is called with. */
-const OF_CALLS = ['subject', 'cost', 'skip', 'operation', 'address', 'locale']
+const OF_CALLS = ['subject', 'cost', 'plan', 'skip', 'operation', 'address', 'locale']
 
 /** The options with functions of one argument, as every adapter has them. */
 function ofCall(options: object): object {

@@ -1,31 +1,44 @@
-import type { MeteredRequest } from '@scoregw/quota/http'
+import type { DraftFields, MeteredRequest } from '@scoregw/quota/http'
 
 /**
  * Settles a quota by a response before it leaves: its head, and where the end settles, its last byte.
  *
+ * @param method of the request: what answers `HEAD` has no body that anybody reads
  * @param isHungUp whether the caller has gone; asked for failures alone
  */
 export async function settleResponse(
   quota: MeteredRequest,
   response: Response,
+  method: string,
   isHungUp: () => boolean,
 ): Promise<Response> {
   const { status } = response
+  const { settlesAtEnd } = quota
   const hasGone = status >= 400 && isHungUp()
   const fields = quota.fields(status, hasGone)
   quota.judge(status, hasGone)
   if (quota.pending !== undefined) await quota.pending
   const told = fields === undefined ? response : withFields(response, fields)
-  return quota.settlesAtEnd ? settledAtEnd(quota, told) : told
+  return settlesAtEnd ? settledAtEnd(quota, told, method === 'HEAD') : told
+}
+
+/** Settles a hold when its caller goes, which the signal of the request tells. */
+export function settleAtHangUp(quota: MeteredRequest, signal: AbortSignal | null | undefined): void {
+  if (signal?.aborted === true) endSoon(quota)
+  else signal?.addEventListener('abort', () => endSoon(quota), { once: true })
+}
+
+/** First the handler hears that its caller has gone: it may still say what its work has cost. */
+function endSoon(quota: MeteredRequest): void {
+  setTimeout(() => quota.end(), 0)
 }
 
 /** A response with fields; those of another quota of the same request stay, in one list with these. */
-function withFields(response: Response, fields: Readonly<Record<string, string>>): Response {
+function withFields(response: Response, fields: DraftFields): Response {
   try {
-    for (const [name, text] of Object.entries(fields)) {
-      const others = response.headers.get(name)
-      response.headers.set(name, others === null ? text : `${others}, ${text}`)
-    }
+    // Fields of the same name are one list, ours the last of it.
+    response.headers.append('RateLimit-Policy', fields.policy)
+    response.headers.append('RateLimit', fields.limit)
     return response
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
@@ -34,8 +47,9 @@ function withFields(response: Response, fields: Readonly<Record<string, string>>
   }
 }
 
-async function settledAtEnd(quota: MeteredRequest, response: Response): Promise<Response> {
-  if (response.body !== null) return new Response(watched(quota, response.body), response)
+/** @param isOver whether nobody will read a body */
+async function settledAtEnd(quota: MeteredRequest, response: Response, isOver: boolean): Promise<Response> {
+  if (response.body !== null && !isOver) return new Response(watched(quota, response.body), response)
   quota.end()
   await quota.pending
   return response
@@ -44,6 +58,7 @@ async function settledAtEnd(quota: MeteredRequest, response: Response): Promise<
 /** The same bytes; the end waits until what it settles is settled. */
 function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader()
+  let isCancelled = false
   return new ReadableStream({
     async pull(controller) {
       try {
@@ -58,10 +73,16 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
         controller.error(error)
         return
       }
+      // A read that a cancel ended tells of no end: the handler is still to hear of it.
+      if (isCancelled) return
       quota.end()
       await quota.pending
       controller.close()
     },
-    cancel: (reason) => reader.cancel(reason),
+    async cancel(reason) {
+      isCancelled = true
+      endSoon(quota)
+      await reader.cancel(reason)
+    },
   })
 }

@@ -7,7 +7,7 @@ import {
   type StoreSchema,
   type TakeReply,
   type TakeRequest,
-  windowIdentity,
+  windowCell,
 } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
@@ -26,10 +26,11 @@ const WINDOWS = [
   { label: '1h', lengthMs: 3_600_000 },
   { label: '1d', lengthMs: 86_400_000 },
 ]
+const CELLS = WINDOWS.map(windowCell)
 
 function schemaOf(windows: number): StoreSchema {
   return {
-    windows: WINDOWS.slice(0, windows),
+    cells: CELLS.slice(0, windows),
     categories: ['read', 'write'],
     layers: [
       { name: 'site', shared: true },
@@ -159,7 +160,7 @@ function put(store: Counters, schema: StoreSchema, asked: Ask, taken: readonly T
     reply: { states: [] },
   }
   const states =
-    reply.states.length > 0 ? reply.states : request.quotas.layers.flatMap(() => schema.windows.flatMap(() => [0, 0]))
+    reply.states.length > 0 ? reply.states : request.quotas.layers.flatMap(() => schema.cells.flatMap(() => [0, 0]))
   return store.settle({
     subject: request.subject,
     category: request.category,
@@ -183,7 +184,7 @@ function isToSettle({ request, reply }: Taken, index: number, all: readonly Take
 
 function takeRequest(schema: StoreSchema, { subject, category, layers: asked, cost, limits, id }: Ask): TakeRequest {
   const layers = id === undefined ? asked : ID_LAYERS
-  const quotas = quotasOf(layers, limits.slice(0, layers.length * schema.windows.length))
+  const quotas = quotasOf(layers, limits.slice(0, layers.length * schema.cells.length))
   return { subject, category, quotas, cost, id }
 }
 
@@ -243,11 +244,11 @@ describe.runIf(redisTests)('batches', () => {
         return [`${layer * 2 + category} ${key}`, [layer * 2 + category, key, list] as const]
       }),
     )
-    const identities = schema.windows.map(windowIdentity)
+    const identities = schema.cells.map(({ identity }) => identity)
     const tables = schema.layers.flatMap((layer) =>
-      schema.categories.map((category) => ({ layer: layer.name, category, windows: identities })),
+      schema.categories.map((category) => ({ layer: layer.name, category, cells: identities })),
     )
-    store.restore({ format: 2, tables, rows: [...rows.values()], ids: [] })
+    store.restore({ format: 3, tables, rows: [...rows.values()], ids: [] })
     const memory = store.open(schema)
     const [prefixA, prefixB] = [newPrefix(), newPrefix()]
     const stores = [openStore(redis.port, prefixA, clock), openStore(redis.port, prefixB, clock)] as const

@@ -1,5 +1,5 @@
 import { memoryStore } from '@scoregw/quota'
-import type { Counters, StoreSchema, TakeReply } from '@scoregw/quota/store'
+import { type Counters, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newPrefix, openStore } from './store-harness.ts'
@@ -8,7 +8,7 @@ import { type RedisServer, redisTests, startRedis } from './support/redis-server
 const COST = 4
 const TTL_MS = 600_000
 const SCHEMA: StoreSchema = {
-  windows: [{ label: '9d', lengthMs: 9 * 86_400_000 }],
+  cells: [windowCell({ label: '9d', lengthMs: 9 * 86_400_000 })],
   categories: ['read'],
   layers: [{ name: 'personal', shared: false }],
 }

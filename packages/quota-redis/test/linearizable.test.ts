@@ -1,4 +1,4 @@
-import { charge, close, fits, refund, type StoreSchema, viewRow } from '@scoregw/quota/store'
+import { charge, close, fits, Layout, refund, type StoreSchema, viewRow, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,13 +10,15 @@ const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 5_000 : 150
 const LENGTHS = [3_600_000, 18_000_000]
 const LIMITS = [5, 7]
 const SCHEMA: StoreSchema = {
-  windows: LENGTHS.map((lengthMs, index) => ({ label: `w${index}`, lengthMs })),
+  cells: LENGTHS.map((lengthMs, index) => windowCell({ label: `w${index}`, lengthMs })),
   categories: ['read'],
   layers: [
     { name: 'site', shared: true },
     { name: 'personal', shared: false },
   ],
 }
+
+const SPANS = new Layout(SCHEMA.cells).spansAt(0, undefined, 0)!
 
 interface Operation {
   readonly kind: 'take' | 'give-back' | 'reset' | 'read'
@@ -39,15 +41,15 @@ const operation: fc.Arbitrary<Operation> = fc.record({
 
 function view(cells: number[], now: number): number[] {
   const states: number[] = []
-  viewRow(cells, 0, LENGTHS, now, states, 0)
+  viewRow(cells, 0, SPANS, now, states, 0)
   return states
 }
 
 /** What a single machine answers, doing one call after the other; changes the cells. */
 function alone({ operation: { kind, cost }, startedAts }: Call, cells: number[], now: number): string {
   if (kind === 'take') {
-    const admitted = fits(cells, 0, LENGTHS, LIMITS, 0, cost, now)
-    if (admitted) charge(cells, 0, LENGTHS, cost, now)
+    const admitted = fits(cells, 0, SPANS, LIMITS, 0, cost, now)
+    if (admitted) charge(cells, 0, SPANS, cost, now)
     return JSON.stringify([admitted ? 'admitted' : 'refused', view(cells, now)])
   }
   if (kind === 'give-back') refund(cells, 0, LENGTHS.length, startedAts, 0, cost)

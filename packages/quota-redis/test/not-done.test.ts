@@ -1,4 +1,4 @@
-import { isNotDone, type StoreSchema } from '@scoregw/quota/store'
+import { isNotDone, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type RedisCounters, type RedisStore, redisStore } from '../src/index.ts'
@@ -9,7 +9,7 @@ import { redisTests } from './support/redis-server.ts'
 const { later, server, proxy: startProxy } = useCleanups()
 
 const SCHEMA: StoreSchema = {
-  windows: [{ label: '1h', lengthMs: 3_600_000 }],
+  cells: [windowCell({ label: '1h', lengthMs: 3_600_000 })],
   categories: ['read'],
   layers: [{ name: 'personal', shared: false }],
 }

@@ -1,4 +1,4 @@
-import { hash32, inRowOrder, Layout, type StoreSchema, type TakeReply, windowIdentity } from '@scoregw/quota/store'
+import { hash32, inRowOrder, Layout, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ const LENGTHS: Readonly<Record<string, number>> = {
 
 function schemaOf(labels: readonly string[], more: Partial<StoreSchema> = {}): StoreSchema {
   return {
-    windows: inRowOrder(labels.map((label) => ({ label, lengthMs: LENGTHS[label]! }))),
+    cells: inRowOrder(labels.map((label) => windowCell({ label, lengthMs: LENGTHS[label]! }))),
     categories: ['read'],
     layers: [
       { name: 'personal', shared: false },
@@ -36,7 +36,7 @@ function schemaOf(labels: readonly string[], more: Partial<StoreSchema> = {}): S
 }
 
 const [ONE, OTHER] = [schemaOf(['1h', '1d']), schemaOf(['1h', '5h'])]
-const UNION = new Layout(schemaOf(['1h', '5h', '1d']).windows)
+const UNION = new Layout(schemaOf(['1h', '5h', '1d']).cells)
 
 const { later } = useCleanups()
 
@@ -58,16 +58,13 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const counters = store.open(schema)
     const keys = new Keys(prefix, schema)
     const layers = schema.layers.map((_, index) => index)
-    const width = schema.windows.length
+    const width = schema.cells.length
     return {
       keys,
       counters,
       row: keys.row(0, 0, 'u'),
-      take: (
-        cost = 1,
-        subject = 'u',
-        limits = layers.flatMap(() => schema.windows.map(() => 99)),
-      ): Promise<TakeReply> => counters.take({ subject, category: 0, quotas: { layers, limits }, cost }),
+      take: (cost = 1, subject = 'u', limits = layers.flatMap(() => schema.cells.map(() => 99))): Promise<TakeReply> =>
+        counters.take({ subject, category: 0, quotas: { layers, limits }, cost }),
       used: async (subject = 'u'): Promise<readonly number[]> => {
         const { states } = await counters.read({ subject, categories: [0], layers: [0] })
         return states[0]!.filter((_, index) => index % 2 === 1).slice(0, width)
@@ -109,7 +106,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const prefix = newPrefix()
     await party(prefix, schemaOf(['a', '1d'])).take()
     await party(prefix, schemaOf(['B', '1h'])).take()
-    const expected = new Layout(schemaOf(['a', '1d', 'B', '1h']).windows)
+    const expected = new Layout(schemaOf(['a', '1d', 'B', '1h']).cells)
     expect(expected.list).toMatch(/1h .*\n.*B .*\n.*a .*\n.*1d/)
     expect(await hashOfRow(party(prefix, ONE).row)).toBe(expected.hash)
   })
@@ -118,7 +115,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const prefix = newPrefix()
     const now = Date.now()
     const { row, keys, take } = party(prefix, ONE)
-    const theirs = new Layout(schemaOf(['1m', '1h']).windows)
+    const theirs = new Layout(schemaOf(['1m', '1h']).cells)
     await admin.hset(keys.lists, field(theirs.hash), theirs.list)
     for (const [startedAgoMs, isKept] of [
       [2 * MINUTE_MS - 5_000, true],
@@ -127,7 +124,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       await admin.set(row, rowOf(theirs, [now - startedAgoMs, now], [3, 4]))
       const { states } = await take()
       expect(states.slice(0, 4)).toEqual([now, 5, states[2], 1])
-      const expected = new Layout(schemaOf(isKept ? ['1m', '1h', '1d'] : ['1h', '1d']).windows)
+      const expected = new Layout(schemaOf(isKept ? ['1m', '1h', '1d'] : ['1h', '1d']).cells)
       expect(await hashOfRow(row)).toBe(expected.hash)
     }
   })
@@ -135,7 +132,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
   it('carry limits of kinds that this version does not know, for as long as the row was to be kept', async () => {
     const prefix = newPrefix()
     const { row, keys, take, used, reset } = party(prefix, ONE)
-    const list = `${windowIdentity({ label: '1h', lengthMs: HOUR_MS })}\ncalendar month Asia/Shanghai`
+    const list = `${windowCell({ label: '1h', lengthMs: HOUR_MS }).identity}\ncalendar month Asia/Shanghai`
     const keptMs = 30 * DAY_MS
     await admin.hset(keys.lists, field(hash32(list)), list)
     await admin.set(row, rowOf({ hash: hash32(list) }, [Date.now(), 5], [3, 8]), 'PX', keptMs)
@@ -143,7 +140,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     expect(await used()).toEqual([5, 2])
     const bytes = (await admin.getBuffer(row))!
     const union = await admin.hget(keys.lists, field(bytes.readUInt32LE(1)))
-    expect(union?.split('\n')).toEqual([...new Layout(ONE.windows).identities, 'calendar month Asia/Shanghai'])
+    expect(union?.split('\n')).toEqual([...new Layout(ONE.cells).identities, 'calendar month Asia/Shanghai'])
     expect(bytes.readUIntLE(5 + 14, 6)).toBe(8)
     expect(bytes.readUIntLE(5 + 21 + 12, 6)).toBe(5)
     await reset()
@@ -275,7 +272,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
   it('whatever bytes a row or record has: answered or damaged, and never more than a limit', async () => {
     const prefix = newPrefix()
     const { row, keys, take, counters, reset } = party(prefix, ONE)
-    const theirs = new Layout(OTHER.windows)
+    const theirs = new Layout(OTHER.cells)
     for (const { hash, list } of [keys.layout, theirs]) await admin.hset(keys.lists, field(hash), list)
     const record = keys.record(0, 'u', 'i')
     const head = fc.constantFrom(keys.layout.hash, theirs.hash, 7).map((hash) => rowOf({ hash }, [], []))
@@ -337,9 +334,9 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
         )
         for (const [index, { schema, limits, at }] of both.entries()) {
           const used = await at.used()
-          for (const [w, { label }] of schema.windows.entries()) {
+          for (const [w, { label }] of schema.cells.entries()) {
             const theirs = both[1 - index]!
-            const v = theirs.schema.windows.findIndex((window) => window.label === label)
+            const v = theirs.schema.cells.findIndex((window) => window.label === label)
             const most = Math.max(limits[w]!, v < 0 ? 0 : theirs.limits[v]!)
             expect(used[w]).toBeLessThanOrEqual(most)
             expect(used[w]).toBe(admitted[index]! + (v < 0 ? 0 : admitted[1 - index]!))

@@ -1,4 +1,4 @@
-import { GRACE_MS, type StoreSchema, type TakeReply } from '@scoregw/quota/store'
+import { GRACE_MS, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -11,11 +11,11 @@ import { redisTests } from './support/redis-server.ts'
 const { later, server } = useCleanups()
 
 const SCHEMA: StoreSchema = {
-  windows: [
+  cells: [
     { label: '1s', lengthMs: 1_000 },
     { label: '1h', lengthMs: 3_600_000 },
     { label: '1d', lengthMs: 86_400_000 },
-  ],
+  ].map(windowCell),
   categories: ['read', 'write'],
   layers: [
     { name: 'personal', shared: false },
@@ -24,7 +24,7 @@ const SCHEMA: StoreSchema = {
 }
 const HOURS: StoreSchema = {
   ...SCHEMA,
-  windows: SCHEMA.windows.map((w, i) => ({ ...w, lengthMs: 3_600_000 * (i + 1) })),
+  cells: SCHEMA.cells.map(({ label }, i) => windowCell({ label, lengthMs: 3_600_000 * (i + 1) })),
 }
 const PLENTY = [100, 100, 100, 1_000, 1_000, 1_000]
 
@@ -120,7 +120,7 @@ describe.runIf(redisTests)('the script', () => {
 
   it('leaves nothing that never goes but the list of limits', async () => {
     const { port } = await server()
-    const schema = { ...SCHEMA, windows: [{ label: '1s', lengthMs: 1_000 }] }
+    const schema = { ...SCHEMA, cells: [windowCell({ label: '1s', lengthMs: 1_000 })] }
     const store = storeOn(port, schema)
     const client = clientOn(port)
     const replies = await Promise.all(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createQuota, defaultPolicy, type SubjectSettings } from '@scoregw/quota'
 import type { SettingsChange } from '@scoregw/quota/store'
-import { initialSettings } from '@scoregw/quota/store'
+import { initialSettings, windowCell } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type RedisSettings, redisSettings, redisStore } from '../src/index.ts'
@@ -11,7 +11,13 @@ import { redisTests } from './support/redis-server.ts'
 const { later, server, proxy: startProxy } = useCleanups()
 
 const { version: _, ...settings } = initialSettings(defaultPolicy())
-const subjectSettings: SubjectSettings = { overrides: { read: { '1h': 7 } }, bypass: ['site'] }
+const subjectSettings: SubjectSettings = {
+  overrides: { read: { '1h': 7 } },
+  bypass: ['site'],
+  plan: null,
+  until: { overrides: null, plan: null },
+  anchor: null,
+}
 
 function store(port: number, prefix?: string): RedisSettings {
   const client = new Redis({ port, lazyConnect: true })
@@ -56,7 +62,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     const counters = redisStore({ client: new Redis({ port: redis.port, lazyConnect: true }) })
     later(() => counters.close())
     const { take } = counters.open({
-      windows: [{ label: '1h', lengthMs: 3_600_000 }],
+      cells: [windowCell({ label: '1h', lengthMs: 3_600_000 })],
       categories: ['read'],
       layers: [{ name: 'personal', shared: false }],
     })

@@ -42,6 +42,12 @@ export function redisFactory(port: () => number): StoreFactory {
   return oneServerFactory(port, openStoreOn, (prefix) => prefix, ['regroup'])
 }
 
+/** The same without anything between the stores and their server. */
+export function directFactory(port: () => number): StoreFactory {
+  const client = () => new Redis({ port: port(), lazyConnect: true })
+  return async () => ({ ...(await twoStores(client, newPrefix(), openStoreOn)), capabilities: ['ids', 'clock-steps'] })
+}
+
 /** The same on a cluster; the prefixes are in slots of all its servers. */
 export function clusterFactory(cluster: () => RedisCluster): StoreFactory {
   const client = () => new Cluster([...cluster().seeds], { lazyConnect: true })
@@ -93,7 +99,7 @@ function oneServerFactory(
 function whatIsStored(admin: Redis | Cluster, prefix: string, prefixOf: (row: RowName) => string) {
   const keyOf = (row: RowName): string => {
     const layers = [{ name: row.layer, shared: false }]
-    return new Keys(prefixOf(row), { windows: [], categories: [row.category], layers }).row(0, 0, row.key)
+    return new Keys(prefixOf(row), { cells: [], categories: [row.category], layers }).row(0, 0, row.key)
   }
   return {
     async storeRevision(revision: string): Promise<void> {

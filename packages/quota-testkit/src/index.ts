@@ -1,4 +1,5 @@
 export { runEditHistories } from './histories/edit-histories.ts'
+export { runHoldHistories } from './histories/hold-histories.ts'
 export { SCENES, type Scene } from './histories/policies.ts'
 export { checkPromises, type PromiseCounts } from './histories/promises.ts'
 export {
@@ -9,7 +10,16 @@ export {
   runHistory,
 } from './histories/run-history.ts'
 export { type ManualClock, manualClock } from './manual-clock.ts'
-export { type ModelRequest, type ModelReservation, QuotaModel } from './model/quota-model.ts'
+export {
+  type ModelAnswer,
+  type ModelCalendar,
+  type ModelCommit,
+  type ModelOptions,
+  type ModelRequest,
+  type ModelReservation,
+  type ModelReserveRequest,
+  QuotaModel,
+} from './model/quota-model.ts'
 export { CONFORMANCE_CASES } from './suite/cases.ts'
 export { describeFactorStore, describeOutcomeStore, describeSettingsStore } from './suite/describe-ports.ts'
 export { describeStore, type TestRunner } from './suite/describe-store.ts'
@@ -17,8 +27,10 @@ export { FACTOR_STORE_CASES } from './suite/factor-cases.ts'
 export {
   type CaseContext,
   type ConformanceCase,
+  type Need,
   type RowName,
   runCase,
+  type StoreAbility,
   type StoreCapability,
   type StoreFactory,
   type StoreHarness,

@@ -4,6 +4,7 @@ import { describeStore, runHistories } from '../src/index.ts'
 import { lateStore } from './late-store.ts'
 import { manualFactory } from './manual-factory.ts'
 import { MapCounters, mapStore } from './map-store.ts'
+import { TIMEOUT_MS } from './runs.ts'
 
 /** Counters that can do no more than they must: no ids. */
 class BareCounters extends MapCounters {
@@ -18,7 +19,7 @@ const bare = manualFactory((clock) => lateStore(mapStore(clock, BareCounters)), 
 describeStore({ describe, it }, bare, 'a store without any capability')
 
 describe('random histories', () => {
-  it('through the calls that await', async () => {
+  it('through the calls that await', { timeout: TIMEOUT_MS }, async () => {
     const late = manualFactory((clock) => lateStore(mapStore(clock)), ['ids'])
     await runHistories(late, { runs: 100 })
   })

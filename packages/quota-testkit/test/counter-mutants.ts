@@ -2,11 +2,11 @@ import type { Clock } from '@scoregw/quota'
 import { QuotaError } from '@scoregw/quota'
 import {
   type AsyncStore,
+  type CellSchema,
   CLOSED,
   fits,
   type ResetRequest,
   type SettleRequest,
-  type StoreSchema,
   type Subject,
   type TakeReply,
   type TakeRequest,
@@ -45,7 +45,7 @@ class EvictsTheOldest extends MapCounters {
     const reply = super.decide(request, now)
     const { cells, schema } = this.data
     for (const key of cells.keys()) {
-      if (cells.size <= 3 * schema.windows.length * schema.layers.length) break
+      if (cells.size <= 3 * schema.cells.length * schema.layers.length) break
       cells.delete(key)
     }
     return reply
@@ -53,7 +53,7 @@ class EvictsTheOldest extends MapCounters {
 }
 
 class FullTooLate extends MapCounters {
-  override cell(names: readonly unknown[], window: StoreSchema['windows'][number]): Cell {
+  override cell(names: readonly unknown[], window: CellSchema): Cell {
     const before = this.data.cells.size
     const cell = super.cell(names, window)
     if (this.data.cells.size > before && before >= 4) throw new QuotaError('store_full', 'no room')
@@ -73,7 +73,7 @@ function notAtomic(clock: Clock): AsyncStore {
           const { subject, category, quotas, cost } = request
           const cells = counters.cells(subject, category, quotas.layers)
           const now = clock.now()
-          const free = cells.every(([pair, lengthsMs], at) => fits(pair, 0, lengthsMs, quotas.limits, at, cost, now))
+          const free = cells.every(([pair, spans], at) => fits(pair, 0, spans, quotas.limits, at, cost, now))
           await Promise.resolve()
           const limits = quotas.limits.map((limit) => (free ? Number.POSITIVE_INFINITY : limit))
           return counters.take({ ...request, quotas: { ...quotas, limits } })
@@ -90,6 +90,7 @@ function notAtomic(clock: Clock): AsyncStore {
 export const COUNTER_MUTANTS: readonly Mutant[] = [
   {
     fault: 'a refund goes into whatever window is there',
+    seed: 9,
     Counters: settling((request, counters) => ({
       ...request,
       states: cellsOf(counters, request).flatMap(([pair]) => pair),
@@ -97,6 +98,7 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a refund reopens a window that a reset closed',
+    seed: 12,
     Counters: settling((request, counters) => {
       for (const [at, [pair]] of cellsOf(counters, request).entries()) {
         if (pair[1] === CLOSED && pair[0] === request.states[2 * at]) pair[1] = 0
@@ -121,6 +123,7 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
   { fault: 'nothing is ever given back', Counters: settling((request) => ({ ...request, giveBack: 0 })) },
   {
     fault: 'a commit gives everything back',
+    seed: 8,
     Counters: settling((request) => ({ ...request, giveBack: request.as === 'committed' ? 1_000 : request.giveBack })),
   },
   {
@@ -157,7 +160,7 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
         return super.cells(subject, category, layers)
       }
 
-      override cell(names: readonly unknown[], window: StoreSchema['windows'][number]): Cell {
+      override cell(names: readonly unknown[], window: CellSchema): Cell {
         return super.cell([...names, this.#subject], window)
       }
     },

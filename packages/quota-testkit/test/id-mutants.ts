@@ -45,6 +45,7 @@ export const ID_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'every holder of an id is told to work',
+    seed: 3,
     Counters: class extends MapCounters {
       override repeat(record: IdRecord, id: ReservationId): TakeOutcome {
         return super.repeat(record, { ...id, nonce: record.nonce })
@@ -73,6 +74,7 @@ export const ID_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a cancelled id can be used again',
+    seed: 8,
     Counters: class extends MapCounters {
       override settleId(request: SettleRequest, id: ReservationId): boolean {
         const settles = super.settleId(request, id)
@@ -83,6 +85,7 @@ export const ID_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a cancel that overtakes its reserve is forgotten',
+    seed: 12,
     Counters: class extends MapCounters {
       override settleId(request: SettleRequest, id: ReservationId): boolean {
         const known = this.record(this.idKey(request, id), this.data.clock.now()) !== undefined
@@ -92,6 +95,7 @@ export const ID_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'an id may be used for something else',
+    seed: 8,
     Counters: class extends MapCounters {
       override repeat(record: IdRecord, id: ReservationId): TakeOutcome {
         return super.repeat(record, { ...id, fingerprint: record.fingerprint })
@@ -100,6 +104,7 @@ export const ID_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a refusal uses the id up',
+    seed: 10,
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
         const reply = super.decide(request, now)
@@ -111,6 +116,7 @@ export const ID_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'an id is not remembered where the price is 0',
+    seed: 39,
     Counters: class extends MapCounters {
       override take(request: TakeRequest): TakeReply {
         return super.take(request.cost === 0 ? { ...request, id: undefined } : request)
@@ -125,14 +131,16 @@ export const ID_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'an id belongs to the keys in all layers',
+    seed: 18,
     Counters: keyedBy((request, id, counters) => [request.category, id, ...ownKeys(counters, request)]),
   },
   {
     fault: 'an id belongs to the place of its category',
+    seed: 71,
     Counters: keyedBy((request, id, counters) => [request.category, id, ownKeys(counters, request)[0]]),
   },
   { fault: 'an id is forgotten 1 ms too early', Counters: rememberingUntil((now) => now + 1) },
-  { fault: 'an id is remembered for ever', Counters: rememberingUntil(() => 0) },
+  { fault: 'an id is remembered for ever', seed: 2, Counters: rememberingUntil(() => 0) },
   {
     fault: 'a settlement does not lengthen the life of an id',
     unseenByHistories: true,

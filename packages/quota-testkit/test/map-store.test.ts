@@ -2,17 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { checkPromises, describeStore, runHistories } from '../src/index.ts'
 import { manualFactory } from './manual-factory.ts'
 import { mapStore } from './map-store.ts'
+import { TIMEOUT_MS } from './runs.ts'
 
 const factory = manualFactory((clock) => mapStore(clock))
 
 describeStore({ describe, it }, factory, 'the shortest store')
 
 describe('random histories on the shortest store', () => {
-  it('are answered as by the model', async () => {
+  it('are answered as by the model', { timeout: TIMEOUT_MS }, async () => {
     await runHistories(factory, { runs: 100 })
   })
 
-  it('keep the promises', async () => {
+  it('keep the promises', { timeout: TIMEOUT_MS }, async () => {
     const { retried } = await checkPromises(factory, { runs: 100 })
     expect(retried).toBeGreaterThan(0)
   })

@@ -2,7 +2,10 @@ import type { Clock } from '@scoregw/quota'
 import * as row from '@scoregw/quota/store'
 
 /** One window of one counter: a row of one window, for the functions that move rows. */
-export type Cell = readonly [startedAtAndUsed: number[], lengthsMs: readonly number[]]
+export type Cell = readonly [startedAtAndUsed: number[], spans: row.Spans]
+
+/** How long a rolling window lasts, for the functions that move rows. */
+export const rolling = (lengthMs: number): row.Spans => ({ lengthsMs: [lengthMs], agesMs: [0] })
 
 export interface IdRecord extends row.ReservationId {
   readonly state: 'reserved' | 'committed' | 'cancelled'
@@ -44,9 +47,9 @@ export class MapCounters implements row.SyncCounters {
   /** Looks at every window first, and writes only when all of them have room. */
   decide({ subject, category, quotas, cost }: row.TakeRequest, now: number): row.TakeReply {
     const cells = this.cells(subject, category, quotas.layers)
-    const fits = cells.every(([pair, lengthsMs], at) => row.fits(pair, 0, lengthsMs, quotas.limits, at, cost, now))
-    for (const [pair, lengthsMs] of cost > 0 ? cells : []) {
-      if (fits) row.charge(pair, 0, lengthsMs, cost, now)
+    const fits = cells.every(([pair, spans], at) => row.fits(pair, 0, spans, quotas.limits, at, cost, now))
+    for (const [pair, spans] of cost > 0 ? cells : []) {
+      if (fits) row.charge(pair, 0, spans, cost, now)
       else row.reanchor(pair, 0, 1, now)
     }
     return { outcome: fits || cost === 0 ? 'admitted' : 'refused', now, states: this.view(cells, now) }
@@ -70,22 +73,22 @@ export class MapCounters implements row.SyncCounters {
 
   /** By names and never by places, so that another schema finds what it knows. As JSON no two keys are one text. */
   cells(subject: row.Subject, category: number, layers: readonly number[]): Cell[] {
-    const { categories, windows, layers: all } = this.data.schema
+    const { categories, cells, layers: all } = this.data.schema
     const named = layers.flatMap((index) => all[index] ?? [])
     const names = named.map((layer) => [layer.name, categories[category], row.layerKey(layer, subject)])
-    return names.flatMap((of) => windows.map((window) => this.cell(of, window)))
+    return names.flatMap((of) => cells.map((each) => this.cell(of, each)))
   }
 
-  cell(names: readonly unknown[], window: row.WindowDefinition): Cell {
-    const key = JSON.stringify([...names, row.windowIdentity(window)])
-    const cell: Cell = this.data.cells.get(key) ?? [[row.CLOSED, row.CLOSED], [window.lengthMs]]
+  cell(names: readonly unknown[], { identity, lengthMs }: row.CellSchema): Cell {
+    const key = JSON.stringify([...names, identity])
+    const cell: Cell = this.data.cells.get(key) ?? [[row.CLOSED, row.CLOSED], rolling(lengthMs)]
     this.data.cells.set(key, cell)
     return cell
   }
 
   view(cells: readonly Cell[], now: number): number[] {
     const state: number[] = []
-    for (const [at, [pair, lengthsMs]] of cells.entries()) row.viewRow(pair, 0, lengthsMs, now, state, 2 * at)
+    for (const [at, [pair, spans]] of cells.entries()) row.viewRow(pair, 0, spans, now, state, 2 * at)
     return state
   }
 

@@ -13,6 +13,8 @@ export interface Mutant {
   readonly make?: (clock: Clock) => QuotaStore
   /** @default ids, sync, clock-steps, regroup */
   readonly capabilities?: readonly StoreCapability[]
+  /** Of random histories among the first of which one shows it; any other would do after some more. */
+  readonly seed?: number
   /** Random histories cannot see it: it needs another harness, another text or another size than they use. */
   readonly unseenByHistories?: boolean
 }

@@ -1,4 +1,5 @@
 import {
+  type CellSchema,
   CLOSED,
   type LayerSchema,
   type ResetRequest,
@@ -7,22 +8,20 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
-import { type Cell, MapCounters } from './map-store.ts'
+import { type Cell, MapCounters, rolling } from './map-store.ts'
 import type { Mutant } from './mutant.ts'
 
 /** When rows end that live as long as the windows of whoever wrote last, by their first cells. */
 const ends = new WeakMap<Cell, number>()
 
-type WindowSchema = StoreSchema['windows'][number]
-
 /** Counters that recognise a window by something else than its identity. */
 function recognising(
-  identity: (names: readonly unknown[], window: WindowSchema, schema: StoreSchema) => unknown[],
+  identity: (names: readonly unknown[], window: CellSchema, schema: StoreSchema) => unknown[],
 ): typeof MapCounters {
   return class extends MapCounters {
-    override cell(names: readonly unknown[], window: WindowSchema): Cell {
+    override cell(names: readonly unknown[], window: CellSchema): Cell {
       const key = JSON.stringify(identity(names, window, this.data.schema))
-      const cell: Cell = this.data.cells.get(key) ?? [[CLOSED, CLOSED], [window.lengthMs]]
+      const cell: Cell = this.data.cells.get(key) ?? [[CLOSED, CLOSED], rolling(window.lengthMs)]
       this.data.cells.set(key, cell)
       return cell
     }
@@ -52,22 +51,21 @@ function rows(counters: MapCounters, subject: Subject, category: number, layers:
 export const NAME_MUTANTS: readonly Mutant[] = [
   {
     fault: 'a window is recognised by its label alone',
+    seed: 6,
     Counters: recognising((names, { label }) => [...names, label]),
   },
   {
     fault: 'a window is recognised by its length alone',
+    seed: 6,
     Counters: recognising((names, { lengthMs }) => [...names, lengthMs]),
   },
   {
     fault: 'a window is recognised by its place in the row',
-    Counters: recognising((names, { label }, { windows }) => [
-      ...names,
-      windows.findIndex((each) => each.label === label),
-    ]),
+    Counters: recognising((names, { label }, { cells }) => [...names, cells.findIndex((each) => each.label === label)]),
   },
   {
     fault: 'another list of windows is another row',
-    Counters: recognising((names, { label, lengthMs }, { windows }) => [...names, label, lengthMs, windows]),
+    Counters: recognising((names, { label, lengthMs }, { cells }) => [...names, label, lengthMs, cells]),
   },
   {
     fault: 'a category is recognised by its place',
@@ -81,6 +79,7 @@ export const NAME_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a layer is recognised by its place',
+    seed: 3,
     Counters: recognising(([layer, ...names], { label, lengthMs }, { layers }) => [
       layers.findIndex(({ name }) => name === layer),
       ...names,
@@ -121,11 +120,11 @@ export const NAME_MUTANTS: readonly Mutant[] = [
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
         for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {
-          const end = ends.get(row[0] ?? [[], []])
+          const end = row[0] && ends.get(row[0])
           if (end !== undefined && now >= end) for (const [pair] of row) pair.splice(0, 2, CLOSED, CLOSED)
         }
         const reply = super.decide(request, now)
-        const longest = Math.max(...this.data.schema.windows.map(({ lengthMs }) => lengthMs))
+        const longest = Math.max(...this.data.schema.cells.map(({ lengthMs }) => lengthMs))
         for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {
           if (row[0] !== undefined) ends.set(row[0], now + longest)
         }
@@ -135,6 +134,7 @@ export const NAME_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a reset closes what the policy does not know',
+    seed: 9,
     Counters: class extends MapCounters {
       override reset(request: ResetRequest): void {
         super.reset(request)
@@ -146,6 +146,7 @@ export const NAME_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a reset stops where the first window is closed',
+    seed: 116,
     Counters: class extends MapCounters {
       override reset(request: ResetRequest): void {
         for (const category of request.categories) {
@@ -162,7 +163,7 @@ export const NAME_MUTANTS: readonly Mutant[] = [
     unseenByHistories: true,
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
-        const width = this.data.schema.windows.length
+        const width = this.data.schema.cells.length
         const cells = this.cells(request.subject, request.category, request.quotas.layers)
         for (const [at, [pair]] of cells.entries()) {
           const first = cells[at - (at % width)]?.[0] ?? []

@@ -1,4 +1,5 @@
 import {
+  type CellSchema,
   CLOSED,
   charge,
   fits,
@@ -7,15 +8,15 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
-import { type Cell, MapCounters } from './map-store.ts'
+import { type Cell, MapCounters, rolling } from './map-store.ts'
 import type { Mutant } from './mutant.ts'
 
 /** Counters whose windows are of another length than they should be. */
 function lasting(change: (lengthMs: number) => number): typeof MapCounters {
   return class extends MapCounters {
-    override cell(names: readonly unknown[], window: StoreSchema['windows'][number]): Cell {
+    override cell(names: readonly unknown[], window: CellSchema): Cell {
       const [pair] = super.cell(names, window)
-      return [pair, [change(window.lengthMs)]]
+      return [pair, rolling(change(window.lengthMs))]
     }
   }
 }
@@ -23,7 +24,7 @@ function lasting(change: (lengthMs: number) => number): typeof MapCounters {
 /** Counters that do something to each window before it is looked at. */
 function touching(touch: (pair: number[], now: number, lengthMs: number) => void): typeof MapCounters {
   return class extends MapCounters {
-    override cell(names: readonly unknown[], window: StoreSchema['windows'][number]): Cell {
+    override cell(names: readonly unknown[], window: CellSchema): Cell {
       const cell = super.cell(names, window)
       touch(cell[0], this.data.clock.now(), window.lengthMs)
       return cell
@@ -64,9 +65,9 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
       override decide(request: TakeRequest, now: number): TakeReply {
         const { subject, category, quotas, cost } = request
         const cells = this.cells(subject, category, quotas.layers)
-        for (const [at, [pair, lengthsMs]] of cells.entries()) {
-          if (!fits(pair, 0, lengthsMs, quotas.limits, at, cost, now)) break
-          if (at < cells.length - 1) charge(pair, 0, lengthsMs, cost, now)
+        for (const [at, [pair, spans]] of cells.entries()) {
+          if (!fits(pair, 0, spans, quotas.limits, at, cost, now)) break
+          if (at < cells.length - 1) charge(pair, 0, spans, cost, now)
           if (at === cells.length - 1) for (const [each] of cells.slice(0, -1)) each[1] = Number(each[1]) - cost
         }
         return super.decide(request, now)
@@ -75,16 +76,16 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'only the first layer is checked',
-    Counters: limitedBy((limit, index, { windows }) => (index < windows.length ? limit : Number.POSITIVE_INFINITY)),
+    Counters: limitedBy((limit, index, { cells }) => (index < cells.length ? limit : Number.POSITIVE_INFINITY)),
   },
-  { fault: 'admits one token more than the limit', Counters: limitedBy((limit) => limit + 1) },
+  { fault: 'admits one token more than the limit', seed: 3, Counters: limitedBy((limit) => limit + 1) },
   {
     fault: 'a refused request opens windows',
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
         const reply = super.decide(request, now)
         const cells = this.cells(request.subject, request.category, request.quotas.layers)
-        if (reply.outcome === 'refused') for (const [pair, lengthsMs] of cells) charge(pair, 0, lengthsMs, 0, now)
+        if (reply.outcome === 'refused') for (const [pair, spans] of cells) charge(pair, 0, spans, 0, now)
         return reply
       }
     },
@@ -95,7 +96,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
       override decide(request: TakeRequest, now: number): TakeReply {
         const reply = super.decide(request, now)
         const cells = this.cells(request.subject, request.category, request.quotas.layers)
-        if (request.cost === 0) for (const [pair, lengthsMs] of cells) charge(pair, 0, lengthsMs, 0, now)
+        if (request.cost === 0) for (const [pair, spans] of cells) charge(pair, 0, spans, 0, now)
         return reply
       }
     },
@@ -116,7 +117,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
     Counters: class extends MapCounters {
       override read(request: Parameters<MapCounters['read']>[0]): ReturnType<MapCounters['read']> {
         const cells = request.categories.flatMap((category) => this.cells(request.subject, category, request.layers))
-        for (const [pair, lengthsMs] of cells) charge(pair, 0, lengthsMs, 0, this.data.clock.now())
+        for (const [pair, spans] of cells) charge(pair, 0, spans, 0, this.data.clock.now())
         return super.read(request)
       }
     },

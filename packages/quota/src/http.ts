@@ -9,7 +9,7 @@ export {
   type WindowStatusBody,
 } from './http/body.ts'
 export { Exchange } from './http/exchange.ts'
-export { QUOTA_HEADER_NAMES, quotaHeaders, rateLimitHeaders, refusalHeaders } from './http/headers.ts'
+export { type DraftFields, QUOTA_HEADER_NAMES, quotaHeaders, rateLimitHeaders, refusalHeaders } from './http/headers.ts'
 export {
   type Admission,
   type AdmittedOptions,
@@ -28,7 +28,7 @@ export {
   type MessageTexts,
   refusalMessage,
 } from './http/messages.ts'
-export { MeteredRequest } from './http/metered-request.ts'
+export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
 export type { NodeRequest, NodeResponse } from './http/node/node-response.ts'
 export { type WatchDetails, watchResponse } from './http/node/watch-response.ts'
 export type {

@@ -7,6 +7,7 @@
 export type {
   AdmittedDecision,
   Decision,
+  LimitKind,
   RefusedDecision,
   UncountedWindow,
   Violation,
@@ -14,20 +15,26 @@ export type {
 } from './decision/decision.ts'
 export { createQuota, isSyncQuota, type SyncQuotaOptions } from './engine/create-quota.ts'
 export type { QuotaEvent, QuotaEvents } from './engine/events.ts'
+export type { QuotaHolds } from './engine/holds-admin.ts'
 export type { FailurePolicy, QuotaOptions } from './engine/options.ts'
 export type { Quota, SyncQuota } from './engine/quota.ts'
 export type {
+  CommitResult,
   HeldReservation,
+  Hold,
   NearLimit,
   QuotaRequest,
   QuotaStatus,
   Reservation,
   ReserveRequest,
   ResetOptions,
+  ResumedReservation,
   RunResult,
   SyncReservation,
 } from './engine/requests.ts'
-export type { QuotaSettings, QuotaSubjects, WriteOptions } from './engine/settings-admin.ts'
+export type { QuotaSettings } from './engine/settings-admin.ts'
+export type { QuotaSubjects } from './engine/subject-admin.ts'
+export type { WriteOptions } from './engine/write-options.ts'
 export { type Fault, QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'
 export { quotaExceededBody, quotaStatusBody } from './http/body.ts'
 export { quotaHeaders } from './http/headers.ts'
@@ -41,3 +48,4 @@ export type { QuotaStore } from './store/quota-store.ts'
 export type { Subject } from './store/schema.ts'
 export type { SettingsStore } from './store/settings-store.ts'
 export type { Clock } from './time/clock.ts'
+export type { Calendar } from './windows/calendar.ts'

@@ -8,17 +8,63 @@ export type { WindowStates } from './decision/decide.ts'
 export type { DecisionSource } from './decision/decision.ts'
 export type { DecisionTime, QuotaListener } from './engine/events.ts'
 export type { DeepPartial } from './engine/merge-patch.ts'
-export type { EmptyReservation, RefusedReservation, RepeatedReservation } from './engine/requests.ts'
-export type { SettingsInForce, SettingsUpdate, SubjectOptions } from './engine/settings-admin.ts'
+export type {
+  EmptyReservation,
+  HeldWindowStatus,
+  HoldEnd,
+  QuotaOverrun,
+  RefusedReservation,
+  RepeatedReservation,
+  ReservationCalls,
+  StatusOptions,
+} from './engine/requests.ts'
+export type { SettingsInForce, SettingsUpdate } from './engine/settings-admin.ts'
+export type { SubjectOptions } from './engine/subject-admin.ts'
+export type { UnknownPlan } from './engine/unknown-plans.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export type { SnapshotPart } from './memory/snapshot.ts'
-export type { BaseLimits, PolicyDefinition } from './policy/define-policy.ts'
-export { hundredths, MAX_LIMIT, type Quotas } from './policy/limits.ts'
-export type { DefaultPolicyOptions, LayerDefinition, OperationDefinition } from './policy/policy.ts'
-export { initialSettings, MODES, type SharedLayerSettings, type Versioned } from './policy/settings.ts'
+export type { BaseLimits, LayerInput, PolicyDefinition } from './policy/define-policy.ts'
+export type { Quotas } from './policy/limits.ts'
+export type {
+  ConcurrencyDefinition,
+  DefaultPolicyOptions,
+  LayerDefinition,
+  OperationDefinition,
+  OverrunPolicy,
+  PlanTable,
+} from './policy/policy.ts'
+export {
+  initialSettings,
+  MODES,
+  type ShadowedLimits,
+  type SharedLayerSettings,
+  type SubjectAnchor,
+  type Threshold,
+  type Versioned,
+} from './policy/settings.ts'
+export { hundredths, MAX_LIMIT } from './policy/values.ts'
 export type { Answer } from './store/answer.ts'
 export type { AdaptiveCounts, FactorReason, FactorReasonCode, FactorState } from './store/factor-state.ts'
 export type { FactorStore, VersionedFactor } from './store/factor-store.ts'
+export type {
+  AsyncHolds,
+  EndedHold,
+  ExtendRequest,
+  GrowRequest,
+  HoldOutcome,
+  HoldRecord,
+  HoldRef,
+  HoldReply,
+  HoldTerms,
+  ListHoldsReply,
+  ListHoldsRequest,
+  Overrun,
+  SettleHoldOutcome,
+  SettleHoldReply,
+  SettleHoldRequest,
+  SweepReply,
+  SyncHolds,
+} from './store/hold-port.ts'
 export { isNotDone, notDone } from './store/not-done.ts'
 export {
   type MinuteOutcomes,
@@ -34,15 +80,16 @@ export type {
   QuotaStore,
   ReadReply,
   ReadRequest,
-  ReservationId,
   ResetRequest,
   SettleRequest,
+  StoreAbilities,
   SyncCounters,
   SyncStore,
   TakeOutcome,
   TakeReply,
   TakeRequest,
 } from './store/quota-store.ts'
+export type { ReservationId } from './store/reservation-id.ts'
 export { idOwnerKey, type LayerSchema, layerKey, type StoreSchema, type Subject, storeSchema } from './store/schema.ts'
 export {
   type AsyncSettingsStore,
@@ -55,7 +102,38 @@ export {
   type WriteReply,
 } from './store/settings-store.ts'
 export { type Stopwatch, systemClock } from './time/clock.ts'
-export { hash32, inRowOrder, windowIdentity, windowOfIdentity } from './windows/identity.ts'
-export { Layout } from './windows/layout.ts'
-export { type Cells, charge, clearRow, close, fits, reanchor, refund, undo, viewRow } from './windows/row.ts'
-export { CLOSED, GRACE_MS, MAX_AHEAD_MS, MAX_USED, NOT_OPEN, type WindowDefinition } from './windows/window.ts'
+export {
+  type CellSchema,
+  cellOfIdentity,
+  hash32,
+  inRowOrder,
+  slotsCell,
+  windowCell,
+} from './windows/identity.ts'
+export { Layout, PERIOD_NUMBERS, type Period, periodAt, type Spans } from './windows/layout.ts'
+export {
+  type Cells,
+  charge,
+  clearRow,
+  close,
+  fits,
+  reanchor,
+  refund,
+  refundCharged,
+  roomIn,
+  undo,
+  viewRow,
+} from './windows/row.ts'
+export { freeSlot, slotFits, takeSlot, viewSlots } from './windows/slots.ts'
+export {
+  type CalendarAnchor,
+  type CalendarPeriod,
+  type CalendarWindow,
+  CLOSED,
+  GRACE_MS,
+  MAX_AHEAD_MS,
+  MAX_USED,
+  NOT_OPEN,
+  type RollingWindow,
+  type WindowDefinition,
+} from './windows/window.ts'

@@ -1,5 +1,15 @@
 import { expectTypeOf, it } from 'vitest'
-import { createQuota, type Decision, defaultPolicy, type RefusedDecision, type SyncQuota } from '../src/index.ts'
+import { luxonCalendar } from '../src/calendar.ts'
+import {
+  type CommitResult,
+  createQuota,
+  type Decision,
+  defaultPolicy,
+  definePolicy,
+  type Limit,
+  type RefusedDecision,
+  type SyncQuota,
+} from '../src/index.ts'
 
 const quota = createQuota({
   policy: defaultPolicy({ operations: { 'music.upsert': { category: 'write', cost: 15 } } }),
@@ -27,10 +37,65 @@ it('a decision that is not allowed says why', () => {
 it('a repeated reservation has no decision to look at', async () => {
   const reservation = await quota.reserve({ subject: 'u', operation: 'music.upsert', id: 'x' })
   if (reservation.status === 'duplicate') expectTypeOf(reservation.decision).toEqualTypeOf<undefined>()
-  if (reservation.status === 'reserved') expectTypeOf(reservation.commit).toEqualTypeOf<(n?: number) => Promise<void>>()
+  if (reservation.status === 'reserved')
+    expectTypeOf(reservation.commit).toEqualTypeOf<(n?: number) => Promise<CommitResult>>()
 })
 
 it('run gives back what the work gave', async () => {
   const result = await quota.run({ subject: 'u', operation: 'music.upsert' }, () => 5)
   if (result.allowed) expectTypeOf(result.value).toEqualTypeOf<number>()
+})
+
+const metered = definePolicy({
+  windows: [
+    { label: '1h', lengthMs: 3_600_000 },
+    { label: 'month', every: 'month', timeZone: 'UTC' },
+  ],
+  categories: ['call'],
+  layers: [{ name: 'user' }, { name: 'team' }, { name: 'all', shared: true }],
+  operations: {
+    chat: { category: 'call', cost: 1, overrun: 'charge', maxOverrun: 10 },
+    look: { category: 'call', cost: 1 },
+  },
+  concurrency: { label: 'running', operations: ['chat'] },
+  base: {
+    user: { call: { '1h': 10, month: 100, running: 2 } },
+    team: { call: { '1h': 10, month: 100 } },
+    all: { call: { '1h': 10, month: 'unlimited', running: 50 } },
+  },
+  plans: { pro: { user: { call: { month: 500, running: 5 } } } },
+})
+
+it('a policy of every kind of limit names what it has', () => {
+  expectTypeOf(createQuota({ policy: metered, calendar: luxonCalendar() })).toEqualTypeOf<SyncQuota<'chat' | 'look'>>()
+  expectTypeOf(metered.base.user.call.month).toEqualTypeOf<Limit>()
+  // @ts-expect-error there is no such operation
+  const operation = () => definePolicy({ ...metered, concurrency: { label: 'running', operations: ['chta'] } })
+  // @ts-expect-error there is no such category
+  const category = () => definePolicy({ ...metered, concurrency: { label: 'running', categories: ['cal'] } })
+  // @ts-expect-error there is no such limit
+  const label = () => definePolicy({ ...metered, plans: { pro: { user: { call: { week: 5 } } } } })
+  // @ts-expect-error there is no such layer
+  const layer = () => definePolicy({ ...metered, plans: { pro: { users: { call: { month: 5 } } } } })
+  const shared = () =>
+    definePolicy({
+      windows: [{ label: '1h', lengthMs: 3_600_000 }],
+      categories: ['call'],
+      layers: [{ name: 'user' }, { name: 'all', shared: true }],
+      operations: { look: { category: 'call', cost: 1 } },
+      base: { user: { call: { '1h': 1 } }, all: { call: { '1h': 1 } } },
+      // @ts-expect-error a shared layer has no plans
+      plans: { pro: { all: { call: { '1h': 5 } } } },
+    })
+  const missing = () =>
+    definePolicy({
+      windows: [{ label: '1h', lengthMs: 3_600_000 }],
+      categories: ['call'],
+      layers: [{ name: 'user' }],
+      operations: { look: { category: 'call', cost: 1 } },
+      concurrency: { label: 'running', operations: ['look'] },
+      // @ts-expect-error the window has no limit
+      base: { user: { call: { running: 1 } } },
+    })
+  void [operation, category, label, layer, shared, missing]
 })

@@ -3,7 +3,7 @@ import { charge, clearRow, close, reanchor, refund } from '../src/windows/row.ts
 import { CLOSED, MAX_AHEAD_MS } from '../src/windows/window.ts'
 import { HOUR, START } from './support.ts'
 
-const LENGTHS = [HOUR]
+const LENGTHS = { lengthsMs: [HOUR], agesMs: [0] }
 /** Where the clock stands: where it is right, ahead within a window's length, and ahead of a whole window. */
 const INSTANTS = [START, START + MAX_AHEAD_MS + 1, START + HOUR]
 

@@ -131,7 +131,7 @@ describe('a snapshot', () => {
   it('of another policy gives what both know, and carries on the rest', () => {
     const { store, quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
-    const windows = testPolicy().windows.map((w) => (w.label === '1h' ? { ...w, lengthMs: 5_000 } : w))
+    const windows = testPolicy().windows.map((w) => (w.label === '1h' ? { label: w.label, lengthMs: 5_000 } : w))
     const other = fixture({ policy: { ...testPolicy(), windows } })
     for (const part of saved(store.snapshot())) other.store.restore(part)
     expect(other.quota.statusSync('u').windows.write!.map(({ used }) => used)).toEqual([0, 15, 15, 0, 15, 15])

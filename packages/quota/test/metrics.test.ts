@@ -63,9 +63,9 @@ describe('metrics', () => {
       ...Object.fromEntries(windows('personal', 'read', 'admitted', 1)),
       ...Object.fromEntries(windows('site', 'read', 'admitted', 1)),
       'refusals_total{layer=personal,window=1d,category=write}': 2,
-      'near_limit_total{layer=personal,window=1h,category=write}': 2,
-      'near_limit_total{layer=personal,window=5h,category=write}': 2,
-      'near_limit_total{layer=personal,window=1d,category=write}': 2,
+      'near_limit_total{layer=personal,window=1h,category=write,threshold=80%}': 2,
+      'near_limit_total{layer=personal,window=5h,category=write,threshold=80%}': 2,
+      'near_limit_total{layer=personal,window=1d,category=write,threshold=80%}': 2,
       adaptive_factor: 1,
     })
   })

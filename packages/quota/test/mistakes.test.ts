@@ -128,6 +128,18 @@ const construction: readonly Mistake[] = [
     says: ['idTtlMs: expected a whole number of milliseconds', 'got "10m"'],
   },
   {
+    written: 'createQuota({ policy, thresholds: [0.8] })',
+    make: create({ policy, thresholds: [0.8] }),
+    code: 'invalid_options',
+    says: ['thresholds.0: expected an object, got a number'],
+  },
+  {
+    written: 'createQuota({ policy, thresholds: [{ share: 80 }, { left: 0.5 }] })',
+    make: create({ policy, thresholds: [{ share: 80 }, { left: 0.5 }] }),
+    code: 'invalid_options',
+    says: ['thresholds.0.share: expected a share above 0 and up to 1', 'thresholds.1.left: expected a whole number'],
+  },
+  {
     written: 'memoryStore({ max: 1000 })',
     make: () => memoryStore({ max: 1000 } as Anything),
     code: 'invalid_options',
@@ -315,6 +327,48 @@ const settings: readonly Mistake[] = [
     make: () => quota.settings.update({ prices: { wriet: 2 } }),
     code: 'invalid_settings',
     says: ['prices.wriet: not an operation', 'did you mean "write"?'],
+  },
+  {
+    written: "quota.settings.update({ shadow: { sites: 'all' } })",
+    make: () => quota.settings.update({ shadow: { sites: 'all' } }),
+    code: 'invalid_settings',
+    says: ['shadow.sites: not a layer: "sites"; did you mean "site"?'],
+  },
+  {
+    written: "quota.settings.update({ shadow: { site: '1h' } })",
+    make: () => quota.settings.update({ shadow: { site: '1h' as Anything } }),
+    code: 'invalid_settings',
+    says: ['shadow.site: expected "all", or a list of limits: 1h, 5h, 1d, got "1h"'],
+  },
+  {
+    written: "quota.settings.update({ plans: { pro: { site: { write: { '1h': 5 } } } } })",
+    make: () => quota.settings.update({ plans: { pro: { site: { write: { '1h': 5 } } } } }),
+    code: 'invalid_settings',
+    says: ["plans.pro.site: a shared layer: plans are for layers of each subject's own: personal"],
+  },
+  {
+    written: 'quota.settings.update({ thresholds: [{ share: 80 }] })',
+    make: () => quota.settings.update({ thresholds: [{ share: 80 }] }),
+    code: 'invalid_settings',
+    says: ['thresholds.0.share: expected a share above 0 and up to 1 with at most two decimals, got 80'],
+  },
+  {
+    written: "quota.subjects.set('u42', { plan: 'pro' }), where there is no plan",
+    make: () => quota.subjects.set('u42', { plan: 'pro' }),
+    code: 'invalid_settings',
+    says: ['plan: not a plan: "pro"; there are none'],
+  },
+  {
+    written: "quota.subjects.set('u42', { until: { plan: new Date() } })",
+    make: () => quota.subjects.set('u42', { until: { plan: new Date(0) as Anything } }),
+    code: 'invalid_settings',
+    says: ['until.plan: expected epoch milliseconds, or null for no end'],
+  },
+  {
+    written: "quota.subjects.set('u42', { anchor: { day: 32 } })",
+    make: () => quota.subjects.set('u42', { anchor: { day: 32 } }),
+    code: 'invalid_settings',
+    says: ['anchor.day: expected a whole number from 1 to 31, got 32'],
   },
   {
     written: "quota.subjects.set('u42', { overrides: { write: { '2h': 5 } } })",

@@ -162,7 +162,7 @@ describe('what does not fit', () => {
     custom: null,
     layers: { site: { enabled: true, multiplier: 7 }, org: { enabled: false, multiplier: 2 } },
     prices: { write: -1, fly: 3 },
-    shadow: {},
+    later: {},
   }
 
   it('is told by an event and by faults(), once for each document', async () => {
@@ -173,7 +173,7 @@ describe('what does not fit', () => {
     settingsStore.write(stored, {})
     settingsStore.writeSubject('personal', 'u', { overrides: { write: { '1h': -1 } }, bypass: ['org'] }, {})
     for (let i = 0; i < 3; i++) quota.consumeSync({ subject: 'u', operation: 'write', cost: 1 })
-    const paths = ['base.team', 'layers.site.multiplier', 'layers.org', 'prices.write', 'prices.fly', 'shadow']
+    const paths = ['base.team', 'layers.site.multiplier', 'layers.org', 'prices.write', 'prices.fly', 'later']
     expect((await quota.settings.faults()).map(({ path }) => path).sort()).toEqual(paths.sort())
     expect((await quota.subjects.get('u')).bypass).toEqual([])
     expect(told).toEqual([

@@ -74,13 +74,22 @@ export function fixture(options: Partial<QuotaOptions<Operation>> = {}): Fixture
 export function asyncStore(store: MemoryStore, gate: () => Promise<void> = () => Promise.resolve()): AsyncStore {
   return {
     sync: false,
+    can: store.can,
     open(schema) {
       const counters = store.open(schema)
+      const { holds } = counters
       return {
         take: (request) => gate().then(() => counters.take(request)),
         read: (request) => gate().then(() => counters.read(request)),
         settle: (request) => gate().then(() => counters.settle(request)),
         reset: (request) => gate().then(() => counters.reset(request)),
+        holds: holds && {
+          extend: (request) => gate().then(() => holds.extend(request)),
+          grow: (request) => gate().then(() => holds.grow(request)),
+          settle: (request) => gate().then(() => holds.settle(request)),
+          list: (request) => gate().then(() => holds.list(request)),
+          sweep: () => gate().then(() => holds.sweep()),
+        },
       }
     },
   }

@@ -406,7 +406,7 @@ export interface paths {
         };
         /**
          * The settings of everybody
-         * @description Mode, base values, shared layers and prices. The `ETag` goes into `If-Match` of a change.
+         * @description Mode, base values, shared layers, prices, what is not enforced, plans and thresholds. The `ETag` goes into `If-Match` of a change.
          *
          *     Free.
          */
@@ -434,7 +434,7 @@ export interface paths {
         };
         /**
          * A user's overrides
-         * @description 6 limits, each of them `null` where the user follows the default, and whether shared layers are bypassed.
+         * @description 6 limits, each of them `null` where the user follows the default, the plan, until when both are in force, whether shared layers are bypassed, and where the user's own periods begin.
          *
          *     Free.
          */
@@ -468,7 +468,7 @@ export interface paths {
         };
         /**
          * What a user has used
-         * @description The same as the user sees at `/me/quota`, and the name of each layer.
+         * @description What the user sees at `/me/quota`, the name of each layer, and the limits that are not enforced.
          *
          *     Free.
          */
@@ -498,6 +498,50 @@ export interface paths {
          */
         post: operations["resetUserQuota"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/holds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A user's open holds
+         * @description Tokens and slots of work that is under way, the earliest end first.
+         *
+         *     Free.
+         */
+        get: operations["listHolds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/holds/{ref}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Release a hold
+         * @description Its tokens go back and its slot is free, at once; the work itself is not stopped.
+         *
+         *     Free.
+         */
+        delete: operations["releaseHold"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1107,6 +1151,26 @@ export interface components {
                 version: string;
             };
         };
+        Hold: {
+            /** @description Names it to whoever releases it. */
+            ref: string;
+            operation: string;
+            category: string;
+            /** @description Tokens that it has, in every window. */
+            tokens: number;
+            /** @description `true`: it has a slot of the work that may be under way at once. */
+            slot: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601 UTC.
+             */
+            takenAt: string;
+            /**
+             * Format: date-time
+             * @description When what it has goes back by itself, unless it is extended.
+             */
+            endsAt: string;
+        };
         IssueBotAnswer: {
             id: string;
             token: string;
@@ -1136,7 +1200,7 @@ export interface components {
                 /** @description A user's id, or `command line`. */
                 by: string | null;
                 /** @enum {string} */
-                action: "settings.change" | "user-quota.change" | "quota.reset" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
+                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
                 /** @description The id of what was changed; `null`: the settings of everybody. */
                 subject: string | null;
                 before: {
@@ -1163,6 +1227,9 @@ export interface components {
                 /** Format: date-time */
                 createdAt: string;
             }[];
+        };
+        ListHoldsAnswer: {
+            items: components["schemas"]["Hold"][];
         };
         ListTokensAnswer: {
             items: {
@@ -1211,12 +1278,21 @@ export interface components {
             limit: number | "unlimited";
             /** @description Tokens. */
             used: number;
+            /** @description How much of `used` open holds have and may still give back; absent: none. */
+            held?: number;
             /** @description Tokens, never below 0. */
             remaining: number | "unlimited";
             /** @description ISO 8601 UTC; `null`: nothing was charged in the window yet. */
             startedAt: string | null;
             /** @description When the window ends, ISO 8601 UTC; `null`: it is not open. */
             resetAt: string | null;
+            /**
+             * @description What ends its count: its length, the next period of the calendar, or the end of the work that has slots.
+             * @enum {string}
+             */
+            kind: "rolling" | "calendar" | "concurrency";
+            /** @description `false`: it is charged and refuses nobody; the user is not told of it. */
+            enforced: boolean;
         };
         OpenApiAnswer: {
             openapi: string;
@@ -1401,8 +1477,15 @@ export interface components {
             /** @description In the order of statuses. */
             readonly windows: {
                 label: string;
-                /** @description Milliseconds. */
-                lengthMs: number;
+                /** @description Milliseconds; `null`: it is a period of the calendar. */
+                lengthMs: number | null;
+                /**
+                 * @description Of the calendar: its period.
+                 * @enum {string}
+                 */
+                every?: "hour" | "day" | "week" | "month" | "year";
+                /** @description Of the calendar: whose, by the zone's IANA name. */
+                timeZone?: string;
             }[];
             readonly categories: string[];
             readonly layers: {
@@ -1414,6 +1497,10 @@ export interface components {
                 shared: boolean;
                 /** @description Of a shared layer: the member of a user's document that takes it away. */
                 bypass?: string;
+                /** @description By category: labels of the limits that it has, in the order of statuses. */
+                limits: {
+                    [key: string]: string[];
+                };
             }[];
             /** @description With the prices that hold until others are set. */
             operations: {
@@ -1423,6 +1510,13 @@ export interface components {
                     cost: number;
                 };
             };
+            /** @description The limit of how much may be under way at once, and which operations take a slot of it. */
+            concurrency?: {
+                label: string;
+                operations: string[];
+            };
+            /** @description Plans that there are without settings. */
+            plans: string[];
             /** @description The highest limit that can be set. */
             maxTokens: number;
         };
@@ -1461,6 +1555,42 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
+            /** @description By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none. */
+            shadow: {
+                personal?: "all" | ("1h" | "5h" | "1d")[];
+                site?: "all" | ("1h" | "5h" | "1d")[];
+            };
+            /** @description By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values. */
+            plans: {
+                [key: string]: {
+                    personal?: {
+                        read?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                        write?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                    };
+                };
+            };
+            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            thresholds: ({
+                /** @description From this share of a limit on; at most two decimals. */
+                share: number;
+            } | {
+                /** @description As soon as no more than so many tokens are left. */
+                left: number;
+            })[] | null;
             /** @description What of the stored settings is not in force, since the policy has it not or not so; absent: nothing. */
             faults?: {
                 path: string;
@@ -1524,6 +1654,21 @@ export interface components {
             };
             /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` always do. */
             bypassSite: boolean;
+            /** @description The user's plan: its limits hold where there is no override. `null`: none, or that of the user's token. */
+            plan: string | null;
+            /** @description Until when overrides and plan are in force, ISO 8601 UTC; `null`: without an end. */
+            until: {
+                overrides: string | null;
+                plan: string | null;
+            };
+            /** @description Where the user's own periods begin, for windows of the calendar that go by it; a change counts from the next period. `null`: at the calendar's beginning. */
+            anchor: {
+                /** @description Of a year. */
+                month?: number;
+                /** @description Of a month; in a shorter one its last day. */
+                day?: number;
+                time?: string;
+            } | null;
         };
         ReadyAnswer: {
             /** @constant */
@@ -1564,6 +1709,42 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
+            /** @description By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none. */
+            shadow: {
+                personal?: "all" | ("1h" | "5h" | "1d")[];
+                site?: "all" | ("1h" | "5h" | "1d")[];
+            };
+            /** @description By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values. */
+            plans: {
+                [key: string]: {
+                    personal?: {
+                        read?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                        write?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                    };
+                };
+            };
+            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            thresholds: ({
+                /** @description From this share of a limit on; at most two decimals. */
+                share: number;
+            } | {
+                /** @description As soon as no more than so many tokens are left. */
+                left: number;
+            })[] | null;
             /** @description What of the stored settings is not in force, since the policy has it not or not so; absent: nothing. */
             faults?: {
                 path: string;
@@ -1608,6 +1789,51 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
+            /**
+             * @description By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none.
+             * @default {}
+             */
+            shadow?: {
+                personal?: "all" | ("1h" | "5h" | "1d")[];
+                site?: "all" | ("1h" | "5h" | "1d")[];
+            };
+            /**
+             * @description By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values.
+             * @default {}
+             */
+            plans?: {
+                [key: string]: {
+                    personal?: {
+                        read?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                        write?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                    };
+                };
+            };
+            /**
+             * @description When limits are near, which is told to operators; `null`: at 80 %.
+             * @default null
+             */
+            thresholds?: ({
+                /** @description From this share of a limit on; at most two decimals. */
+                share: number;
+            } | {
+                /** @description As soon as no more than so many tokens are left. */
+                left: number;
+            })[] | null;
             /** @description Not looked at: a document may come back with it. */
             faults?: unknown[];
         };
@@ -1632,6 +1858,21 @@ export interface components {
             };
             /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` always do. */
             bypassSite: boolean;
+            /** @description The user's plan: its limits hold where there is no override. `null`: none, or that of the user's token. */
+            plan: string | null;
+            /** @description Until when overrides and plan are in force, ISO 8601 UTC; `null`: without an end. */
+            until: {
+                overrides: string | null;
+                plan: string | null;
+            };
+            /** @description Where the user's own periods begin, for windows of the calendar that go by it; a change counts from the next period. `null`: at the calendar's beginning. */
+            anchor: {
+                /** @description Of a year. */
+                month?: number;
+                /** @description Of a month; in a shorter one its last day. */
+                day?: number;
+                time?: string;
+            } | null;
             /** @description What makes an operation impossible, such as a limit below a price. */
             warnings: {
                 path: string;
@@ -1662,6 +1903,40 @@ export interface components {
              * @default false
              */
             bypassSite?: boolean;
+            /**
+             * @description The user's plan: its limits hold where there is no override. `null`: none, or that of the user's token.
+             * @default null
+             */
+            plan?: string | null;
+            /**
+             * @default {
+             *       "overrides": null,
+             *       "plan": null
+             *     }
+             */
+            until?: {
+                /**
+                 * @description Until when it is in force, ISO 8601 UTC; `null`: without an end.
+                 * @default null
+                 */
+                overrides?: string | null;
+                /**
+                 * @description Until when it is in force, ISO 8601 UTC; `null`: without an end.
+                 * @default null
+                 */
+                plan?: string | null;
+            };
+            /**
+             * @description Where the user's own periods begin, for windows of the calendar that go by it; a change counts from the next period. `null`: at the calendar's beginning.
+             * @default null
+             */
+            anchor?: {
+                /** @description Of a year. */
+                month?: number;
+                /** @description Of a month; in a shorter one its last day. */
+                day?: number;
+                time?: string;
+            } | null;
         };
         ResetUserQuotaBody: {
             /**
@@ -1829,6 +2104,8 @@ export interface components {
             limit: number | "unlimited";
             /** @description Tokens. */
             used: number;
+            /** @description How much of `used` open holds have and may still give back; absent: none. */
+            held?: number;
             /** @description Tokens, never below 0. */
             remaining: number | "unlimited";
             /** @description ISO 8601 UTC; `null`: nothing was charged in the window yet. */
@@ -2965,7 +3242,10 @@ export interface operations {
                  *         "enabled": true,
                  *         "multiplier": 1
                  *       },
-                 *       "prices": {}
+                 *       "prices": {},
+                 *       "shadow": {},
+                 *       "plans": {},
+                 *       "thresholds": null
                  *     }
                  */
                 "application/json": components["schemas"]["ReplaceSettingsBody"];
@@ -3058,7 +3338,11 @@ export interface operations {
                  *           "1h": 120
                  *         }
                  *       },
-                 *       "bypassSite": false
+                 *       "bypassSite": false,
+                 *       "until": {
+                 *         "overrides": "2030-01-01T00:00:00.000Z",
+                 *         "plan": null
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["ReplaceUserQuotaBody"];
@@ -3195,6 +3479,68 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listHolds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListHoldsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    releaseHold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+                /** @description As the list has it. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];

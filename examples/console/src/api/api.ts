@@ -1,7 +1,7 @@
 import type { components, paths } from 'example-client/gateway-types'
 import createClient, { type Client } from 'openapi-fetch'
 import { ApiError, toApiError } from './api-error.ts'
-import type { Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
+import type { Hold, Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
 
 type Schemas = components['schemas']
 type UserQuotaQuery = NonNullable<paths['/admin/users/{id}/quota']['get']['parameters']['query']>
@@ -105,6 +105,16 @@ export class Api {
   async resetQuota(id: string, reset: Reset): Promise<QuotaStatus> {
     const options = { params: { path: { id } }, body: asSent<'ResetUserQuotaBody'>(reset) }
     return (await this.#asked(this.#client.POST('/admin/users/{id}/quota/reset', options))).data
+  }
+
+  async holds(id: string): Promise<Hold[]> {
+    const params = { path: { id } }
+    return (await this.#asked(this.#client.GET('/admin/users/{id}/quota/holds', { params }))).data.items
+  }
+
+  async releaseHold(id: string, ref: string): Promise<void> {
+    const params = { path: { id, ref } }
+    await this.#asked(this.#client.DELETE('/admin/users/{id}/quota/holds/{ref}', { params }))
   }
 
   async users(text: string, cursor: string | null, limit: number = PAGE): Promise<UserPage> {

@@ -20,11 +20,20 @@ export interface Settings {
   readonly base: Table
   readonly custom: Table | null
   readonly prices: Readonly<Record<string, number>>
+  /** By layer: limits that are charged and refuse nobody, by label. */
+  readonly shadow: Readonly<Record<string, 'all' | readonly string[]>>
+  /** By plan: limits of own layers that differ. */
+  readonly plans: Readonly<Record<string, Partial<Table>>>
+  /** When limits are near; `null`: as the gateway has it. */
+  readonly thresholds: readonly Threshold[] | null
   /** What is stored and not in force: of another policy, or no value that a member can have. */
   readonly faults?: readonly { readonly path: string; readonly msg: string }[]
   /** Of shared layers, by their names. */
   readonly [layer: string]: unknown
 }
+
+/** From a share of a limit on, or as soon as so few tokens are left. */
+export type Threshold = { readonly share: number } | { readonly left: number }
 
 /** What is set for a layer that everybody shares. */
 export interface SharedLayer {
@@ -35,6 +44,10 @@ export interface SharedLayer {
 /** What one user's limits differ in. */
 export interface UserQuota {
   readonly overrides: ByWindow<number | null>
+  readonly plan: string | null
+  /** Until when both are in force, ISO 8601 UTC. */
+  readonly until: { readonly overrides: string | null; readonly plan: string | null }
+  readonly anchor: object | null
   /** Whether shared layers are bypassed, by the members that the policy names. */
   readonly [bypass: string]: unknown
 }
@@ -44,6 +57,9 @@ export type WindowStatus = Omit<Schemas['NamedWindowStatus'], 'layer'> & { reado
 export interface QuotaStatus {
   readonly windows: Readonly<Record<string, readonly WindowStatus[]>>
 }
+
+/** Tokens and slots of work that is under way. */
+export type Hold = Schemas['Hold']
 
 /** What a reset closes. */
 export interface Reset {

@@ -1,41 +1,7 @@
 import type { Policy, Settings, SharedLayer, Table } from '../api/documents.ts'
 import { type Cell, cellsOf, pathOf, sharedLayers } from './axes.ts'
-
-/**
- * A document as a form has it: texts by the paths by which the API names faults. Texts and not values, so that what is
- * half typed has its place, and so that versions can be held against each other field by field.
- */
-export type Fields = Readonly<Record<string, string>>
-
-/** What a text should have been. */
-export type FaultCode = 'tokens' | 'price' | 'multiplier' | 'customMissing' | 'override'
-export type Faults = Readonly<Record<string, FaultCode>>
-
-/** What a form's texts come to. */
-export interface Read<T> {
-  /** Absent: there are faults. */
-  readonly body: T | undefined
-  readonly faults: Faults
-}
-
-const MAX_TOKENS = 100_000_000_000
-
-/** Tokens of a text; `undefined` for any other text. */
-export function tokensOf(text: string): number | undefined {
-  const value = wholeNumber(text)
-  return value === undefined || value > MAX_TOKENS ? undefined : value
-}
-
-export function multiplierOf(text: string): number | undefined {
-  if (!/^\d(?:\.\d{1,2})?$/.test(text.trim())) return undefined
-  const value = Number(text)
-  return value >= 0.25 && value <= 4 ? value : undefined
-}
-
-export function wholeNumber(text: string): number | undefined {
-  const value = Number(text.trim())
-  return /^\d{1,16}$/.test(text.trim()) && Number.isSafeInteger(value) ? value : undefined
-}
+import { type FaultCode, type Fields, multiplierOf, type Read, tokensOf, wholeNumber } from './form.ts'
+import { readRules, ruleFaults, ruleFields } from './rule-fields.ts'
 
 export function settingsFields(policy: Policy, settings: Settings): Fields {
   const { mode, base, custom, prices } = settings
@@ -54,6 +20,7 @@ export function settingsFields(policy: Policy, settings: Settings): Fields {
     ...cells('custom', custom),
     ...layers,
     ...Object.keys(policy.operations).map((name) => [`prices.${name}`, textOf(prices[name])]),
+    ...ruleFields(policy, settings),
   ])
 }
 
@@ -65,6 +32,7 @@ export function readSettings(policy: Policy, fields: Fields): Read<Settings> {
     ...tableFaults(cells, fields, 'base'),
     ...(needsCustom ? tableFaults(cells, fields, 'custom') : []),
     ...otherFaults(policy, fields),
+    ...ruleFaults(policy, fields),
   ])
   if (Object.keys(faults).length > 0) return { body: undefined, faults }
   const prices = Object.keys(policy.operations).flatMap((name) => {
@@ -81,6 +49,7 @@ export function readSettings(policy: Policy, fields: Fields): Read<Settings> {
     base: tableOf(policy, fields, 'base'),
     custom: needsCustom ? tableOf(policy, fields, 'custom') : null,
     prices: Object.fromEntries(prices),
+    ...readRules(policy, fields),
   }
   return { body, faults }
 }
@@ -120,10 +89,14 @@ function valueAt(table: Table, { layer, category, window }: Cell): number | unde
   return table[layer]?.[category]?.[window]
 }
 
-function tableOf({ layers, categories, windows }: Policy, fields: Fields, table: 'base' | 'custom'): Table {
+function tableOf(policy: Policy, fields: Fields, table: 'base' | 'custom'): Table {
+  const { layers, categories } = policy
+  const cells = cellsOf(policy)
   const windowsOf = (layer: string, category: string): Record<string, number> =>
     Object.fromEntries(
-      windows.map(({ label }) => [label, Number(fields[pathOf(table, { layer, category, window: label })])]),
+      cells
+        .filter((cell) => cell.layer === layer && cell.category === category)
+        .map((cell) => [cell.window, Number(fields[pathOf(table, cell)])]),
     )
   const categoriesOf = (layer: string): Table[string] =>
     Object.fromEntries(categories.map((category) => [category, windowsOf(layer, category)]))

@@ -9,6 +9,7 @@ import { useFormats, useWords } from '../words/words.ts'
 import { type Cell, cellsOf, pathOf } from './axes.ts'
 import { effectiveLimit, limitText, MODES } from './limits.ts'
 import type { PartProps } from './part-props.ts'
+import { isShadowed } from './rule-fields.ts'
 import { settingName } from './setting-name.ts'
 
 /** The base and custom values, and beside them the limit that each mode makes of them. */
@@ -60,7 +61,8 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
 
 function Group({ layer, category, ...props }: PartProps & { layer: string; category: string }): JSX.Element {
   const names = useNames()
-  const { windows } = usePolicy()
+  const policy = usePolicy()
+  const cells = cellsOf(policy).filter((cell) => cell.layer === layer && cell.category === category)
   return (
     <tbody>
       <tr class="group">
@@ -70,20 +72,22 @@ function Group({ layer, category, ...props }: PartProps & { layer: string; categ
           </span>
         </th>
       </tr>
-      {windows.map(({ label: window }) => (
-        <Row key={window} {...props} cell={{ layer, category, window }} />
+      {cells.map((cell) => (
+        <Row key={cell.window} {...props} cell={cell} />
       ))}
     </tbody>
   )
 }
 
 function Row({ editor, factor, cell }: PartProps & { cell: Cell }): JSX.Element {
+  const words = useWords()
   const names = useNames()
   const { draft } = editor
   return (
     <tr>
       <th scope="row" class="stick">
         {names.window(cell.window)}
+        {isShadowed(draft, cell) && <span class="tag not-enforced">{words.settings.notEnforced}</span>}
       </th>
       {(['base', 'custom'] as const).map((table) => (
         <td key={table}>

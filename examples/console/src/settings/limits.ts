@@ -1,7 +1,7 @@
 import type { Mode } from '../api/documents.ts'
 import type { Formats } from '../words/formats.ts'
 import { type Cell, pathOf } from './axes.ts'
-import { type Fields, multiplierOf, tokensOf } from './fields.ts'
+import { type Fields, multiplierOf, tokensOf } from './form.ts'
 
 export const MODES: readonly Mode[] = ['conservative', 'normal', 'lenient', 'adaptive', 'custom']
 
@@ -27,6 +27,7 @@ export function effectiveLimit(fields: Fields, cell: Cell, mode: Mode, factor: n
   const base = tokensOf(fields[pathOf(mode === 'custom' ? 'custom' : 'base', cell)] ?? '')
   const multiplier = enabled === undefined ? 1 : multiplierOf(fields[`${cell.layer}.multiplier`] ?? '')
   if (base === undefined || multiplier === undefined) return { kind: 'unknown' }
+  if (cell.isSlots) return { kind: 'limit', tokens: base }
   const scaled = (modeHundredths: number): number => scaledLimit(base, modeHundredths, Math.round(multiplier * 100))
   if (mode !== 'adaptive') return { kind: 'limit', tokens: scaled(HUNDREDTHS[mode]) }
   const [least, most] = [scaled(HUNDREDTHS.conservative), scaled(HUNDREDTHS.lenient)]

@@ -1,4 +1,4 @@
-import type { Fields } from './fields.ts'
+import type { Fields } from './form.ts'
 
 /** A field in which three versions of a document are not the same. */
 export interface Difference {
@@ -14,7 +14,7 @@ export type Choice = 'theirs' | 'mine'
 
 /** The fields that somebody changed, but for those that both changed to the same. */
 export function differences(was: Fields, theirs: Fields, mine: Fields): Difference[] {
-  return Object.keys(was)
+  return pathsOf(was, theirs, mine)
     .map((path) => ({ path, was: was[path] ?? '', theirs: theirs[path] ?? '', mine: mine[path] ?? '' }))
     .filter((each) => each.theirs !== each.mine)
 }
@@ -37,5 +37,10 @@ export function merged(
 
 /** The paths in which a form differs from what is stored. */
 export function changedPaths(stored: Fields, draft: Fields): string[] {
-  return Object.keys(stored).filter((path) => stored[path] !== draft[path])
+  return pathsOf(stored, draft).filter((path) => (stored[path] ?? '') !== (draft[path] ?? ''))
+}
+
+/** Those of any of some versions: plans come and go. */
+function pathsOf(...versions: readonly Fields[]): string[] {
+  return [...new Set(versions.flatMap((fields) => Object.keys(fields)))]
 }

@@ -15,10 +15,11 @@ export function ModePicker({ editor, factor }: PartProps): JSX.Element {
   const names = useNames()
   const policy = usePolicy()
   const [layer, window] = [ownLayers(policy)[0]?.name ?? '', policy.windows[0]?.label ?? '']
+  const isSlots = false
   const limits = (mode: Mode): [string, string][] =>
     policy.categories.map((category) => [
       names.category(category),
-      limitText(effectiveLimit(draft, { layer, category, window }, mode, factor), formats),
+      limitText(effectiveLimit(draft, { layer, category, window, isSlots }, mode, factor), formats),
     ])
   return (
     <fieldset class="modes">

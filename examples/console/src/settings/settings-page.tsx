@@ -11,10 +11,13 @@ import { ConflictDialog } from './conflict-dialog.tsx'
 import { LimitsTable } from './limits-table.tsx'
 import { ModePicker } from './mode-picker.tsx'
 import { NotInForce } from './not-in-force.tsx'
+import { Plans } from './plans.tsx'
 import { Prices } from './prices.tsx'
 import { SaveBar } from './save-bar.tsx'
 import { settingName, settingValue } from './setting-name.ts'
+import { Shadow } from './shadow.tsx'
 import { SharedLayer } from './shared-layer.tsx'
+import { Thresholds } from './thresholds.tsx'
 
 /** The limits of everybody. */
 export function SettingsPage({ editor }: { editor: Editor }): JSX.Element {
@@ -53,7 +56,10 @@ export function SettingsPage({ editor }: { editor: Editor }): JSX.Element {
             {layers.map(({ name }) => (
               <SharedLayer key={name} editor={editor} layer={name} />
             ))}
+            <Shadow editor={editor} />
+            <Plans editor={editor} />
             <Prices editor={editor} />
+            <Thresholds editor={editor} />
             <SaveBar editor={editor} nameOf={nameOf} />
           </form>
         </>

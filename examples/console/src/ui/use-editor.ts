@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Remark, Stored, Versioned } from '../api/api.ts'
 import { ApiError } from '../api/api-error.ts'
-import type { Faults, Fields, Read } from '../settings/fields.ts'
+import type { Faults, Fields, Read } from '../settings/form.ts'
 import { changedPaths } from '../settings/merge.ts'
 
 /** A document with versions, and how it becomes a form and is stored. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { User, UserChange } from '../api/api.ts'
-import { wholeNumber } from '../settings/fields.ts'
+import { wholeNumber } from '../settings/form.ts'
 import { Field } from '../ui/field.tsx'
 import { useWords } from '../words/words.ts'
 

@@ -66,7 +66,7 @@ function Bar({ category, of }: { category: string; of: WindowStatus }): JSX.Elem
   const words = useWords()
   const names = useNames()
   const formats = useFormats()
-  const { layer, window, limit, used, remaining, resetAt } = of
+  const { layer, window, limit, used, held, remaining, resetAt, kind, enforced } = of
   const numberOf = (value: number | 'unlimited'): string =>
     value === 'unlimited' ? words.users.unlimited : formats.number(value)
   const share = shareOf(used, limit)
@@ -74,12 +74,17 @@ function Bar({ category, of }: { category: string; of: WindowStatus }): JSX.Elem
     <div class="bar">
       <span class="bar-name">
         {names.layer(layer)} · {names.window(window)}
+        {!enforced && <span class="tag not-enforced">{words.settings.notEnforced}</span>}
       </span>
-      <span class="bar-used">{words.users.used(formats.number(used), numberOf(limit))}</span>
+      <span class="bar-used">
+        {words.users.used(formats.number(used), numberOf(limit))}
+        {held !== undefined && <span class="quiet small held">{words.users.held(formats.number(held))}</span>}
+      </span>
       <meter aria-label={names.cell(layer, category, window)} class={share >= NEAR ? 'near' : ''} value={share} />
       <span class="quiet small">{words.users.left(numberOf(remaining))}</span>
       <span class="quiet small end">
-        {resetAt === null ? words.users.notOpen : words.users.ends(formats.dateTime(resetAt))}
+        {kind !== 'concurrency' &&
+          (resetAt === null ? words.users.notOpen : words.users.ends(formats.dateTime(resetAt)))}
       </span>
     </div>
   )

@@ -8,6 +8,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { useResource } from '../ui/use-resource.ts'
 import { useWords } from '../words/words.ts'
 import { BalanceForm } from './balance-form.tsx'
+import { Holds } from './holds.tsx'
 import { ProfileForm } from './profile-form.tsx'
 import { Usage } from './usage.tsx'
 import { UserQuotaForm } from './user-quota-form.tsx'
@@ -38,6 +39,7 @@ export function UserPage({ id }: { id: string }): JSX.Element {
           <div class="cards">
             <div>
               <Usage id={id} status={status} />
+              <Holds id={id} onReleased={status.reload} />
               <CredentialList kind="tokens" of={tokens} isNameOptional />
             </div>
             <div>

@@ -2,17 +2,20 @@ import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import type { Layer, Policy, UserQuota } from '../api/documents.ts'
 import { useApi, usePolicy } from '../session.ts'
-import { ownLayers, sharedLayers } from '../settings/axes.ts'
+import { labelsOf, ownLayers, sharedLayers } from '../settings/axes.ts'
 import { ConflictDialog } from '../settings/conflict-dialog.tsx'
 import { SaveBar } from '../settings/save-bar.tsx'
 import { ValueInput } from '../ui/field.tsx'
 import { Skeleton } from '../ui/loaded.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
+import { Scroll } from '../ui/scroll.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { type Editor, useEditor } from '../ui/use-editor.ts'
 import type { Words } from '../words/en.ts'
 import { type Names, useNames } from '../words/names.ts'
 import { useWords } from '../words/words.ts'
+import { PlanField } from './plan-field.tsx'
+import { UntilField } from './until-field.tsx'
 import { bypassPaths, overridePath, readUserQuota, userQuotaFields } from './user-quota-fields.ts'
 
 interface UserQuotaProps {
@@ -37,17 +40,16 @@ export function UserQuotaForm({ id, layer, onStored }: UserQuotaProps): JSX.Elem
         onStored()
         return stored
       },
-      toFields: (document) => userQuotaFields(policy, document),
-      read: (fields) => readUserQuota(policy, fields),
+      toFields: (document) => userQuotaFields(policy, layer, document),
+      read: (fields) => readUserQuota(policy, layer, fields),
     },
     [api, policy, id, layer.name],
   )
+  const title = ownLayers(policy).length === 1 ? words.users.quota : words.users.quotaOf(names.layer(layer.name))
   const nameOf = (path: string): string => overrideName(words, names, policy, path)
   return (
     <section aria-labelledby={heading}>
-      <h2 id={heading}>
-        {ownLayers(policy).length === 1 ? words.users.quota : words.users.quotaOf(names.layer(layer.name))}
-      </h2>
+      <h2 id={heading}>{title}</h2>
       <p class="quiet small">{words.users.quotaAbout}</p>
       {editor.stored === undefined ? (
         <>
@@ -55,7 +57,7 @@ export function UserQuotaForm({ id, layer, onStored }: UserQuotaProps): JSX.Elem
           {editor.error === undefined && <Skeleton lines={8} />}
         </>
       ) : (
-        <QuotaFields editor={editor} nameOf={nameOf} />
+        <QuotaFields editor={editor} layer={layer} title={title} nameOf={nameOf} />
       )}
       <ConflictDialog editor={editor} nameOf={nameOf} textOf={(path, text) => overrideText(words, path, text)} />
     </section>
@@ -64,15 +66,17 @@ export function UserQuotaForm({ id, layer, onStored }: UserQuotaProps): JSX.Elem
 
 interface FieldsProps {
   readonly editor: Editor
+  readonly layer: Layer
   nameOf(path: string): string
 }
 
-function QuotaFields({ editor, nameOf }: FieldsProps): JSX.Element {
+function QuotaFields({ editor, layer, title, nameOf }: FieldsProps & { title: string }): JSX.Element {
   const words = useWords()
   const names = useNames()
   const policy = usePolicy()
   const { draft } = editor
   const empty = emptied(draft)
+  const labels = labelsOf(layer)
   const always = ownLayers(policy).map(({ name }) => names.layer(name))
   return (
     <form
@@ -82,23 +86,28 @@ function QuotaFields({ editor, nameOf }: FieldsProps): JSX.Element {
       }}
       autocomplete="off"
     >
-      <table class="overrides">
-        <thead>
-          <tr>
-            <td />
-            {policy.windows.map(({ label }) => (
-              <th key={label} scope="col">
-                {names.window(label)}
-              </th>
+      <Scroll label={title}>
+        <table class="overrides">
+          <thead>
+            <tr>
+              <td />
+              {labels.map((label) => (
+                <th key={label} scope="col">
+                  {names.window(label)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {policy.categories.map((category) => (
+              <OverrideRow key={category} editor={editor} layer={layer} category={category} nameOf={nameOf} />
             ))}
-          </tr>
-        </thead>
-        <tbody>
-          {policy.categories.map((category) => (
-            <OverrideRow key={category} editor={editor} category={category} nameOf={nameOf} />
-          ))}
-        </tbody>
-      </table>
+          </tbody>
+        </table>
+      </Scroll>
+      <UntilField editor={editor} path="until.overrides" label={nameOf('until.overrides')} />
+      <PlanField editor={editor} />
+      <UntilField editor={editor} path="until.plan" label={nameOf('until.plan')} />
       {bypassPaths(policy).map((path) => (
         <Switch
           key={path}
@@ -121,14 +130,14 @@ function QuotaFields({ editor, nameOf }: FieldsProps): JSX.Element {
   )
 }
 
-function OverrideRow({ editor, category, nameOf }: FieldsProps & { category: string }): JSX.Element {
+function OverrideRow({ editor, layer, category, nameOf }: FieldsProps & { category: string }): JSX.Element {
   const words = useWords()
   const names = useNames()
-  const { windows } = usePolicy()
   return (
     <tr>
       <th scope="row">{names.category(category)}</th>
-      {windows.map(({ label }) => {
+      {labelsOf(layer).map((label) => {
+        if (!(layer.limits[category] ?? []).includes(label)) return <td key={label} />
         const path = overridePath(category, label)
         const fault = editor.faults[path]
         return (
@@ -153,17 +162,24 @@ function isOverride(path: string): boolean {
 }
 
 function emptied(draft: Editor['draft']): Editor['draft'] {
-  return Object.fromEntries(Object.keys(draft).map((path) => [path, isOverride(path) ? '' : 'false']))
+  return Object.fromEntries(
+    Object.entries(draft).map(([path, text]) => [path, text === 'true' || text === 'false' ? 'false' : '']),
+  )
 }
 
 function overrideName(words: Words, names: Names, policy: Policy, path: string): string {
   const [, category = '', window = ''] = path.split('.')
+  if (path === 'plan') return words.users.plan
+  if (path === 'anchor') return words.users.anchor
+  if (path === 'until.overrides') return words.users.untilOverrides
+  if (path === 'until.plan') return words.users.untilPlan
   if (isOverride(path)) return words.users.overrideOf(names.category(category), names.window(window))
   const layer = sharedLayers(policy).find(({ bypass }) => bypass === path)
   return layer === undefined ? path : words.users.bypass(names.layer(layer.name))
 }
 
 function overrideText(words: Words, path: string, text: string): string {
-  if (!isOverride(path)) return text === 'true' ? '✓' : words.settings.off
+  if (text === 'true' || text === 'false') return text === 'true' ? '✓' : words.settings.off
+  if (!isOverride(path)) return text === '' ? words.none : text
   return text === '' ? words.users.follows : text
 }

@@ -1,7 +1,7 @@
 import type { AuditEntry, Move } from '../api/api.ts'
 import type { ErrorCode } from '../api/api-error.ts'
 import type { Mode } from '../api/documents.ts'
-import type { FaultCode } from '../settings/fields.ts'
+import { settings } from './en-settings.ts'
 
 /** What lengths of time are told in. */
 export type Unit = 'day' | 'hour' | 'minute' | 'second'
@@ -106,6 +106,15 @@ export const en = {
   } satisfies Record<ErrorCode, string>,
   layers: { personal: 'Personal', site: 'Site-wide' },
   categories: { read: 'Read', write: 'Write' },
+  periods: {
+    hour: 'calendar hour',
+    day: 'calendar day',
+    week: 'calendar week',
+    month: 'calendar month',
+    year: 'calendar year',
+  },
+  slots: { imports: 'imports at once' } as Readonly<Record<string, string>>,
+  slotsOf: (label: string) => `${label} (at once)`,
   lengthOf: (count: number, unit: Unit) => `${count} ${unit}${count === 1 ? '' : 's'}`,
   windowOf: (layer: string, category: string, window: string) => `${layer}, ${category.toLowerCase()}, ${window}`,
   modes: {
@@ -115,56 +124,7 @@ export const en = {
     adaptive: 'Adaptive',
     custom: 'Custom',
   } satisfies Record<Mode, string>,
-  settings: {
-    title: 'Limits',
-    about: 'They hold for everybody who has no limits of their own, from the moment that they are saved.',
-    version: (version: string) => `Version ${version}`,
-    mode: 'Mode',
-    modeAbout: {
-      conservative: '75 % of the base values',
-      normal: 'the base values as they are',
-      lenient: '150 % of the base values',
-      adaptive: '75 % to 150 %, by the errors of the last 30 minutes',
-      custom: 'the custom values as they are',
-    } satisfies Record<Mode, string>,
-    inNumbers: (window: string, limits: readonly (readonly [string, string])[]) =>
-      `A user, in ${window}: ${limits.map(([category, limit]) => `${limit} ${category.toLowerCase()}`).join(', ')}`,
-    inForce: 'in force',
-    notInForce:
-      'Some of what is stored is not in force, since the gateway does not know it or cannot take it. Unknown values are kept; the others are replaced when you save.',
-    limits: 'Values and what they come to',
-    limitsAbout:
-      'Tokens. The values on the left are yours to set; on the right is the limit that each mode makes of them, before you save. 0 blocks. An empty custom table is none.',
-    base: 'Base',
-    custom: 'Custom',
-    baseValue: 'Base value',
-    customValue: 'Custom value',
-    effective: 'Limit in mode',
-    window: 'Window',
-    now: (limit: string) => `now ${limit}`,
-    copyBase: 'Fill the custom values with the base values',
-    clearCustom: 'Clear the custom values',
-    sharedLayer: (layer: string) => `${layer} layer`,
-    enabled: (layer: string) => `${layer} limits apply`,
-    enabledAbout: 'Off: its windows are neither checked, charged nor shown.',
-    multiplier: (layer: string) => `Multiplier of the ${layer.toLowerCase()} limits`,
-    multiplierAbout: 'From 0.25 to 4, at most two decimals; in every mode.',
-    off: 'off',
-    prices: 'Prices',
-    pricesAbout: 'Tokens of one request. An empty field is the default.',
-    operation: 'Operation',
-    category: 'Category',
-    price: 'Price',
-    defaultPrice: 'Default',
-    priceOf: (operation: string) => `Price of ${operation}`,
-    faults: {
-      tokens: 'A whole number from 0 to 100,000,000,000.',
-      price: 'A whole number, 0 or more; empty: the default.',
-      multiplier: 'A number from 0.25 to 4 with at most two decimals.',
-      customMissing: 'All custom values, or none; mode custom needs them.',
-      override: 'A whole number from 0 to 100,000,000,000; empty: the default.',
-    } satisfies Record<FaultCode, string>,
-  },
+  settings,
   conflict: {
     title: 'Somebody else was faster',
     about:
@@ -209,6 +169,7 @@ export const en = {
     usage: 'Usage now',
     usageAbout: 'Asked again every 5 seconds while you look.',
     used: (used: string, limit: string) => `${used} of ${limit}`,
+    held: (tokens: string) => `${tokens} of it held`,
     left: (remaining: string) => `${remaining} left`,
     unlimited: 'unlimited',
     ends: (time: string) => `ends ${time}`,
@@ -229,6 +190,23 @@ export const en = {
     follows: 'default',
     bypass: (layer: string) => `${layer} limits do not apply to this user`,
     bypassAbout: (layers: string) => `${layers} limits always apply.`,
+    plan: 'Plan',
+    noPlan: 'none',
+    untilOverrides: 'These limits hold until',
+    untilPlan: 'The plan holds until',
+    untilAbout: 'In your time zone. Empty: without an end.',
+    anchor: 'Where periods begin',
+    holds: 'Held at present',
+    holdsAbout: 'Tokens and slots of work that is under way. They go back when it ends, or when you release them.',
+    noHolds: 'Nothing is held.',
+    holdOf: (operation: string, tokens: string) => `${operation}: ${tokens} tokens`,
+    holdSlot: 'and a slot',
+    holdTimes: (since: string, until: string) => `since ${since}, until ${until} at the latest`,
+    release: 'Release',
+    releaseOf: (operation: string) => `Release what ${operation} holds`,
+    releaseTitle: 'Release what is held?',
+    releaseAbout: (operation: string) =>
+      `What ${operation} holds goes back at once. The work itself goes on, and is not charged any more.`,
     removeQuota: 'Follow the default everywhere',
     overrideOf: (category: string, window: string) => `${category}, ${window}`,
     balanceTitle: 'Ticket credits',
@@ -346,6 +324,7 @@ export const en = {
       'settings.change': 'changed the limits of',
       'user-quota.change': 'changed the limits of',
       'quota.reset': 'forgave what was used by',
+      'hold.release': 'released what was held for',
       'user.create': 'created the user',
       'user.change': 'changed the user',
       'balance.change': 'changed the ticket credits of',

@@ -21,12 +21,14 @@ const UNITS: readonly { readonly unit: Unit; readonly letter: string; readonly m
 ]
 
 /** By the names that settings go by: those that nobody has put into words are read as the policy writes them. */
-function namesOf(words: Words, { layers, windows }: Policy): Names {
+function namesOf(words: Words, { layers, windows, concurrency }: Policy): Names {
   const scopes = Object.fromEntries(layers.map(({ name, scope }) => [name, scope]))
   const lengths = Object.fromEntries(windows.map((window) => [window.label, windowName(words, window)]))
   const layer = (name: string): string => own(words.layers, name) ?? own(scopes, name) ?? name
   const category = (name: string): string => own(words.categories, name) ?? capitalized(name)
-  const window = (label: string): string => own(lengths, label) ?? label
+  const slots = (label: string): string => own(words.slots, label) ?? words.slotsOf(label)
+  const window = (label: string): string =>
+    label === concurrency?.label ? slots(label) : (own(lengths, label) ?? label)
   return { layer, category, window, cell: (a, b, c) => words.windowOf(layer(a), category(b), window(c)) }
 }
 
@@ -37,7 +39,9 @@ export function useNames(): Names {
 }
 
 /** Its length, where that is what the label says (`5h`); else both. */
-function windowName({ lengthOf }: Words, { label, lengthMs }: WindowDefinition): string {
+function windowName({ lengthOf, periods }: Words, { label, lengthMs, every }: WindowDefinition): string {
+  if (every !== undefined) return label === every ? periods[every] : `${label} (${periods[every]})`
+  if (lengthMs === null) return label
   const [, count, letter] = /^(\d+)([dhms])$/.exec(label) ?? []
   const said = UNITS.find((each) => each.letter === letter)
   if (said !== undefined && Number(count) * said.ms === lengthMs) return lengthOf(Number(count), said.unit)

@@ -1,5 +1,6 @@
 import type { FailurePolicy } from '@scoregw/quota'
 import type * as z from 'zod'
+import type { ConfiguredLimits } from '../quota/configured-policy.ts'
 import { ConfigError } from './config-error.ts'
 import { failurePolicyOf } from './failure-policy.ts'
 import { VARIABLES } from './variables.ts'
@@ -26,6 +27,8 @@ export interface Config {
   readonly redisUrl: string | undefined
   /** What becomes of requests, by category, while the counters cannot be asked. */
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
+  /** Limits beside those that the gateway has of its own. */
+  readonly limits: ConfiguredLimits
   readonly jwt: JwtConfig
   readonly sources: { readonly lxnsBaseUrl: string; readonly fishBaseUrl: string; readonly timeoutMs: number }
   /** Origins whose pages may call the gateway. */
@@ -83,6 +86,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: values.DATABASE_URL,
     redisUrl: values.REDIS_URL,
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
+    limits: { monthly: values.QUOTA_MONTHLY_LIMIT, concurrentImports: values.QUOTA_MAX_CONCURRENT_IMPORTS },
     jwt: {
       secret: values.JWT_SECRET,
       jwksUrl: values.JWKS_URL,

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { FAILURE_MODES, failureModes } from './failure-policy.ts'
+import { monthlyLimit } from './monthly-limit.ts'
 import { redisUrl } from './redis-url.ts'
 
 /** Root of the repository, three folders above this example's sources. */
@@ -57,6 +58,13 @@ const processes = z
   .transform(Number)
   .refine((value) => value >= 1 && value <= 1_000, PROCESSES_ERROR)
 
+const IMPORTS_ERROR = 'expected a whole number from 1 to 100'
+const concurrentImports = z
+  .string()
+  .regex(/^\d{1,3}$/, IMPORTS_ERROR)
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 100, IMPORTS_ERROR)
+
 const gatewayToken = z.string().regex(/^gw_[A-Za-z0-9_-]{4,200}$/, 'expected gw_ and then 4 to 200 of A-Z a-z 0-9 _ -')
 
 const chartKey = z.string().regex(/^mk_[A-Za-z0-9_-]{4,200}$/, 'expected mk_ and then 4 to 200 of A-Z a-z 0-9 _ -')
@@ -110,6 +118,8 @@ export const VARIABLES = {
   DATABASE_URL: variable(databaseUrl.optional()),
   REDIS_URL: variable(redisUrl.optional()),
   QUOTA_FAILURE_POLICY: variable(failureModes, FAILURE_MODES),
+  QUOTA_MONTHLY_LIMIT: variable(monthlyLimit.optional()),
+  QUOTA_MAX_CONCURRENT_IMPORTS: variable(concurrentImports.optional()),
   EXPECTED_PROCESSES: variable(processes, '2'),
   JWT_SECRET: variable(visible(32).optional()),
   JWKS_URL: variable(httpUrl.optional()),

@@ -1,7 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Route } from '../http/route.ts'
 import type { GatewayPolicy } from '../quota/policy.ts'
-import { lengthText, listOf } from '../quota/policy-words.ts'
+import { listOf, windowText } from '../quota/policy-words.ts'
 import { withOpenApi } from './routes.ts'
 
 const descriptionOf = ({
@@ -12,7 +12,7 @@ const descriptionOf = ({
   layers.map(({ scope }) => scope),
   'and',
 )}, in windows
-of ${windows.map(({ lengthMs }) => lengthText(lengthMs)).join(', ')}.
+of ${windows.map(windowText).join(', ')}.
 
 **Credential.** \`Authorization: Bearer\` with a JWT or a gateway token, which begins with \`gw_\`. Credentials of the
 other services do not work here.

@@ -1,4 +1,5 @@
 import { createQuota, memoryStore, type RefusedDecision } from '@scoregw/quota'
+import { luxonCalendar } from '@scoregw/quota/calendar'
 import { type QuotaExceededBody, quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
 import type { GatewayPolicy } from '../quota/policy.ts'
 import { subjectsOf } from '../quota/subjects.ts'
@@ -16,19 +17,20 @@ export interface QuotaExamples {
 /** A user has sent all that the windows let him, and goes on: what that is answered with, half a window later. */
 export function quotaExamples(policy: GatewayPolicy): QuotaExamples | undefined {
   const clock = { nowMs: AT, now: () => clock.nowMs }
-  const quota = createQuota({ policy, store: memoryStore({ clock }), clock })
+  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar() })
   const refused = (): RefusedDecision | undefined => {
     const request = { subject: subjectsOf(policy)('demo'), operation: OPERATION } as const
     const { category } = policy.operations[OPERATION]
     const left = quota.statusSync(request.subject).windows[category] ?? []
+    const ofTokens = left.filter(({ kind }) => kind !== 'concurrency')
     const tokens = Math.min(
-      ...left.map(({ remaining }) => (remaining === 'unlimited' ? Number.POSITIVE_INFINITY : remaining)),
+      ...ofTokens.map(({ remaining }) => (remaining === 'unlimited' ? Number.POSITIVE_INFINITY : remaining)),
     )
     if (!Number.isFinite(tokens)) return undefined
     quota.consumeSync({ ...request, cost: tokens })
     const decision = quota.peekSync(request)
     if (decision.allowed) return undefined
-    clock.nowMs += Math.floor(decision.binding.lengthMs / 2)
+    clock.nowMs += Math.floor((decision.binding.lengthMs ?? 0) / 2)
     const later = quota.peekSync(request)
     return later.allowed ? undefined : later
   }

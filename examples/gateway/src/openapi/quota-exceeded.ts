@@ -2,10 +2,12 @@ import type { Policy } from '@scoregw/quota'
 import type { QuotaExceededBody } from '@scoregw/quota/http'
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
+import { limitLabels } from '../quota/policy-limits.ts'
 import { listOf } from '../quota/policy-words.ts'
 
 /** The body of a 429 under a policy. */
-export function quotaExceededSchema({ layers, categories, windows }: Policy): z.ZodType<QuotaExceededBody> {
+export function quotaExceededSchema(policy: Policy): z.ZodType<QuotaExceededBody> {
+  const { layers, categories } = policy
   return z
     .object({
       error: z.literal('quota_exceeded').describe('The same in every 429.'),
@@ -19,7 +21,7 @@ export function quotaExceededSchema({ layers, categories, windows }: Policy): z.
         .object({
           scope: z.string().describe(`The layer that was exceeded: ${listOf(layers.map(({ scope }) => scope))}.`),
           category: z.string().describe(`${listOf(categories)}.`),
-          window: z.string().describe(`Label of the window: ${listOf(windows.map(({ label }) => label))}.`),
+          window: z.string().describe(`Label of the window: ${listOf(limitLabels(policy))}.`),
           limit: z.int().describe('Quota of that window, in tokens.'),
           used: z.int().describe('Tokens used in the window.'),
           requested: z.int().describe('Tokens that this request needed.'),

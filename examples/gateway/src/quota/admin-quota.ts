@@ -16,8 +16,10 @@ import { type Detail, HttpError, invalid } from '../http/http-error.ts'
 import type { User } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import { type QuotaDocuments, quotaDocuments } from './documents.ts'
+import { type Hold, holdBody } from './hold-documents.ts'
 import { outerPath } from './layer-members.ts'
 import type { OperationName } from './policy.ts'
+import { isSlots } from './policy-limits.ts'
 import type { SettingsDocument } from './settings-documents.ts'
 import { subjectsOf } from './subjects.ts'
 import type { UserQuotaDocument } from './user-quota-documents.ts'
@@ -120,6 +122,33 @@ export class AdminQuota {
     return this.#quota.status(subject)
   }
 
+  /**
+   * The open holds of a user, the earliest end first. Counters that cannot hold anything have none.
+   * @throws {HttpError} `not_found` for an unknown user
+   */
+  async holds(userId: string): Promise<readonly Hold[]> {
+    await this.requireUser(userId)
+    try {
+      return await this.#quota.holds.list(this.#subjectOf(userId))
+    } catch (error) {
+      if (error instanceof QuotaError && error.code === 'holds_unsupported') return []
+      throw error
+    }
+  }
+
+  /**
+   * Gives back what a hold has, whoever holds it.
+   * @throws {HttpError} `not_found` for an unknown user, and where the hold is not open
+   */
+  async releaseHold(userId: string, ref: string, by: User): Promise<void> {
+    const before = (await this.holds(userId)).find((hold) => hold.ref === ref)
+    if (before === undefined) throw notOpen()
+    // As with a reset: a record of nothing harms less than a release without one.
+    await this.#audit.record(by.id, { action: 'hold.release', subject: userId, before: holdBody(before), after: null })
+    const isReleased = await this.#quota.holds.release(this.#subjectOf(userId), ref)
+    if (!isReleased) throw notOpen()
+  }
+
   /** @throws {HttpError} `not_found` */
   async requireUser(userId: string): Promise<void> {
     if ((await this.#users.find(userId)) === undefined) throw new HttpError('not_found', 'There is no such user.')
@@ -137,6 +166,8 @@ export class AdminQuota {
     return Object.entries(overrides).flatMap(([category, windows]) =>
       Object.entries(windows).flatMap(([window, limit]) => {
         if (limit === null) return []
+        // Slots have no price.
+        if (isSlots(this.#quota.policy, window)) return []
         const tooDear = operations.filter(([name, of]) => of.category === category && (prices[name] ?? of.cost) > limit)
         if (tooDear.length === 0) return []
         const names = tooDear.map(([name]) => name).join(', ')
@@ -145,6 +176,10 @@ export class AdminQuota {
       }),
     )
   }
+}
+
+function notOpen(): HttpError {
+  return new HttpError('not_found', 'The user has no such hold, or it has ended.')
 }
 
 /** Tokens used, by category, scope and window. */

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { etagOf, requireIfMatch } from '../http/etag.ts'
 import { type Route, route } from '../http/route.ts'
 import type { AdminQuota } from './admin-quota.ts'
+import { holdRoutes } from './hold-routes.ts'
 import type { GatewayPolicy } from './policy.ts'
 import { describedPolicy, policyDocument } from './policy-document.ts'
 import { namedStatusBody } from './status-documents.ts'
@@ -14,6 +15,7 @@ export function adminQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Rout
     ...settingsRoutes(admin),
     ...userQuotaRoutes(admin, policy),
     ...usageRoutes(admin, policy),
+    ...holdRoutes(admin),
   ]
 }
 
@@ -44,7 +46,8 @@ function settingsRoutes(admin: AdminQuota): Route[] {
         id: 'readSettings',
         tag: 'Administration',
         summary: 'The settings of everybody',
-        description: 'Mode, base values, shared layers and prices. The `ETag` goes into `If-Match` of a change.',
+        description:
+          'Mode, base values, shared layers, prices, what is not enforced, plans and thresholds. The `ETag` goes into `If-Match` of a change.',
         errors: ['quota_unavailable'],
       },
       access: 'admin',
@@ -98,7 +101,7 @@ function usageRoutes(admin: AdminQuota, { layers, categories }: GatewayPolicy): 
         id: 'userQuotaStatus',
         tag: 'Administration',
         summary: 'What a user has used',
-        description: 'The same as the user sees at `/me/quota`, and the name of each layer.',
+        description: 'What the user sees at `/me/quota`, the name of each layer, and the limits that are not enforced.',
         errors: ['quota_unavailable'],
       },
       params: userParams,

@@ -2,11 +2,22 @@ import type { Policy } from '@scoregw/quota'
 import { MAX_LIMIT } from '@scoregw/quota/store'
 import * as z from 'zod'
 import { bypassMember } from './layer-members.ts'
+import { labelsOf } from './policy-limits.ts'
+import { mapped } from './table-schemas.ts'
+
+const PERIODS = ['hour', 'day', 'week', 'month', 'year'] as const
 
 /** What settings, overrides and statuses are made of, for those who show them. */
 export const policyDocument = z.object({
   windows: z
-    .array(z.object({ label: z.string(), lengthMs: z.int().describe('Milliseconds.') }))
+    .array(
+      z.object({
+        label: z.string(),
+        lengthMs: z.int().nullable().describe('Milliseconds; `null`: it is a period of the calendar.'),
+        every: z.enum(PERIODS).optional().describe('Of the calendar: its period.'),
+        timeZone: z.string().optional().describe("Of the calendar: whose, by the zone's IANA name."),
+      }),
+    )
     .readonly()
     .describe('In the order of statuses.'),
   categories: z.array(z.string()).readonly(),
@@ -22,27 +33,53 @@ export const policyDocument = z.object({
           .string()
           .optional()
           .describe("Of a shared layer: the member of a user's document that takes it away."),
+        limits: z
+          .record(z.string(), z.array(z.string()))
+          .describe('By category: labels of the limits that it has, in the order of statuses.'),
       }),
     )
     .readonly(),
   operations: z
     .record(z.string(), z.object({ category: z.string(), cost: z.int().describe('Tokens.') }))
     .describe('With the prices that hold until others are set.'),
+  concurrency: z
+    .object({ label: z.string(), operations: z.array(z.string()) })
+    .optional()
+    .describe('The limit of how much may be under way at once, and which operations take a slot of it.'),
+  plans: z.array(z.string()).describe('Plans that there are without settings.'),
   maxTokens: z.int().describe('The highest limit that can be set.'),
 })
 export type PolicyDocument = z.output<typeof policyDocument>
 
-export function describedPolicy({ windows, categories, layers, operations }: Policy): PolicyDocument {
+export function describedPolicy(policy: Policy): PolicyDocument {
+  const { windows, categories, layers, operations, concurrency, plans = {} } = policy
   return {
-    windows,
+    windows: windows.map((window) =>
+      window.every === undefined
+        ? { label: window.label, lengthMs: window.lengthMs }
+        : { label: window.label, lengthMs: null, every: window.every, timeZone: window.timeZone },
+    ),
     categories,
     layers: layers.map(({ name, scope, shared }) => ({
       name,
       scope,
       shared,
       ...(shared ? { bypass: bypassMember(name) } : {}),
+      limits: Object.fromEntries(categories.map((category) => [category, [...labelsOf(policy, name, category)]])),
     })),
-    operations,
+    operations: mapped(operations, ({ category, cost }) => ({ category, cost })),
+    ...(concurrency === undefined ? {} : { concurrency: slotsOf(policy, concurrency) }),
+    plans: Object.keys(plans),
     maxTokens: MAX_LIMIT,
   }
+}
+
+function slotsOf(
+  { operations }: Policy,
+  { label, operations: named = [], categories = [] }: NonNullable<Policy['concurrency']>,
+): NonNullable<PolicyDocument['concurrency']> {
+  const takes = Object.entries(operations).filter(
+    ([name, of]) => named.includes(name) || categories.includes(of.category),
+  )
+  return { label, operations: takes.map(([name]) => name) }
 }

@@ -1,3 +1,5 @@
+import type { Policy } from '@scoregw/quota'
+
 /** Names in a text of the reference: `a`, `b` or `c`. */
 export function listOf(names: readonly string[], conjunction: 'or' | 'and' = 'or'): string {
   const quoted = names.map((name) => `\`${name}\``)
@@ -12,8 +14,13 @@ const UNITS = [
 ] as const
 
 /** A length in the largest unit that divides it: 1 hour, 5 hours, 1 day. */
-export function lengthText(lengthMs: number): string {
+function lengthText(lengthMs: number): string {
   const [unit, unitMs] = UNITS.find(([, each]) => lengthMs % each === 0) ?? (['millisecond', 1] as const)
   const count = lengthMs / unitMs
   return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+/** How long a window is: 5 hours, or a calendar month. */
+export function windowText({ lengthMs, every }: Policy['windows'][number]): string {
+  return every === undefined ? lengthText(lengthMs) : `a calendar ${every}`
 }

@@ -1,5 +1,5 @@
-import type { LimitTable, Policy } from '@scoregw/quota'
-import type { OperationDefinition } from '@scoregw/quota/store'
+import type { Limit, LimitTable, Policy } from '@scoregw/quota'
+import type { OperationDefinition, RollingWindow, WindowDefinition } from '@scoregw/quota/store'
 
 /** What the gateway meters, with the prices in tokens that hold until an administrator sets others. */
 const OPERATIONS = {
@@ -26,26 +26,36 @@ export type GatewayPolicy = Policy<OperationName>
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[]
 
-/** One window: its label, its length, and the tokens by category of whoever has it for himself. */
-export interface WindowLine {
-  readonly label: string
-  readonly lengthMs: number
-  readonly tokens: Readonly<Record<string, number>>
-}
+/** One window, rolling or of the calendar, and the tokens by category of whoever has it for himself. */
+export type WindowLine = WindowDefinition & { readonly tokens: Readonly<Record<string, number>> }
 
-/** One layer, and how many times the tokens of a window it has; a window's own number goes before `every`. */
+/**
+ * One layer, and how many times the tokens of a window it has; a window's own number goes before `every`. `unlimited`: it
+ * is counted there and refuses nobody.
+ */
 export interface LayerLine {
   readonly name: string
   /** As people read it. */
   readonly scope: string
   readonly shared: boolean
-  readonly times: Readonly<Record<string, number>> & { readonly every: number }
+  readonly times: Readonly<Record<string, number | 'unlimited'>> & { readonly every: number }
+}
+
+/** How many requests of some operations, all of one category, each user of a layer may have under way at once. */
+export interface SlotsLine {
+  readonly label: string
+  readonly layer: string
+  readonly operations: readonly OperationName[]
+  readonly slots: number
 }
 
 const HOUR_MS = 3_600_000
 
+/** The label of the window that a configuration may add: see `configured-policy.ts`. */
+export const MONTH = 'month'
+
 /** A window more is a line more: documents, reference and console follow. */
-export const WINDOWS: readonly WindowLine[] = [
+export const WINDOWS: readonly (WindowLine & RollingWindow)[] = [
   { label: '1h', lengthMs: HOUR_MS, tokens: { read: 120, write: 60 } },
   { label: '5h', lengthMs: 5 * HOUR_MS, tokens: { read: 400, write: 200 } },
   { label: '1d', lengthMs: 24 * HOUR_MS, tokens: { read: 1_200, write: 600 } },
@@ -54,29 +64,47 @@ export const WINDOWS: readonly WindowLine[] = [
 /** A layer more is a line more, too. Users are the subjects: each has a window of every layer that is not shared. */
 export const LAYERS: readonly LayerLine[] = [
   { name: 'personal', scope: 'Personal', shared: false, times: { every: 1 } },
-  { name: 'site', scope: 'Site', shared: true, times: { every: 25, '1d': 30 } },
+  { name: 'site', scope: 'Site', shared: true, times: { every: 25, '1d': 30, [MONTH]: 'unlimited' } },
 ]
 
 /** The gateway's operations under windows and layers. */
-export function gatewayPolicyOf(windows: readonly WindowLine[], layers: readonly LayerLine[]): GatewayPolicy {
+export function gatewayPolicyOf(
+  windows: readonly WindowLine[],
+  layers: readonly LayerLine[],
+  slots?: SlotsLine,
+): GatewayPolicy {
   const categories = [...new Set(Object.values(OPERATIONS).map(({ category }) => category))]
   const base = layers.map(({ name, times }) => [
     name,
-    Object.fromEntries(categories.map((category) => [category, tokensOf(windows, category, times)])),
+    Object.fromEntries(
+      categories.map((category) => [
+        category,
+        { ...tokensOf(windows, category, times), ...slotsOf(slots, name, category) },
+      ]),
+    ),
   ])
   return {
-    windows: windows.map(({ label, lengthMs }) => ({ label, lengthMs })),
+    windows: windows.map(({ tokens: _, ...window }) => window),
     categories,
     layers: layers.map(({ name, scope, shared }) => ({ name, scope, shared })),
     operations: OPERATIONS,
     base: Object.fromEntries(base) as LimitTable,
+    ...(slots === undefined ? {} : { concurrency: { label: slots.label, operations: slots.operations } }),
   }
 }
 
-function tokensOf(windows: readonly WindowLine[], category: string, times: LayerLine['times']): Record<string, number> {
+function tokensOf(windows: readonly WindowLine[], category: string, times: LayerLine['times']): Record<string, Limit> {
   return Object.fromEntries(
-    windows.map(({ label, tokens }) => [label, (tokens[category] ?? 0) * (times[label] ?? times.every)]),
+    windows.map(({ label, tokens }) => {
+      const factor = times[label] ?? times.every
+      return [label, factor === 'unlimited' ? factor : (tokens[category] ?? 0) * factor]
+    }),
   )
+}
+
+function slotsOf(line: SlotsLine | undefined, layer: string, category: string): Record<string, Limit> {
+  const isLimited = line?.layer === layer && line.operations.some((name) => OPERATIONS[name].category === category)
+  return isLimited ? { [line.label]: line.slots } : {}
 }
 
 /** What the gateway decides by where nobody says otherwise. */

@@ -6,6 +6,7 @@ import { ConfigError } from '../config/config-error.ts'
 import { clusterAddress, redisAddress } from '../config/redis-url.ts'
 import { type BackendOptions, type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
 import { BroadcastSettings } from './broadcast-settings.ts'
+import { type ConfiguredLimits, checkConfigured } from './configured-policy.ts'
 import { SqlSettings } from './sql-settings.ts'
 import { StoreWatch } from './store-watch.ts'
 import { subjectsOf } from './subjects.ts'
@@ -17,19 +18,25 @@ const WATCH_MS = 1_000
 
 export interface RedisBackendOptions extends BackendOptions {
   readonly url: string
+  /** What the configuration adds to the policy. */
+  readonly limits: ConfiguredLimits
 }
 
 /**
  * Counters in Redis, shared by every process that uses the same one; settings in the database, told of by Redis. On a
  * cluster users are spread over its servers, and the site's tokens are leased.
+ *
+ * @throws {ConfigError} for limits that these counters cannot have
  */
-export async function redisBackend({ db, clock, url, logger, policy }: RedisBackendOptions): Promise<QuotaBackend> {
+export async function redisBackend(given: RedisBackendOptions): Promise<QuotaBackend> {
+  const { db, clock, url, logger, policy, limits } = given
   const stored = await SqlSettings.open(db, clock)
   // Never connected itself: the store and the broadcast make connections of their own after its pattern.
   const client = clientOf(url)
   const options = { client, prefix: PREFIX, logger: { warn: (message: string) => logger.warn(message) } }
   const leased = client.isCluster ? leasedRedisStore(options) : undefined
   const store = leased ?? redisStore(options)
+  checkConfigured(limits, store)
   const settings = new BroadcastSettings(stored, redisBroadcast({ client, prefix: PREFIX }), logger)
   const counters = store.open(storeSchema(policy))
   const nobody = subjectsOf(policy)('nobody')

@@ -2,7 +2,8 @@ import type { Policy, Settings, VersionedSettings } from '@scoregw/quota'
 import { MODES } from '@scoregw/quota/store'
 import * as z from 'zod'
 import { sharedLayers } from './layer-members.ts'
-import { type TokenTable, tableSchema, tokenTable } from './table-schemas.ts'
+import { type PlanTables, plansSchema, planTables, shadowSchema, thresholdsSchema } from './limit-rules-schemas.ts'
+import { limitTable, type TokenTable, tableSchema, tokenTable } from './table-schemas.ts'
 
 const PRICE_ERROR = 'expected a whole number of tokens, 0 or more'
 const price = z
@@ -39,6 +40,9 @@ export interface SettingsDocument {
   readonly base: TokenTable
   readonly custom: TokenTable | null
   readonly prices: Readonly<Record<string, number>>
+  readonly shadow: Settings['shadow']
+  readonly plans: PlanTables
+  readonly thresholds: Settings['thresholds']
   readonly [layer: string]: unknown
 }
 
@@ -59,11 +63,18 @@ export function settingsDocuments(policy: Policy): SettingsDocuments {
   const document = z.strictObject({
     version: z.int().describe('Counts the changes, for people.'),
     ...shape,
+    shadow: shadowSchema(policy),
+    plans: plansSchema(policy),
+    thresholds: thresholdsSchema,
     faults: faultsSchema,
   })
   const body = z
     .strictObject({
       ...shape,
+      // Documents of before these members were there are whole.
+      shadow: shadowSchema(policy).default({}),
+      plans: plansSchema(policy).default({}),
+      thresholds: thresholdsSchema.default(null),
       faults: z.array(z.unknown()).describe('Not looked at: a document may come back with it.').optional(),
     })
     .refine(hasItsTable, {
@@ -83,14 +94,20 @@ export function settingsDocuments(policy: Policy): SettingsDocuments {
       custom: null,
       ...Object.fromEntries(shared.map((name) => [name, { enabled: true, multiplier: 1 }])),
       prices: {},
+      shadow: {},
+      plans: {},
+      thresholds: null,
     },
-    of: ({ version, mode, base, custom, layers, prices }) => ({
+    of: ({ version, mode, base, custom, layers, prices, shadow, plans, thresholds }) => ({
       version,
       mode,
       base: tokenTable(base),
       custom: custom === null ? null : tokenTable(custom),
       ...Object.fromEntries(shared.map((name) => [name, layers[name] ?? { enabled: true, multiplier: 1 }])),
       prices: { ...prices },
+      shadow,
+      plans: planTables(plans),
+      thresholds,
     }),
   }
 }
@@ -129,10 +146,19 @@ function hasItsTable(body: unknown): boolean {
 
 /** Prices that are the defaults are left out, so that they follow later ones. */
 function toSettings(policy: Policy, given: Omit<SettingsDocument, 'version'>): Settings {
-  const { mode, base, custom, prices } = given as SettingsDocument
+  const { mode, base, custom, prices, shadow, plans, thresholds } = given as SettingsDocument
   const differing = Object.entries(prices).filter(
     ([name, tokens]) => tokens !== undefined && tokens !== policy.operations[name]?.cost,
   )
   const layers = sharedLayers(policy).map((name) => [name, given[name] as SharedLayer] as const)
-  return { mode, base, custom, layers: Object.fromEntries(layers), prices: Object.fromEntries(differing) }
+  return {
+    mode,
+    base: limitTable(policy, base),
+    custom: custom === null ? null : limitTable(policy, custom),
+    layers: Object.fromEntries(layers),
+    prices: Object.fromEntries(differing),
+    shadow,
+    plans,
+    thresholds,
+  }
 }

@@ -1,17 +1,24 @@
 import type { Policy, QuotaStatus } from '@scoregw/quota'
 import { type QuotaStatusBody, quotaStatusBody } from '@scoregw/quota/http'
 import * as z from 'zod'
-import { isoInstant } from '../http/instant.ts'
+import { instantText, isoInstant } from '../http/instant.ts'
+import { limitLabels } from './policy-limits.ts'
 import { listOf } from './policy-words.ts'
 
 const instant = isoInstant.nullable()
 
-function windowShape({ layers, windows }: Policy) {
+function windowShape(policy: Policy) {
+  const { layers } = policy
   return {
     scope: z.string().describe(`${listOf(layers.map(({ scope }) => scope))}.`),
-    window: z.string().describe(`${listOf(windows.map(({ label }) => label))}.`),
+    window: z.string().describe(`${listOf(limitLabels(policy))}.`),
     limit: z.union([z.int(), z.literal('unlimited')]).describe('Tokens.'),
     used: z.int().describe('Tokens.'),
+    held: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('How much of `used` open holds have and may still give back; absent: none.'),
     remaining: z.union([z.int(), z.literal('unlimited')]).describe('Tokens, never below 0.'),
     startedAt: instant.describe('ISO 8601 UTC; `null`: nothing was charged in the window yet.'),
     resetAt: instant.describe('When the window ends, ISO 8601 UTC; `null`: it is not open.'),
@@ -34,18 +41,46 @@ export function statusSchema(policy: Policy): z.ZodType<QuotaStatusBody> {
   return statusOf(policy, window).meta({ id: 'QuotaStatus' }) as unknown as z.ZodType<QuotaStatusBody>
 }
 
-/** The same for administrators: beside the layer's name for people the one that settings go by. */
-export function namedStatusSchema(policy: Policy): z.ZodType<QuotaStatusBody> {
-  const layer = z.enum(policy.layers.map(({ name }) => name)).describe("The layer's name in settings.")
-  const window = z.object({ layer, ...windowShape(policy) }).meta({ id: 'NamedWindowStatus' })
-  return statusOf(policy, window).meta({ id: 'NamedQuotaStatus' }) as unknown as z.ZodType<QuotaStatusBody>
+/** What administrators are told of a user's limits: of those that are not enforced, too. */
+export interface NamedStatusBody {
+  readonly windows: Readonly<Record<string, readonly object[]>>
+  readonly timeZone: string
 }
 
-export function namedStatusBody(status: QuotaStatus): QuotaStatusBody {
-  const { windows, timeZone } = quotaStatusBody(status)
-  const named = Object.entries(windows).map(([category, list]) => {
-    const layers = status.windows[category] ?? []
-    return [category, list.map((window, index) => ({ layer: layers[index]?.layer, ...window }))] as const
-  })
-  return { windows: Object.fromEntries(named), timeZone }
+/**
+ * The same for administrators: beside the layer's name for people the one that settings go by, and the limits that are
+ * charged and refuse nobody.
+ */
+export function namedStatusSchema(policy: Policy): z.ZodType<NamedStatusBody> {
+  const layer = z.enum(policy.layers.map(({ name }) => name)).describe("The layer's name in settings.")
+  const kind = z
+    .enum(['rolling', 'calendar', 'concurrency'])
+    .describe(
+      'What ends its count: its length, the next period of the calendar, or the end of the work that has slots.',
+    )
+  const enforced = z.boolean().describe('`false`: it is charged and refuses nobody; the user is not told of it.')
+  const window = z.object({ layer, ...windowShape(policy), kind, enforced }).meta({ id: 'NamedWindowStatus' })
+  return statusOf(policy, window).meta({ id: 'NamedQuotaStatus' }) as unknown as z.ZodType<NamedStatusBody>
+}
+
+export function namedStatusBody(status: QuotaStatus): NamedStatusBody {
+  const named = Object.entries(status.windows).map(([category, list]) => [category, list.map(namedWindow)] as const)
+  return { windows: Object.fromEntries(named), timeZone: quotaStatusBody(status).timeZone }
+}
+
+function namedWindow(of: QuotaStatus['windows'][string][number]): object {
+  const { layer, scope, window, limit, used, held, remaining, startedAt, resetAt, kind, enforced } = of
+  return {
+    layer,
+    scope,
+    window,
+    limit,
+    used,
+    ...(held === undefined ? {} : { held }),
+    remaining,
+    startedAt: startedAt === null ? null : instantText(startedAt),
+    resetAt: resetAt === null ? null : instantText(resetAt),
+    kind,
+    enforced,
+  }
 }

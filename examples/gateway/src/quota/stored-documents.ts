@@ -1,3 +1,4 @@
+import { instantText } from '../http/instant.ts'
 import { bypassMember } from './layer-members.ts'
 
 type Document = Readonly<Record<string, unknown>>
@@ -18,13 +19,28 @@ export function shownSettings(stored: unknown): Document {
  * @param shared the layers that everybody shares now; others may be named in the document
  */
 export function shownUserQuota(stored: unknown, shared: readonly string[]): Document {
-  const { bypass, ...rest } = membersOf(stored)
+  const { bypass, until, ...rest } = membersOf(stored)
   const bypassed = Array.isArray(bypass) ? bypass.map(String) : []
   const layers = [...new Set([...shared, ...bypassed])]
-  return { ...rest, ...Object.fromEntries(layers.map((layer) => [bypassMember(layer), bypassed.includes(layer)])) }
+  const ends = until === undefined ? {} : { until: shownEnds(until) }
+  return {
+    ...rest,
+    ...ends,
+    ...Object.fromEntries(layers.map((layer) => [bypassMember(layer), bypassed.includes(layer)])),
+  }
 }
 
 function membersOf(stored: unknown): Document {
   if (typeof stored === 'object' && stored !== null && !Array.isArray(stored)) return { ...stored }
   return stored === undefined ? {} : { document: stored }
+}
+
+/** Instants are stored as numbers, and told as text. */
+function shownEnds(until: unknown): unknown {
+  if (typeof until !== 'object' || until === null) return until
+  const isInstant = (value: unknown): value is number =>
+    Number.isSafeInteger(value) && Math.abs(Number(value)) <= 8.64e15
+  return Object.fromEntries(
+    Object.entries(until).map(([part, value]) => [part, isInstant(value) ? instantText(value) : value]),
+  )
 }

@@ -1,6 +1,7 @@
-import type { LimitTable, Policy } from '@scoregw/quota'
+import type { Limit, LimitTable, Policy } from '@scoregw/quota'
 import { MAX_LIMIT } from '@scoregw/quota/store'
 import * as z from 'zod'
+import { labelsOf } from './policy-limits.ts'
 
 /** Tokens by layer, category and window. */
 export type TokenTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>>
@@ -20,23 +21,52 @@ export function eachOf<T extends z.ZodType>(
   return z.strictObject(Object.fromEntries(names.map((name) => [name, schema])))
 }
 
-/** Tokens of every layer, category and window of a policy. */
-export function tableSchema({ layers, categories, windows }: Policy): z.ZodType<TokenTable> {
-  const labels = windows.map(({ label }) => label)
-  const byWindow = eachOf(labels, tokensSchema).meta({ id: 'WindowTokens', description: 'Tokens by window.' })
+/** Tokens of every layer, category and window of a policy; what most of them have alike is one schema, with a name. */
+export function tableSchema(policy: Policy): z.ZodType<TokenTable> {
+  const { layers, categories, windows } = policy
+  const names = layers.map(({ name }) => name)
+  const usual = windows.map(({ label }) => label)
+  const byWindow = eachOf(usual, tokensSchema).meta({ id: 'WindowTokens', description: 'Tokens by window.' })
   const byCategory = eachOf(categories, byWindow).meta({
     id: 'CategoryTokens',
     description: 'Tokens by category and window.',
   })
-  const names = layers.map(({ name }) => name)
-  return eachOf(names, byCategory).meta({ id: 'QuotaTable', description: 'Tokens by layer, category and window.' })
+  const windowsOf = (layer: string, category: string) => {
+    const labels = labelsOf(policy, layer, category)
+    return labels.length === usual.length ? byWindow : eachOf(labels, tokensSchema).describe('By limit.')
+  }
+  const categoriesOf = (layer: string) => {
+    if (categories.every((category) => windowsOf(layer, category) === byWindow)) return byCategory
+    const members = categories.map((category) => [category, windowsOf(layer, category)] as const)
+    return z.strictObject(Object.fromEntries(members)).describe('By category and limit.')
+  }
+  return z.strictObject(Object.fromEntries(names.map((name) => [name, categoriesOf(name)]))).meta({
+    id: 'QuotaTable',
+    description: 'Tokens by layer, category and window.',
+  }) as unknown as z.ZodType<TokenTable>
 }
 
 /** Limits as the documents have them, which know no limit that is none: the highest one stands for it. */
 export function tokenTable(limits: LimitTable): TokenTable {
-  return mapped(limits, (categories) =>
-    mapped(categories, (windows) => mapped(windows, (limit) => (limit === 'unlimited' ? MAX_LIMIT : limit))),
-  )
+  return mapped(limits, (categories) => mapped(categories, (windows) => mapped(windows, tokensOfLimit)))
+}
+
+/** The library's form of a table: the highest limit is none where the policy has none. */
+export function limitTable({ base }: Policy, table: TokenTable): LimitTable {
+  const limitOf = (tokens: number, own: Limit | undefined): Limit =>
+    tokens === MAX_LIMIT && own === 'unlimited' ? own : tokens
+  const entries = Object.entries(table).map(([layer, categories]) => {
+    const ofLayer = Object.entries(categories).map(([category, windows]) => {
+      const own = base[layer]?.[category]
+      return [category, Object.fromEntries(Object.entries(windows).map(([w, t]) => [w, limitOf(t, own?.[w])]))]
+    })
+    return [layer, Object.fromEntries(ofLayer)] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+export function tokensOfLimit(limit: Limit): number {
+  return limit === 'unlimited' ? MAX_LIMIT : limit
 }
 
 export function mapped<T, U>(members: Readonly<Record<string, T>>, of: (member: T) => U): Record<string, U> {

@@ -32,7 +32,7 @@ export function userQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route
         id: 'readUserQuota',
         tag: 'Administration',
         summary: "A user's overrides",
-        description: `${limits} limits, each of them \`null\` where the user follows the default, and whether shared layers are bypassed.`,
+        description: `${limits} limits, each of them \`null\` where the user follows the default, the plan, until when both are in force, whether shared layers are bypassed, and where the user's own periods begin.`,
         errors: ['quota_unavailable'],
       },
       answerHeaders: ['ETag'],

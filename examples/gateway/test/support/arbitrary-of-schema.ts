@@ -59,14 +59,15 @@ function ofString({ pattern, minLength = 0, maxLength = 30 }: Json): fc.Arbitrar
 }
 
 function ofObject(
-  { properties = {}, required = [], additionalProperties }: Json,
+  { properties = {}, required = [], additionalProperties, propertyNames }: Json,
   inner: Inner,
 ): fc.Arbitrary<JsonValue> {
   const members = Object.entries(properties as Record<string, Json>).map(([name, each]) => [name, inner(each)] as const)
   const known = fc.record(Object.fromEntries(members), { requiredKeys: required as string[] })
   if (typeof additionalProperties !== 'object') return known
+  const names = propertyNames === undefined ? fc.string() : (inner(propertyNames) as fc.Arbitrary<string>)
   return fc
-    .tuple(known, fc.dictionary(fc.string(), inner(additionalProperties), { maxKeys: 3 }))
+    .tuple(known, fc.dictionary(names, inner(additionalProperties), { maxKeys: 3 }))
     .map(([a, b]) => ({ ...b, ...a }))
 }
 

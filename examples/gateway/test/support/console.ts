@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from '@scoregw/browser'
 import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
+import axe from 'axe-core'
 import { openSqlite } from '../../src/db/sqlite.ts'
 import { SqlOutcomes } from '../../src/usage/sql-outcomes.ts'
 import { type Watched, type WatchOptions, watchedPage } from './browser.ts'
@@ -65,6 +66,23 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ ...viewport, height })
   await page.screenshot({ path: join(ARTEFACTS, `${name}.png`), animations: 'disabled' })
   await page.setViewportSize(viewport)
+}
+
+/** What makes a page hard or impossible to use for some; in short. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const found = await page.evaluate<{ impact: string; id: string; nodes: { html: string }[] }[]>(
+    'axe.run().then(({ violations }) => violations)',
+  )
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .map(({ html }) => html)
+          .join(' | ')
+          .slice(0, 400)}`,
+    )
 }
 
 /** A week of traffic, by the hour of the day, with a bad time in it; the numbers are always the same. */

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/log/logger.ts'
-import type { GatewayPolicy } from '../../src/quota/policy.ts'
+import { type GatewayPolicy, gatewayPolicy } from '../../src/quota/policy.ts'
 import type { Exchange } from './contract.ts'
 import { type Check, checkAnswer, ownContract, type Service } from './documents.ts'
 
@@ -89,7 +89,11 @@ export async function testGateway({
   onTestFinished(stop)
   const baseUrl = `http://127.0.0.1:${gateway.ports.gateway}`
   // Under another policy a gateway has another document: its own.
-  const send = policy === undefined ? sender(baseUrl) : sender(baseUrl, ownContract(baseUrl))
+  const isOwn =
+    gateway.app.quota.policy.windows.length === gatewayPolicy.windows.length &&
+    !policy &&
+    gateway.app.quota.policy.concurrency === undefined
+  const send = isOwn ? sender(baseUrl) : sender(baseUrl, ownContract(baseUrl))
   return { gateway, clock, dataDir, log, stop, send }
 }
 

@@ -11,7 +11,7 @@ import {
 import { aFunction, optional, textLike } from '@scoregw/quota/options'
 import type { Context, MiddlewareHandler } from 'hono'
 import { answerResponse, misused } from '../answer-response.ts'
-import { settleResponse } from '../settle-response.ts'
+import { settleAtHangUp, settleResponse } from '../settle-response.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -121,6 +121,7 @@ function metering(meter: HttpMeter<Context>): MiddlewareHandler {
 }
 
 async function goOn(c: Context, next: () => Promise<void>, { quota }: AdmittedRequest): Promise<void> {
+  if (quota.settlesAtEnd) settleAtHangUp(quota, c.req.raw.signal)
   try {
     await next()
   } catch (error) {
@@ -132,7 +133,7 @@ async function goOn(c: Context, next: () => Promise<void>, { quota }: AdmittedRe
   // Hono has answered an error already: the handler is known to have failed.
   if (c.error !== undefined) await quota.cancel().catch(() => undefined)
   const { res } = c
-  const settled = await settleResponse(quota, res, () => c.req.raw.signal?.aborted === true)
+  const settled = await settleResponse(quota, res, c.req.method, () => c.req.raw.signal?.aborted === true)
   if (settled === res) return
   // What is set over another is mixed with it.
   c.res = undefined

@@ -35,7 +35,7 @@ for place = 1, verdict and 0 or #KEYS - FIRST_ROW + 1 do
   lists[place] = list
   reanchor(place, list)
   room = math.min(room, left_in(list, limits, (place - 1) * W))
-  for w = 1, W do any_closed = any_closed or not is_open(list, w) end
+  for w = 1, V do any_closed = any_closed or not is_open(list, w) end
 end
 
 local value = call('GET', KEYS[3])

@@ -119,6 +119,7 @@ class Store implements LeasedRedisStore {
 
   #shardAt(prefix: string, schema: StoreSchema): Shard {
     const { deadlineMs, testClock } = this.#options
-    return new Shard({ line: this.#lines.to(`{${prefix}}`), prefix, schema, deadlineMs, testClock, tick: this.#tick })
+    const line = this.#lines.to(`{${prefix}}`)
+    return new Shard({ line, prefix, schema, deadlineMs, testClock, hasHolds: false, tick: this.#tick })
   }
 }

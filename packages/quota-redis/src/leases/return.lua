@@ -20,7 +20,7 @@ for place = 1, #KEYS - FIRST_ROW + 1 do
   local list, found = row_at(place), false
   for w = 1, W do
     local start = number()
-    if list and refund(list, w, start, tokens) then found = true end
+    if w <= V and list and refund(list, w, start, tokens) then found = true end
   end
   if found then put(place, packed(list), list.others and ends_of(list)) end
 end

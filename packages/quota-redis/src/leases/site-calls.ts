@@ -101,7 +101,7 @@ export class SiteCalls {
       const replicas = await this.#parts.replicas(server)
       const sentAt = momentBy(testClock)
       const words = [...this.#keys(keys), this.#numbers(request), layout.list, process, request.leaseId]
-      const [raw, acknowledged] = await waited(server, grantScript(layout.width), words, replicas, deadlineMs)
+      const [raw, acknowledged] = await waited(server, grantScript(layout), words, replicas, deadlineMs)
       const [now, letters, tokens, leasedByOthers, rows, revision] = raw as unknown as RawGrant
       const { cells, damaged } = unpackRows(rows, layout, Number(now))
       if (letters.includes(DAMAGE) || damaged.length > 0) throw notDone(damagedRow(keys.rows[damaged[0] ?? 0]))
@@ -129,7 +129,7 @@ export class SiteCalls {
     await line.ready()
     const numbers = `[${[...this.#head(), tokens, ...lease.starts].join()}]`
     const words = [...this.#keys(keys), numbers, layout.list, lease.id]
-    return (await evaluate(line.server, returnScript(layout.width), words)) as number
+    return (await evaluate(line.server, returnScript(layout), words)) as number
   }
 
   #keys({ settings, lists, book, rows }: SiteKeys): string[] {

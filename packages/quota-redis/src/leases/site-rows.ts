@@ -1,4 +1,4 @@
-import { charge, type Layout, reanchor, viewRow } from '@scoregw/quota/store'
+import { charge, type Layout, reanchor, type Spans, viewRow } from '@scoregw/quota/store'
 
 /** The rows that everybody shares as a grant found them, to replay on them what it did. */
 export class SiteRows {
@@ -17,11 +17,10 @@ export class SiteRows {
 
   /** `[startedAt, used]` of every window, `idle` tokens of each left out. */
   states(idle = 0): number[] {
-    const { lengthsMs } = this.#layout
     const states = new Array<number>(this.#cells.length).fill(0.5)
     for (let row = 0; row < this.#count; row++) {
       const at = this.#layout.rowAt(row)
-      viewRow(this.#cells, at, lengthsMs, this.#now, states, at)
+      viewRow(this.#cells, at, this.#spans(row), this.#now, states, at)
     }
     return idle > 0 ? without(states, idle) : states
   }
@@ -29,8 +28,12 @@ export class SiteRows {
   charge(tokens: number): void {
     if (tokens === 0) return
     for (let row = 0; row < this.#count; row++) {
-      charge(this.#cells, this.#layout.rowAt(row), this.#layout.lengthsMs, tokens, this.#now)
+      charge(this.#cells, this.#layout.rowAt(row), this.#spans(row), tokens, this.#now)
     }
+  }
+
+  #spans(row: number): Spans {
+    return this.#layout.spansAt(this.#now, undefined, row)!
   }
 
   /** When the first window that is open ends, epoch milliseconds. */

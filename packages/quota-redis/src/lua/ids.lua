@@ -1,8 +1,8 @@
 -- Records of ids: a reservation that is repeated is charged once, and settled once, also by processes with other policies.
 --
--- Record, by cmsgpack: state (R C X), nonce, fingerprint, cells of its rows at the reservation (start and used of each limit
--- in turn; 0 and CLOSED: not open), when it ends (epoch ms), hash of the list that says which limits the cells are of, the
--- rows' tables (5 characters each).
+-- Record, by cmsgpack: state (R C X, and of holds E), nonce, fingerprint, cells of its rows at the reservation (start and
+-- used of each limit in turn; 0 and CLOSED: not open), when it ends (epoch ms), hash of the list that says which limits the
+-- cells are of, the rows' tables (5 characters each); and of holds what holds.lua says.
 
 local TABLE_BYTES = 5
 local records, new_records, stored = {}, {}, {}
@@ -107,7 +107,11 @@ local function make_ids()
     local cells = {}
     for i = 1, tariff.layers do
       local row = i > tariff.own and tariff.shared[i - tariff.own][1] or places[i]
-      cells[tariff.order[i]] = cells_now(cells_of(row))
+      local list = cells_of(row)
+      --#if calendars
+      use(tariff.spans[tariff.order[i]])
+      --#end
+      cells[tariff.order[i]] = cells_now(list)
     end
     write_record(place, { 'R', nonce, fingerprint, table.concat(cells), 0, HASH, table.concat(tables) }, ttl)
     needed[HASH] = ARGV[2]
@@ -120,7 +124,8 @@ local function make_ids()
     local record = record_at(place)
     if record == nil then return nil, 'b' end
     if not record and state == 'X' then write_record(place, { 'X', nonce, fingerprint, '', 0, HASH, '' }, ttl) end
-    if not record or record[1] ~= 'R' or record[2] ~= nonce then return nil, 'n' end
+    -- A hold's end goes by what holds.lua has of it.
+    if not record or record[1] ~= 'R' or record[2] ~= nonce or record[8] then return nil, 'n' end
     return record
   end
 
@@ -130,9 +135,9 @@ local function make_ids()
     local found = false
     for i, limit in ipairs(at and other_lists().list_of(record[6]).limits or {}) do
       local start, used = unpack_cells('<I6i7', record[4], at + 13 * i - 12)
-      local w = other_lists().own.at[limit.name]
-      if used ~= CLOSED and w and refund(list, w, start, tokens) then found = true end
-      for _, other in ipairs(used ~= CLOSED and not w and list.others or {}) do
+      local w, counts = other_lists().own.at[limit.name], used ~= CLOSED and not limit.slots
+      if counts and w and refund(list, w, start, tokens) then found = true end
+      for _, other in ipairs(counts and not w and list.others or {}) do
         if other.name == limit.name and other.start == start and other.used ~= CLOSED then
           other.used, found = less(other.used, tokens), true
         end
@@ -152,6 +157,9 @@ local function make_ids()
 
   return {
     take = take_once, settle = settle_once, write = write_record, refund = refund_record, forget = forget_once,
+    --#if holds
+    at = record_at, states = states_of, cells = cells_now, table_of = table_of, table_at = table_at,
+    --#end
   }
 end
 

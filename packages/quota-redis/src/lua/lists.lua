@@ -1,8 +1,9 @@
 -- Rows of other lists than the policy's own: windows were added, removed or changed, here or in a policy that other
 -- processes still have. Cells that the policy knows are its counters; the others are carried along until they have ended.
 --
--- A list is text, one limit a line: `rolling <label> <length in ms>`; lines of another form are limits that this version
--- does not know, and never end. In a row limits stand by length, then by label.
+-- A list is text, one limit a line: `rolling <label> <length in ms>`, `calendar <label> <longest length in ms> <rule>` or
+-- `concurrency <label>`; lines of another form are limits that this version does not know, and never end. In a row limits
+-- stand by length, then by label; those without a length come last.
 
 function make_lists()
   local function hash_of(text)
@@ -18,8 +19,11 @@ function make_lists()
     local list = { limits = {}, at = {} }
     for line in string.gmatch(text, '[^\n]+') do
       local label, length = string.match(line, '^rolling ([%w_-]+) (%d+)$')
+      if not label then label, length = string.match(line, '^calendar ([%w_-]+) (%d+) ') end
+      local slots = string.match(line, '^concurrency ([%w_-]+)$')
       local limits = list.limits
-      limits[#limits + 1] = { name = line, label = label or line, length = tonumber(length) }
+      limits[#limits + 1] =
+        { name = line, label = label or slots or line, length = tonumber(length), slots = slots ~= nil }
       list.at[line] = #limits
     end
     return list
@@ -53,7 +57,7 @@ function make_lists()
         list[w], list[W + w] = used, start
       else
         list.others[#list.others + 1] =
-          { name = limit.name, label = limit.label, length = limit.length, start = start, used = used }
+          { name = limit.name, label = limit.label, length = limit.length, slots = limit.slots, start = start, used = used }
       end
     end
     if not changed[place] then shown[place] = own_bytes(list) end
@@ -71,7 +75,23 @@ function make_lists()
     return #a.label < #b.label
   end
 
-  local function has_ended(other) return other.length and other.start + other.length + GRACE_MS <= now end
+  -- Slots end when all are back, by whatever clock.
+  local function has_ended(other)
+    if other.slots then return other.used <= 0 end
+    return other.length and other.start + other.length + GRACE_MS <= now
+  end
+
+  -- A list of some limits: its hash, the limits in their order. It is there from now on.
+  local function listed(limits)
+    table.sort(limits, is_before)
+    local names = {}
+    for i, limit in ipairs(limits) do names[i] = limit.name end
+    local text = table.concat(names, '\n')
+    local hash = hash_of(text)
+    lists[hash] = lists[hash] or parsed(text)
+    needed[hash] = text
+    return hash, limits
+  end
 
   -- The bytes of a row with all of the policy's windows, and those of others that may still count.
   local function packed(list)
@@ -88,17 +108,10 @@ function make_lists()
       needed[HASH] = ARGV[2]
       return own_bytes(list)
     end
-    table.sort(limits, is_before)
-    local names, cells = {}, {}
-    for i, limit in ipairs(limits) do
-      names[i], cells[i], cells[#limits + i] = limit.name, limit.used, limit.start
-    end
-    local text = table.concat(names, '\n')
-    local hash = hash_of(text)
-    lists[hash] = lists[hash] or parsed(text)
-    needed[hash] = text
+    local hash, cells = listed(limits), {}
+    for i, limit in ipairs(limits) do cells[i], cells[#limits + i] = limit.used, limit.start end
     return pack('<BI4' .. string.rep('i7', #limits) .. string.rep('I6', #limits), ROW_VERSION, hash, unpack(cells))
   end
 
-  return { own = own, list_of = list_of, read = read, packed = packed }
+  return { own = own, list_of = list_of, listed = listed, read = read, packed = packed }
 end

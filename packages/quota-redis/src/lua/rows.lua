@@ -1,18 +1,45 @@
 -- Rows: what they hold, and the steps from one state of theirs to the next.
 --
--- NUMBERS       hash of the policy's list of limits, its W window lengths (ms)
+-- NUMBERS       hash of the policy's list of limits, the lengths of its V windows (ms; of calendar windows at the most);
+--               with calendar windows, how many spans follow, and for each of them and each calendar window in turn: start
+--               of a period, its end, the end of the next (epoch ms)
 -- KEYS  FIRST_ROW..   rows and what else is asked for by its place from there on
 --
 -- A row is version byte, hash of the list that says which limits it holds (4 bytes), what each of them has used (7 bytes;
 -- CLOSED: closed by a reset), then when each of them started (6 bytes, epoch ms). All little-endian. What is used stands
 -- first, so that a charge that opens nothing writes no more than that. A row of another list than the policy's own is read
--- and written by lists.lua. In memory a row is { W x used, W x start } of the policy's own windows (CLOSED and 0: never
--- opened), and `others`: the cells of limits that only other policies know.
+-- and written by lists.lua. In memory a row is { W x used, W x start } of the policy's own limits (CLOSED and 0: never
+-- opened), and `others`: the cells of limits that only other policies know. The first V limits are windows; the one behind
+-- them, where there is one, is that of slots, which nothing but the ends of holds gives back.
 
 local HASH = number()
 local HEAD = ROW_VERSION + 256 * HASH
 local lengths = {}
-for w = 1, W do lengths[w] = number() end
+for w = 1, V do lengths[w] = number() end
+--#if slots
+lengths[W] = math.huge
+--#end
+--#if calendars
+
+-- Spans: the same for rows whose calendar windows are in given periods. A window is open if it began at `since` or later;
+-- one that opens now begins at `begins`. `stale`: the clock is in neither of two periods.
+local spans, since, begins = {}, nil, nil
+for s = 1, number() do
+  local stale = false
+  @r{local since_$, begins_$ = now - lengths[$] + 1, now|
+  }
+  @c{local since_$, end_$, next_$ = number(), number(), number()
+  if now >= end_$ then since_$, end_$ = end_$, next_$ end
+  if now < since_$ or now >= end_$ then stale = true end
+  local begins_$ = since_$|
+  }
+  spans[s] = { since = { @w{since_$|, } }, begins = { @w{begins_$|, } }, stale = stale }
+  if V < W then spans[s].since[W] = 0 end
+end
+
+-- From here on windows are looked at as of a span.
+local function use(span) since, begins = span.since, span.begins end
+--#end
 
 local HEAD_BYTES = pack('<I5', HEAD)
 local ROW_BYTES = 5 + 13 * W
@@ -82,12 +109,16 @@ end
 -- When the last window of a row ends, of those whose end is known here.
 local function ends_of(list)
   local last = 0
-  for w = 1, W do last = math.max(last, list[W + w] + lengths[w]) end
+  for w = 1, V do last = math.max(last, list[W + w] + lengths[w]) end
   for _, other in ipairs(list.others or {}) do last = math.max(last, other.start + (other.length or 0)) end
   return last
 end
 
+--#if calendars
+local function is_open(list, w) return list[w] ~= CLOSED and list[W + w] >= since[w] end
+--#else
 local function is_open(list, w) return list[w] ~= CLOSED and now < list[W + w] + lengths[w] end
+--#end
 
 -- A start as the clock has it: one in the far future becomes later than what was opened when the clock last stood here.
 local function anchored(start) return start - now > MAX_AHEAD_MS and now + 1 or start end
@@ -95,13 +126,17 @@ local function anchored(start) return start - now > MAX_AHEAD_MS and now + 1 or 
 -- Charges every window; whether that opened one.
 local function charge(list, tokens)
   local opens = list.others ~= nil
-  for w = 1, W do
+  for w = 1, V do
     local used, start = tokens, anchored(list[W + w])
     if is_open(list, w) then
       used = list[w] + tokens
     else
       -- Later than any earlier opening, so that a start identifies a window.
+      --#if calendars
+      start, opens = start < begins[w] and begins[w] or start + 1, true
+      --#else
       start, opens = start < now and now or start + 1, true
+      --#end
     end
     list[W + w] = start
     list[w] = used < MAX_USED and used or MAX_USED
@@ -112,7 +147,7 @@ end
 -- Tokens that still fit into every window under limits that begin behind `from`.
 local function left_in(list, limits, from)
   local left = math.huge
-  for w = 1, W do
+  for w = 1, V do
     local room = limits[from + w] - (is_open(list, w) and list[w] or 0)
     if room < left then left = room end
   end
@@ -123,7 +158,7 @@ end
 -- keep their start, which the next opening has to be later than.
 local function reanchor(place, list)
   local moved = false
-  for w = 1, W do
+  for w = 1, V do
     local start = anchored(list[W + w])
     if list[w] ~= CLOSED and start ~= list[W + w] then list[W + w], moved = start, true end
   end

@@ -1,6 +1,6 @@
 /// <reference path="../lua.d.ts" />
 import { createHash } from 'node:crypto'
-import { CLOSED, GRACE_MS, MAX_AHEAD_MS, MAX_USED } from '@scoregw/quota/store'
+import { CLOSED, GRACE_MS, type Layout, MAX_AHEAD_MS, MAX_USED } from '@scoregw/quota/store'
 
 /** A script as servers know it. */
 export interface Script {
@@ -27,33 +27,74 @@ const CONSTANTS: Readonly<Record<string, number | string>> = {
   DAMAGED: `'${DAMAGED}'`,
 }
 
-/**
- * A script made of parts, one behind the other, for rows of so many windows. `@{text|between}` stands for the text once a
- * window, `$` being its number.
- *
- * @param constants what the parts know by name besides
- */
-export function scriptOf(parts: readonly string[], width: number, constants: typeof CONSTANTS = {}): Script {
-  const known = Object.entries({ ...CONSTANTS, ...constants, W: width })
-  const head = `local ${known.map(([name]) => name).join(', ')} = ${known.map(([, value]) => value).join(', ')}`
-  const windows = Array.from({ length: width }, (_, index) => String(index + 1))
-  const spelled = [head, ...parts]
-    .join('\n')
-    .replace(/@\{([^|}]*)\|([^}]*)\}/g, (_, text: string, between: string) =>
-      windows.map((window) => text.replaceAll('$', window)).join(between),
-    )
-  return { text: spelled, sha: createHash('sha1').update(spelled).digest('hex') }
+/** What a script is spelled out for: rows are decided as fast as their kinds of limit allow. */
+export type Shape = Pick<Layout, 'cells' | 'size' | 'width' | 'calendars' | 'hasSlots'>
+
+/** Of scripts that are not about rows. */
+export const NO_ROWS: Shape = { cells: [], size: 0, width: 0, calendars: [], hasSlots: false }
+
+/** What a script knows besides. */
+export interface ScriptOptions {
+  /** By name. */
+  readonly constants?: typeof CONSTANTS
+  /** Whether it knows of holds. */
+  readonly holds?: boolean
 }
 
-/** A script for rows of so many windows. */
-export type ScriptOfWidth = (width: number) => Script
+/**
+ * A script made of parts, one behind the other, for rows of a shape.
+ *
+ * `@{text|between}` stands for the text once a cell, `$` being its number; `@w{..}` once a window, `@r{..}` once a rolling
+ * window, `@c{..}` once a calendar window. Lines between `--#if name` and `--#end` are there where the shape has
+ * `calendars` or `slots`, or the script knows of `holds`; those behind `--#else` where not.
+ */
+export function scriptOf(
+  parts: readonly string[],
+  shape: Shape,
+  { constants, holds = false }: ScriptOptions = {},
+): Script {
+  const known = Object.entries({ ...CONSTANTS, ...constants, W: shape.size, V: shape.width })
+  const head = `local ${known.map(([name]) => name).join(', ')} = ${known.map(([, value]) => value).join(', ')}`
+  const has: Readonly<Record<string, boolean>> = {
+    calendars: shape.calendars.length > 0,
+    slots: shape.hasSlots,
+    holds,
+  }
+  const numbers = cellNumbers(shape)
+  const spelled = [head, ...parts]
+    .join('\n')
+    .replace(
+      /^ *--#if (\w+)\n([\s\S]*?)(?:^ *--#else\n([\s\S]*?))?^ *--#end\n/gm,
+      (_, name: string, yes: string, no = '') => (has[name] === true ? yes : no),
+    )
+    .replace(/@([wrc]?)\{([^|}]*)\|([^}]*)\}/g, (_, which: string, text: string, between: string) =>
+      numbers[which]!.map((cell) => text.replaceAll('$', String(cell))).join(between),
+    )
+  return plainScript(spelled)
+}
 
-/** Makes each script once a width. */
-export function scriptsByWidth(make: ScriptOfWidth): ScriptOfWidth {
-  const made = new Map<number, Script>()
-  return (width) => {
-    const known = made.get(width) ?? make(width)
-    made.set(width, known)
+/** A script that is as it is written. */
+export function plainScript(text: string): Script {
+  return { text, sha: createHash('sha1').update(text).digest('hex') }
+}
+
+/** The numbers of cells, from 1: all, those of windows, of rolling windows and of calendar windows. */
+function cellNumbers({ cells, width }: Shape): Readonly<Record<string, readonly number[]>> {
+  const all = cells.map((_, index) => index + 1)
+  const of = (kind: string): number[] => all.filter((cell) => cells[cell - 1]!.kind === kind)
+  return { '': all, w: all.slice(0, width), r: of('rolling'), c: of('calendar') }
+}
+
+/** A script for rows of a shape. */
+export type ScriptOfShape = (shape: Shape) => Script
+
+/** Makes each script once a shape. */
+export function scriptsByShape(make: ScriptOfShape): ScriptOfShape {
+  const made = new Map<string, Script>()
+  return (shape) => {
+    const name = shape.cells.map(({ kind }) => kind).join()
+    const known = made.get(name) ?? make(shape)
+    made.set(name, known)
     return known
   }
 }

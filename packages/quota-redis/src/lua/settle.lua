@@ -27,7 +27,7 @@ local function make_settle()
     if not lists then return 'b' end
     for l, list in ipairs(lists) do
       local found = false
-      for w = 1, W do
+      for w = 1, V do
         if refund(list, w, tonumber(ARGV[starts + (l - 1) * W + w]), tokens) then found = true end
       end
       if found then put_used(rows[l], list) end
@@ -61,7 +61,7 @@ local function make_settle()
     end
     for l, list in ipairs(lists) do
       local found = false
-      for w = 1, W do
+      for w = 1, V do
         local used, start = list[w], list[W + w]
         if used ~= CLOSED and start == tonumber(ARGV[starts + (l - 1) * W + w]) then
           list[w] = used > tokens and used - tokens or start >= taken and CLOSED or 0
@@ -73,7 +73,7 @@ local function make_settle()
     return 'y'
   end
 
-  -- Closes the windows of the policy's own limits. A row that cannot be read is mended.
+  -- Closes the windows of the policy's own limits; slots stay taken. A row that cannot be read is mended.
   local function close(place)
     local list, found = cells_of(place), false
     if not list then
@@ -81,7 +81,7 @@ local function make_settle()
       for w = 1, W do list[w], list[W + w] = CLOSED, now end
       return put(place, packed(list), ends_of(list))
     end
-    for w = 1, W do
+    for w = 1, V do
       if list[w] ~= CLOSED then list[w], found = CLOSED, true end
     end
     if found then put_used(place, list) end

@@ -1,8 +1,8 @@
 -- Takes: decided in memory, charged in every row or in none.
 
--- Rows that takes share, by place: { W x used, W x start, added = tokens charged since }. All windows of a row are
--- charged alike and at one instant, so that one number does. None of them starts in the future, where the clock would
--- move it between two charges.
+-- Rows that takes share, by place: { W x used, W x start, added = tokens charged since }, and the `span` that they are
+-- charged in. All windows of a row are charged alike and at one instant, so that one number does. None of them starts in
+-- the future, where the clock would move it between two charges.
 local hot = {}
 -- A run: takes of one tariff, one after the other. `room`: what still fits into the hot rows; `pending`: what the run has
 -- charged to them and is not in their `added` yet.
@@ -23,6 +23,9 @@ local function cool(place)
   end_run()
   hot[place] = nil
   if list.added > 0 then
+    --#if calendars
+    use(list.span)
+    --#end
     local opens = charge(list, list.added)
     put(place, packed(list), opens and ends_of(list))
   end
@@ -38,7 +41,7 @@ end
 local function heat(place)
   local list = cells_of(place)
   if not list then return end
-  for i = W + 1, 2 * W do
+  for i = W + 1, W + V do
     if list[i] > now then return end
   end
   list.added = 0
@@ -51,8 +54,17 @@ local function begin_run(tariff)
   end_run()
   room = math.huge
   for _, row_of in ipairs(tariff.shared) do
-    local list = hot[row_of[1]] or heat(row_of[1])
+    local list = hot[row_of[1]]
+    --#if calendars
+    local span = tariff.spans[row_of[2]]
+    if list and list.span ~= span then list = nil end
+    --#end
+    list = list or heat(row_of[1])
     if not list then return false end
+    --#if calendars
+    list.span = span
+    use(span)
+    --#end
     room = math.min(room, left_in(list, tariff.limits, (row_of[2] - 1) * W) - list.added)
   end
   current = tariff
@@ -65,13 +77,16 @@ local function charged(place, tariff, layer)
   local list = cells_of(place)
   if not list then return nil end
   reanchor(place, list)
+  --#if calendars
+  use(tariff.spans[layer])
+  --#end
   if tariff.cost > left_in(list, tariff.limits, (layer - 1) * W) then return false end
   local opens = charge(list, tariff.cost)
   return packed(list), opens and ends_of(list)
 end
 
 local latest = now + MAX_AHEAD_MS
-@{local ended_$ = now - lengths[$]|
+@r{local since_$ = now - lengths[$] + 1|
 }
 
 -- The same, spelled out for the usual case: a row of the policy's own list, all windows open.
@@ -79,16 +94,23 @@ local function charged_open(place, tariff, layer)
   local value = changed[place] or raw[place]
   if not value or #value ~= ROW_BYTES then return charged(place, tariff, layer) end
   local head, @{u$|, }, @{s$|, } = unpack_cells(OWN_ROW, value)
+  --#if calendars
+  local began = tariff.spans[layer].since
+  --#end
   if
     head ~= HEAD
-    @{or u$ < 0 or s$ <= ended_$ or s$ > latest|
+    @w{or u$ < 0 or s$ > latest|
+    }
+    @r{or s$ < since_$|
+    }
+    @c{or s$ < began[$]|
     }
   then
     return charged(place, tariff, layer)
   end
   local cost, limits, from = tariff.cost, tariff.limits, (layer - 1) * W
-  @{u$|, } = @{u$ + cost|, }
-  if @{u$ > limits[from + $]| or } then return false end
+  @w{u$|, } = @w{u$ + cost|, }
+  if @w{u$ > limits[from + $]| or } then return false end
   return pack(OWN_ROW, head, @{u$|, }, @{s$|, }), nil
 end
 
@@ -121,7 +143,7 @@ end
 
 -- Decides, and charges every row or none.
 local function take(tariff)
-  if tariff.stale then return 's' end
+  if tariff.stale then return tariff.stale end
   local cost, order, count = tariff.cost, tariff.order, tariff.own
   if cost == 0 then return take_nothing(tariff) end
   local running = tariff == current or begin_run(tariff)

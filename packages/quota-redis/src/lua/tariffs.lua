@@ -1,7 +1,8 @@
 -- Tariffs: what decisions of a batch have in common, said once.
 --
 -- NUMBERS       their number, and for each: revision of the settings that it follows (text; 0: it follows none), cost, L,
---               the rows of L layers (places; 0 where the operation names it), L x W limits in tokens (1e999: unlimited)
+--               the rows of L layers (places; 0 where the operation names it), L x W limits in tokens (1e999: unlimited);
+--               with calendar windows, the spans of L layers (their numbers)
 
 -- A tariff's own rows (those that its operations name) come first in `order`, then those that everybody shares.
 local tariffs = {}
@@ -17,10 +18,25 @@ for t = 1, number() do
   for i = 1, layers * W do
     local limit = number()
     limits[i] = limit
+    --#if slots
+    if limit > MAX_USED and i % W ~= 0 then finite = false end
+    --#else
     if limit > MAX_USED then finite = false end
+    --#end
   end
+  local stale = follows ~= 0 and follows ~= stored_revision() and 's'
+  --#if calendars
+  local spans_of = {}
+  for l = 1, layers do
+    spans_of[l] = spans[number()]
+    if spans_of[l].stale then stale = stale or 't' end
+  end
+  --#end
   tariffs[t] = {
-    stale = follows ~= 0 and follows ~= stored_revision(), cost = cost, layers = layers, finite = finite,
+    --#if calendars
+    spans = spans_of,
+    --#end
+    stale = stale, cost = cost, layers = layers, finite = finite,
     order = order, own = own, shared = shared, limits = limits,
   }
 end

@@ -1,11 +1,13 @@
-import { type Layout, notDone, type Subject, type TakeRequest } from '@scoregw/quota/store'
+import { type Layout, notDone, type Subject } from '@scoregw/quota/store'
 import { damagedRow } from '../line/errors.ts'
+import type { Script } from '../lua/script.ts'
 import type { Keys } from '../store/keys.ts'
 import { CODES } from './codes.ts'
-import type { DecideReply } from './decide.ts'
+import { type DecideReply, decideScript, holdScript } from './decide.ts'
 import type { Call, Operation, Replay } from './operation.ts'
 import { unpackRows } from './row-bytes.ts'
-import { Tariffs } from './tariffs.ts'
+import { SpanNumbers } from './span-numbers.ts'
+import { Tariffs, type TariffTerms } from './tariffs.ts'
 
 /** Keys of one script call, in characters at the most: far below the 8,000 keys that Lua can take in at once. */
 const MAX_KEY_CHARACTERS = 32 * 1024
@@ -24,20 +26,32 @@ export class Batch implements Call {
   readonly #places = new Map<string, number>()
   readonly #tariffs = new Tariffs()
   readonly #tariffNumbers: (number | string)[] = []
+  readonly #spans: SpanNumbers
   /** What operations need besides their codes. */
   readonly #words: string[] = []
   #codes = ''
   #keyCharacters = 0
+  #hasHolds = false
   readonly operations: Operation[] = []
 
   /** @param testNow the instant that stands in for the server's clock, in tests */
   constructor(keys: Keys, testNow: number | undefined) {
     this.#keys = keys
     this.#testNow = testNow
+    this.#spans = new SpanNumbers(keys.layout)
   }
 
   get layout(): Layout {
     return this.#keys.layout
+  }
+
+  get layers(): readonly number[] {
+    return [...this.#keys.schema.layers.keys()]
+  }
+
+  /** The script that carries it out: the one that knows of holds only where there are some. */
+  get script(): Script {
+    return this.#hasHolds ? holdScript(this.layout) : decideScript(this.layout)
   }
 
   /** Whether the script call can hold no more. */
@@ -51,6 +65,7 @@ export class Batch implements Call {
   }
 
   code(code: number): void {
+    if (code >= CODES.TAKE_HOLD && code < CODES.FIRST_TARIFF) this.#hasHolds = true
     this.#codes += String.fromCharCode(code)
   }
 
@@ -71,6 +86,18 @@ export class Batch implements Call {
     return this.#placeOf(this.#keys.record(category, subject, id))
   }
 
+  holds(): number {
+    return this.#placeOf(this.#keys.holds)
+  }
+
+  holdsOf(subject: Subject): number {
+    return this.#placeOf(this.#keys.holdsOf(subject))
+  }
+
+  named(name: string): number {
+    return this.#placeOf(this.#keys.named(name))
+  }
+
   /** Names the rows of categories and layers in the codes; where they are in the replay, the layers of each category in turn. */
   rows(layers: readonly number[], categories: readonly number[], subject: Subject): number[] {
     const places = categories.flatMap((category) => layers.map((layer) => this.row(layer, category, subject)))
@@ -89,18 +116,20 @@ export class Batch implements Call {
   }
 
   /** Limits, cost and the rows that everybody shares: said once for all decisions that have them in common. */
-  tariff(request: TakeRequest): number {
-    return this.#tariffs.numberOf(request, ({ quotas, cost, category, subject, settingsRevision }) => {
+  tariff(request: TariffTerms): number {
+    return this.#tariffs.numberOf(request, ({ quotas, cost, category, subject, settingsRevision, periods }) => {
       const shared = quotas.layers.map((layer) => (this.isShared(layer) ? this.row(layer, category, subject) : 0))
       const follows = settingsRevision === undefined ? 0 : JSON.stringify(settingsRevision)
       this.#tariffNumbers.push(follows, cost, shared.length, ...shared, ...quotas.limits.map(jsonLimit))
+      this.#tariffNumbers.push(...this.#spans.of(periods, shared.length))
     })
   }
 
   /** Number of keys, keys and arguments, as EVALSHA takes them behind the script. */
   args(): string[] {
     const { layout, settings, lists } = this.#keys
-    const numbers = [this.#testNow ?? -1, layout.hash, ...layout.lengthsMs, this.#tariffs.count, ...this.#tariffNumbers]
+    const head = [this.#testNow ?? -1, layout.hash, ...layout.lengthsMs, ...this.#spans.numbers]
+    const numbers = [...head, this.#tariffs.count, ...this.#tariffNumbers]
     return [
       String(2 + this.#places.size),
       settings,

@@ -1,5 +1,5 @@
 /**
- * Codes of operations in a batch; those from `FIRST_TARIFF` on are takes of a tariff. Characters below 128, which are one
+ * Codes of operations in a batch, those of holds from `TAKE_HOLD` on; those from `FIRST_TARIFF` on are takes of a tariff. Characters below 128, which are one
  * byte on the wire.
  */
 export const CODES = {
@@ -10,7 +10,13 @@ export const CODES = {
   UNDO: 4,
   UNDO_ID: 5,
   LOOK: 6,
-  FIRST_TARIFF: 7,
+  TAKE_HOLD: 7,
+  EXTEND: 8,
+  GROW: 9,
+  SETTLE_HOLD: 10,
+  SWEEP: 11,
+  SHOW: 12,
+  FIRST_TARIFF: 13,
 } as const
 
 /** The script's answer to whatever touches a row or record that cannot be read. */

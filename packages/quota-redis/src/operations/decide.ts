@@ -1,23 +1,39 @@
 import begin from '../lua/begin.lua'
 import decide from '../lua/decide.lua'
+import holdIndex from '../lua/hold-index.lua'
+import holdRecord from '../lua/hold-record.lua'
+import holds from '../lua/holds.lua'
 import ids from '../lua/ids.lua'
 import lists from '../lua/lists.lua'
+import records from '../lua/records.lua'
 import reply from '../lua/reply.lua'
 import revision from '../lua/revision.lua'
 import rows from '../lua/rows.lua'
-import { type ScriptOfWidth, scriptOf, scriptsByWidth } from '../lua/script.ts'
+import { type ScriptOfShape, scriptOf, scriptsByShape } from '../lua/script.ts'
 import settle from '../lua/settle.lua'
 import take from '../lua/take.lua'
 import tariffs from '../lua/tariffs.lua'
 import write from '../lua/write.lua'
 import { CODES } from './codes.ts'
 
-const PARTS = [revision, begin, rows, lists, tariffs, take, ids, settle, decide, write, reply]
+const TAKES = [revision, begin, rows, lists, tariffs, take, ids, settle]
 
-/** The script that carries out a batch, for rows of so many windows. */
-export const decideScript: ScriptOfWidth = scriptsByWidth((width) => scriptOf(PARTS, width, { ...CODES, FIRST_ROW: 3 }))
+/** Growths that a hold's record remembers, to know one that is asked for again. */
+const MAX_GROWTHS = 16
 
-/** What it answers: see `lua/decide.lua`. */
+const constants = { ...CODES, FIRST_ROW: 3, MAX_GROWTHS }
+
+/** The script that carries out a batch. */
+export const decideScript: ScriptOfShape = scriptsByShape((shape) =>
+  scriptOf([...TAKES, decide, write, records, reply], shape, { constants }),
+)
+
+/** The same for batches in which there are holds. */
+export const holdScript: ScriptOfShape = scriptsByShape((shape) =>
+  scriptOf([...TAKES, holdRecord, holds, decide, write, records, holdIndex, reply], shape, { constants, holds: true }),
+)
+
+/** What both answer: see `lua/decide.lua`. */
 export type DecideReply = readonly [
   now: Buffer,
   letters: Buffer,

@@ -1,4 +1,5 @@
-import type { Layout, Subject, TakeRequest } from '@scoregw/quota/store'
+import type { Layout, Subject } from '@scoregw/quota/store'
+import type { TariffTerms } from './tariffs.ts'
 
 /** The rows of a batch while its operations are replayed, in order, on this side of the wire. */
 export interface Replay {
@@ -6,7 +7,7 @@ export interface Replay {
   readonly layout: Layout
   /** One row behind the other; those that cannot be read as a reset would leave them. */
   readonly cells: Float64Array
-  /** States kept with ids, for the operations answered `m`. */
+  /** States kept with ids, for the operations answered `m`; and what operations on holds tell. */
   readonly stored: Iterator<Buffer>
   /** Revision of the settings that the store knows. */
   readonly settingsRevision: string
@@ -19,15 +20,23 @@ export interface Replay {
 /** What an operation is told to: the keys, codes and words of one script call. */
 export interface Call {
   readonly layout: Layout
+  /** All layers of the schema. */
+  readonly layers: readonly number[]
   isShared(layer: number): boolean
   /** The place of a row among the keys. */
   row(layer: number, category: number, subject: Subject): number
   /** The place of an id's record. */
   record(category: number, subject: Subject, id: string): number
+  /** The place of the index of all holds. */
+  holds(): number
+  /** The place of the index of an owner's holds. */
+  holdsOf(subject: Subject): number
+  /** The place of a key by what it has behind the prefix. */
+  named(name: string): number
   /** Where the row of a place begins in a replay. */
   cellsAt(place: number): number
   /** The number of what the request has in common with others. */
-  tariff(request: TakeRequest): number
+  tariff(request: TariffTerms): number
   /** Adds to the codes: an operation, ... */
   code(code: number): void
   /** ... a row or record, ... */

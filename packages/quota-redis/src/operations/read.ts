@@ -28,7 +28,11 @@ export class ReadOperation implements Operation {
       this.fail(replay.damage(this.#rows.flat()))
       return
     }
-    this.#waiter.resolve({ now: replay.now, states: this.#rows.map((rows) => viewOf(replay, rows)) })
+    const { now } = replay
+    const { periods } = this.#request
+    const states = this.#rows.map((rows) => viewOf(replay, rows, periods)).filter((state) => state !== undefined)
+    const isStale = states.length < this.#rows.length
+    this.#waiter.resolve(isStale ? { now, states: [], isStale } : { now, states })
   }
 
   fail(error: unknown): void {

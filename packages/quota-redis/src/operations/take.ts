@@ -10,7 +10,7 @@ import {
 import { CODES, DAMAGE } from './codes.ts'
 import type { Call, Operation, Replay, Waiter } from './operation.ts'
 import { statesOfRecord } from './row-bytes.ts'
-import { statesOfCells, viewOf } from './states.ts'
+import { spansOf, statesOfCells, viewOf } from './states.ts'
 
 const OUTCOMES: Readonly<Record<string, TakeOutcome>> = {
   a: 'admitted',
@@ -20,6 +20,7 @@ const OUTCOMES: Readonly<Record<string, TakeOutcome>> = {
   x: 'cancelled',
   c: 'conflict',
   s: 'stale',
+  t: 'stale',
 }
 
 /** A decision. Where its caller was already told that the store did not answer, a late admission is given back. */
@@ -66,7 +67,7 @@ export class TakeOperation implements Operation {
     const states = this.#states(replay, letter)
     if (this.#failed) {
       if (outcome === 'admitted') this.#undo(states)
-    } else if (outcome === 'stale') {
+    } else if (letter === 's') {
       this.#waiter.resolve({ outcome, now: replay.now, states, settingsRevision: replay.settingsRevision })
     } else {
       this.#waiter.resolve({ outcome, now: replay.now, states })
@@ -80,16 +81,17 @@ export class TakeOperation implements Operation {
 
   #states(replay: Replay, letter: string): WindowStates {
     if (letter === 'm') return statesOfRecord(replay.stored.next().value as Buffer)
-    const { now, layout, cells } = replay
-    const { cost } = this.#request
-    if (letter === 'a') {
-      if (cost === 0) return viewOf(replay, this.#rows)
-      for (const at of this.#rows) charge(cells, at, layout.lengthsMs, cost, now)
+    const { now, cells } = replay
+    const { cost, periods } = this.#request
+    if (letter === 'a' && cost > 0) {
+      for (let l = 0; l < this.#rows.length; l++) {
+        charge(cells, this.#rows[l]!, spansOf(replay, periods, l), cost, now)
+      }
       return statesOfCells(replay, this.#rows)
     }
-    if (letter !== 'r') return []
-    this.#anchor(replay)
-    return viewOf(replay, this.#rows)
+    if (letter !== 'a' && letter !== 'r') return []
+    if (letter === 'r') this.#anchor(replay)
+    return viewOf(replay, this.#rows, periods) ?? []
   }
 
   #anchor({ cells, layout, now }: Replay): void {

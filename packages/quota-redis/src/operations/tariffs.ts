@@ -1,16 +1,22 @@
 import type { Quotas, TakeRequest } from '@scoregw/quota/store'
 
+/** What a tariff is made of. */
+export type TariffTerms = Pick<TakeRequest, 'quotas' | 'cost' | 'category' | 'settingsRevision' | 'periods'> & {
+  readonly subject: TakeRequest['subject']
+}
+
 /** What decisions have in common; said once for all of them. */
-interface Tariff extends Pick<TakeRequest, 'quotas' | 'cost' | 'category' | 'settingsRevision'> {
+interface Tariff extends Omit<TariffTerms, 'subject'> {
   readonly number: number
 }
 
-function isOf(tariff: Tariff, { quotas, cost, category, settingsRevision }: TakeRequest): boolean {
+function isOf(tariff: Tariff, { quotas, cost, category, settingsRevision, periods }: TariffTerms): boolean {
   return (
     tariff.quotas === quotas &&
     tariff.cost === cost &&
     tariff.category === category &&
-    tariff.settingsRevision === settingsRevision
+    tariff.settingsRevision === settingsRevision &&
+    tariff.periods === periods
   )
 }
 
@@ -26,14 +32,14 @@ export class Tariffs {
   }
 
   /** The number of a request's tariff; a new one is told to `add` first. */
-  numberOf(request: TakeRequest, add: (request: TakeRequest) => void): number {
+  numberOf(request: TariffTerms, add: (request: TariffTerms) => void): number {
     if (this.#last !== undefined && isOf(this.#last, request)) return this.#last.number
-    const { quotas, cost, category, settingsRevision } = request
+    const { quotas, cost, category, settingsRevision, periods } = request
     const tariffs = this.#known.get(quotas) ?? []
     this.#known.set(quotas, tariffs)
     this.#last = tariffs.find((tariff) => isOf(tariff, request))
     if (this.#last !== undefined) return this.#last.number
-    this.#last = { quotas, cost, category, settingsRevision, number: this.#count++ }
+    this.#last = { quotas, cost, category, settingsRevision, periods, number: this.#count++ }
     tariffs.push(this.#last)
     add(request)
     return this.#last.number

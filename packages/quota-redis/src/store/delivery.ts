@@ -1,7 +1,6 @@
 import { notDone } from '@scoregw/quota/store'
 import { refusal, storeError, verdictOf } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
-import type { Script } from '../lua/script.ts'
 import type { Batch } from '../operations/batch.ts'
 import type { DecideReply } from '../operations/decide.ts'
 import type { Operation } from '../operations/operation.ts'
@@ -14,7 +13,6 @@ const AGAIN_AFTER_MS = 20
 /** What deliveries have in common. */
 export interface DeliveryContext {
   readonly line: Line
-  readonly script: Script
   readonly deadlineMs: number
   /** Makes a batch of operations that are sent again. */
   readonly rebatch: (operations: readonly Operation[]) => Batch
@@ -53,13 +51,13 @@ export class Delivery {
 
   /** Whether that was the last one. */
   async #attempt(): Promise<boolean> {
-    const { line, script } = this.#context
+    const { line } = this.#context
     const doubtBefore = this.#mayBeDone
     const onSend = () => {
       this.#mayBeDone = true
     }
     try {
-      const call = { script, args: this.#batch.args(), deadline: this.#deadline, onSend }
+      const call = { script: this.#batch.script, args: this.#batch.args(), deadline: this.#deadline, onSend }
       this.#answered((await callScript(line, call)) as unknown as DecideReply)
       return true
     } catch (error) {

@@ -13,6 +13,8 @@ import { idOwnerKey, Layout, layerKey, type StoreSchema, type Subject } from '@s
  * | `{prefix}TTTTT:<subject>` | row of one layer and category; `!` for `:` where the subject is not well-formed text |
  * | `{prefix}$TTTTT` | book of leases, where the shared layers are leased |
  * | `{prefix}#TTTTT<length>:<subject>..<id>` | record of a reservation's id |
+ * | `{prefix}:holds` | the open holds, by when they end |
+ * | `{prefix}%<subject>` | those of one subject |
  *
  * `TTTTT` stands for five characters of a hash of names: of a layer and a category; of a category and the shared layers;
  * of a category.
@@ -22,6 +24,8 @@ export class Keys {
   readonly layout: Layout
   readonly settings: string
   readonly lists: string
+  /** The index of all open holds. */
+  readonly holds: string
   readonly #start: string
   /** Up to the colon, by `layer * categories + category`. */
   readonly #tables: readonly string[]
@@ -29,10 +33,11 @@ export class Keys {
   /** @throws {QuotaError} `store_mismatch` */
   constructor(prefix: string, schema: StoreSchema) {
     this.schema = schema
-    this.layout = new Layout(schema.windows)
+    this.layout = new Layout(schema.cells)
     this.#start = `{${prefix}}`
     this.settings = `${this.#start}:settings`
     this.lists = `${this.#start}:limits`
+    this.holds = `${this.#start}:holds`
     const { layers, categories } = schema
     this.#tables = layers.flatMap(({ name }) => categories.map((category) => this.#start + hashOf(name, category)))
     if (new Set(this.#tables).size < this.#tables.length) {
@@ -58,6 +63,37 @@ export class Keys {
     const owner = safe(idOwnerKey(this.schema, subject))
     return `${this.#start}#${hashOf(this.schema.categories[category]!)}${owner.length}:${owner}${safe(id)}`
   }
+
+  /** The index of the open holds of a subject. */
+  holdsOf(subject: Subject): string {
+    return `${this.#start}%${safe(idOwnerKey(this.schema, subject))}`
+  }
+
+  /** A key by what it has behind the prefix, as records and indexes name rows and records. */
+  named(name: string): string {
+    return this.#start + name
+  }
+
+  /** What the name of a record says; `undefined` for what is none. */
+  readRecord(name: string): RecordName | undefined {
+    const [start, table, length] = /^#(.{5})(\d+):/.exec(name) ?? []
+    if (start === undefined) return undefined
+    const idAt = start.length + Number(length)
+    return {
+      category: this.schema.categories.findIndex((category) => hashOf(category) === table),
+      id: unsafe(name.slice(idAt)),
+      indexOfOwner: `%${name.slice(start.length, idAt)}`,
+    }
+  }
+}
+
+/** What the name of a record says. */
+export interface RecordName {
+  /** Index into the schema's categories, -1: it is none of them. */
+  readonly category: number
+  readonly id: string
+  /** The index of its owner's open holds, by what its key has behind the prefix. */
+  readonly indexOfOwner: string
 }
 
 function hashOf(...names: readonly string[]): string {
@@ -74,6 +110,11 @@ const MAX_HASHES = 10_000
 /** Text that survives UTF-8: as it is, or in hexadecimal behind a mark that well-formed text gets doubled. */
 function safe(text: string): string {
   return isWellFormed(text) ? `=${text}` : `!${utf16Hex(text)}`
+}
+
+/** Text that was made {@link safe}. */
+function unsafe(text: string): string {
+  return text.startsWith('=') ? text.slice(1) : Buffer.from(text.slice(1), 'hex').toString('utf16le')
 }
 
 function utf16Hex(text: string): string {

@@ -5,6 +5,7 @@ import type {
   ReadRequest,
   ResetRequest,
   SettleRequest,
+  StoreAbilities,
   StoreSchema,
   TakeReply,
   TakeRequest,
@@ -12,6 +13,7 @@ import type {
 import type { Line } from '../line/line.ts'
 import { lineTo } from '../line/lines.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
+import { holdsOf, type RedisHolds } from './redis-holds.ts'
 import { Shard } from './shard.ts'
 import { Tick } from './tick.ts'
 
@@ -28,6 +30,7 @@ export interface RedisCounters extends AsyncCounters {
   settle(request: SettleRequest): Promise<void>
   /** Mends rows that cannot be read. @throws {QuotaError} `store_error`; the windows may have been closed all the same */
   reset(request: ResetRequest): Promise<void>
+  readonly holds?: RedisHolds | undefined
 }
 
 /** An {@link AsyncStore} on one Redis, where many processes share the counters. */
@@ -60,6 +63,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
 
 class Store implements RedisStore {
   readonly sync = false
+  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
   readonly deadlineMs: number
   readonly #options: ParsedRedisStoreOptions
   readonly #line: Line
@@ -76,7 +80,8 @@ class Store implements RedisStore {
 
   open(schema: StoreSchema): RedisCounters {
     const { prefix, deadlineMs, testClock } = this.#options
-    const shard = new Shard({ line: this.#line, prefix, schema, deadlineMs, testClock, tick: this.#tick })
+    const parts = { line: this.#line, prefix, schema, deadlineMs, testClock, hasHolds: true, tick: this.#tick }
+    const shard = new Shard(parts)
     if (this.#closing !== undefined) void shard.close()
     this.#shards.push(shard)
     return {
@@ -84,6 +89,7 @@ class Store implements RedisStore {
       read: (request) => shard.read(request),
       settle: async (request) => void (await shard.settle(request)),
       reset: (request) => shard.reset(request),
+      holds: holdsOf(shard),
     }
   }
 

@@ -1,25 +1,42 @@
 import type { Clock } from '@scoregw/quota'
 import {
+  type EndedHold,
+  type ExtendRequest,
+  type GrowRequest,
+  type HoldRecord,
+  type HoldReply,
+  type ListHoldsReply,
+  type ListHoldsRequest,
   notDone,
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
+  type SettleHoldReply,
+  type SettleHoldRequest,
   type SettleRequest,
   type StoreSchema,
+  type Subject,
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
 import { Batch } from '../operations/batch.ts'
-import { decideScript } from '../operations/decide.ts'
-import type { Operation } from '../operations/operation.ts'
+import { ExtendOperation } from '../operations/hold-extend.ts'
+import { GrowOperation } from '../operations/hold-grow.ts'
+import { SettleHoldOperation } from '../operations/hold-settle.ts'
+import { ShowOperation } from '../operations/hold-show.ts'
+import { type NamedRecord, SweepOperation } from '../operations/hold-sweep.ts'
+import { HoldTakeOperation, type HoldTakeRequest, isHoldTake } from '../operations/hold-take.ts'
+import type { Operation, Waiter } from '../operations/operation.ts'
 import { ReadOperation } from '../operations/read.ts'
 import { ResetOperation } from '../operations/reset.ts'
 import { SettleOperation } from '../operations/settle.ts'
 import { TakeOperation } from '../operations/take.ts'
 import { UndoOperation } from '../operations/undo.ts'
 import { Deadline } from './deadline.ts'
+import { lookAtHolds } from './hold-looks.ts'
+import { HoldSweeper } from './hold-sweeper.ts'
 import { Keys } from './keys.ts'
 import { Outbox } from './outbox.ts'
 import { Sender } from './sender.ts'
@@ -27,6 +44,9 @@ import type { Tick } from './tick.ts'
 
 /** Calls that wait for an answer, or whose answer may still come; beyond it new ones fail at once. */
 const MAX_UNDER_WAY = 10_000
+
+/** Most holds that are listed; the engine's bound of a subject's holds is far below it by default. */
+const MOST_LISTED = 10_000
 
 /** What a {@link Shard} works with. */
 export interface ShardParts {
@@ -36,6 +56,8 @@ export interface ShardParts {
   readonly schema: StoreSchema
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
+  /** Whether there may be holds in its slot, which somebody has to end. */
+  readonly hasHolds: boolean
   /** Shared with other shards, so that what they send goes out together. */
   readonly tick: Tick
 }
@@ -43,6 +65,7 @@ export interface ShardParts {
 /** The counters of one policy in one slot, and the calls on their way to it. Every decision is one script's. */
 export class Shard {
   readonly keys: Keys
+  readonly sweeper: HoldSweeper
   readonly #parts: ShardParts
   readonly #requests: Outbox
   /** What is given back late; it goes to a server that just answered, whatever the circuit says. */
@@ -55,27 +78,54 @@ export class Shard {
     const { line, prefix, schema, deadlineMs, tick } = parts
     this.#parts = parts
     this.keys = new Keys(prefix, schema)
-    const script = decideScript(schema.windows.length)
-    const sender = new Sender({ line, script, deadlineMs, rebatch: (operations) => this.#batchOf(operations) })
+    const sender = new Sender({ line, deadlineMs, rebatch: (operations) => this.#batchOf(operations) })
     const newBatch = () => this.#batchOf([])
     const underWay = () => this.#underWay
     this.#requests = new Outbox(tick, newBatch, (batch) => this.#follow(batch, sender.send(batch)), underWay)
+    this.sweeper = new HoldSweeper({
+      isUsable: () => line.usable,
+      look: (most) => lookAtHolds(parts, this.keys.holds, 'ended', most),
+      settle: (name) => this.#sweep(name),
+    })
+    // A clock in somebody's hand turns no timers.
+    if (parts.hasHolds && parts.testClock === undefined) this.sweeper.start()
     this.#refunds = new Outbox(tick, newBatch, (batch) => this.#follow(batch, sender.sendAnyway(batch)), underWay)
   }
 
   take(request: TakeRequest): Promise<TakeReply> {
-    return new Promise((resolve, reject) => {
-      this.#ask(new TakeOperation(request, { resolve, reject }, (settle) => this.#giveBack(settle)))
+    if (isHoldTake(request)) return this.#takeHold(request)
+    return this.#asked((waiter) => new TakeOperation(request, waiter, (settle) => this.#giveBack(settle)))
+  }
+
+  extend(request: ExtendRequest): Promise<HoldReply> {
+    return this.#asked((waiter) => new ExtendOperation(request, waiter, this.#again))
+  }
+
+  grow(request: GrowRequest): Promise<HoldReply> {
+    return this.#asked((waiter) => new GrowOperation(request, waiter, this.#again))
+  }
+
+  settleHold(request: SettleHoldRequest): Promise<SettleHoldReply> {
+    return this.#asked((waiter) => new SettleHoldOperation(request, waiter, this.#again))
+  }
+
+  /** Open holds of a subject, those of categories that are not known here left out. */
+  async list({ subject }: ListHoldsRequest): Promise<ListHoldsReply> {
+    if (this.#closing !== undefined) throw closed()
+    return this.#followed(async () => {
+      const { now, names } = await lookAtHolds(this.#parts, this.keys.holdsOf(subject), 'open', MOST_LISTED)
+      const holds = await Promise.all(names.map((name) => this.#show(name, subject)))
+      return { now, holds: holds.filter((hold) => hold !== undefined) }
     })
   }
 
   read(request: ReadRequest): Promise<ReadReply> {
-    return new Promise((resolve, reject) => this.#ask(new ReadOperation(request, { resolve, reject })))
+    return this.#asked((waiter) => new ReadOperation(request, waiter))
   }
 
   /** Resolves to whether the reservation was this nonce's to settle, and open. */
   settle(request: SettleRequest): Promise<boolean> {
-    return new Promise((resolve, reject) => this.#ask(new SettleOperation(request, { resolve, reject })))
+    return this.#asked((waiter) => new SettleOperation(request, waiter))
   }
 
   /**
@@ -85,11 +135,11 @@ export class Shard {
    * @param takenAt the time of the reply that admitted it
    */
   undo(request: SettleRequest, takenAt: number): Promise<void> {
-    return new Promise((resolve, reject) => this.#ask(new UndoOperation(request, takenAt, { resolve, reject })))
+    return this.#asked((waiter) => new UndoOperation(request, takenAt, waiter))
   }
 
   reset(request: ResetRequest): Promise<void> {
-    return new Promise((resolve, reject) => this.#ask(new ResetOperation(request, { resolve, reject })))
+    return this.#asked((waiter) => new ResetOperation(request, waiter))
   }
 
   /** Waits for the calls under way, a deadline at most; later ones fail. The line is left open. */
@@ -99,15 +149,70 @@ export class Shard {
   }
 
   async #close(): Promise<void> {
-    this.#requests.flush()
+    this.sweeper.stop()
     const limit = new Deadline(this.#parts.deadlineMs, () => undefined)
-    await Promise.race([Promise.all(this.#sends), limit.settled])
+    // What is under way may have to ask once more.
+    while (this.#underWay > 0 && !limit.isOver) {
+      this.#requests.flush()
+      await Promise.race([Promise.all(this.#sends), limit.settled])
+    }
     limit.met()
+  }
+
+  #takeHold(request: HoldTakeRequest): Promise<TakeReply> {
+    const cancel = ({ subject, category, quotas, id }: HoldTakeRequest): void => {
+      const settle = { subject, category, quotas, id, as: 'cancelled', overrun: 'refuse', maxOverrun: 0 } as const
+      this.#later((waiter) => new SettleHoldOperation(settle, waiter, this.#again))
+    }
+    const { schema } = this.keys
+    return this.#asked((waiter) => new HoldTakeOperation(request, schema, waiter, this.#again, cancel))
+  }
+
+  async #show(name: string, subject: Subject): Promise<HoldRecord | undefined> {
+    const record = this.#recordOf(name)
+    if (record === undefined || record.category === -1) return undefined
+    const ownLayer = this.keys.schema.layers.findIndex(({ shared }) => !shared)
+    return new Promise((resolve, reject) => {
+      this.#again(new ShowOperation(record, { subject, ownLayer }, { resolve, reject }, this.#again))
+    })
+  }
+
+  async #sweep(name: string): Promise<EndedHold | undefined> {
+    const record = this.#recordOf(name)
+    if (record === undefined) return undefined
+    return this.#asked((waiter) => new SweepOperation(record, waiter, this.#again))
+  }
+
+  #recordOf(name: string): NamedRecord | undefined {
+    const record = this.keys.readRecord(name)
+    return record && { ...record, name }
+  }
+
+  /** For what is under way already. */
+  readonly #again = (operation: Operation): void => {
+    this.#underWay++
+    this.#requests.add(operation)
+  }
+
+  /** Does something that is more than one call; closing waits for it. */
+  async #followed<T>(work: () => Promise<T>): Promise<T> {
+    this.#underWay++
+    const working = work()
+    const followed = working.then(noted, noted).then(() => {
+      this.#underWay--
+      this.#sends.delete(followed)
+    })
+    this.#sends.add(followed)
+    return working
+  }
+
+  #asked<T>(operation: (waiter: Waiter<T>) => Operation): Promise<T> {
+    return new Promise((resolve, reject) => this.#ask(operation({ resolve, reject })))
   }
 
   #ask(operation: Operation): void {
     if (this.#closing !== undefined) {
-      operation.fail(notDone(storeError('this Redis store was closed')))
+      operation.fail(closed())
     } else if (this.#underWay >= MAX_UNDER_WAY) {
       operation.fail(notDone(storeError(`${MAX_UNDER_WAY} calls are under way, and no more are taken on`)))
     } else {
@@ -118,9 +223,13 @@ export class Shard {
 
   /** An admission whose caller was turned away before it arrived. A refund that fails leaves the tokens charged. */
   #giveBack(request: SettleRequest): void {
+    this.#later((waiter) => new SettleOperation(request, waiter))
+  }
+
+  #later(operation: (waiter: Waiter<unknown>) => Operation): void {
     const ignored = () => undefined
     this.#underWay++
-    this.#refunds.add(new SettleOperation(request, { resolve: ignored, reject: ignored }))
+    this.#refunds.add(operation({ resolve: ignored, reject: ignored }))
   }
 
   /** @param sending resolves when nothing of the batch is under way, and never rejects */
@@ -138,4 +247,12 @@ export class Shard {
     for (const operation of operations) batch.add(operation)
     return batch
   }
+}
+
+function closed(): Error {
+  return notDone(storeError('this Redis store was closed'))
+}
+
+function noted(): void {
+  // Whoever asked hears of it.
 }

@@ -1,4 +1,4 @@
-import type { StoreSchema } from '@scoregw/quota/store'
+import { type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -9,10 +9,10 @@ import { useCleanups } from '../support/cleanups.ts'
 import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
 
 const SCHEMA: StoreSchema = {
-  windows: [
+  cells: [
     { label: '3s', lengthMs: 3_000 },
     { label: '5s', lengthMs: 5_000 },
-  ],
+  ].map(windowCell),
   categories: ['read'],
   layers: [
     { name: 'personal', shared: false },
@@ -63,7 +63,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
   it('are given back by both when the store is closed', async () => {
     const prefix = newPrefix()
     const [store, witness] = [storeOn({ prefix }), storeOn({ prefix })]
-    const longer = { ...SCHEMA, windows: [...SCHEMA.windows, { label: '1h', lengthMs: 3_600_000 }] }
+    const longer = { ...SCHEMA, cells: [...SCHEMA.cells, windowCell({ label: '1h', lengthMs: 3_600_000 })] }
     const [one, other] = [store.open(SCHEMA), store.open(longer)]
     const quotas = { layers: [0, 1], limits: [1e9, 1e9, 1e9, 1e6, 1e6, 1e6] }
     for (let n = 0; n < 30; n++) {

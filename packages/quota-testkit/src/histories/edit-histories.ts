@@ -1,13 +1,16 @@
 import type { StoreSchema } from '@scoregw/quota/store'
 import { contextOf, type StoreFactory } from '../suite/harness.ts'
 import { Parties, type Taken } from '../suite/parties.ts'
-import { ONE_WINDOW } from '../suite/probe.ts'
+import { ONE_WINDOW, rollingCells } from '../suite/probe.ts'
 
 const TICK_MS = 60_000
 
 /** One row under two policies: each has a window that the other does not know. */
 function lasting(...ticks: number[]): StoreSchema {
-  return { ...ONE_WINDOW, windows: ticks.map((each) => ({ label: `${each}m`, lengthMs: each * TICK_MS })) }
+  return {
+    ...ONE_WINDOW,
+    cells: rollingCells(...ticks.map((each) => ({ label: `${each}m`, lengthMs: each * TICK_MS }))),
+  }
 }
 
 const OLD = lasting(1, 2)

@@ -1,4 +1,6 @@
 import type { Limit, LimitTable, Policy, Subject } from '@scoregw/quota'
+import type { CalendarWindow } from '@scoregw/quota/store'
+import type { StoreAbility } from '../suite/harness.ts'
 
 /** Policies that random histories are played under, and the subjects that appear in them. */
 export interface Scene {
@@ -8,6 +10,8 @@ export interface Scene {
   /** What becomes of the policy while its counters live on. */
   readonly edits: readonly Policy[]
   readonly subjects: readonly Subject[]
+  /** What a store has to be able to do; on others the scene is left out. */
+  readonly needs: readonly StoreAbility[]
 }
 
 const PERSONAL = { name: 'personal', scope: 'Personal', shared: false }
@@ -23,8 +27,33 @@ const OPERATIONS = {
   rule: { category: 'admin', cost: 2 },
 }
 
+/** What takes slots, and what a commit may overrun. */
+const HELD_OPERATIONS = {
+  stream: { category: 'write', cost: 3, overrun: 'charge', maxOverrun: 4 },
+  render: { category: 'read', cost: 2, overrun: 'charge', maxOverrun: 6 },
+} as const
+const FITTING = { shape: { category: 'read', cost: 4, overrun: 'fit', maxOverrun: 5 } } as const
+
+/** Slots of what is written: few in layers of each subject's own, and in those that everybody shares where asked for. */
+const RUNNING = { label: 'running', operations: ['stream'] }
+type SlotsOf = 'own' | 'all' | undefined
+
+/** Plans of all histories; those of labels and categories that a policy does not have are left out. */
+const PLAN_LIMITS: Readonly<Record<string, readonly [category: string, label: string, limit: Limit][]>> = {
+  small: [
+    ['read', '1h', 3],
+    ['read', 'hour', 4],
+    ['write', 'running', 1],
+  ],
+  large: [
+    ['read', '1h', 25],
+    ['write', '1h', 'unlimited'],
+    ['write', 'running', 3],
+  ],
+}
+
 /** Limits that a handful of requests fill, longer windows a little larger. */
-function tight(policy: Pick<Policy, 'windows' | 'categories' | 'layers'>): LimitTable {
+function tight(policy: Pick<Policy, 'windows' | 'categories' | 'layers'>, slots: SlotsOf): LimitTable {
   const limitOf = (layer: number, window: number): Limit => (window === 3 ? 'unlimited' : 8 + 6 * layer + 5 * window)
   return Object.fromEntries(
     policy.layers.map(({ name, shared }) => [
@@ -32,24 +61,62 @@ function tight(policy: Pick<Policy, 'windows' | 'categories' | 'layers'>): Limit
       Object.fromEntries(
         policy.categories.map((category) => [
           category,
-          Object.fromEntries(policy.windows.map(({ label }, window) => [label, limitOf(shared ? 1 : 0, window)])),
+          Object.fromEntries([
+            ...policy.windows.map(({ label }, window) => [label, limitOf(shared ? 1 : 0, window)]),
+            ...(category === 'write' && (slots === 'all' || (slots === 'own' && !shared))
+              ? [['running', shared ? 3 : 2]]
+              : []),
+          ]),
         ]),
       ),
     ]),
   )
 }
 
-type Shape = Pick<Policy, 'windows' | 'layers'> & { readonly categories?: readonly string[] }
-
-function policyOf({ categories = ['read', 'write'], ...shape }: Shape): Policy {
-  const full = { ...shape, categories }
-  const operations = Object.entries(OPERATIONS).filter(([, { category }]) => categories.includes(category))
-  return { ...full, operations: Object.fromEntries(operations), base: tight(full) }
+interface Shape extends Pick<Policy, 'windows' | 'layers'> {
+  readonly categories?: readonly string[]
+  /** Whether work is held, where slots are limited, and whether an overrun may have to fit. */
+  readonly held?: boolean
+  readonly slots?: SlotsOf
+  readonly fits?: boolean
 }
 
-function scene(name: string, shape: Shape, edits: readonly Partial<Shape>[], subjects: readonly Subject[]): Scene {
+function policyOf({
+  categories = ['read', 'write'],
+  windows,
+  layers,
+  held = false,
+  slots,
+  fits = false,
+}: Shape): Policy {
+  const shape = { windows, layers, categories }
+  const all = { ...OPERATIONS, ...(held ? HELD_OPERATIONS : {}), ...(fits ? FITTING : {}) }
+  const operations = Object.entries(all).filter(([, { category }]) => categories.includes(category))
+  const base = tight(shape, slots)
+  const policy = { ...shape, operations: Object.fromEntries(operations), base }
+  if (!held) return policy
+  const plans = Object.fromEntries(Object.entries(PLAN_LIMITS).map(([name, limits]) => [name, planOf(policy, limits)]))
+  return Object.hasOwn(policy.operations, 'stream') && slots !== undefined
+    ? { ...policy, plans, concurrency: RUNNING }
+    : { ...policy, plans }
+}
+
+function planOf({ base }: Pick<Policy, 'base'>, limits: readonly [category: string, label: string, limit: Limit][]) {
+  const known = limits.filter(([category, label]) => base.personal?.[category]?.[label] !== undefined)
+  const ofCategory = (name: string) =>
+    Object.fromEntries(known.flatMap(([category, label, limit]) => (category === name ? [[label, limit]] : [])))
+  return { personal: Object.fromEntries(known.map(([category]) => [category, ofCategory(category)])) }
+}
+
+function scene(
+  name: string,
+  shape: Shape,
+  edits: readonly Partial<Shape>[],
+  subjects: readonly Subject[],
+  needs: readonly StoreAbility[] = [],
+): Scene {
   const edited = edits.map((edit) => policyOf({ ...shape, ...edit }))
-  return { name, policy: policyOf(shape), edits: edited, subjects }
+  return { name, policy: policyOf(shape), edits: edited, subjects, needs }
 }
 
 const SECOND = { label: '1s', lengthMs: 1_000 }
@@ -59,7 +126,11 @@ const FIVE_HOURS = { label: '5h', lengthMs: 18_000_000 }
 const DAY = { label: '1d', lengthMs: 86_400_000 }
 const YEAR = { label: '366d', lengthMs: 366 * 86_400_000 }
 
-/** The default shape, the least, and many windows and layers. */
+const EACH_HOUR: CalendarWindow = { label: 'hour', every: 'hour', timeZone: 'UTC' }
+const WEEK: CalendarWindow = { label: 'week', every: 'week', timeZone: 'UTC', weekStartsOn: 7 }
+const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC', anchor: { day: 31, time: '06:30' } }
+
+/** The default shape, the least, many windows and layers, and limits of every kind. */
 export const SCENES: readonly Scene[] = [
   scene(
     'personal and site, 1h 5h 1d',
@@ -98,6 +169,31 @@ export const SCENES: readonly Scene[] = [
       { personal: 'b', team: 'x' },
       { personal: 'a', team: 'y' },
     ],
+  ),
+  scene(
+    'hours, weeks and months of the calendar, work that is held and slots of ones own',
+    { windows: [EACH_HOUR, HOUR, MONTH], layers: [PERSONAL, SITE], held: true, slots: 'own' },
+    [
+      { windows: [HOUR, WEEK, MONTH] },
+      { windows: [HOUR], slots: undefined },
+      { windows: [EACH_HOUR, { ...MONTH, anchor: { day: 1 } }] },
+      { layers: [SITE, PERSONAL] },
+      { layers: [PERSONAL], categories: ['write', 'read'] },
+    ],
+    ['a', 'b'],
+    ['calendar', 'holds', 'concurrency'],
+  ),
+  scene(
+    'slots that everybody shares, and overruns that have to fit',
+    { windows: [MINUTE, EACH_HOUR, DAY], layers: [PERSONAL, SITE], held: true, slots: 'all', fits: true },
+    [
+      { windows: [MINUTE, DAY] },
+      { slots: 'own' },
+      { layers: [PERSONAL, ALL, SITE] },
+      { fits: false, slots: undefined },
+    ],
+    ['a', 'b', 'c'],
+    ['calendar', 'holds', 'concurrency', 'shared-concurrency', 'fit'],
   ),
 ]
 

@@ -3,8 +3,8 @@ import type { AdmittedDecision, Decision, QuotaRequest } from '@scoregw/quota'
 import * as fc from 'fast-check'
 import type { StoreFactory, StoreHarness } from '../suite/harness.ts'
 import { Ledger } from './ledger.ts'
-import { pick, SCENES, type Scene } from './policies.ts'
-import { checkParameters, type HistoryOptions } from './run-history.ts'
+import { pick, type Scene } from './policies.ts'
+import { checkParameters, type HistoryOptions, playable } from './run-history.ts'
 import { PLAIN_STEPS, type Step } from './steps.ts'
 import { World } from './world.ts'
 
@@ -70,7 +70,9 @@ class Witness {
   }
 
   #request(step: { subject: number; operation: number; cost?: number | undefined }): QuotaRequest {
-    const operation = pick(Object.keys(this.#scene.policy.operations), step.operation)
+    const { operations, concurrency } = this.#scene.policy
+    const plain = Object.keys(operations).filter((name) => concurrency?.operations?.includes(name) !== true)
+    const operation = pick(plain, step.operation)
     return { subject: pick(this.#scene.subjects, step.subject), operation, cost: step.cost }
   }
 
@@ -146,7 +148,8 @@ export async function checkPromises(factory: StoreFactory, options: HistoryOptio
     maxLength: options.maxSteps ?? 40,
     size: 'max',
   })
-  const property = fc.asyncProperty(fc.constantFrom(...SCENES), steps, async (scene, history) => {
+  const { scenes } = await playable(factory)
+  const property = fc.asyncProperty(fc.constantFrom(...scenes), steps, async (scene, history) => {
     const harness = await factory({})
     try {
       const witness = new Witness(scene, harness, counts)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
-import type { StoreFactory } from '../suite/harness.ts'
+import { contextOf, missingOf, type StoreFactory } from '../suite/harness.ts'
 import { SCENES, type Scene } from './policies.ts'
-import { ANY_STEP, type Step } from './steps.ts'
+import { type Step, stepsOf } from './steps.ts'
 import { Trial } from './trial.ts'
 
 /** How many random histories, and which. */
@@ -59,9 +59,13 @@ class StepCommand implements QuotaCommand {
   }
 }
 
-/** Random commands on two engines that share a store: requests, settlements, resets, settings, the clock. */
-export function quotaCommands(maxSteps = 40): fc.Arbitrary<Iterable<QuotaCommand>> {
-  const commands = ANY_STEP.map((steps) => steps.map((step): QuotaCommand => new StepCommand(step)))
+/**
+ * Random commands on two engines that share a store: requests, settlements, resets, settings, the clock.
+ *
+ * @param canHold whether there are holds, which are extended, grow and end
+ */
+export function quotaCommands(maxSteps = 40, canHold = true): fc.Arbitrary<Iterable<QuotaCommand>> {
+  const commands = stepsOf(canHold).map((steps) => steps.map((step): QuotaCommand => new StepCommand(step)))
   return fc.commands(commands, { maxCommands: maxSteps, size: 'max' })
 }
 
@@ -82,14 +86,30 @@ export async function runHistory(factory: StoreFactory, scene: Scene, commands: 
   }
 }
 
+/** What a store can be asked in histories: the scenes that it can be played in, and whether it can hold. */
+export async function playable(
+  factory: StoreFactory,
+): Promise<{ readonly scenes: readonly Scene[]; readonly canHold: boolean }> {
+  const harness = await factory({})
+  try {
+    const context = contextOf(harness)
+    const scenes = SCENES.filter(({ needs }) => missingOf(context, needs) === undefined)
+    return { scenes, canHold: missingOf(context, 'holds') === undefined }
+  } finally {
+    await harness.stop()
+  }
+}
+
 /**
  * Plays random histories on new stores and on the model.
  *
  * @throws {Error} at the first difference, with the shortest history found that shows it, and the seed
  */
 export async function runHistories(factory: StoreFactory, options: HistoryOptions = {}): Promise<void> {
-  const property = fc.asyncProperty(fc.constantFrom(...SCENES), quotaCommands(options.maxSteps), (scene, commands) =>
-    runHistory(factory, scene, commands),
+  const { scenes, canHold } = await playable(factory)
+  const commands = quotaCommands(options.maxSteps, canHold)
+  const property = fc.asyncProperty(fc.constantFrom(...scenes), commands, (scene, history) =>
+    runHistory(factory, scene, history),
   )
   await fc.assert(property, checkParameters(options))
 }

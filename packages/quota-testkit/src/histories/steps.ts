@@ -10,31 +10,52 @@ interface Asking extends Who {
   readonly operation: number
   /** Tokens instead of the operation's price. */
   readonly cost?: number | undefined
+  readonly plan?: string | undefined
 }
+
+/** What ends at some time. */
+type EndOf = 'window' | 'id' | 'hold'
 
 /** What happens next in a history: plain data. */
 export type Step =
   | ({ readonly kind: 'consume' } & Asking)
   | ({ readonly kind: 'peek' } & Asking)
-  | ({ readonly kind: 'reserve'; readonly id?: string | undefined } & Asking)
+  | ({ readonly kind: 'reserve'; readonly id?: string | undefined; readonly ttlMs?: number | undefined } & Asking)
   | { readonly kind: 'again'; readonly engine: number; readonly reservation: number }
   | { readonly kind: 'commit'; readonly reservation: number; readonly percent: number }
   | { readonly kind: 'cancel'; readonly reservation: number }
+  | { readonly kind: 'extend'; readonly reservation: number; readonly ttlMs: number }
+  | { readonly kind: 'add'; readonly reservation: number; readonly tokens: number }
   | ({ readonly kind: 'reset'; readonly layer?: number | undefined; readonly category?: number | undefined } & Who)
   | { readonly kind: 'mode'; readonly engine: number; readonly mode: 'conservative' | 'normal' | 'lenient' }
   | { readonly kind: 'custom'; readonly engine: number; readonly limit: number | 'unlimited' }
   | { readonly kind: 'site'; readonly engine: number; readonly enabled: boolean; readonly multiplier: number }
   | { readonly kind: 'price'; readonly engine: number; readonly operation: number; readonly cost: number }
+  | {
+      readonly kind: 'shadow'
+      readonly engine: number
+      readonly layer: number
+      readonly limits: 'all' | 'one' | 'none'
+    }
+  | ({
+      readonly kind: 'plan'
+      readonly plan: string
+      readonly window: number
+      readonly limit: number | 'unlimited'
+    } & Who)
   | ({
       readonly kind: 'override'
       readonly window: number
       readonly category: number
       readonly limit: number | 'unlimited' | null
       readonly bypass: boolean
+      readonly plan: string | null
+      /** From now, in milliseconds; `null`: without an end. */
+      readonly until: number | null
     } & Who)
   | ({ readonly kind: 'forget' } & Who)
   | { readonly kind: 'advance'; readonly ms: number }
-  | { readonly kind: 'to-end'; readonly of: 'window' | 'id'; readonly end: number; readonly offsetMs: -1 | 0 | 1 }
+  | { readonly kind: 'to-end'; readonly of: EndOf; readonly end: number; readonly offsetMs: -1 | 0 | 1 }
   | { readonly kind: 'step-back'; readonly ms: number }
   | { readonly kind: 'policy'; readonly engine: number; readonly policy: number }
 
@@ -42,17 +63,25 @@ const engine = fc.nat({ max: 1 })
 const index = fc.nat({ max: 3 })
 const who = { engine, subject: index }
 const cost = fc.option(fc.nat({ max: 12 }), { nil: undefined, freq: 3 })
-const asking = { ...who, operation: index, cost }
+const plan = fc.constantFrom(undefined, undefined, 'small', 'large', 'unknown')
+const asking = { ...who, operation: fc.nat({ max: 6 }), cost, plan }
+const until = fc.option(fc.nat({ max: 4_000_000 }), { nil: null })
+const ttlMs = fc.constantFrom(1, 5_000, 60_000, 900_000, 7_200_000)
 const limit = fc.oneof(fc.nat({ max: 30 }), fc.constant('unlimited' as const))
 const kind = <K extends string>(name: K): fc.Arbitrary<K> => fc.constant(name)
 
 const consume = fc.record({ kind: kind('consume'), ...asking })
-const reserve = fc.record({ kind: kind('reserve'), ...asking, id: fc.constantFrom(undefined, 'i', 'j') })
+const reserve = fc.record({
+  kind: kind('reserve'),
+  ...asking,
+  id: fc.constantFrom(undefined, 'i', 'j'),
+  ttlMs: fc.option(ttlMs, { nil: undefined }),
+})
 const commit = fc.record({ kind: kind('commit'), reservation: fc.nat({ max: 20 }), percent: fc.nat({ max: 100 }) })
 const cancel = fc.record({ kind: kind('cancel'), reservation: fc.nat({ max: 20 }) })
 const toEnd = fc.record({
   kind: kind('to-end'),
-  of: fc.constantFrom('window' as const, 'window' as const, 'id' as const),
+  of: fc.constantFrom<EndOf>('window', 'window', 'id'),
   end: fc.nat({ max: 40 }),
   offsetMs: fc.constantFrom<-1 | 0 | 1>(-1, 0, 1),
 })
@@ -84,8 +113,8 @@ const site = fc.record({
 
 const policy = fc.record({ kind: kind('policy'), engine, policy: fc.nat({ max: 9 }) })
 
-/** Everything that can happen, the ordinary more often than the rare. */
-export const ANY_STEP: readonly fc.Arbitrary<Step>[] = [
+/** What happens to limits of every kind, also on stores that know rolling windows alone; the ordinary more often. */
+const USUAL_STEPS: readonly fc.Arbitrary<Step>[] = [
   consume,
   consume,
   consume,
@@ -114,18 +143,49 @@ export const ANY_STEP: readonly fc.Arbitrary<Step>[] = [
     category: index,
     limit: fc.option(limit, { nil: null }),
     bypass: fc.boolean(),
+    plan: fc.constantFrom(null, null, 'small', 'large'),
+    until,
   }),
   fc.record({ kind: kind('forget'), ...who }),
   policy,
   policy,
 ]
 
+const shadow = fc.record({
+  kind: kind('shadow'),
+  engine,
+  layer: index,
+  limits: fc.constantFrom('all' as const, 'one' as const, 'none' as const),
+})
+const planChange = fc.record({
+  kind: kind('plan'),
+  ...who,
+  plan: fc.constantFrom('small', 'large', 'new'),
+  window: fc.nat({ max: 4 }),
+  limit,
+})
+
+/** Everything that can happen; where nothing can be held, without what holds alone can do. */
+export function stepsOf(canHold: boolean): readonly fc.Arbitrary<Step>[] {
+  if (!canHold) return USUAL_STEPS
+  return [
+    ...USUAL_STEPS,
+    shadow,
+    planChange,
+    commit.chain((step) => fc.constantFrom(125, 150, 200, 300).map((percent) => ({ ...step, percent }))),
+    fc.record({ kind: kind('extend'), reservation: fc.nat({ max: 20 }), ttlMs }),
+    fc.record({ kind: kind('add'), reservation: fc.nat({ max: 20 }), tokens: fc.integer({ min: 1, max: 6 }) }),
+    toEnd.map((step) => ({ ...step, of: 'hold' as const })),
+    toEnd.map((step) => ({ ...step, of: 'hold' as const })),
+  ]
+}
+
 /** What happens where time only goes forward and no id is used: enough to see the promises directly. */
 export const PLAIN_STEPS: readonly fc.Arbitrary<Step>[] = [
   consume,
   consume,
   consume,
-  reserve.map((step) => ({ ...step, id: undefined })),
+  reserve.map((step) => ({ ...step, id: undefined, ttlMs: undefined })),
   commit,
   cancel,
   toEnd,

@@ -13,12 +13,16 @@ import {
   type Subject,
   type SyncReservation,
 } from '@scoregw/quota'
-import type { MemorySettings } from '@scoregw/quota/store'
+import { type Counters, type MemorySettings, storeSchema } from '@scoregw/quota/store'
 import type { StoreHarness } from '../suite/harness.ts'
 import { pick, type Scene } from './policies.ts'
+import { utcCalendar } from './utc-calendar.ts'
 
 /** How long ids are remembered in histories, in milliseconds: shorter than the windows of most scenes. */
 export const ID_TTL_MS = 600_000
+
+/** How long holds last that do not say so, in milliseconds. */
+export const HOLD_TTL_MS = 60_000
 
 type AnyReservation = Reservation | SyncReservation
 
@@ -28,10 +32,17 @@ export class World {
   readonly reservations: AnyReservation[] = []
   readonly #settingsStore: MemorySettings = memorySettings()
   readonly #engines: [Quota, Quota]
+  /** To end holds as soon as their time has come, as their stores do by themselves a little later. */
+  readonly #sweepers: readonly Counters[]
 
   constructor(harness: StoreHarness, { policy }: Scene) {
     this.harness = harness
     this.#engines = [this.#start(0, policy), this.#start(1, policy)]
+    this.#sweepers = this.canHold ? [harness.store.open(storeSchema(policy))] : []
+  }
+
+  get canHold(): boolean {
+    return this.harness.store.can?.holds === true
   }
 
   engine(index: number): Quota {
@@ -45,8 +56,15 @@ export class World {
 
   #start(index: number, policy: Policy): Quota {
     const { store, peer = store, clock } = this.harness
-    const settingsStore = this.#settingsStore
-    return createQuota({ policy, store: index === 0 ? store : peer, settingsStore, clock, idTtlMs: ID_TTL_MS })
+    return createQuota({
+      policy,
+      store: index === 0 ? store : peer,
+      settingsStore: this.#settingsStore,
+      clock,
+      calendar: utcCalendar,
+      idTtlMs: ID_TTL_MS,
+      holdTtlMs: HOLD_TTL_MS,
+    })
   }
 
   async consume(engine: number, request: QuotaRequest): Promise<Decision> {
@@ -72,22 +90,28 @@ export class World {
     }
   }
 
-  async status(engine: number, subject: Subject): Promise<QuotaStatus> {
+  async status(engine: number, subject: Subject, plan?: string): Promise<QuotaStatus> {
     const quota = this.engine(engine)
-    return isSyncQuota(quota) ? quota.statusSync(subject) : quota.status(subject)
+    return isSyncQuota(quota) ? quota.statusSync(subject, { plan }) : quota.status(subject, { plan })
+  }
+
+  /** Ends the holds whose time has come. */
+  async sweep(): Promise<void> {
+    for (const { holds } of this.#sweepers) await holds?.sweep()
   }
 
   /** Turns the clock to an instant that is not before now. */
   async turnTo(instant: number): Promise<void> {
     const ms = instant - this.harness.clock.now()
     if (ms > 0) await this.harness.advance(ms)
+    await this.sweep()
   }
 }
 
 /** A decision as plain data, with everything in it that a caller can see. */
 export function plainDecision(decision: Decision): Readonly<Record<string, unknown>> {
-  const { subject, operation, category, cost, now, settingsVersion, source, windows, allowed } = decision
-  const common = { subject, operation, category, cost, now, settingsVersion, source, windows, allowed }
+  const { subject, operation, category, cost, now, settingsVersion, source, shadowed, windows, allowed } = decision
+  const common = { subject, operation, category, cost, now, settingsVersion, source, shadowed, windows, allowed }
   if (decision.allowed) return common
   const { violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds } = decision
   return { ...common, violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds }

@@ -84,6 +84,11 @@ export class HttpClient {
     return this.tell(`used?subject=${encodeURIComponent(subject)}`) as Promise<[number, number]>
   }
 
+  /** Open holds of a subject of the first engine. */
+  async held(subject = 'u1'): Promise<number> {
+    return ((await this.tell(`held?subject=${encodeURIComponent(subject)}`)) as [number, number])[0]
+  }
+
   log(): Promise<HttpLog> {
     return this.tell('log') as Promise<HttpLog>
   }

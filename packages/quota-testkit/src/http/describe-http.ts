@@ -1,6 +1,7 @@
 import type { TestRunner } from '../suite/describe-store.ts'
 import { HTTP_CALLER_CASES } from './caller-cases.ts'
 import { HTTP_FIELD_CASES } from './field-cases.ts'
+import { HTTP_HOLD_CASES } from './hold-cases.ts'
 import { type HttpCase, type HttpHarness, runHttpCase } from './http-case.ts'
 import { HTTP_INPUT_CASES } from './input-cases.ts'
 import { HTTP_OUTCOME_CASES } from './outcome-cases.ts'
@@ -12,6 +13,7 @@ import { HTTP_STORE_CASES } from './store-cases.ts'
 export const HTTP_CASES: readonly HttpCase[] = [
   ...HTTP_OUTCOME_CASES,
   ...HTTP_SETTLE_CASES,
+  ...HTTP_HOLD_CASES,
   ...HTTP_REFUSAL_CASES,
   ...HTTP_FIELD_CASES,
   ...HTTP_INPUT_CASES,

@@ -30,6 +30,8 @@ interface Made {
 }
 
 const COST = 5
+/** Of the suite's `chat`. */
+const MAX_OVERRUN = 20
 const chunks = fc.array(fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' }), { minLength: 1, maxLength: 4 })
 const junk = fc.stringMatching(/^[\x21-\x7e]{0,60}$/)
 
@@ -50,7 +52,7 @@ const reply: fc.Arbitrary<HttpReply> = fc.record(
 
 const cost = fc.constantFrom(undefined, '0', '1', '7', 'later:3', 'NaN', '-1', '1.5', '1e21', 'throws', 'rejects', 'x')
 const user = fc.constantFrom('u1', 'u2', 'later:u1', 'throws', 'number', 'empty', undefined)
-const path = fc.constantFrom('/outcome', '/end', '/first', '/plain')
+const path = fc.constantFrom('/outcome', '/end', '/chat', '/work', '/first', '/plain')
 
 const made: fc.Arbitrary<Made> = fc
   .record({
@@ -93,13 +95,15 @@ function chargedBy(path: string, { fails, settles }: HttpReply, tokens: number, 
   if (path === '/first') return tokens
   if (settles === undefined || fails === 'now') return byOutcome
   if (settles === 'cancel') return 0
-  // An amount that is none, or too much, leaves the outcome to decide.
-  const isRight = Number.isSafeInteger(settles.commit) && settles.commit >= 0 && settles.commit <= tokens
+  // An amount that is none, or too much, leaves the outcome to decide; `chat` charges what was too little.
+  const most = path === '/chat' ? tokens + MAX_OVERRUN : tokens
+  const isRight = Number.isSafeInteger(settles.commit) && settles.commit >= 0 && settles.commit <= most
   return isRight ? settles.commit : byOutcome
 }
 
 /**
- * Sends made-up requests, and counts: every status is as expected, and exactly the tokens are charged that ought to be.
+ * Sends made-up requests, and counts: every status is as expected, exactly the tokens are charged that ought to be, and
+ * neither tokens nor slots are held at the end.
  * Fails by throwing an error that names the seed.
  */
 export async function runHttpFuzz(harness: HttpHarness, options: HttpFuzzOptions): Promise<HttpFuzzResult> {
@@ -110,10 +114,13 @@ export async function runHttpFuzz(harness: HttpHarness, options: HttpFuzzOptions
     const served = await harness.serve({
       store,
       hourly: 10 ** 8,
+      slots: 1_000,
       settings: { standardHeaders: 'draft-10' },
       routes: [
         { path: '/outcome', operation: 'save', reply: 'asked' },
         { path: '/end', operation: 'save', settings: { settle: 'end' }, reply: 'asked' },
+        { path: '/chat', operation: 'chat', settings: { settle: 'end' }, reply: 'asked' },
+        { path: '/work', operation: 'work', reply: 'asked' },
         { path: '/first', operation: 'save', settings: { settle: 'charge-first' }, reply: 'asked' },
         { path: '/plain', reply: 'asked' },
       ],
@@ -127,6 +134,8 @@ export async function runHttpFuzz(harness: HttpHarness, options: HttpFuzzOptions
       const expected = sample.reduce((sum, each) => sum + each.charged, 0)
       const used = (await client.used('u1')) + (await client.used('u2'))
       equal(used, expected, `tokens charged, with seed ${seed} and a store that answers ${store}`)
+      const held = (await client.held('u1')) + (await client.held('u2'))
+      equal(held, 0, `holds left, with seed ${seed} and a store that answers ${store}`)
       charged += used
     } finally {
       client.close()

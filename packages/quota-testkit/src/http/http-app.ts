@@ -25,20 +25,32 @@ export interface HttpAppOptions extends HttpSettings {
 /** 6 August 2026, 14:06:26 UTC; it stands still. */
 const START = Date.UTC(2026, 7, 6, 14, 6, 26)
 
-function policyOf(hourly: number): Policy<HttpOperation> {
+function policyOf({ hourly = 10, slots }: HttpScenario): Policy<HttpOperation> {
   const wide = { '1h': 1_000, '5h': 1_000, '1d': 1_000 }
   // A thousand is little when thousands of requests are made up.
   const huge = { '1h': 10 ** 9, '5h': 10 ** 9, '1d': 10 ** 9 }
   const others = hourly > 1_000 ? huge : wide
-  return defaultPolicy<HttpOperation>({
+  const write = { ...others, '1h': hourly }
+  const policy = defaultPolicy<HttpOperation>({
     operations: {
       look: { category: 'read', cost: 1 },
       save: { category: 'write', cost: 5 },
       huge: { category: 'write', cost: 11 },
       free: { category: 'read', cost: 0 },
+      chat: { category: 'write', cost: 5, overrun: 'charge', maxOverrun: 20 },
+      work: { category: 'write', cost: 5 },
     },
-    base: { personal: { read: others, write: { ...others, '1h': hourly } }, site: { read: others, write: others } },
+    base: { personal: { read: others, write }, site: { read: others, write: others } },
   })
+  const plans = { pro: { personal: { write: { '1h': 2 * hourly } } } }
+  if (slots === undefined) return { ...policy, plans }
+  const personal = { read: others, write: { ...write, running: slots } }
+  return {
+    ...policy,
+    plans,
+    base: { ...policy.base, personal },
+    concurrency: { label: 'running', operations: ['work'] },
+  }
 }
 
 /** What an app of the suite is made of, without a framework: two engines, and handlers that play a script. */
@@ -69,7 +81,7 @@ export class HttpApp {
 
   #engine(): Quota<HttpOperation> {
     const clock = { now: () => START }
-    const policy = policyOf(this.scenario.hourly ?? 10)
+    const policy = policyOf(this.scenario)
     const store = this.scenario.store === 'now' ? memoryStore({ clock }) : lateStore(clock, this.#moods)
     return createQuota({ policy, store, clock })
   }
@@ -110,7 +122,7 @@ export class HttpApp {
   /** What a handler does before it answers. */
   async before(reply: HttpReply, call: HttpCall): Promise<void> {
     if (reply.waits !== undefined && reply.waits.in === undefined) await this.#wait(reply, call)
-    if (reply.settlesIn === undefined) this.#settle(reply, call)
+    if (reply.settlesIn === undefined) await this.#settle(reply, call)
     if (reply.fails === 'later') throw new Error('later')
   }
 
@@ -124,12 +136,14 @@ export class HttpApp {
 
   async #middle(reply: HttpReply, call: HttpCall): Promise<void> {
     if (reply.waits?.in === 'middle') await this.#wait(reply, call)
-    if (reply.settlesIn === 'middle') this.#settle(reply, call)
+    if (reply.settlesIn === 'middle') await this.#settle(reply, call)
     if (reply.fails === 'middle') throw new Error('in the middle')
   }
 
-  #settle({ settles }: HttpReply, { quota }: HttpCall): void {
-    if (settles === undefined || quota === undefined) return
+  async #settle({ adds, settles }: HttpReply, { quota }: HttpCall): Promise<void> {
+    if (quota === undefined) return
+    if (adds !== undefined) await quota.add(adds)
+    if (settles === undefined) return
     const settled = settles === 'cancel' ? quota.cancel() : quota.commit(settles.commit)
     settled.catch(() => undefined)
   }
@@ -163,6 +177,11 @@ export class HttpApp {
     switch (pathname.slice('/-/'.length)) {
       case 'used':
         return [await usedOf(this.options.quota, subject), await usedOf(this.second.quota, subject)]
+      case 'held':
+        return [await heldOf(this.options.quota, subject), await heldOf(this.second.quota, subject)]
+      case 'shadow':
+        await this.options.quota.settings.update({ shadow: { personal: ['1h'] } })
+        return null
       case 'log':
         return { warnings: this.#warnings, errors: this.#errors, worked: this.#worked }
       case 'reached':
@@ -178,6 +197,9 @@ export class HttpApp {
         this.#moods.takes = (searchParams.get('takes') ?? 'here') as StoreMood
         this.#moods.settles = (searchParams.get('settles') ?? 'here') as StoreMood
         return null
+      case 'settling':
+        await this.#moods.settling
+        return null
       case 'let-go':
         this.#moods.letGo()
         return null
@@ -185,6 +207,11 @@ export class HttpApp {
         throw new TypeError(`nothing is at ${pathname}`)
     }
   }
+}
+
+/** Open holds of a subject. */
+async function heldOf(quota: Quota<HttpOperation>, subject: string): Promise<number> {
+  return (await quota.holds.list(subject)).length
 }
 
 /** Tokens of writing that a subject has used of its hour. */

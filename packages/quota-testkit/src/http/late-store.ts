@@ -9,6 +9,12 @@ export class StoreMoods {
   takes: StoreMood = 'here'
   settles: StoreMood = 'here'
   #let = latch()
+  readonly #settling = latch()
+
+  /** Resolves when something was settled, or is to be. */
+  get settling(): Promise<void> {
+    return this.#settling.promise
+  }
 
   /** Answers the calls that are held, and those to come. */
   letGo(): void {
@@ -19,6 +25,7 @@ export class StoreMoods {
   }
 
   async before(call: 'takes' | 'settles'): Promise<void> {
+    if (call === 'settles') this.#settling.open()
     if (this[call] === 'held') await this.#let.promise
     if (this[call] === 'away') throw new Error('connection refused')
   }
@@ -35,6 +42,7 @@ function late<T extends object>(inner: T, moods: StoreMoods): T {
     get(target, key) {
       if (key === 'sync') return false
       const value: unknown = Reflect.get(target, key)
+      if (key === 'holds' && typeof value === 'object' && value !== null) return late(value, moods)
       if (typeof value !== 'function') return value
       const call = (...args: unknown[]): unknown => Reflect.apply(value, target, args)
       if (key === 'close') return call

@@ -1,5 +1,8 @@
-/** Operations of the suite's policy: `look` 1 token of reading, `save` 5 of writing, `huge` 11, `free` none. */
-export type HttpOperation = 'look' | 'save' | 'huge' | 'free'
+/**
+ * Operations of the suite's policy: `look` 1 token of reading, `save` 5 of writing, `huge` 11, `free` none; `chat` 5 of
+ * writing and up to 20 more when it is known what it cost, `work` 5 of writing and a slot.
+ */
+export type HttpOperation = 'look' | 'save' | 'huge' | 'free' | 'chat' | 'work'
 
 /** What a handler does, as data. */
 export interface HttpReply {
@@ -12,6 +15,8 @@ export interface HttpReply {
   readonly chunks?: readonly string[]
   /** Fails instead: by throwing at once, by rejecting, or in the middle of its stream. */
   readonly fails?: 'now' | 'later' | 'middle'
+  /** Asks for more tokens, before it settles. */
+  readonly adds?: number
   /** Settles by itself, without waiting for it. */
   readonly settles?: { readonly commit: number } | 'cancel'
   /** @default before it answers */
@@ -25,6 +30,7 @@ export interface HttpRouteSettings {
   readonly cost?: number
   readonly settle?: 'outcome' | 'end' | 'charge-first'
   readonly anonymous?: 'reject' | 'skip' | 'ip'
+  readonly plan?: string
 }
 
 /** One route, for every method. */
@@ -58,6 +64,8 @@ export interface HttpScenario {
   readonly store: 'now' | 'later'
   /** Tokens of writing that a user has in an hour. Default: 10 */
   readonly hourly?: number
+  /** How much `work` a user may have under way. Default: no limit */
+  readonly slots?: number
   readonly settings?: HttpSettings
   readonly routes: readonly HttpRoute[]
 }

@@ -71,7 +71,7 @@ export const HTTP_SETTLE_CASES: readonly HttpCase[] = withBothStores([
     },
   },
   {
-    name: 'settle: end gives a failure its tokens back at the head',
+    name: 'settle: end gives a failure its tokens back, whatever its handler says after the head',
     scenario: saving(
       { status: 502, chunks: ['a', 'b'], settles: { commit: 2 }, settlesIn: 'middle' },
       { settle: 'end' },

@@ -11,6 +11,8 @@ export class ModelDocuments {
   #version = 0
   #settings: Settings | undefined
   readonly #subjects = new Map<string, SubjectSettings>()
+  /** As each policy takes the settings that are stored now. */
+  #fitted = new Map<Policy, Settings>()
 
   get version(): number {
     return this.#version
@@ -18,6 +20,12 @@ export class ModelDocuments {
 
   /** The stored settings as a policy takes them. */
   settings(policy: Policy): Settings {
+    const known = this.#fitted.get(policy) ?? this.#fit(policy)
+    this.#fitted.set(policy, known)
+    return known
+  }
+
+  #fit(policy: Policy): Settings {
     const own = initialSettings(policy)
     const stored = this.#settings
     if (stored === undefined) return own
@@ -32,6 +40,9 @@ export class ModelDocuments {
       custom: stored.custom === null ? null : laidOver(policy.base, stored.custom),
       layers: Object.fromEntries(layers),
       prices: among(stored.prices, (operation) => Object.hasOwn(policy.operations, operation)),
+      shadow: shadowOf(policy, stored.shadow),
+      plans: stored.plans,
+      thresholds: stored.thresholds,
     }
   }
 
@@ -40,12 +51,16 @@ export class ModelDocuments {
     const next = { ...this.settings(policy), ...change }
     const stored = this.#settings ?? next
     this.#version++
+    this.#fitted = new Map()
     this.#settings = {
       mode: next.mode,
       base: united(stored.base, next.base),
       custom: next.custom === null ? null : united(stored.custom ?? {}, next.custom),
       layers: { ...stored.layers, ...next.layers },
       prices: { ...among(stored.prices, (name) => !Object.hasOwn(policy.operations, name)), ...next.prices },
+      shadow: shadowBeside(policy, stored.shadow, next.shadow),
+      plans: united(stored.plans, next.plans),
+      thresholds: next.thresholds,
     }
   }
 
@@ -53,7 +68,7 @@ export class ModelDocuments {
   subject(policy: Policy, layer: string, key: string): SubjectSettings | undefined {
     const stored = this.#subjects.get(JSON.stringify([layer, key]))
     if (stored === undefined) return undefined
-    return { overrides: stored.overrides, bypass: stored.bypass.filter((name) => isShared(policy, name)) }
+    return { ...stored, bypass: stored.bypass.filter((name) => isShared(policy, name)) }
   }
 
   setSubject(policy: Policy, layer: string, key: string, next: SubjectSettings | undefined): void {
@@ -69,10 +84,39 @@ export class ModelDocuments {
     )
     const unknown = (stored?.bypass ?? []).filter((each) => !isShared(policy, each))
     this.#subjects.set(name, {
+      ...next,
       overrides: united(stored?.overrides ?? {}, overrides),
       bypass: [...next.bypass, ...unknown],
     })
   }
+}
+
+type Shadow = Settings['shadow']
+
+function labelsOf({ windows, concurrency }: Policy): readonly string[] {
+  return [...windows.map(({ label }) => label), ...(concurrency === undefined ? [] : [concurrency.label])]
+}
+
+/** What a policy knows of what is in shadow. */
+function shadowOf(policy: Policy, stored: Shadow): Shadow {
+  const known = labelsOf(policy)
+  const layers = policy.layers.flatMap(({ name }): [string, Shadow[string]][] => {
+    const limits = stored[name]
+    if (limits === undefined) return []
+    return [[name, limits === 'all' ? limits : limits.filter((label) => known.includes(label))]]
+  })
+  return Object.fromEntries(layers)
+}
+
+/** What a policy says of the limits that it knows, and what was said of the others. */
+function shadowBeside(policy: Policy, stored: Shadow, next: Shadow): Shadow {
+  const known = labelsOf(policy)
+  const layers = Object.entries(next).map(([name, limits]): [string, Shadow[string]] => {
+    const before = stored[name] ?? []
+    const others = before === 'all' ? [] : before.filter((label) => !known.includes(label))
+    return [name, limits === 'all' ? limits : [...limits, ...others]]
+  })
+  return { ...stored, ...Object.fromEntries(layers) }
 }
 
 function isShared({ layers }: Policy, name: string): boolean {
@@ -113,5 +157,5 @@ function united<T extends Tree>(below: T, above: T): T {
 }
 
 function isTree(value: Tree[string] | undefined): value is Tree {
-  return typeof value === 'object' && value !== null
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

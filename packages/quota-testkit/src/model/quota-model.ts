@@ -1,22 +1,30 @@
 import type {
   Clock,
   Decision,
-  Limit,
   Policy,
+  QuotaErrorCode,
   QuotaStatus,
   ResetOptions,
   Settings,
   Subject,
   SubjectSettings,
-  UncountedWindow,
-  Violation,
-  WindowStatus,
 } from '@scoregw/quota'
-import type { LayerDefinition, WindowDefinition } from '@scoregw/quota/store'
-import { effectiveLimit } from './effective-limit.ts'
+import {
+  type CellsOf,
+  enforcedSlots,
+  enforcedWindows,
+  keyOf,
+  type ModelCalendar,
+  type ModelCell,
+  ModelCells,
+  operationOf,
+} from './model-cells.ts'
+import { ModelCounters, type ModelId, type ModelTaken } from './model-counters.ts'
+import { ModelSight, refusalOf, uncounted, withHeld } from './model-decision.ts'
 import { ModelDocuments } from './model-documents.ts'
-import { ModelIds } from './model-ids.ts'
-import { ModelWindows } from './model-windows.ts'
+import type { ModelRecord } from './model-records.ts'
+
+export type { ModelCalendar }
 
 /** One request to the model. */
 export interface ModelRequest {
@@ -24,64 +32,101 @@ export interface ModelRequest {
   readonly operation: string
   /** Tokens instead of the operation's price. */
   readonly cost?: number | undefined
+  readonly plan?: string | undefined
+}
+
+/** A request of the model whose tokens are settled later. */
+export interface ModelReserveRequest extends ModelRequest {
+  readonly id?: string | undefined
+  /** Makes it a hold. */
+  readonly ttlMs?: number | undefined
 }
 
 /** What a reservation of the model came to. */
 export interface ModelReservation {
-  readonly status: 'reserved' | 'refused' | 'duplicate' | 'cancelled' | 'conflict'
+  readonly status: 'reserved' | 'refused' | 'duplicate' | 'cancelled' | 'expired' | 'conflict'
   readonly decision?: Decision | undefined
+  /** Of a hold: when it ends. */
+  readonly endsAt?: number | undefined
 }
 
-/** Where the tokens of a reservation are, and under which id. */
-interface Held {
+/** What a call on a reservation came to: its value, or the code of what it threw. */
+export type ModelAnswer<T> = { readonly value: T } | { readonly code: QuotaErrorCode }
+
+/** What a commit of the model came to, in tokens. */
+export interface ModelCommit {
+  readonly charged: number
+  readonly uncharged: number
+}
+
+/** What the model's handle of a reservation knows. */
+interface Handle {
+  /** Under which policy it was made, and settles. */
+  readonly engine: QuotaModel
+  readonly request: ModelReserveRequest
   readonly tokens: number
   readonly starts: ReadonlyMap<string, number>
-  readonly id?: readonly [id: string, holder: string, use: string] | undefined
+  readonly id: ModelId | undefined
+  readonly isHold: boolean
+  /** It settles once: what that came to. */
+  settled?: ModelCommit | undefined
 }
 
-/** A window with all that decides about it. */
-interface Counter {
-  readonly name: string
-  readonly layer: LayerDefinition
-  readonly window: WindowDefinition
-  readonly limit: Limit
+/** What is the same for every model of one store. */
+export interface ModelOptions {
+  /** How long ids are remembered after their last use, in milliseconds. */
+  readonly idTtlMs?: number | undefined
+  /** How long holds last that do not say so, in milliseconds. */
+  readonly holdTtlMs?: number | undefined
+  /** The periods of calendar windows. */
+  readonly calendar?: ModelCalendar | undefined
 }
 
 /** What the models of all policies on one store have in common. */
 interface Shared {
-  readonly clock: Clock
-  readonly windows: ModelWindows
-  readonly ids: ModelIds
+  readonly idTtlMs: number
+  readonly holdTtlMs: number
+  readonly calendar: ModelCalendar | undefined
+  readonly counters: ModelCounters
   readonly documents: ModelDocuments
-  readonly held: Map<ModelReservation, Held>
+  readonly handles: Map<ModelReservation, Handle>
   holders: number
 }
+
+const NOTHING: ModelCommit = { charged: 0, uncharged: 0 }
 
 /**
  * What an engine with a store has to answer, written down as plainly as possible: one object for each window, nothing
  * packed, nothing forgotten, no store. It keeps its own settings, which have to be told the same changes. Engines with
- * other policies on the same store have models of their own: see {@link QuotaModel.under}.
+ * other policies on the same store have models of their own: see {@link QuotaModel.under}. Holds end as soon as their time
+ * has come; a store on which that takes a while has to be swept before it is compared.
  */
 export class QuotaModel {
   readonly policy: Policy
   readonly #shared: Shared
+  readonly #cells: ModelCells
+  readonly #sight: ModelSight
 
-  /**
-   * @param idTtlMs how long ids are remembered after their last use, in milliseconds
-   * @param shared what it has in common with another model; see {@link under}
-   */
-  constructor(policy: Policy, clock: Clock, idTtlMs = 600_000, shared: Shared = newShared(clock, idTtlMs)) {
+  /** @param shared what it has in common with another model; see {@link under} */
+  constructor(policy: Policy, clock: Clock, options: ModelOptions = {}, shared: Shared = newShared(clock, options)) {
     this.policy = policy
     this.#shared = shared
+    this.#cells = new ModelCells(policy, shared.documents, clock, shared.calendar)
+    this.#sight = new ModelSight(this.#cells, shared.counters)
   }
 
-  /** An engine with another policy on the same counters, ids and settings, which go by names. */
+  /** An engine with another policy on the same counters, ids, holds and settings, which go by names. */
   under(policy: Policy): QuotaModel {
-    return new QuotaModel(policy, this.#shared.clock, undefined, this.#shared)
+    return new QuotaModel(policy, this.#shared.counters.clock, {}, this.#shared)
   }
 
   get settings(): Settings {
     return this.#shared.documents.settings(this.policy)
+  }
+
+  /** The names of all plans: the policy's and the settings'. */
+  get plans(): readonly string[] {
+    return [...Object.keys(this.policy.plans ?? {}), ...Object.keys(this.settings.plans)]
   }
 
   /** Replaces the named members of the settings. */
@@ -89,232 +134,270 @@ export class QuotaModel {
     this.#shared.documents.update(this.policy, change)
   }
 
-  /** Sets (or, with `undefined`, removes) one subject's overrides and bypass in a layer. */
+  /** Sets (or, with `undefined`, removes) one subject's settings in a layer. */
   setSubject(layer: string, key: string, settings: SubjectSettings | undefined): void {
     this.#shared.documents.setSubject(this.policy, layer, key, settings)
   }
 
+  /** Whether an operation takes a slot, so that it can be reserved and not consumed. */
+  takesSlot(operation: string): boolean {
+    return this.#cells.takesSlot(operation)
+  }
+
   consume(request: ModelRequest): Decision {
-    return this.#decide(request, true)[0]
+    return this.#decide(request, (cells, cost) => this.#take(cells, cost))[0]
   }
 
   peek(request: ModelRequest): Decision {
-    return this.#decide(request, false)[0]
+    return this.#decide(request, (cells, cost) => {
+      const slots = this.takesSlot(request.operation) ? enforcedSlots(cells) : []
+      const { counters } = this.#shared
+      const hasSlots = slots.every(({ name, limit }) => counters.slotsTaken(name) + 1 <= limit)
+      const isAdmitted = hasSlots && counters.fits(enforcedWindows(cells), cost)
+      return { outcome: isAdmitted ? 'admitted' : 'refused', charged: {} }
+    })[0]
   }
 
   /** Reserves, under an id if one is given; every call is a holder of its own. */
-  reserve(request: ModelRequest, id?: string): ModelReservation {
-    if (id === undefined) {
-      if (this.#costOf(request) === 0) return { status: 'reserved', decision: this.consume(request) }
-      return this.#hold(...this.#decide(request, true), undefined)
-    }
+  reserve(request: ModelReserveRequest): ModelReservation {
+    const { operation, id: text, ttlMs } = request
+    const slot = this.takesSlot(operation)
+    const isHold = ttlMs !== undefined || slot
     this.#shared.holders++
-    const holder = String(this.#shared.holders)
-    const name = JSON.stringify([id, this.#categoryOf(request), this.#ownerOf(request.subject)])
-    // The price is no part of it: it may change between two tries.
-    const use = JSON.stringify([request.operation, request.cost ?? null])
-    const answer = this.#shared.ids.ask(name, use)
-    if (answer !== 'new') return { status: answer }
-    const [decision, starts] = this.#decide(request, true, true)
-    if (decision.allowed) this.#shared.ids.reserved(name, holder, use)
-    return this.#hold(decision, starts, [name, holder, use])
+    const id = text === undefined && !isHold ? undefined : this.#idOf(request, String(this.#shared.holders))
+    const [decision, taken] = this.#decide(
+      request,
+      (cells, cost) => this.#take(cells, cost, id, isHold ? request : undefined),
+      id !== undefined,
+    )
+    const { outcome, charged, endsAt } = taken
+    if (outcome === 'too_many_holds') throw new RangeError('the model binds nobody to a number of holds')
+    if (outcome === 'refused') return { status: 'refused', decision }
+    if (outcome !== 'admitted') return { status: outcome }
+    const reservation: ModelReservation = { status: 'reserved', decision, endsAt }
+    const starts = new Map(Object.entries(charged).map(([name, { startedAt }]) => [name, startedAt]))
+    this.#shared.handles.set(reservation, { engine: this, request, tokens: decision.cost, starts, id, isHold })
+    return reservation
   }
 
-  /** Settles a reservation for what its work cost; a second settlement does nothing. */
-  commit(reservation: ModelReservation, actual?: number): void {
-    const held = this.#shared.held.get(reservation)
-    this.#shared.held.delete(reservation)
-    if (held === undefined) return
-    const rest = held.tokens - (actual ?? held.tokens)
-    // Nothing to give back: the engine does not even tell the store.
-    if (rest === 0) return
-    if (held.id === undefined || this.#shared.ids.settle(...held.id, 'settled')) this.#refund(held, rest)
+  /** Settles a reservation for what its work cost; what is settled is answered as before. */
+  commit(reservation: ModelReservation, actual?: number): ModelAnswer<ModelCommit> {
+    return this.#settle(reservation, 'committed', actual)
   }
 
-  /** Gives a reservation's tokens back; a second settlement does nothing. */
-  cancel(reservation: ModelReservation): void {
-    const held = this.#shared.held.get(reservation)
-    this.#shared.held.delete(reservation)
-    if (held === undefined) return
-    if (held.id === undefined || this.#shared.ids.settle(...held.id, 'cancelled')) this.#refund(held, held.tokens)
+  /** Gives a reservation's tokens back; what is settled is left alone. */
+  cancel(reservation: ModelReservation): ModelAnswer<undefined> {
+    const answer = this.#settle(reservation, 'cancelled')
+    return 'code' in answer ? answer : { value: undefined }
+  }
+
+  /** Moves the end of a hold. */
+  extend(reservation: ModelReservation, ttlMs: number): ModelAnswer<number> {
+    const { id, isHold } = this.#handle(reservation)
+    if (id === undefined || !isHold) return { code: 'hold_required' }
+    const { outcome, endsAt } = this.#now().extend(id, ttlMs)
+    return outcome === 'held' && endsAt !== undefined ? { value: endsAt } : { code: 'reservation_expired' }
+  }
+
+  /** Grows a hold, or not. */
+  add(reservation: ModelReservation, tokens: number): ModelAnswer<Decision> {
+    const { engine, request, id, isHold } = this.#handle(reservation)
+    return id === undefined || !isHold ? { code: 'hold_required' } : engine.#grow(id, request, tokens)
+  }
+
+  /** The subject's open holds, the earliest end first. */
+  holds(subject: Subject): readonly { readonly tokens: number; readonly endsAt: number }[] {
+    const open = this.#now().open(this.#ownerOf(subject))
+    return open.flatMap(([name, { tokens }, endsAt]) => {
+      const [, category] = JSON.parse(name) as [string, string]
+      return this.policy.categories.includes(category) ? [{ tokens, endsAt }] : []
+    })
   }
 
   reset(subject: Subject, { layer, category }: ResetOptions = {}): void {
+    const counters = this.#now()
     for (const each of this.policy.layers) {
       if (layer === undefined ? each.shared : each.name !== layer) continue
       for (const name of this.policy.categories) {
         if (category !== undefined && category !== name) continue
-        for (const window of this.policy.windows) this.#shared.windows.close(windowName(each, subject, name, window))
+        for (const window of this.#cells.windowNames(each, { subject, category: name })) counters.windows.close(window)
       }
     }
   }
 
-  status(subject: Subject): QuotaStatus {
-    const windows = this.policy.categories.map((category) => [category, this.#show(subject, category)] as const)
+  status(subject: Subject, plan?: string): QuotaStatus {
+    const { clock } = this.#now()
+    const own = this.policy.layers.find(({ shared }) => !shared)?.name
+    const windows = this.policy.categories.map((category) => {
+      const cells = this.#cells.of({ subject, category, plan })
+      const shown = this.#sight.show(cells)
+      return [category, withHeld(shown, cells, this.#openOf(subject, category), own)] as const
+    })
     return {
       subject,
-      now: this.#shared.clock.now(),
+      now: clock.now(),
       settingsVersion: this.#shared.documents.version,
       windows: Object.fromEntries(windows),
     }
   }
 
-  /** The instants to come at which a window that is open ends, or an id that is remembered is forgotten. */
-  ends(of: 'window' | 'id'): number[] {
-    const ends = of === 'window' ? this.#shared.windows.ends() : this.#shared.ids.ends()
-    return [...new Set(ends)].sort((a, b) => a - b)
+  /** The instants to come at which a window or a hold ends, or an id that is remembered is forgotten. */
+  ends(of: 'window' | 'id' | 'hold'): number[] {
+    const counters = this.#now()
+    const ends = {
+      window: () => counters.windows.ends(),
+      id: () => counters.forgets(),
+      hold: () => counters.open().map(([, , end]) => end),
+    }[of]()
+    const now = counters.clock.now()
+    return [...new Set(ends)].filter((end) => end > now).sort((a, b) => a - b)
   }
 
   /** Whether a clock that is turned back by some milliseconds comes to a time when some ids were still known. */
   remembersAgain(backMs: number): boolean {
-    const now = this.#shared.clock.now()
-    return this.#shared.ids.forgetsBetween(now - backMs, now)
+    const now = this.#shared.counters.clock.now()
+    return this.#shared.counters.forgets().some((until) => now - backMs < until && until <= now)
   }
 
-  #hold(decision: Decision, starts: ReadonlyMap<string, number>, id: Held['id']): ModelReservation {
-    const reservation: ModelReservation = { status: decision.allowed ? 'reserved' : 'refused', decision }
-    if (decision.allowed) this.#shared.held.set(reservation, { tokens: decision.cost, starts, id })
-    return reservation
+  /** The counters, with all ended that is past its end. */
+  #now(): ModelCounters {
+    this.#shared.counters.sweep()
+    return this.#shared.counters
   }
 
-  #refund({ starts }: Held, tokens: number): void {
-    for (const [name, startedAt] of starts) this.#shared.windows.refund(name, startedAt, tokens)
+  #handle(reservation: ModelReservation): Handle {
+    const handle = this.#shared.handles.get(reservation)
+    if (handle === undefined) throw new RangeError('nothing is reserved')
+    return handle
+  }
+
+  #settle(reservation: ModelReservation, as: 'committed' | 'cancelled', actual?: number): ModelAnswer<ModelCommit> {
+    const handle = this.#shared.handles.get(reservation)
+    if (handle === undefined) return { value: NOTHING }
+    const isAbove = !handle.isHold && as === 'committed' && (actual ?? 0) > handle.tokens
+    if (isAbove) return { code: 'commit_above_reservation' }
+    if (handle.settled !== undefined) return { value: handle.settled }
+    const answer = handle.isHold ? handle.engine.#settleHold(handle, as, actual) : this.#settlePlain(handle, as, actual)
+    if ('value' in answer) handle.settled = answer.value
+    return answer
+  }
+
+  #settlePlain(
+    { tokens, id, starts }: Handle,
+    as: 'committed' | 'cancelled',
+    actual = tokens,
+  ): ModelAnswer<ModelCommit> {
+    const spent = as === 'cancelled' ? 0 : actual
+    const counters = this.#now()
+    // Nothing to give back: the engine does not even tell the store.
+    const isTold = as === 'cancelled' || spent < tokens
+    if (isTold && (id === undefined || counters.settleId(id, as)))
+      for (const [name, startedAt] of starts) counters.windows.refund(name, startedAt, tokens - spent)
+    return { value: { charged: spent, uncharged: 0 } }
+  }
+
+  #settleHold({ request, id }: Handle, as: 'committed' | 'cancelled', actual?: number): ModelAnswer<ModelCommit> {
+    if (id === undefined) throw new RangeError('a hold without an id')
+    const { overrun = 'refuse', maxOverrun = 0 } = operationOf(this.policy, request.operation)
+    const windows = enforcedWindows(this.#cells.of(this.#cellsOf(request)))
+    const settled = this.#now().settleHold(id, { as, actual, overrun, maxOverrun, windows })
+    if (as === 'cancelled') return { value: NOTHING }
+    if (settled.outcome === 'above') return { code: 'commit_above_reservation' }
+    if (settled.outcome === 'cancelled') return { code: 'reservation_cancelled' }
+    const { charged = 0, uncharged = 0 } = settled
+    return settled.outcome === 'settled' ? { value: { charged, uncharged } } : { code: 'reservation_expired' }
+  }
+
+  #grow(id: ModelId, request: ModelReserveRequest, tokens: number): ModelAnswer<Decision> {
+    let isOver = false
+    const [decision] = this.#decide(
+      { ...request, cost: tokens },
+      (cells) => {
+        const { outcome } = this.#now().grow(id, tokens, enforcedWindows(cells))
+        isOver = outcome !== 'held' && outcome !== 'refused'
+        return { outcome: outcome === 'refused' ? 'refused' : 'admitted', charged: {} }
+      },
+      true,
+      false,
+    )
+    return isOver ? { code: 'reservation_expired' } : { value: decision }
+  }
+
+  #take(cells: readonly ModelCell[], cost: number, id?: ModelId, hold?: ModelReserveRequest): ModelTaken {
+    const terms = hold && {
+      owner: this.#ownerOf(hold.subject),
+      ttlMs: hold.ttlMs ?? this.#shared.holdTtlMs,
+      maxHolds: Number.POSITIVE_INFINITY,
+      slots: this.takesSlot(hold.operation) ? enforcedSlots(cells) : [],
+    }
+    return this.#now().take({ cost, windows: enforcedWindows(cells), id, hold: terms })
   }
 
   /**
-   * One decision, and the windows that were charged with their starts.
+   * One decision, and what the counters said.
    *
-   * @param askStore also for what costs nothing, which is admitted and opens no window
+   * @param ask charges, or only looks
+   * @param askStore also for what costs nothing
+   * @param slot whether it needs a slot
    */
   #decide(
     request: ModelRequest,
-    forReal: boolean,
+    ask: (cells: readonly ModelCell[], cost: number) => ModelTaken,
     askStore = false,
-  ): [decision: Decision, starts: Map<string, number>] {
+    slot = this.takesSlot(request.operation),
+  ): [decision: Decision, taken: ModelTaken] {
     const { subject, operation } = request
+    const of = this.#cellsOf(request)
     const cost = this.#costOf(request)
-    const category = this.#categoryOf(request)
+    const { clock } = this.#now()
     const base = {
       subject,
       operation,
-      category,
+      category: of.category,
       cost,
-      now: this.#shared.clock.now(),
+      now: clock.now(),
       settingsVersion: this.#shared.documents.version,
     }
-    const starts = new Map<string, number>()
-    const windowsNow = this.#show(subject, category)
-    if (cost === 0 && askStore) return [{ ...base, allowed: true, source: 'store', windows: windowsNow }, starts]
-    if (cost === 0) return [{ ...base, allowed: true, source: 'free', windows: windowsNow.map(uncounted) }, starts]
-
-    const counters = this.#countersOf(subject, category)
-    const violations = counters.flatMap((counter) => this.#violation(counter, category, cost))
-    if (forReal) {
-      for (const { name, window } of counters) {
-        if (violations.length === 0) starts.set(name, this.#shared.windows.charge(name, window.lengthMs, cost))
-        else this.#shared.windows.moveToThePresent(name)
-      }
+    const cells = this.#cells.of(of)
+    if (cost === 0 && !askStore && !slot) {
+      const windows = this.#sight.show(cells).map(uncounted)
+      return [
+        { ...base, allowed: true, source: 'free', shadowed: [], windows },
+        { outcome: 'admitted', charged: {} },
+      ]
     }
-    const windows = this.#show(subject, category)
-    if (violations.length === 0) return [{ ...base, allowed: true, source: 'store', windows }, starts]
-    return [{ ...base, allowed: false, source: 'store', windows, ...this.#refusal(violations) }, starts]
-  }
-
-  #violation({ name, layer, window, limit }: Counter, category: string, cost: number): Violation[] {
-    const open = this.#shared.windows.look(name)
-    const used = open?.used ?? 0
-    if (limit === 'unlimited' || used + cost <= limit) return []
-    const startedAt = open?.startedAt ?? this.#shared.clock.now()
-    return [
-      {
-        layer: layer.name,
-        scope: layer.scope,
-        category,
-        window: window.label,
-        lengthMs: window.lengthMs,
-        limit,
-        used,
-        requested: cost,
-        resetAt: startedAt + window.lengthMs,
-        retryable: cost <= limit,
-      },
-    ]
-  }
-
-  #refusal(violations: readonly Violation[]) {
+    const needed = { cost, slot }
+    const violations = this.#sight.violations(cells, needed, true)
+    const shadowed = this.#sight.violations(cells, needed, false)
+    const taken = ask(cells, cost)
+    const common = { ...base, source: 'store' as const, shadowed, windows: this.#sight.show(cells) }
+    if (taken.outcome !== 'refused') return [{ ...common, allowed: true }, taken]
     const layers = this.policy.layers.map(({ name }) => name)
-    const hopeless = violations.filter(({ retryable }) => !retryable)
-    const candidates = hopeless.length > 0 ? hopeless : violations
-    const resetAt = Math.max(...candidates.map((each) => each.resetAt))
-    const latest = candidates.filter((each) => each.resetAt === resetAt)
-    const first = Math.min(...latest.map((each) => layers.indexOf(each.layer)))
-    const ofFirstLayer = latest.filter((each) => layers.indexOf(each.layer) === first)
-    const longest = Math.max(...ofFirstLayer.map((each) => each.lengthMs))
-    const binding = ofFirstLayer.find((each) => each.lengthMs === longest)
-    if (binding === undefined) throw new RangeError('a refusal without a violation')
-    const waitMs = resetAt - this.#shared.clock.now()
-    return {
-      violations,
-      binding,
-      retryable: binding.retryable,
-      resetAt,
-      retryAfterMs: Math.max(1, waitMs),
-      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-    }
+    return [{ ...common, allowed: false, ...refusalOf(violations, layers, base.now) }, taken]
   }
 
-  #show(subject: Subject, category: string): WindowStatus[] {
-    return this.#countersOf(subject, category).map(({ name, layer, window, limit }) => {
-      const open = this.#shared.windows.look(name)
-      const used = open?.used ?? 0
-      return {
-        layer: layer.name,
-        scope: layer.scope,
-        category,
-        window: window.label,
-        lengthMs: window.lengthMs,
-        limit,
-        used,
-        remaining: limit === 'unlimited' ? limit : Math.max(0, limit - used),
-        startedAt: open?.startedAt ?? null,
-        resetAt: open === undefined ? null : open.startedAt + window.lengthMs,
-      }
-    })
+  #openOf(subject: Subject, category: string): ModelRecord[] {
+    const open = this.#now().open(this.#ownerOf(subject))
+    return open.flatMap(([name, record]) => (JSON.parse(name)[1] === category ? [record] : []))
   }
 
-  /** The counters that a request of this subject and category is judged by. */
-  #countersOf(subject: Subject, category: string): Counter[] {
-    const { settings } = this
-    const bypassed = this.policy.layers.flatMap((layer) => this.#settingsOf(layer, subject)?.bypass ?? [])
-    const applying = this.policy.layers.filter(({ name, shared }) =>
-      shared ? settings.layers[name]?.enabled === true && !bypassed.includes(name) : true,
-    )
-    return applying.flatMap((layer) =>
-      this.policy.windows.map((window) => ({
-        name: windowName(layer, subject, category, window),
-        layer,
-        window,
-        limit: effectiveLimit(settings, this.#settingsOf(layer, subject), { layer, category, label: window.label }),
-      })),
-    )
-  }
-
-  #settingsOf(layer: LayerDefinition, subject: Subject): SubjectSettings | undefined {
-    if (layer.shared) return undefined
-    return this.#shared.documents.subject(this.policy, layer.name, keyOf(layer, subject))
+  #cellsOf({ subject, operation, plan }: ModelRequest): CellsOf {
+    return { subject, category: operationOf(this.policy, operation).category, plan }
   }
 
   #costOf({ operation, cost }: ModelRequest): number {
-    return cost ?? this.settings.prices[operation] ?? this.policy.operations[operation]?.cost ?? Number.NaN
+    return cost ?? this.settings.prices[operation] ?? operationOf(this.policy, operation).cost
   }
 
-  #categoryOf({ operation }: ModelRequest): string {
-    const definition = this.policy.operations[operation]
-    if (definition === undefined) throw new RangeError(`the policy has no operation "${operation}"`)
-    return definition.category
+  /** What the id is of, and what it is used for: never the price, which may change between two tries. */
+  #idOf({ subject, operation, cost, id }: ModelReserveRequest, holder: string): ModelId {
+    const { category } = operationOf(this.policy, operation)
+    const text = id === undefined ? ['nonce', holder] : ['id', id]
+    const name = JSON.stringify([this.#ownerOf(subject), category, ...text])
+    return { name, holder, use: JSON.stringify([operation, cost ?? null]), ttlMs: this.#shared.idTtlMs }
   }
 
-  /** Whose an id is: the subject's key in the first layer of its own. */
+  /** Whose ids and holds: the subject's key in the first layer of its own. */
   #ownerOf(subject: Subject): string {
     const first = this.policy.layers.find((layer) => !layer.shared)
     if (first === undefined) throw new RangeError('a policy without a layer of its own')
@@ -322,38 +405,7 @@ export class QuotaModel {
   }
 }
 
-function newShared(clock: Clock, idTtlMs: number): Shared {
-  return {
-    clock,
-    windows: new ModelWindows(clock),
-    ids: new ModelIds(clock, idTtlMs),
-    documents: new ModelDocuments(),
-    held: new Map(),
-    holders: 0,
-  }
-}
-
-/** As seen where no counter was asked. */
-function uncounted({ layer, scope, category, window, lengthMs, limit }: WindowStatus): UncountedWindow {
-  return {
-    layer,
-    scope,
-    category,
-    window,
-    lengthMs,
-    limit,
-    used: null,
-    remaining: null,
-    startedAt: null,
-    resetAt: null,
-  }
-}
-
-function keyOf({ name, shared }: LayerDefinition, subject: Subject): string {
-  if (shared) return 'everybody'
-  return typeof subject === 'string' ? subject : (subject[name] ?? '')
-}
-
-function windowName(layer: LayerDefinition, subject: Subject, category: string, window: WindowDefinition): string {
-  return JSON.stringify([layer.name, keyOf(layer, subject), category, window.label, window.lengthMs])
+function newShared(clock: Clock, { idTtlMs = 600_000, holdTtlMs = 60_000, calendar }: ModelOptions): Shared {
+  const counters = new ModelCounters(clock)
+  return { idTtlMs, holdTtlMs, calendar, counters, documents: new ModelDocuments(), handles: new Map(), holders: 0 }
 }

@@ -28,7 +28,9 @@ function engineOn({ store, clock }: CaseContext, failurePolicy: 'open' | 'closed
   const limits = { read: { '1h': 100 } }
   return createQuota({
     policy: {
-      ...TWO_LAYERS,
+      windows: [{ label: '1h', lengthMs: HOUR_MS }],
+      categories: TWO_LAYERS.categories,
+      layers: TWO_LAYERS.layers,
       operations: { read: { category: 'read', cost: 1 } },
       base: { personal: limits, site: limits },
     },

@@ -1,4 +1,5 @@
 import { BOUND_CASES } from './bound-cases.ts'
+import { CALENDAR_CASES } from './calendar-cases.ts'
 import { CLOCK_CASES } from './clock-cases.ts'
 import { DAMAGE_CASES } from './damage-cases.ts'
 import { DEADLINE_CASES } from './deadline-cases.ts'
@@ -6,12 +7,18 @@ import { DECISION_CASES } from './decision-cases.ts'
 import { EDIT_CASES } from './edit-cases.ts'
 import { ENGINE_CASES } from './engine-cases.ts'
 import { ENGINE_EDIT_CASES } from './engine-edit-cases.ts'
+import { ENGINE_KIND_CASES } from './engine-kind-cases.ts'
 import type { ConformanceCase } from './harness.ts'
+import { HOLD_CASES } from './hold-cases.ts'
+import { HOLD_GROWTH_CASES } from './hold-growth-cases.ts'
+import { HOLD_ID_CASES } from './hold-id-cases.ts'
+import { HOLD_SETTLE_CASES } from './hold-settle-cases.ts'
 import { ID_CASES } from './id-cases.ts'
 import { REVISION_CASES } from './revision-cases.ts'
 import { ROLLING_CASES } from './rolling-cases.ts'
 import { ROLLING_ID_CASES } from './rolling-id-cases.ts'
 import { SETTLE_CASES } from './settle-cases.ts'
+import { SLOTS_CASES } from './slots-cases.ts'
 import { SUBJECT_CASES } from './subject-cases.ts'
 import { WINDOW_CASES } from './window-cases.ts'
 
@@ -30,6 +37,13 @@ export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...DEADLINE_CASES,
   ...CLOCK_CASES,
   ...BOUND_CASES,
+  ...CALENDAR_CASES,
+  ...SLOTS_CASES,
+  ...HOLD_CASES,
+  ...HOLD_GROWTH_CASES,
+  ...HOLD_SETTLE_CASES,
+  ...HOLD_ID_CASES,
   ...ENGINE_CASES,
   ...ENGINE_EDIT_CASES,
+  ...ENGINE_KIND_CASES,
 ]

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import type { StoreSchema } from '@scoregw/quota/store'
 import type { ConformanceCase } from './harness.ts'
-import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, SIX_WINDOWS } from './probe.ts'
+import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS } from './probe.ts'
 
 const TEAM = { name: 'team', scope: 'Team', shared: false }
 
 const MANY: StoreSchema = {
-  windows: [1, 10, 100, 1_000, 10_000].map((seconds) => ({ label: `${seconds}s`, lengthMs: seconds * 1_000 })),
+  cells: rollingCells(
+    ...[1, 10, 100, 1_000, 10_000].map((seconds) => ({ label: `${seconds}s`, lengthMs: seconds * 1_000 })),
+  ),
   categories: ['read', 'write', 'admin', 'batch'],
   layers: [PERSONAL, TEAM, SITE],
 }

@@ -58,7 +58,7 @@ async function sharedGoOn({ store }: CaseContext, { before, after }: Edit): Prom
   const renewed = new Probe(store, after, 99)
   assert.deepEqual(
     await renewed.used({ subject, layers }),
-    after.windows.map(() => 3),
+    after.cells.map(() => 3),
   )
   await renewed.admitted(4, { subject })
   assert.deepEqual(

@@ -1,5 +1,5 @@
-import { inRowOrder, type LayerSchema, type StoreSchema } from '@scoregw/quota/store'
-import { DAY_MS, HOUR_MS, SIX_WINDOWS } from './probe.ts'
+import type { LayerSchema, RollingWindow, StoreSchema } from '@scoregw/quota/store'
+import { DAY_MS, HOUR_MS, rollingCells, SIX_WINDOWS } from './probe.ts'
 
 /** A policy before and after somebody edited it, as counters know it. */
 export interface Edit {
@@ -10,8 +10,6 @@ export interface Edit {
   readonly regroups?: boolean
 }
 
-type WindowSchema = StoreSchema['windows'][number]
-
 /** What is edited: three windows, two categories, two layers. */
 const BEFORE: StoreSchema = {
   ...SIX_WINDOWS,
@@ -20,15 +18,17 @@ const BEFORE: StoreSchema = {
     { name: 'site', shared: true },
   ],
 }
-const [HOUR, FIVE_HOURS, DAY] = BEFORE.windows as [WindowSchema, WindowSchema, WindowSchema]
+const HOUR = { label: '1h', lengthMs: HOUR_MS }
+const FIVE_HOURS = { label: '5h', lengthMs: 5 * HOUR_MS }
+const DAY = { label: '1d', lengthMs: DAY_MS }
 const [PERSONAL, SITE] = BEFORE.layers as [LayerSchema, LayerSchema]
 
-/** A schema with other windows, in the order of a row. */
-export function withWindows(schema: StoreSchema, windows: readonly WindowSchema[]): StoreSchema {
-  return { ...schema, windows: inRowOrder(windows) }
+/** A schema with other windows. */
+export function withWindows(schema: StoreSchema, windows: readonly RollingWindow[]): StoreSchema {
+  return { ...schema, cells: rollingCells(...windows) }
 }
 
-function windows(name: string, ...after: WindowSchema[]): Edit {
+function windows(name: string, ...after: RollingWindow[]): Edit {
   return { name, before: BEFORE, after: withWindows(BEFORE, after) }
 }
 

@@ -27,6 +27,17 @@ export type StoreCapability =
   | 'deadline'
   | 'regroup'
 
+/**
+ * What a store says with `can` that it can. Where it does not, the suite asks that an engine refuses what would need it.
+ *
+ * - `calendar`: windows that are periods of the calendar.
+ * - `holds`: reservations that end by themselves, and everything that counters have as `holds`.
+ * - `concurrency`: slots in layers of each subject's own.
+ * - `shared-concurrency`: slots in every layer.
+ * - `fit`: an overrun that is charged as far as there is room.
+ */
+export type StoreAbility = 'calendar' | 'holds' | 'concurrency' | 'shared-concurrency' | 'fit'
+
 /** What a case asks of the store that it is given. */
 export interface StoreWishes {
   /** Most live subjects in a layer and category; only asked of `bounded` stores. */
@@ -77,12 +88,16 @@ interface AnyCase {
   run(context: CaseContext): Promise<void>
 }
 
+/** What a case cannot be played without. */
+export type Need = StoreCapability | StoreAbility
+
 /** One thing that every store has to do. Fails by throwing an `AssertionError`. */
 export type ConformanceCase =
   | (AnyCase & { readonly needs?: undefined })
   | (AnyCase & {
-      readonly needs: StoreCapability
-      /** What a store without the capability has to do instead. */
+      /** Capabilities and abilities, all of them. */
+      readonly needs: Need | readonly Need[]
+      /** What a store without one of them has to do instead. */
       without(context: CaseContext): Promise<void>
     })
 
@@ -110,12 +125,27 @@ export function contextOf(harness: StoreHarness): CaseContext {
   }
 }
 
+/** The first of some needs that a store does not meet. */
+export function missingOf({ store, capabilities }: CaseContext, needs: Need | readonly Need[]): Need | undefined {
+  const { calendar, holds, concurrency, fit } = store.can ?? {}
+  const met: Readonly<Record<StoreAbility, boolean>> = {
+    calendar: calendar === true,
+    holds: holds === true,
+    concurrency: concurrency !== undefined,
+    'shared-concurrency': concurrency === 'all',
+    fit: fit === true,
+  }
+  const isMet = (need: Need): boolean =>
+    Object.hasOwn(met, need) ? met[need as StoreAbility] : capabilities.includes(need as StoreCapability)
+  return [needs].flat().find((need) => !isMet(need))
+}
+
 /** Runs one case on a new store of the factory. */
 export async function runCase(testCase: ConformanceCase, factory: StoreFactory): Promise<void> {
   const harness = await factory(testCase.wishes ?? {})
   const context = contextOf(harness)
   try {
-    if (testCase.needs === undefined || harness.capabilities.includes(testCase.needs)) await testCase.run(context)
+    if (testCase.needs === undefined || missingOf(context, testCase.needs) === undefined) await testCase.run(context)
     else await testCase.without(context)
   } finally {
     await harness.stop()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TakeOutcome, TakeReply } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
-import { HOUR_MS, idOf, ONE_WINDOW, PERSONAL, Probe, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
+import { HOUR_MS, idOf, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
 
 /** What a store without ids has to do with one: refuse it by a typed error, charging nothing. */
 export async function refusesIds({ store }: CaseContext): Promise<void> {
@@ -225,7 +225,7 @@ export const ID_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used({ subject: { personal: 'q', team: 'x' }, layers: [0, 2] }), [3, 3, 3, 3, 3, 3])
   }),
   idCase('an id is remembered for its time after its last use, to the millisecond', async ({ store, advance }) => {
-    const probe = new Probe(store, { ...ONE_WINDOW, windows: [{ label: '1d', lengthMs: 24 * HOUR_MS }] }, 100)
+    const probe = new Probe(store, { ...ONE_WINDOW, cells: rollingCells({ label: '1d', lengthMs: 24 * HOUR_MS }) }, 100)
     const ttlMs = 600_000
     const a = idOf('attempt', 'a', 'read:1', ttlMs)
     const b = idOf('attempt', 'b', 'read:1', ttlMs)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { layerKey, type QuotaStore, type StoreSchema, type TakeReply, windowIdentity } from '@scoregw/quota/store'
-import { ModelWindows } from '../model/model-windows.ts'
+import { layerKey, type QuotaStore, type StoreSchema, type TakeReply } from '@scoregw/quota/store'
+import { type ModelSpan, ModelWindows } from '../model/model-windows.ts'
 import type { CaseContext } from './harness.ts'
 import { Probe, type ProbeOptions } from './probe.ts'
 
@@ -41,7 +41,7 @@ export class Parties {
     const { category = 'read' } = options
     const reply = await this.probe(schema).admitted(cost, this.#options(schema, options))
     if (cost > 0) {
-      for (const [name, lengthMs] of this.#names(schema, options)) this.#windows.charge(name, lengthMs, cost)
+      for (const [name, span] of this.#names(schema, options)) this.#windows.charge(name, span, cost)
     }
     await this.compare(options.subject)
     return { reply, category, options }
@@ -49,7 +49,7 @@ export class Parties {
 
   /** Refused with nothing to spare in what the schema knows, admitted with room for one token. */
   async fill(schema: StoreSchema, options: Names = {}): Promise<void> {
-    const limits = this.#names(schema, options).map(([name]) => this.#windows.look(name)?.used ?? 0)
+    const limits = this.#names(schema, options).map(([name, span]) => this.#windows.look(name, span)?.used ?? 0)
     await this.probe(schema).refused(1, this.#options(schema, { ...options, limits }))
     await this.compare(options.subject)
     await this.take(schema, 1, { ...options, limits: limits.map((limit) => limit + 1) })
@@ -79,11 +79,11 @@ export class Parties {
     for (const schema of this.#stores.keys()) {
       for (const category of schema.categories) {
         const seen = await this.probe(schema).states(this.#options(schema, { subject, category }))
-        const expected: number[] = this.#names(schema, { subject, category }).flatMap(([name]) => {
-          const { startedAt, used } = this.#windows.look(name) ?? { startedAt: -1, used: 0 }
+        const expected: number[] = this.#names(schema, { subject, category }).flatMap(([name, span]) => {
+          const { startedAt, used } = this.#windows.look(name, span) ?? { startedAt: -1, used: 0 }
           return [startedAt, used]
         })
-        assert.deepEqual(seen, expected, `${category} under ${JSON.stringify(schema.windows)}`)
+        assert.deepEqual(seen, expected, `${category} under ${JSON.stringify(schema.cells)}`)
       }
     }
   }
@@ -98,11 +98,11 @@ export class Parties {
   }
 
   /** The counters of a request by name, in the order of a state, with the lengths of their windows. */
-  #names({ layers, windows }: StoreSchema, { subject = SUBJECT, category = 'read' }: Names): [string, number][] {
+  #names({ layers, cells }: StoreSchema, { subject = SUBJECT, category = 'read' }: Names): [string, ModelSpan][] {
     return layers.flatMap((layer) =>
-      windows.map((window): [string, number] => [
-        JSON.stringify([layer.name, category, layerKey(layer, subject), windowIdentity(window)]),
-        window.lengthMs,
+      cells.map((cell): [string, ModelSpan] => [
+        JSON.stringify([layer.name, category, layerKey(layer, subject), cell.identity]),
+        { lengthMs: cell.lengthMs },
       ]),
     )
   }

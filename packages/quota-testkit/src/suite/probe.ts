@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
 import { QuotaError, type QuotaErrorCode } from '@scoregw/quota'
-import type {
-  Counters,
-  LayerDefinition,
-  QuotaStore,
-  ReservationId,
-  StoreSchema,
-  Subject,
-  TakeOutcome,
-  TakeReply,
+import {
+  type CellSchema,
+  type Counters,
+  type HoldTerms,
+  inRowOrder,
+  type LayerDefinition,
+  type QuotaStore,
+  type Quotas,
+  type ReservationId,
+  type RollingWindow,
+  type StoreSchema,
+  type Subject,
+  type TakeOutcome,
+  type TakeReply,
+  windowCell,
 } from '@scoregw/quota/store'
 
 export const SECOND_MS = 1_000
@@ -18,23 +24,31 @@ export const DAY_MS = 86_400_000
 export const PERSONAL: LayerDefinition = { name: 'personal', scope: 'Personal', shared: false }
 export const SITE: LayerDefinition = { name: 'site', scope: 'Site', shared: true }
 
+/** The cells of rolling windows, in the order of a row. */
+export function rollingCells(...windows: readonly RollingWindow[]): readonly CellSchema[] {
+  return inRowOrder(windows.map(windowCell))
+}
+
 /** One window of an hour, one category, one layer: the least there is. */
 export const ONE_WINDOW: StoreSchema = {
-  windows: [{ label: '1h', lengthMs: HOUR_MS }],
+  cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }),
   categories: ['read'],
   layers: [PERSONAL],
 }
 
 /** The shape of the default policy: three windows, two categories, two layers. */
 export const SIX_WINDOWS: StoreSchema = {
-  windows: [
+  cells: rollingCells(
     { label: '1h', lengthMs: HOUR_MS },
     { label: '5h', lengthMs: 5 * HOUR_MS },
     { label: '1d', lengthMs: DAY_MS },
-  ],
+  ),
   categories: ['read', 'write'],
   layers: [PERSONAL, SITE],
 }
+
+/** The period that an instant is in and the one after it, epoch milliseconds. */
+export type TwoPeriods = readonly [start: number, end: number, nextEnd: number]
 
 /** What differs from a probe's usual request. */
 export interface ProbeOptions {
@@ -44,6 +58,11 @@ export interface ProbeOptions {
   readonly limits?: readonly number[]
   readonly id?: ReservationId
   readonly settingsRevision?: string
+  /** Where every calendar window stands. */
+  readonly period?: TwoPeriods
+  /** The same for each layer by itself. */
+  readonly periods?: readonly number[]
+  readonly hold?: HoldTerms
   readonly store?: QuotaStore
 }
 
@@ -57,13 +76,18 @@ export class Probe {
   readonly schema: StoreSchema
   readonly #store: QuotaStore
   readonly #limits: readonly number[]
+  readonly #period: TwoPeriods | undefined
   readonly #counters = new Map<QuotaStore, Counters>()
 
-  /** @param limits of every window of every layer; one number: the same for all */
-  constructor(store: QuotaStore, schema: StoreSchema, limits: number | readonly number[]) {
+  /**
+   * @param limits of every cell of every layer; one number: the same for all
+   * @param period where every calendar window stands
+   */
+  constructor(store: QuotaStore, schema: StoreSchema, limits: number | readonly number[], period?: TwoPeriods) {
     this.#store = store
     this.schema = schema
-    const count = schema.layers.length * schema.windows.length
+    this.#period = period
+    const count = schema.layers.length * schema.cells.length
     this.#limits = typeof limits === 'number' ? Array.from({ length: count }, () => limits) : limits
     this.counters()
   }
@@ -75,15 +99,28 @@ export class Probe {
     return counters
   }
 
+  /** As a request tells them, or `undefined` where no window is the calendar's. */
+  periods(layers: number, { period = this.#period, periods }: ProbeOptions): readonly number[] | undefined {
+    if (periods !== undefined) return periods
+    const calendars = this.schema.cells.filter(({ kind }) => kind === 'calendar')
+    if (period === undefined || calendars.length === 0) return undefined
+    return Array.from({ length: layers * calendars.length }, () => period).flat()
+  }
+
   get #allLayers(): number[] {
     return this.schema.layers.map((_, index) => index)
   }
 
+  /** The limits and periods that a request brings. */
+  terms(options: ProbeOptions): { quotas: Quotas; periods: readonly number[] | undefined } {
+    const { layers = this.#allLayers, limits = this.#limits } = options
+    return { quotas: { layers, limits }, periods: this.periods(layers.length, options) }
+  }
+
   async take(cost: number, options: ProbeOptions = {}): Promise<TakeReply> {
-    const { subject = 'u', category = 0, layers = this.#allLayers, limits = this.#limits, id } = options
-    const { settingsRevision } = options
-    const quotas = { layers, limits }
-    return this.counters(options.store).take({ subject, category, quotas, cost, settingsRevision, id })
+    const { subject = 'u', category = 0, settingsRevision, id, hold } = options
+    const asked = { subject, category, ...this.terms(options), cost, settingsRevision, id, hold }
+    return this.counters(options.store).take(asked)
   }
 
   async admitted(cost: number, options: ProbeOptions = {}): Promise<TakeReply> {
@@ -95,8 +132,10 @@ export class Probe {
   }
 
   /** The windows of one subject and category: `[startedAt, used]` for each. */
-  async states({ subject = 'u', category = 0, layers = this.#allLayers, store }: ProbeOptions = {}): Promise<number[]> {
-    const reply = await this.counters(store).read({ subject, categories: [category], layers })
+  async states(options: ProbeOptions = {}): Promise<number[]> {
+    const { subject = 'u', category = 0, layers = this.#allLayers, store } = options
+    const periods = this.periods(layers.length, options)
+    const reply = await this.counters(store).read({ subject, categories: [category], layers, periods })
     assert.equal(reply.states.length, 1, 'one state for each category asked for')
     return [...(reply.states[0] ?? [])]
   }

@@ -1,68 +1,148 @@
 import type { Quotas } from '../policy/limits.ts'
 import type { LayerDefinition, Limit } from '../policy/policy.ts'
-import type { Layout } from '../windows/layout.ts'
+import { type Layout, PERIOD_NUMBERS, type Period, periodAt } from '../windows/layout.ts'
 import { NOT_OPEN } from '../windows/window.ts'
 import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
 
 /**
- * The windows of one category as a store reports them: `[startedAt, used]` for every window of every applying layer
+ * The cells of one category as a store reports them: `[startedAt, used]` for every cell of every applying layer
  * in the order of {@link Quotas}; `[-1, 0]` for a window that is not open.
  */
 export type WindowStates = readonly number[]
 
-/** What the numbers of a state mean: the policy's windows and layers, and the category asked for. */
+/** What the numbers of a state mean: the policy's limits and layers, and the category asked for. */
 export interface DecisionFrame {
   readonly layout: Layout
-  /** The windows by their places in a row, in the order in which the policy names them and people see them. */
-  readonly shownAs: readonly number[]
+  /**
+   * For each layer the limits that it has, as places in a row, in the order in which the policy names them and people see
+   * them: its windows, and concurrency where that is limited.
+   */
+  readonly shownAs: readonly (readonly number[])[]
   readonly layers: readonly LayerDefinition[]
   readonly category: string
 }
 
-/** Calls `visit` for every window that applies, in the policy's order. */
-function eachWindow(
+/** What the counters said, under what quotas. */
+export interface Looked {
+  /** Instant by the store's clock, epoch milliseconds. */
+  readonly now: number
+  /** Empty where no counter was asked. */
+  readonly states: WindowStates
+  readonly quotas: Quotas
+  /** As of the request, see `TakeRequest.periods`. */
+  readonly periods?: readonly number[] | undefined
+}
+
+/** What a request needs of the counters. */
+export interface Needed {
+  /** Tokens of every window. */
+  readonly cost: number
+  /** Whether it needs a slot as well. */
+  readonly slot: boolean
+}
+
+/** Calls `visit` for every limit that applies, in the policy's order; `at` is its place among the limits and states. */
+function eachLimit(
   { layout, shownAs }: DecisionFrame,
-  quotas: Quotas,
-  visit: (slot: number, window: number, limit: number) => void,
+  { layers }: Quotas,
+  visit: (slot: number, cell: number, at: number) => void,
 ): void {
-  for (let slot = 0; slot < quotas.layers.length; slot++) {
-    for (const window of shownAs) visit(slot, window, quotas.limits[layout.limitAt(slot, window)]!)
+  for (let slot = 0; slot < layers.length; slot++) {
+    for (const cell of shownAs[layers[slot]!]!) visit(slot, cell, layout.limitAt(slot, cell))
   }
 }
 
-/** Whether a cost fits in every window of a state: `used + cost <= limit`. */
-export function admits({ limits }: Quotas, states: WindowStates, cost: number): boolean {
-  return limits.every((limit, index) => states[2 * index + 1]! + cost <= limit)
+/** How long a limit's count lasts at the moment, and when it ends; `undefined` where nobody knows. */
+interface Lasting {
+  readonly lengthMs: number | null
+  readonly resetAt: number | undefined
 }
 
-/** Every window that refuses a cost, in the policy's order; empty when the request is admitted. */
+function lastingOf({ layout }: DecisionFrame, slot: number, cell: number, looked: Looked): Lasting {
+  const { kind, lengthMs } = layout.cells[cell]!
+  const startedAt = looked.states[layout.cellAt(slot, cell)] ?? NOT_OPEN
+  if (kind === 'rolling') return { lengthMs, resetAt: startedAt === NOT_OPEN ? undefined : startedAt + lengthMs }
+  if (kind === 'concurrency') return { lengthMs: null, resetAt: undefined }
+  const period = periodOf(layout, cell, slot, startedAt, looked.now, looked.periods)
+  return { lengthMs: period === undefined ? null : period.end - period.start, resetAt: period?.end }
+}
+
+/** The period that a calendar window is in; where a clock stepped back, the later one that it was opened in. */
+function periodOf(
+  layout: Layout,
+  cell: number,
+  slot: number,
+  startedAt: number,
+  now: number,
+  periods: readonly number[] | undefined,
+): Period | undefined {
+  const at = layout.periodsAt(slot) + PERIOD_NUMBERS * layout.calendars.indexOf(cell)
+  return periodAt(Math.max(now, startedAt), periods, at) ?? periodAt(now, periods, at)
+}
+
+/** Whether a request fits under every limit of a state: `used + cost <= limit`. */
+export function admits({ layout }: DecisionFrame, { quotas, states }: Looked, { cost, slot }: Needed): boolean {
+  const { limits, layers } = quotas
+  for (let l = 0; l < layers.length; l++) {
+    for (let c = 0; c < layout.size; c++) {
+      const at = layout.limitAt(l, c)
+      const needed = c < layout.width ? cost : Number(slot)
+      if (needed > 0 && states[2 * at + 1]! + needed > limits[at]!) return false
+    }
+  }
+  return true
+}
+
+/**
+ * Every limit that refuses a request, in the policy's order; empty when it is admitted.
+ *
+ * @param which those that are enforced, or those that are shadowed and would refuse
+ * @param isCharged whether the states have the request in them already
+ */
 export function violationsOf(
   frame: DecisionFrame,
-  quotas: Quotas,
-  states: WindowStates,
-  cost: number,
-  now: number,
+  looked: Looked,
+  needed: Needed,
+  which: 'enforced' | 'shadowed' = 'enforced',
+  isCharged = false,
 ): Violation[] {
   const { layout, layers, category } = frame
+  const { now, quotas, states } = looked
   const violations: Violation[] = []
-  eachWindow(frame, quotas, (slot, w, limit) => {
-    const cell = layout.cellAt(slot, w)
-    const used = states[cell + 1]!
-    if (used + cost <= limit) return
-    const { label: window, lengthMs } = layout.windows[w]!
-    const { name: layer, scope } = layers[quotas.layers[slot]!]!
-    const startedAt = states[cell]!
-    const resetAt = (startedAt === NOT_OPEN ? now : startedAt) + lengthMs
-    const retryable = cost <= limit
-    violations.push({ layer, scope, category, window, lengthMs, limit, used, requested: cost, resetAt, retryable })
+  eachLimit(frame, quotas, (slot, cell, at) => {
+    const { kind, label } = layout.cells[cell]!
+    const requested = kind === 'concurrency' ? Number(needed.slot) : needed.cost
+    const shadowed = quotas.shadowed?.[at]
+    const limit = which === 'shadowed' ? shadowed : quotas.limits[at]!
+    if (limit === undefined || requested === 0) return
+    const used = isCharged ? states[2 * at + 1]! - requested : states[2 * at + 1]!
+    if (used + requested <= limit) return
+    const { lengthMs, resetAt: end } = lastingOf(frame, slot, cell, looked)
+    const { name, scope } = layers[quotas.layers[slot]!]!
+    violations.push({
+      layer: name,
+      scope,
+      category,
+      window: label,
+      kind,
+      lengthMs,
+      limit,
+      used,
+      requested,
+      resetAt: kind === 'concurrency' ? now + SLOT_RETRY_MS : (end ?? now + lengthMs!),
+      retryable: requested <= limit,
+    })
   })
   return violations
 }
 
+/** When to ask again for a slot: nobody knows when one will be free. In milliseconds. */
+const SLOT_RETRY_MS = 1_000
+
 /**
  * The violation to report, so that with no other traffic the request is admitted once that window ended and refused
- * before: a window whose limit itself is below the cost before all others; else the one with the latest `resetAt`;
- * ties: the earlier layer, then the longer window.
+ * before: a limit that is itself below the cost before all others; else windows before slots, which may be free at any
+ * time; else the one with the latest `resetAt`; ties: the earlier layer, then the longer window.
  *
  * @param violations in the policy's order, at least one
  */
@@ -71,9 +151,10 @@ export function bindingViolation(violations: readonly Violation[], layers: reado
   const [binding] = [...violations].sort(
     (a, b) =>
       Number(a.retryable) - Number(b.retryable) ||
+      Number(a.kind === 'concurrency') - Number(b.kind === 'concurrency') ||
       b.resetAt - a.resetAt ||
       rank(a) - rank(b) ||
-      b.lengthMs - a.lengthMs,
+      (b.lengthMs ?? 0) - (a.lengthMs ?? 0),
   )
   return binding!
 }
@@ -83,37 +164,41 @@ export function retryAfterSeconds(resetAt: number, now: number): number {
   return Math.max(1, Math.ceil((resetAt - now) / 1000))
 }
 
-/** The windows of a state as callers see them, in the policy's order. */
-export function windowStatuses(frame: DecisionFrame, quotas: Quotas, states: WindowStates): WindowStatus[] {
+/** The limits of a state as callers see them, in the policy's order. */
+export function windowStatuses(frame: DecisionFrame, looked: Looked): WindowStatus[] {
   const { layout, layers, category } = frame
+  const { quotas, states } = looked
   const windows: WindowStatus[] = []
-  eachWindow(frame, quotas, (slot, w, limit) => {
-    const { label: window, lengthMs } = layout.windows[w]!
-    const { name: layer, scope } = layers[quotas.layers[slot]!]!
-    const cell = layout.cellAt(slot, w)
-    const used = states[cell + 1]!
-    const startedAt = states[cell] === NOT_OPEN ? null : states[cell]!
+  eachLimit(frame, quotas, (slot, cell, at) => {
+    const { kind, label } = layout.cells[cell]!
+    const { name, scope } = layers[quotas.layers[slot]!]!
+    const { lengthMs, resetAt } = lastingOf(frame, slot, cell, looked)
+    const shadowed = quotas.shadowed?.[at]
+    const limit = shadowed ?? quotas.limits[at]!
+    const startedAt = states[2 * at] ?? NOT_OPEN
+    const used = states[2 * at + 1] ?? 0
     windows.push({
-      layer,
+      layer: name,
       scope,
       category,
-      window,
+      window: label,
+      kind,
       lengthMs,
       limit: finite(limit),
       used,
       remaining: finite(Math.max(0, limit - used)),
-      startedAt,
-      resetAt: startedAt === null ? null : startedAt + lengthMs,
+      startedAt: kind === 'concurrency' || startedAt === NOT_OPEN ? null : startedAt,
+      resetAt: resetAt ?? null,
+      enforced: shadowed === undefined,
     })
   })
   return windows
 }
 
-/** The windows that apply where no counter was asked. */
-export function uncountedWindows(frame: DecisionFrame, quotas: Quotas): UncountedWindow[] {
-  const unasked = new Array<number>(2 * quotas.limits.length).fill(NOT_OPEN)
+/** The limits that apply where no counter was asked. */
+export function uncountedWindows(frame: DecisionFrame, looked: Looked): UncountedWindow[] {
   const counts = { used: null, remaining: null, startedAt: null, resetAt: null }
-  return windowStatuses(frame, quotas, unasked).map((window) => ({ ...window, ...counts }))
+  return windowStatuses(frame, { ...looked, states: [] }).map((window) => ({ ...window, ...counts }))
 }
 
 function finite(tokens: number): Limit {

@@ -1,25 +1,38 @@
 import type { Limit } from '../policy/policy.ts'
 
-/** One window as a caller sees it: what it allows, what is used, when it ends. */
+/**
+ * What ends a limit's count: `rolling`, its length after its first request; `calendar`, the next period; `concurrency`, the
+ * end of the work that holds its slots.
+ */
+export type LimitKind = 'rolling' | 'calendar' | 'concurrency'
+
+/** One limit as a caller sees it: what it allows, what is used, when it ends. */
 export interface WindowStatus {
   /** The layer's name in the policy, for example `personal`. */
   readonly layer: string
   /** The layer as people read it, for example `Personal`. */
   readonly scope: string
   readonly category: string
-  /** The window's label, for example `1h`. */
+  /** The limit's label, for example `1h`. */
   readonly window: string
-  readonly lengthMs: number
-  /** Effective limit in tokens. */
+  readonly kind: LimitKind
+  /** How long the window lasts, in milliseconds; of the calendar the period that it is in. `null`: of concurrency. */
+  readonly lengthMs: number | null
+  /** Effective limit in tokens; of concurrency in slots. */
   readonly limit: Limit
-  /** Tokens used in the window; 0 when it is not open. May exceed a limit that was lowered since. */
+  /** Tokens used in the window, 0 when it is not open; slots taken. May exceed a limit that was lowered since. */
   readonly used: number
-  /** Tokens left, never negative. */
+  /** Tokens or slots left, never negative. */
   readonly remaining: Limit
-  /** Epoch milliseconds of the window's first admitted request; `null` when it is not open. */
+  /**
+   * Epoch milliseconds of the window's first admitted request, of the calendar's the start of the period; `null` when it is
+   * not open, and of concurrency.
+   */
   readonly startedAt: number | null
-  /** Epoch milliseconds of the window's end; `null` when it is not open. */
+  /** Epoch milliseconds of the window's end; `null` when it is not open (but for the calendar's), and of concurrency. */
   readonly resetAt: number | null
+  /** `false`: the limit is shadowed, it is charged and refuses nobody. */
+  readonly enforced: boolean
 }
 
 /** A window of a decision for which no counter was asked: the limit is known, and nothing else. */
@@ -36,14 +49,19 @@ export interface Violation {
   readonly scope: string
   readonly category: string
   readonly window: string
-  readonly lengthMs: number
-  /** Effective limit in tokens. */
+  readonly kind: LimitKind
+  /** As of {@link WindowStatus}. */
+  readonly lengthMs: number | null
+  /** Effective limit in tokens; of concurrency in slots. */
   readonly limit: number
-  /** Tokens used in the window; 0 when it is not open. */
+  /** Tokens used in the window, 0 when it is not open; slots taken. */
   readonly used: number
-  /** Tokens the refused request needed. */
+  /** Tokens the refused request needed; of concurrency 1. */
   readonly requested: number
-  /** Epoch milliseconds of the window's end; of a window not open, what it would be if it opened now. */
+  /**
+   * Epoch milliseconds of the window's end; of a window not open, what it would be if it opened now. Of concurrency one
+   * second from now: nobody knows when a slot will be free.
+   */
   readonly resetAt: number
   /** `false`: the limit itself is below the cost, so that waiting will not help. */
   readonly retryable: boolean
@@ -68,7 +86,12 @@ interface DecisionBase {
   readonly settingsVersion: number
   readonly source: DecisionSource
   /**
-   * Every window that applies, after the decision, in the policy's order; the counts are `null` where no counter was
+   * What shadowed limits have to say: those that would refuse the request if they were enforced, as they were before it, in
+   * the policy's order. Usually empty.
+   */
+  readonly shadowed: readonly Violation[]
+  /**
+   * Every limit that applies, after the decision, in the policy's order; the counts are `null` where no counter was
    * asked, which is so unless `source` is `store`.
    */
   readonly windows: readonly (WindowStatus | UncountedWindow)[]
@@ -83,7 +106,7 @@ export interface AdmittedDecision extends DecisionBase {
 export interface RefusedDecision extends DecisionBase {
   readonly allowed: false
   readonly windows: readonly WindowStatus[]
-  /** Every window that refuses, in the policy's order; at least one. */
+  /** Every limit that refuses, in the policy's order; at least one. */
   readonly violations: readonly Violation[]
   /** The one to report: see {@link bindingViolation}. */
   readonly binding: Violation

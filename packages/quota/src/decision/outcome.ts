@@ -1,11 +1,11 @@
-import type { Quotas } from '../policy/limits.ts'
 import {
   bindingViolation,
   type DecisionFrame,
+  type Looked,
+  type Needed,
   retryAfterSeconds,
   uncountedWindows,
   violationsOf,
-  type WindowStates,
   windowStatuses,
 } from './decide.ts'
 import type {
@@ -18,24 +18,23 @@ import type {
 } from './decision.ts'
 
 /** What was asked. */
-export interface Asked {
+export interface Asked extends Needed {
   readonly subject: string | Readonly<Record<string, string>>
   readonly operation: string
   /** Index into the policy's categories. */
   readonly category: number
-  /** Tokens. */
-  readonly cost: number
+  /** The plan that the request named. */
+  readonly plan?: string | undefined
 }
 
-/** What the counters said, and under what quotas. */
-export interface Counted {
-  /** Instant by the store's clock, epoch milliseconds. */
-  readonly now: number
-  /** Empty where no counter was asked. */
-  readonly states: WindowStates
-  readonly quotas: Quotas
+/** What the counters said, and under what settings. */
+export interface Counted extends Looked {
   readonly settingsVersion: number
+  /** Whether it was a look, after which nothing was charged. */
+  readonly isLook?: boolean | undefined
 }
+
+const NONE: readonly Violation[] = []
 
 /** A class with nothing above it: a derived one is slower to make, and most decisions admit. */
 class Outcome {
@@ -48,8 +47,8 @@ class Outcome {
   readonly settingsVersion: number
   readonly source: DecisionSource
   readonly #frame: DecisionFrame
-  readonly #quotas: Quotas
-  readonly #states: WindowStates
+  readonly #counted: Counted
+  readonly #slot: boolean
 
   constructor(asked: Asked, counted: Counted, frame: DecisionFrame, source: DecisionSource, allowed: boolean) {
     this.allowed = allowed
@@ -61,40 +60,76 @@ class Outcome {
     this.settingsVersion = counted.settingsVersion
     this.source = source
     this.#frame = frame
-    this.#quotas = counted.quotas
-    this.#states = counted.states
+    this.#counted = counted
+    this.#slot = asked.slot
   }
 
   /** Worked out when it is looked at: most decisions are asked whether they admit, and nothing more. */
   get windows(): readonly (WindowStatus | UncountedWindow)[] {
     return this.source === 'store'
-      ? windowStatuses(this.#frame, this.#quotas, this.#states)
-      : uncountedWindows(this.#frame, this.#quotas)
+      ? windowStatuses(this.#frame, this.#counted)
+      : uncountedWindows(this.#frame, this.#counted)
+  }
+
+  /** As {@link windows}. */
+  get shadowed(): readonly Violation[] {
+    const { quotas, isLook } = this.#counted
+    if (quotas.shadowed === undefined || this.source !== 'store') return NONE
+    const isCharged = this.allowed && isLook !== true
+    return violationsOf(this.#frame, this.#counted, { cost: this.cost, slot: this.#slot }, 'shadowed', isCharged)
   }
 
   toJSON(): object {
-    return { ...this, windows: this.windows }
+    return { ...this, shadowed: this.shadowed, windows: this.windows }
   }
 }
 
+/** What a refusal has to say, worked out when somebody looks at it: under an attack nobody does. */
 class Refusal extends Outcome {
   declare readonly allowed: false
-  readonly violations: readonly Violation[]
-  readonly binding: Violation
-  readonly retryable: boolean
-  readonly resetAt: number
-  readonly retryAfterMs: number
-  readonly retryAfterSeconds: number
+  readonly #asked: Asked
+  readonly #counted: Counted
+  readonly #frame: DecisionFrame
+  #violations: readonly Violation[] | undefined
+  #binding: Violation | undefined
 
   constructor(asked: Asked, counted: Counted, frame: DecisionFrame) {
     super(asked, counted, frame, 'store', false)
-    const { now, quotas, states } = counted
-    this.violations = violationsOf(frame, quotas, states, asked.cost, now)
-    this.binding = bindingViolation(this.violations, frame.layers)
-    this.retryable = this.binding.retryable
-    this.resetAt = this.binding.resetAt
-    this.retryAfterMs = Math.max(1, this.resetAt - now)
-    this.retryAfterSeconds = retryAfterSeconds(this.resetAt, now)
+    this.#asked = asked
+    this.#counted = counted
+    this.#frame = frame
+  }
+
+  get violations(): readonly Violation[] {
+    this.#violations ??= violationsOf(this.#frame, this.#counted, this.#asked)
+    return this.#violations
+  }
+
+  get binding(): Violation {
+    this.#binding ??= bindingViolation(this.violations, this.#frame.layers)
+    return this.#binding
+  }
+
+  get retryable(): boolean {
+    return this.binding.retryable
+  }
+
+  get resetAt(): number {
+    return this.binding.resetAt
+  }
+
+  get retryAfterMs(): number {
+    return Math.max(1, this.resetAt - this.now)
+  }
+
+  get retryAfterSeconds(): number {
+    return retryAfterSeconds(this.resetAt, this.now)
+  }
+
+  override toJSON(): object {
+    const { violations, binding, retryable, resetAt } = this
+    const wait = { retryAfterMs: this.retryAfterMs, retryAfterSeconds: this.retryAfterSeconds }
+    return { ...super.toJSON(), violations, binding, retryable, resetAt, ...wait }
   }
 }
 

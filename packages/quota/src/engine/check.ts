@@ -3,51 +3,127 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { listed, noSuchName } from '../options/names.ts'
 import type { Policy } from '../policy/policy.ts'
-import type { ReservationId } from '../store/quota-store.ts'
+import type { HoldTerms } from '../store/hold-port.ts'
+import type { ReservationId } from '../store/reservation-id.ts'
 import type { CompiledSettings } from './compiled-settings.ts'
 import type { QuotaRequest, ReserveRequest } from './requests.ts'
 import { checkSubject, checkText, ownLayerNames } from './text.ts'
+
+/** What a reservation asks for beside its tokens. */
+export interface ReservationTerms {
+  readonly id?: ReservationId | undefined
+  readonly hold?: HoldTerms | undefined
+}
+
+/** What the checks of an engine go by. */
+export interface CheckRules {
+  readonly idTtlMs: number
+  readonly createNonce: () => string
+  readonly holdTtlMs: number
+  readonly maxTtlMs: number
+  readonly maxHolds: number
+  /** Whether the store can hold tokens. */
+  readonly canHold: boolean
+}
 
 /** Turns what a caller wrote into what is asked. Errors for the programmer are thrown here and nowhere later. */
 export class RequestCheck {
   readonly #policy: Policy
   readonly #ownLayers: readonly string[]
-  readonly #idTtlMs: number
-  readonly #createNonce: () => string
+  readonly #rules: CheckRules
 
-  constructor(policy: Policy, idTtlMs: number, createNonce: () => string) {
+  constructor(policy: Policy, rules: CheckRules) {
     this.#policy = policy
     this.#ownLayers = ownLayerNames(policy.layers)
-    this.#idTtlMs = idTtlMs
-    this.#createNonce = createNonce
+    this.#rules = rules
   }
 
-  /** @throws {QuotaError} `unknown_operation`, `invalid_subject`, `invalid_cost` */
+  /** How long the record of a reservation is kept after its last use, in milliseconds. */
+  get idTtlMs(): number {
+    return this.#rules.idTtlMs
+  }
+
+  /** How long a hold lasts that says nothing else, in milliseconds; `undefined`: the store has none. */
+  get holdTtlMs(): number | undefined {
+    return this.#rules.canHold ? this.#rules.holdTtlMs : undefined
+  }
+
+  /** @throws {QuotaError} `unknown_operation`, `invalid_subject`, `invalid_cost`, `invalid_plan` */
   request(request: QuotaRequest, { operations }: CompiledSettings): Asked {
     const operation = operations.get(request?.operation)
     if (operation === undefined) throw unknownOperation(request, this.#policy)
     checkSubject(request.subject, this.#ownLayers)
     const cost = request.cost === undefined ? operation.cost : request.cost
     if (!Number.isSafeInteger(cost) || cost < 0) throw invalidCost(cost)
-    return { subject: request.subject, operation: operation.name, category: operation.category, cost }
+    const { plan } = request
+    if (plan !== undefined) checkPlan(plan)
+    const { name, category, slot } = operation
+    return { subject: request.subject, operation: name, category, cost, slot, plan }
   }
 
-  /** @throws {QuotaError} `invalid_subject` */
-  subject(subject: unknown): void {
+  /** @throws {QuotaError} `invalid_subject`, `invalid_plan` */
+  subject(subject: unknown, plan?: unknown): void {
     checkSubject(subject, this.#ownLayers)
+    if (plan !== undefined) checkPlan(plan)
+  }
+
+  /** @throws {QuotaError} `reservation_required` for what needs a slot, which only a reservation can give back */
+  consumable({ slot, operation }: Asked): void {
+    if (!slot) return
+    const { label } = this.#policy.concurrency!
+    const message = `"${operation}" takes a slot of "${label}", which has to be given back: use reserve() or run()`
+    throw new QuotaError('reservation_required', message)
   }
 
   /**
-   * What the id was used for is the operation and a cost that the caller gave; never the price, which may have changed
-   * between two tries.
+   * What a reservation is made under. What an id was used for is the operation and a cost that the caller gave; never the
+   * price, which may have changed between two tries. A hold without an id goes by its nonce.
    *
-   * @throws {QuotaError} `invalid_id`
+   * @throws {QuotaError} `invalid_id`, `invalid_ttl`, `holds_unsupported`
    */
-  id({ id, cost }: ReserveRequest, { operation }: Asked): ReservationId | undefined {
-    if (id === undefined) return undefined
-    checkText(id, 'invalid_id', 'id')
-    return { id, nonce: this.#createNonce(), fingerprint: `${operation}:${cost ?? ''}`, ttlMs: this.#idTtlMs }
+  terms({ id, cost, ttlMs }: ReserveRequest, { operation, slot }: Asked): ReservationTerms {
+    const hold = ttlMs === undefined && !slot ? undefined : this.#hold(ttlMs, slot)
+    if (id === undefined && hold === undefined) return NO_TERMS
+    if (id !== undefined) checkText(id, 'invalid_id', 'id')
+    const nonce = this.#rules.createNonce()
+    const use = `${operation}:${cost ?? ''}`
+    const ttl = this.#rules.idTtlMs
+    return id === undefined
+      ? { id: { id: nonce, nonce, fingerprint: `${HOLD_MARK}${use}`, ttlMs: ttl }, hold }
+      : { id: { id, nonce, fingerprint: use, ttlMs: ttl }, hold }
   }
+
+  /** @throws {QuotaError} `invalid_ttl` unless a hold may last so long */
+  ttl(ttlMs: unknown): number {
+    const { maxTtlMs } = this.#rules
+    if (Number.isSafeInteger(ttlMs) && (ttlMs as number) >= 1 && (ttlMs as number) <= maxTtlMs) return ttlMs as number
+    const message = `ttlMs: expected a whole number of milliseconds, 1 to ${maxTtlMs} (maxTtlMs), got ${shown(ttlMs)}`
+    throw new QuotaError('invalid_ttl', message)
+  }
+
+  #hold(ttlMs: number | undefined, slot: boolean): HoldTerms {
+    const { holdTtlMs, maxHolds, canHold } = this.#rules
+    if (!canHold) {
+      throw new QuotaError('holds_unsupported', 'ttlMs: this store has no holds; see "can" of the store')
+    }
+    return { ttlMs: ttlMs === undefined ? holdTtlMs : this.ttl(ttlMs), slot, maxHolds }
+  }
+}
+
+const NO_TERMS: ReservationTerms = {}
+
+/** Begins the fingerprint of a hold that has no id of the caller's. */
+const HOLD_MARK = 'hold '
+
+/** The operation that a fingerprint is of. */
+export function operationOf(fingerprint: string): string {
+  const use = fingerprint.startsWith(HOLD_MARK) ? fingerprint.slice(HOLD_MARK.length) : fingerprint
+  return use.slice(0, use.lastIndexOf(':'))
+}
+
+/** @throws {QuotaError} `invalid_plan` unless it could be the name of a plan */
+function checkPlan(plan: unknown): asserts plan is string {
+  checkText(plan, 'invalid_plan', 'plan')
 }
 
 function unknownOperation(request: unknown, { operations }: Policy): QuotaError {
@@ -60,6 +136,13 @@ function unknownOperation(request: unknown, { operations }: Policy): QuotaError 
     return new QuotaError('unknown_operation', `operation: missing; the policy has ${listed(names)}`)
   }
   return new QuotaError('unknown_operation', `unknown operation ${noSuchName(operation, names, 'the policy has')}`)
+}
+
+/** @throws {QuotaError} `invalid_cost` unless it is a whole number of tokens, `least` or more */
+export function checkTokens(tokens: unknown, what: string, least: 0 | 1): asserts tokens is number {
+  if (Number.isSafeInteger(tokens) && (tokens as number) >= least) return
+  const message = `${what}: expected a whole number of tokens, ${least} or more, got ${shown(tokens)}`
+  throw new QuotaError('invalid_cost', message)
 }
 
 function invalidCost(cost: unknown): QuotaError {

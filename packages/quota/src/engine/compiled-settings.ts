@@ -1,10 +1,13 @@
-import type { DecisionFrame } from '../decision/decide.ts'
-import { effectiveQuotas, type Quotas } from '../policy/limits.ts'
-import type { Policy } from '../policy/policy.ts'
+import { policyCells, takesSlot } from '../policy/cells.ts'
+import { effectiveQuotas, type LimitTerms, type Quotas } from '../policy/limits.ts'
+import { planNames } from '../policy/plans.ts'
+import type { OverrunPolicy, Policy } from '../policy/policy.ts'
 import type { SubjectSettings, VersionedSettings } from '../policy/settings.ts'
+import { endedAt, inForceAt } from '../policy/until.ts'
+import { ownOf } from '../policy/values.ts'
 import { priceOf } from '../policy/warnings.ts'
-import { inRowOrder } from '../windows/identity.ts'
-import { Layout } from '../windows/layout.ts'
+import type { Clock } from '../time/clock.ts'
+import { KnownQuotas } from './known-quotas.ts'
 
 /** An operation as decisions need it. */
 export interface CompiledOperation {
@@ -13,55 +16,92 @@ export interface CompiledOperation {
   readonly category: number
   /** Price in tokens under the settings. */
   readonly cost: number
+  /** Whether it takes a slot: the policy limits how much of it is under way, in some layer, on or off. */
+  readonly slot: boolean
+  readonly overrun: OverrunPolicy
+  /** Most tokens that one commit charges beyond its hold; 0 where an overrun is refused. */
+  readonly maxOverrun: number
 }
+
+/** Settings of one subject by the names of its layers; layers without any are absent. */
+export type SettingsByLayer = Readonly<Record<string, SubjectSettings>>
 
 /** One version of the settings under one adaptive factor, worked out for the decisions made under them. */
 export class CompiledSettings {
   readonly settings: VersionedSettings
   readonly operations: ReadonlyMap<string, CompiledOperation>
-  /** Quotas of subjects without settings of their own, by category. */
+  /** Quotas of subjects without settings of their own and without a plan, by category. */
   readonly defaults: readonly Quotas[]
-  /** The policy with its windows in the order of a row. */
-  readonly #policy: Policy
-  readonly #factorHundredths: number
-  /** Quotas by a subject's settings; gone when a subject's settings are replaced. */
-  readonly #bySubject = new WeakMap<SubjectSettings, readonly Quotas[]>()
+  readonly #terms: LimitTerms
+  readonly #ownLayers: readonly string[]
+  readonly #plans: ReadonlySet<string>
+  readonly #known = new KnownQuotas()
 
   /** @param factorHundredths the adaptive factor; counts in mode `adaptive` alone */
   constructor(policy: Policy, settings: VersionedSettings, factorHundredths = 100) {
     this.settings = settings
-    this.#policy = { ...policy, windows: inRowOrder(policy.windows) }
-    this.#factorHundredths = factorHundredths
-    this.defaults = effectiveQuotas(this.#policy, settings, {}, factorHundredths)
-    this.operations = new Map(
-      Object.entries(policy.operations).map(([name, { category }]) => [
-        name,
-        { name, category: policy.categories.indexOf(category), cost: priceOf(policy, settings, name) },
-      ]),
-    )
+    this.#terms = { policy, cells: policyCells(policy), settings, factorHundredths }
+    this.#ownLayers = policy.layers.filter((layer) => !layer.shared).map(({ name }) => name)
+    this.#plans = new Set(planNames(policy, settings))
+    this.defaults = effectiveQuotas(this.#terms)
+    this.operations = new Map(Object.keys(policy.operations).map((name) => [name, compiled(policy, settings, name)]))
   }
 
-  /** Quotas by category of a subject with settings in some layers, by layer name. */
-  quotasOf(subjects: Readonly<Record<string, SubjectSettings>>): readonly Quotas[] {
-    const layers = Object.values(subjects)
-    if (layers.length === 0) return this.defaults
-    if (layers.length > 1) return this.#worked(subjects)
-    const known = this.#bySubject.get(layers[0]!)
-    if (known !== undefined) return known
-    const quotas = this.#worked(subjects)
-    this.#bySubject.set(layers[0]!, quotas)
-    return quotas
+  /** As {@link quotasOf}, where that was worked out before and lasts; else `undefined`. */
+  lastingOf(subjects: SettingsByLayer, plan: string | undefined): readonly Quotas[] | undefined {
+    if (plan === '') return undefined
+    // A plan that there is not has never been worked out under its name.
+    return this.#known.of(this.#ownLayers, subjects).lasting(plan ?? '')
   }
 
-  #worked(subjects: Readonly<Record<string, SubjectSettings>>): readonly Quotas[] {
-    return effectiveQuotas(this.#policy, this.settings, subjects, this.#factorHundredths)
+  /**
+   * Quotas by category of a subject with settings in some layers, and with the plan that its request names: the same
+   * objects for the same settings and plan, as long as nothing that they follow from has ended.
+   *
+   * @param clock asked only where the settings say until when they are in force
+   * @param unknown hears of a plan that there is not: of the request's always, of the settings' when they are worked out
+   */
+  quotasOf(
+    subjects: SettingsByLayer,
+    plan: string | undefined,
+    clock: Clock,
+    unknown: (plan: string, of: 'request' | 'settings') => void,
+  ): readonly Quotas[] {
+    const known = this.#known.of(this.#ownLayers, subjects)
+    // Plans that nobody knows share the quotas of those who have none: names from requests fill no memory.
+    const isUnknown = plan !== undefined && !this.#plans.has(plan)
+    if (isUnknown) unknown(plan, 'request')
+    const named = isUnknown ? undefined : plan
+    const worked = (inForce: SettingsByLayer): readonly Quotas[] => {
+      for (const { plan: stored } of Object.values(inForce)) {
+        if (stored !== null && !this.#plans.has(stored)) unknown(stored, 'settings')
+      }
+      return effectiveQuotas(this.#terms, { subjects: inForce, plan: named })
+    }
+    if (!known.ends) return known.quotas(named ?? '', () => worked(subjects))
+    const now = clock.now()
+    const ended = this.#ownLayers.map((layer) => endedKey(ownOf(subjects, layer), now)).join('')
+    const inForce = (): SettingsByLayer =>
+      Object.fromEntries(Object.entries(subjects).map(([layer, each]) => [layer, inForceAt(each, now)]))
+    return known.quotas(`${ended} ${named ?? ''}`, () => worked(inForce()))
   }
 }
 
-/** A frame for each category, shared by all its decisions. */
-export function decisionFrames({ windows, layers, categories }: Policy): readonly DecisionFrame[] {
-  const inRow = inRowOrder(windows)
-  const shownAs = windows.map((window) => inRow.indexOf(window))
-  const layout = new Layout(inRow)
-  return categories.map((category) => ({ layout, layers, category, shownAs }))
+/** Two letters for which parts of a subject's settings have ended. */
+function endedKey(settings: SubjectSettings | undefined, now: number): string {
+  if (settings === undefined) return '-'
+  const { overrides, plan } = endedAt(settings, now)
+  return `${overrides ? 1 : 0}${plan ? 1 : 0}`
+}
+
+function compiled(policy: Policy, settings: VersionedSettings, name: string): CompiledOperation {
+  const { category, overrun = 'refuse', maxOverrun = 0 } = policy.operations[name]!
+  return {
+    name,
+    category: policy.categories.indexOf(category),
+    cost: priceOf(policy, settings, name),
+    slot: takesSlot(policy, name),
+    overrun,
+    maxOverrun: overrun === 'refuse' ? 0 : maxOverrun,
+  }
 }

@@ -1,21 +1,18 @@
 import type { Asked, Counted } from '../decision/outcome.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { Quotas } from '../policy/limits.ts'
-import type {
-  Counters,
-  ReservationId,
-  SyncCounters,
-  TakeOutcome,
-  TakeReply,
-  TakeRequest,
-} from '../store/quota-store.ts'
+import type { Counters, SyncCounters, TakeOutcome, TakeReply, TakeRequest } from '../store/quota-store.ts'
 import { systemStopwatch } from '../time/clock.ts'
+import type { ReservationTerms } from './check.ts'
+import type { LivePeriods } from './live-periods.ts'
 import type { LiveSettings } from './live-settings.ts'
 import { withinTime } from './time-limit.ts'
 
 /** A store's answer, and the quotas it was decided under. */
 export interface Answered extends Counted {
   readonly outcome: Exclude<TakeOutcome, 'stale'>
+  /** Of a hold: when it ends, epoch milliseconds. */
+  readonly endsAt?: number | undefined
 }
 
 /** No answer: the store threw, was silent, or had no room. */
@@ -35,6 +32,9 @@ export class NoAnswer {
 
 /** How often a decision reads settings that were changed again meanwhile. */
 const MAX_CATCH_UPS = 3
+
+/** How often it computes periods for a clock that was not where it was when it was last heard. */
+const MAX_TURNS = 3
 
 /** The counters know other settings than those that were decided under. */
 class Stale {
@@ -56,9 +56,9 @@ interface Wait {
 const TOO_LATE = 'too late'
 
 /** The subject's quotas by category; `undefined` where they have to be asked for. */
-function knownTo(live: LiveSettings, { subject, category }: Asked): readonly Quotas[] | NoAnswer | undefined {
+function knownTo(live: LiveSettings, { subject, plan, category }: Asked): readonly Quotas[] | NoAnswer | undefined {
   try {
-    return live.known(subject)
+    return live.known(subject, plan)
   } catch (error) {
     return new NoAnswer(error, live.compiled.defaults[category]!, true)
   }
@@ -67,33 +67,49 @@ function knownTo(live: LiveSettings, { subject, category }: Asked): readonly Quo
 /** Asks counters that answer at once, under settings that do. */
 export class SyncCounting {
   readonly #live: LiveSettings
+  readonly #periods: LivePeriods
   readonly #counters: SyncCounters
 
-  constructor(live: LiveSettings, counters: SyncCounters) {
+  constructor(live: LiveSettings, periods: LivePeriods, counters: SyncCounters) {
     this.#live = live
+    this.#periods = periods
     this.#counters = counters
   }
 
-  take(asked: Asked, id: ReservationId | undefined): Answered | NoAnswer {
+  take(asked: Asked, { id, hold }: ReservationTerms): Answered | NoAnswer {
     const live = this.#live
     let quotas = live.compiled.defaults[asked.category]!
     let ofSettings = true
     try {
-      quotas = live.known(asked.subject)![asked.category]!
+      const { subject, category, cost, plan } = asked
+      quotas = live.known(subject, plan)![category]!
       ofSettings = false
-      const { subject, category, cost } = asked
-      const reply = this.#counters.take({ subject, category, quotas, cost, settingsRevision: undefined, id })
-      // Settings that answer at once are read by every decision: nothing could be newer.
-      return answeredUnder(reply, quotas, live.compiled.settings.version)
+      for (let turns = 1; ; turns++) {
+        const periods = this.#periods.of(quotas)
+        // Settings that answer at once are read by every decision: nothing could be newer.
+        const settingsRevision = undefined
+        const reply = this.#counters.take({ subject, category, quotas, cost, settingsRevision, id, periods, hold })
+        if (reply.outcome !== 'stale') {
+          this.#periods.heard(reply.now)
+          return answeredUnder(reply, quotas, periods, live.compiled.settings.version)
+        }
+        if (turns === MAX_TURNS) throw clockTurned()
+        this.#periods.stale(reply.now)
+      }
     } catch (error) {
       return new NoAnswer(error, quotas, ofSettings)
     }
   }
 }
 
+function clockTurned(): QuotaError {
+  return new QuotaError('store_error', "the store's clock was turned faster than its periods could be computed")
+}
+
 /** What an {@link AsyncCounting} asks with. */
 export interface AsyncCountingParts {
   readonly live: LiveSettings
+  readonly periods: LivePeriods
   readonly counters: Counters
   /** Whether the counters' answers are here at once. */
   readonly sync: boolean
@@ -101,7 +117,7 @@ export interface AsyncCountingParts {
   readonly keepTime: boolean
   readonly deadlineMs: number
   /** Hears of an admission whose caller was already told that there was no answer. */
-  readonly late: (asked: Asked, answer: Answered, id: ReservationId | undefined) => void
+  readonly late: (asked: Asked, answer: Answered, terms: ReservationTerms) => void
 }
 
 /** Asks counters or settings that answer later, within a deadline. */
@@ -117,23 +133,23 @@ export class AsyncCounting {
    *
    * @param firstAskedAt when the caller began to wait for the very first look at the settings, by the machine's stopwatch
    */
-  async take(asked: Asked, id: ReservationId | undefined, firstAskedAt?: number): Promise<Answered | NoAnswer> {
+  async take(asked: Asked, terms: ReservationTerms, firstAskedAt?: number): Promise<Answered | NoAnswer> {
     const { live, keepTime } = this.#parts
     const askedAt = firstAskedAt ?? systemStopwatch()
     const known = knownTo(live, asked)
     if (known instanceof NoAnswer) return known
     if (known === undefined || !keepTime || firstAskedAt !== undefined) {
-      return this.#inTime(asked, id, askedAt, (wait) => this.#takeKnowing(asked, id, known, wait))
+      return this.#inTime(asked, terms, askedAt, (wait) => this.#takeKnowing(asked, terms, known, wait))
     }
-    const answer = await this.#takeUnder(known[asked.category]!, asked, id)
+    const answer = await this.#takeUnder(known[asked.category]!, asked, terms)
     if (!(answer instanceof Stale)) return answer
-    return this.#inTime(asked, id, askedAt, (wait) => this.#takeCaughtUp(asked, id, answer, wait))
+    return this.#inTime(asked, terms, askedAt, (wait) => this.#takeCaughtUp(asked, terms, answer, wait))
   }
 
   /** Several stores are asked, or one that keeps no time: the caller waits for one deadline. */
   async #inTime(
     asked: Asked,
-    id: ReservationId | undefined,
+    terms: ReservationTerms,
     askedAt: number,
     ask: (wait: Wait) => Promise<Answered | NoAnswer>,
   ): Promise<Answered | NoAnswer> {
@@ -142,7 +158,7 @@ export class AsyncCounting {
     const leftMs = Math.max(0, deadlineMs - (systemStopwatch() - askedAt))
     try {
       return await withinTime(ask(wait), leftMs, (reply) => {
-        if (!(reply instanceof NoAnswer) && reply.outcome === 'admitted') late(asked, reply, id)
+        if (!(reply instanceof NoAnswer) && reply.outcome === 'admitted') late(asked, reply, terms)
       })
     } catch (error) {
       wait.isOver = true
@@ -153,7 +169,7 @@ export class AsyncCounting {
   /** @param known the subject's quotas by category, if they need not be asked for */
   async #takeKnowing(
     asked: Asked,
-    id: ReservationId | undefined,
+    terms: ReservationTerms,
     known: readonly Quotas[] | undefined,
     wait: Wait,
   ): Promise<Answered | NoAnswer> {
@@ -161,23 +177,18 @@ export class AsyncCounting {
     let quotas: readonly Quotas[]
     try {
       wait.forSettings = known === undefined
-      quotas = known ?? live.quotasOf(await live.fetch(asked.subject))
+      quotas = known ?? live.quotasOf(await live.fetch(asked.subject), asked.plan, asked.subject)
     } catch (error) {
       return new NoAnswer(error, live.compiled.defaults[asked.category]!, true)
     }
     wait.forSettings = false
     if (wait.isOver) return new NoAnswer(TOO_LATE, quotas[asked.category]!)
-    const answer = await this.#takeUnder(quotas[asked.category]!, asked, id)
-    return answer instanceof Stale ? this.#takeCaughtUp(asked, id, answer, wait) : answer
+    const answer = await this.#takeUnder(quotas[asked.category]!, asked, terms)
+    return answer instanceof Stale ? this.#takeCaughtUp(asked, terms, answer, wait) : answer
   }
 
   /** Once more, after settings were read that the counters knew of and this process did not. */
-  async #takeCaughtUp(
-    asked: Asked,
-    id: ReservationId | undefined,
-    first: Stale,
-    wait: Wait,
-  ): Promise<Answered | NoAnswer> {
+  async #takeCaughtUp(asked: Asked, terms: ReservationTerms, first: Stale, wait: Wait): Promise<Answered | NoAnswer> {
     const { live } = this.#parts
     let stale = first
     for (let tries = 1; tries <= MAX_CATCH_UPS; tries++) {
@@ -185,13 +196,15 @@ export class AsyncCounting {
       try {
         wait.forSettings = true
         await live.catchUp(stale.revision)
-        byCategory = live.known(asked.subject) ?? live.quotasOf(await live.fetch(asked.subject))
+        byCategory =
+          live.known(asked.subject, asked.plan) ??
+          live.quotasOf(await live.fetch(asked.subject), asked.plan, asked.subject)
       } catch (error) {
         return new NoAnswer(error, live.compiled.defaults[asked.category]!, true)
       }
       wait.forSettings = false
       if (wait.isOver) return new NoAnswer(TOO_LATE, byCategory[asked.category]!)
-      const answer = await this.#takeUnder(byCategory[asked.category]!, asked, id)
+      const answer = await this.#takeUnder(byCategory[asked.category]!, asked, terms)
       // What was read was in force when it was read: stale again, it was changed since.
       if (!(answer instanceof Stale)) return answer
       stale = answer
@@ -200,31 +213,37 @@ export class AsyncCounting {
     return new NoAnswer(error, live.compiled.defaults[asked.category]!)
   }
 
-  async #takeUnder(quotas: Quotas, asked: Asked, id: ReservationId | undefined): Promise<Answered | NoAnswer | Stale> {
-    const { live, counters, sync } = this.#parts
+  async #takeUnder(quotas: Quotas, asked: Asked, terms: ReservationTerms): Promise<Answered | NoAnswer | Stale> {
+    const { live, periods, counters, sync } = this.#parts
+    const { subject, category, cost } = asked
     try {
-      const request = requestOf(asked, quotas, live, id)
-      const version = live.compiled.settings.version
-      const answer = counters.take(request)
-      const reply = sync ? (answer as TakeReply) : await answer
-      if (reply.outcome === 'stale') return new Stale(reply.settingsRevision ?? '')
-      return answeredUnder(reply, quotas, version)
+      for (let turns = 1; ; turns++) {
+        const version = live.compiled.settings.version
+        const known = periods.of(quotas)
+        const settingsRevision = live.revision
+        const { id, hold } = terms
+        const request: TakeRequest = { subject, category, quotas, cost, settingsRevision, id, periods: known, hold }
+        const answer = counters.take(request)
+        const reply = sync ? (answer as TakeReply) : await answer
+        if (reply.outcome !== 'stale') {
+          periods.heard(reply.now)
+          return answeredUnder(reply, quotas, known, version)
+        }
+        if (reply.settingsRevision !== undefined || known === undefined) return new Stale(reply.settingsRevision ?? '')
+        if (turns === MAX_TURNS) throw clockTurned()
+        periods.stale(reply.now)
+      }
     } catch (error) {
       return new NoAnswer(error, quotas)
     }
   }
 }
 
-function requestOf(
-  { subject, category, cost }: Asked,
+function answeredUnder(
+  { outcome, now, states, endsAt }: TakeReply,
   quotas: Quotas,
-  live: LiveSettings,
-  id: ReservationId | undefined,
-): TakeRequest {
-  return { subject, category, quotas, cost, settingsRevision: live.revision, id }
-}
-
-function answeredUnder(reply: TakeReply, quotas: Quotas, settingsVersion: number): Answered {
-  const { now, states } = reply
-  return { outcome: reply.outcome as Answered['outcome'], now, states, quotas, settingsVersion }
+  periods: readonly number[] | undefined,
+  settingsVersion: number,
+): Answered {
+  return { outcome: outcome as Answered['outcome'], now, states, quotas, periods, settingsVersion, endsAt }
 }

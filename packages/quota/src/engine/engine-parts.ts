@@ -1,18 +1,25 @@
 import type { DecisionFrame } from '../decision/decide.ts'
+import type { Asked } from '../decision/outcome.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
+import type { ReservationId } from '../store/reservation-id.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
+import type { Calendar } from '../windows/calendar.ts'
 import { RequestCheck } from './check.ts'
-import { decisionFrames } from './compiled-settings.ts'
 import { Decider, type DeciderParts } from './decider.ts'
 import { Events } from './events.ts'
 import { Fallback } from './fallback.ts'
+import { decisionFrames } from './frames.ts'
+import { HeldTokens } from './held-tokens.ts'
+import { LivePeriods } from './live-periods.ts'
 import { LiveSettings } from './live-settings.ts'
 import type { ParsedOptions } from './options.ts'
+import { holdRequired } from './reservation.ts'
+import { checkAbilities } from './store-abilities.ts'
 import { factorInTime, settingsInTime } from './stores-in-time.ts'
 import { Telling } from './telling.ts'
 
@@ -26,11 +33,14 @@ export class EngineParts {
   readonly settingsStore: SettingsStore
   readonly factorStore: FactorStore | undefined
   readonly deadlineMs: number
+  readonly clock: Clock
+  readonly calendar: Calendar | undefined
   readonly events: Events = new Events()
   readonly check: RequestCheck
   readonly live: LiveSettings
+  readonly periods: LivePeriods
   readonly telling: Telling
-  readonly #clock: Clock
+  readonly #holdTtlMs: number
   readonly #frames: readonly DecisionFrame[]
   readonly #fallback: Fallback
 
@@ -39,38 +49,65 @@ export class EngineParts {
     const { events } = this
     this.policy = policy
     this.store = options.store ?? memoryStore({ clock })
+    checkAbilities(policy, this.store, options.calendar)
     this.deadlineMs = deadlineMs ?? (this.store.sync ? undefined : this.store.deadlineMs) ?? DEADLINE_MS
     this.settingsStore = settingsInTime(options.settingsStore ?? memorySettings(), this.deadlineMs)
     this.factorStore = adaptive && factorInTime(adaptive.factor, this.deadlineMs)
-    this.#clock = clock
+    this.clock = clock
+    this.calendar = options.calendar
     this.#frames = decisionFrames(policy)
-    this.check = new RequestCheck(policy, options.idTtlMs, options.createNonce)
+    const { idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds } = options
+    const canHold = this.store.can?.holds === true
+    this.check = new RequestCheck(policy, { idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds, canHold })
+    this.periods = new LivePeriods(policy, options.calendar, clock.now())
+    this.#holdTtlMs = holdTtlMs
     this.live = new LiveSettings(
       policy,
       this.settingsStore,
       {
         changed: (settings) => events.tell('settings', settings),
         faulty: (faults, of) => events.tell('settingsFault', { of, faults }),
+        unknownPlan: (unknown) => events.tell('unknownPlan', unknown),
       },
+      clock,
       this.factorStore,
     )
-    this.telling = new Telling(policy, events, stopwatch)
-    const { live, telling } = this
-    this.#fallback = new Fallback({ policy, frames: this.#frames, failurePolicy, clock, live, telling })
+    const { live, periods } = this
+    const telling = new Telling({ policy, events, stopwatch, live, thresholds: options.thresholds })
+    this.telling = telling
+    this.#fallback = new Fallback({ policy, frames: this.#frames, failurePolicy, clock, live, periods, telling })
   }
 
   /** @param post posts to the store what was spent while it did not answer */
   decider(post: DeciderParts['post']): Decider {
-    const { check, live, telling } = this
+    const { check, live, periods, telling } = this
     return new Decider({
+      held: (asked, id, ttlMs, endsAt) => this.held(asked, id, ttlMs, endsAt),
       check,
       live,
+      periods,
       telling,
       post,
-      clock: this.#clock,
+      clock: this.clock,
       frames: this.#frames,
       fallback: this.#fallback,
     })
+  }
+
+  /** A hold of this engine's, to be worked with. */
+  held(asked: Asked, id: ReservationId, ttlMs: number, endsAt: number): HeldTokens {
+    const { check, live, periods, telling } = this
+    return new HeldTokens({ check, live, periods, frames: this.#frames, telling }, asked, id, ttlMs, endsAt)
+  }
+
+  /**
+   * When a hold would end that the failure policy admitted without the store.
+   *
+   * @throws {QuotaError} `hold_required` for what was to be none; `invalid_ttl`
+   */
+  endWithoutStore(isUnrecorded: boolean, ttlMs: number = this.#holdTtlMs): number {
+    if (!isUnrecorded) throw holdRequired('extend')
+    return this.clock.now() + this.check.ttl(ttlMs)
   }
 
   async close(): Promise<void> {

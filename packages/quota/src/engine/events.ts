@@ -1,9 +1,10 @@
-import type { AdmittedDecision, RefusedDecision } from '../decision/decision.ts'
+import type { AdmittedDecision, Decision, RefusedDecision } from '../decision/decision.ts'
 import { type Fault, QuotaError } from '../errors/quota-error.ts'
 import { kindOf } from '../errors/shown.ts'
 import { noSuchName } from '../options/names.ts'
 import type { VersionedSettings } from '../policy/settings.ts'
-import type { NearLimit } from './requests.ts'
+import type { HoldEnd, NearLimit, QuotaOverrun } from './requests.ts'
+import type { UnknownPlan } from './unknown-plans.ts'
 
 /** What an engine tells, by event name. */
 export interface QuotaEvents {
@@ -11,7 +12,12 @@ export interface QuotaEvents {
   admitted: AdmittedDecision
   /** A request was refused. */
   refused: RefusedDecision
-  /** A window crossed 80 % of its limit. */
+  /**
+   * Shadowed limits would have refused a request, which was decided without them; told after `admitted` or `refused`, with
+   * these limits in the decision's `shadowed`.
+   */
+  shadowed: Decision
+  /** A charge took a limit across a threshold, see `thresholds` of the options and of the settings. */
   nearLimit: NearLimit
   /** Other settings are in force. */
   settings: VersionedSettings
@@ -20,6 +26,12 @@ export interface QuotaEvents {
     readonly of: 'settings' | { readonly layer: string; readonly key: string }
     readonly faults: readonly Fault[]
   }
+  /** A request or a subject's settings name a plan that there is not; told once under one version of the settings. */
+  unknownPlan: UnknownPlan
+  /** A hold ended, and nobody had settled it. Told by one process, which asks for it each second while it is listened to. */
+  holdEnded: HoldEnd
+  /** A commit was above what its hold had reserved. */
+  overrun: QuotaOverrun
   /** The store did not answer, and the failure policy decided. */
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
   /** A decision was made, however it came out; told before the event that says more about it. */
@@ -83,17 +95,24 @@ export class Events {
 
   #count(): void {
     this.hearsTimes = this.hears('decided')
-    this.hearsDecisions = this.hearsTimes || this.hears('admitted') || this.hears('refused') || this.hears('nearLimit')
+    this.hearsDecisions = OF_DECISIONS.some((event) => this.hears(event))
   }
 }
+
+/** The events that a decision can be told by. */
+const OF_DECISIONS: readonly QuotaEvent[] = ['decided', 'admitted', 'refused', 'shadowed', 'nearLimit']
 
 /** Every name of {@link QuotaEvents}. */
 const NAMES: Readonly<Record<QuotaEvent, true>> = {
   admitted: true,
   refused: true,
   nearLimit: true,
+  shadowed: true,
   settings: true,
   settingsFault: true,
+  unknownPlan: true,
+  holdEnded: true,
+  overrun: true,
   degraded: true,
   decided: true,
 }

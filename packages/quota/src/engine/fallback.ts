@@ -6,6 +6,7 @@ import type { SettleRequest } from '../store/quota-store.ts'
 import { storeSchema } from '../store/schema.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Answered, NoAnswer } from './counting.ts'
+import type { LivePeriods } from './live-periods.ts'
 import type { LiveSettings } from './live-settings.ts'
 import { LocalShares, type Posting, type TakeBack } from './local-shares.ts'
 import type { FailurePolicy } from './options.ts'
@@ -25,6 +26,7 @@ export interface FallbackParts {
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   readonly clock: Clock
   readonly live: LiveSettings
+  readonly periods: LivePeriods
   readonly telling: Telling
 }
 
@@ -54,14 +56,14 @@ export class Fallback {
 
   /** @throws {QuotaError} `quota_unavailable` where the policy admits nothing */
   admit(asked: Asked, startedAtMs: number | undefined, { error, quotas, ofSettings }: NoAnswer): FallbackAdmission {
-    const { policy, frames, failurePolicy, clock, live, telling } = this.#parts
+    const { policy, frames, failurePolicy, clock, live, periods, telling } = this.#parts
     const what = failurePolicy[policy.categories[asked.category]!] ?? 'closed'
     const takeBack = typeof what === 'object' ? this.#spend(asked, quotas.layers, what.local) : undefined
     const allowed = what === 'open' || takeBack !== undefined
     telling.degraded(asked, startedAtMs, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
     const settingsVersion = live.compiled.settings.version
-    const counted = { now: clock.now(), states: [], quotas, settingsVersion }
+    const counted = { now: clock.now(), states: [], quotas, periods: periods.of(quotas), settingsVersion }
     const decision = admitted(asked, counted, frames[asked.category]!, 'fallback')
     return { decision, giveBack: (tokens) => takeBack?.(tokens) }
   }
@@ -71,6 +73,8 @@ export class Fallback {
     layers: readonly number[],
     { expectedProcesses }: { readonly expectedProcesses: number },
   ): TakeBack | undefined {
+    // Nobody knows how much work is under way.
+    if (asked.slot) return undefined
     return this.#shares?.spend(asked, layers, expectedProcesses)
   }
 }

@@ -2,13 +2,17 @@ import { type Fault, QuotaError } from '../errors/quota-error.ts'
 import { fitSettings } from '../policy/fit.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
-import { initialSettings, type SubjectSettings, type VersionedSettings } from '../policy/settings.ts'
+import { initialSettings, type VersionedSettings } from '../policy/settings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { Subject } from '../store/schema.ts'
 import type { SettingsChange, SettingsStore, StoredDocument } from '../store/settings-store.ts'
-import { CompiledSettings } from './compiled-settings.ts'
+import type { Clock } from '../time/clock.ts'
+import { CompiledSettings, type SettingsByLayer } from './compiled-settings.ts'
 import { LiveFactor } from './live-factor.ts'
 import { LiveSubjects } from './live-subjects.ts'
+import { type UnknownPlan, UnknownPlans } from './unknown-plans.ts'
+
+const NO_SETTINGS: SettingsByLayer = Object.freeze({})
 
 /** What a {@link LiveSettings} tells. */
 export interface SettingsListener {
@@ -16,6 +20,8 @@ export interface SettingsListener {
   changed(settings: VersionedSettings): void
   /** A stored document has members that the policy cannot take. */
   faulty(faults: readonly Fault[], of: 'settings' | { readonly layer: string; readonly key: string }): void
+  /** A request, or a subject's settings, name a plan that there is not. */
+  unknownPlan(unknown: UnknownPlan): void
 }
 
 /**
@@ -31,6 +37,8 @@ export class LiveSettings {
   readonly #subjects: LiveSubjects
   readonly #factor: LiveFactor | undefined
   readonly #hasFactor: boolean
+  readonly #clock: Clock
+  readonly #unknownPlans: UnknownPlans
   #factorHundredths = 100
   #compiled: CompiledSettings
   #faults: readonly Fault[] = []
@@ -40,10 +48,18 @@ export class LiveSettings {
   /** The look after that, for those who know of something that it may have missed. */
   #nextLook: Promise<void> | undefined
 
-  constructor(policy: Policy, store: SettingsStore, listener: SettingsListener, factorStore?: FactorStore) {
+  constructor(
+    policy: Policy,
+    store: SettingsStore,
+    listener: SettingsListener,
+    clock: Clock,
+    factorStore?: FactorStore,
+  ) {
     this.#policy = policy
     this.#store = store
     this.#listener = listener
+    this.#clock = clock
+    this.#unknownPlans = new UnknownPlans((unknown) => listener.unknownPlan(unknown))
     this.#hasFactor = factorStore !== undefined
     this.#subjects = new LiveSubjects(policy, store, (faults, subject) => listener.faulty(faults, subject))
     this.#compiled = new CompiledSettings(policy, initialSettings(policy))
@@ -131,21 +147,38 @@ export class LiveSettings {
     this.#subjects.forget(layer, key)
   }
 
-  /** The quotas of a subject by category, where they are known without waiting. */
-  known(subject: Subject): readonly Quotas[] | undefined {
+  /**
+   * The quotas of a subject by category, where they are known without waiting.
+   *
+   * @param plan that the request names
+   */
+  known(subject: Subject, plan?: string): readonly Quotas[] | undefined {
     const settings = this.#subjects.known(subject)
     if (settings === undefined) return undefined
-    return settings === null ? this.#compiled.defaults : this.#compiled.quotasOf(settings)
+    if (settings === null && plan === undefined) return this.#compiled.defaults
+    return this.quotasOf(settings ?? NO_SETTINGS, plan, subject)
   }
 
   /** A subject's settings by layer, asked of the store. Asks `ready()` to have been awaited. */
-  async fetch(subject: Subject): Promise<Readonly<Record<string, SubjectSettings>>> {
+  async fetch(subject: Subject): Promise<SettingsByLayer> {
     return await this.#subjects.fetch(subject)
   }
 
-  /** Quotas by category under the settings in force, whose {@link revision} goes with them until anything is awaited. */
-  quotasOf(subject: Readonly<Record<string, SubjectSettings>>): readonly Quotas[] {
-    return this.#compiled.quotasOf(subject)
+  /**
+   * Quotas by category under the settings in force, whose {@link revision} goes with them until anything is awaited.
+   *
+   * @param settings of the subject, as {@link fetch} gives them
+   * @param plan that the request names
+   * @param subject whose they are
+   */
+  quotasOf(settings: SettingsByLayer, plan?: string, subject: Subject = ''): readonly Quotas[] {
+    const lasting = this.#compiled.lastingOf(settings, plan)
+    if (lasting !== undefined) return lasting
+    const met = (name: string, of: UnknownPlan['of']): void => {
+      // Settings that were not read yet may have it.
+      if (this.#loaded) this.#unknownPlans.met({ plan: name, subject, of })
+    }
+    return this.#compiled.quotasOf(settings, plan, this.#clock, met)
   }
 
   close(): void {
@@ -182,6 +215,7 @@ export class LiveSettings {
     const { settings, faults } = this.#fit(stored)
     this.#compiled = new CompiledSettings(this.#policy, settings, this.#factorHundredths)
     this.#faults = faults
+    this.#unknownPlans.forget()
     if (faults.length > 0) this.#listener.faulty(faults, 'settings')
     this.#listener.changed(settings)
   }

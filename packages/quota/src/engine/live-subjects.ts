@@ -1,5 +1,5 @@
 import type { Fault } from '../errors/quota-error.ts'
-import { fitSubjectSettings } from '../policy/fit.ts'
+import { fitSubjectSettings } from '../policy/fit-subject.ts'
 import type { LayerDefinition, Policy } from '../policy/policy.ts'
 import type { SubjectSettings } from '../policy/settings.ts'
 import { layerKey, type Subject } from '../store/schema.ts'
@@ -101,7 +101,7 @@ export class LiveSubjects {
   #fit(stored: StoredDocument, layer: string, key: string): SubjectSettings {
     const known = this.#fitted.get(stored)
     if (known !== undefined) return known
-    const { settings, faults } = fitSubjectSettings(this.#policy, stored.document)
+    const { settings, faults } = fitSubjectSettings(this.#policy, layer, stored.document)
     this.#fitted.set(stored, settings)
     if (faults.length > 0) this.#faulty(faults, { layer, key })
     return settings

@@ -2,7 +2,7 @@ import type { Asked, Counted } from '../decision/outcome.ts'
 import type { SettleRequest } from '../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
 import type { Clock } from '../time/clock.ts'
-import { Layout } from '../windows/layout.ts'
+import { Layout, PERIOD_NUMBERS, periodAt } from '../windows/layout.ts'
 import { NOT_OPEN } from '../windows/window.ts'
 
 /** Most rows whose last state is remembered; the least recently seen are forgotten and have no share. */
@@ -20,6 +20,8 @@ interface Share {
   readonly states: readonly number[]
   /** Effective limit of each window in tokens. */
   readonly limits: readonly number[]
+  /** When each window ends by the store's clock; `NOT_OPEN` where it is not open. */
+  readonly ends: readonly number[]
 }
 
 /** What was spent of a window while the store did not answer: one share a window, however many outages. */
@@ -52,14 +54,14 @@ export class LocalShares {
   /** By the windows they go to. */
   #postings = new Map<string, Posting>()
 
-  constructor({ windows, layers }: StoreSchema, clock: Clock) {
-    this.#layout = new Layout(windows)
+  constructor({ cells, layers }: StoreSchema, clock: Clock) {
+    this.#layout = new Layout(cells)
     this.#layers = layers
     this.#clock = clock
   }
 
   /** Remembers what the store said. */
-  see({ subject, category }: Asked, { now, states, quotas }: Counted): void {
+  see({ subject, category }: Asked, { now, states, quotas, periods }: Counted): void {
     const seenAt = this.#clock.now()
     for (const [l, layer] of quotas.layers.entries()) {
       const key = this.#rowKey(layer, category, subject)
@@ -69,6 +71,7 @@ export class LocalShares {
         storeNow: now,
         states: this.#layout.rowOf(states, l),
         limits: this.#layout.limitsOf(quotas.limits, l),
+        ends: this.#layout.lengthsMs.map((_, w) => this.#endOf(l, w, states, periods)),
       })
     }
     while (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.keys().next().value!)
@@ -126,15 +129,24 @@ export class LocalShares {
     const share = this.#seen.get(key)
     if (share === undefined) return undefined
     const spents: Spent[] = []
-    for (const [w, { lengthMs }] of this.#layout.windows.entries()) {
+    for (let w = 0; w < this.#layout.width; w++) {
       const cell = this.#layout.cellAt(0, w)
       const startedAt = share.states[cell]!
-      const endsAt = share.seenAt + (startedAt + lengthMs - share.storeNow)
+      const endsAt = share.seenAt + (share.ends[w]! - share.storeNow)
       if (startedAt === NOT_OPEN || this.#clock.now() >= endsAt) return undefined
       const remainder = Math.max(0, share.limits[w]! - share.states[cell + 1]!)
       spents.push(this.#spentOf(`${key} ${w} ${startedAt}`, Math.floor(remainder / expectedProcesses), endsAt))
     }
     return { states: share.states, spents }
+  }
+
+  /** When a window of a state ends by the store's clock. */
+  #endOf(slot: number, window: number, states: readonly number[], periods: readonly number[] | undefined): number {
+    const startedAt = states[this.#layout.cellAt(slot, window)]!
+    if (startedAt === NOT_OPEN) return NOT_OPEN
+    const index = this.#layout.calendars.indexOf(window)
+    if (index === -1) return startedAt + this.#layout.lengthsMs[window]!
+    return periodAt(startedAt, periods, this.#layout.periodsAt(slot) + PERIOD_NUMBERS * index)?.end ?? startedAt
   }
 
   /** The share of a window is fixed when it is first asked for, and a later outage does not renew it. */

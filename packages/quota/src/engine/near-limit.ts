@@ -1,40 +1,36 @@
-import type { AdmittedDecision, WindowStatus } from '../decision/decision.ts'
-import type { LayerDefinition } from '../policy/policy.ts'
-import { layerKey } from '../store/schema.ts'
+import type { AdmittedDecision, UncountedWindow, WindowStatus } from '../decision/decision.ts'
+import type { Asked } from '../decision/outcome.ts'
+import type { Threshold } from '../policy/settings.ts'
+import { hundredths } from '../policy/values.ts'
 import type { NearLimit } from './requests.ts'
 
-/** Share of a limit from which it is near. */
-const NEAR = 0.8
-/** Window openings remembered as told. Beyond it the oldest are forgotten: told twice, at worst, after a refund. */
-const MAX_TOLD = 10_000
-
-/** Finds the windows that a charge took across 80 %, each opening of a window once. */
-export class NearLimitWatch {
-  readonly #layers: readonly LayerDefinition[]
-  readonly #told = new Set<string>()
-
-  constructor(layers: readonly LayerDefinition[]) {
-    this.#layers = layers
-  }
-
-  crossings(decision: AdmittedDecision): NearLimit[] {
-    const { subject, cost } = decision
-    return decision.windows
-      .filter((window): window is WindowStatus => window.used !== null)
-      .filter((window) => crosses(window, cost) && this.#isNew(decision, window))
-      .map((window) => ({ subject, decision, window }))
-  }
-
-  #isNew({ subject }: AdmittedDecision, { layer, category, window, startedAt }: WindowStatus): boolean {
-    const definition = this.#layers.find(({ name }) => name === layer)!
-    const key = JSON.stringify([layer, category, window, startedAt, layerKey(definition, subject)])
-    if (this.#told.has(key)) return false
-    this.#told.add(key)
-    if (this.#told.size > MAX_TOLD) this.#told.delete(this.#told.values().next().value!)
-    return true
-  }
+/**
+ * The limits that a charge took across thresholds. Each charge is counted once and in one order by the store, so exactly
+ * one makes each crossing, whichever process asked for it: nobody needs to remember what was told.
+ *
+ * @param asked what was charged
+ */
+export function crossings(
+  decision: AdmittedDecision,
+  { cost, slot }: Pick<Asked, 'cost' | 'slot'>,
+  thresholds: readonly Threshold[],
+): NearLimit[] {
+  const { subject, windows } = decision
+  return windows.filter(isCounted).flatMap((window) => {
+    const charged = window.kind === 'concurrency' ? Number(slot) : cost
+    return thresholds
+      .filter((threshold) => crosses(window, charged, threshold))
+      .map((threshold) => ({ subject, decision, window, threshold }))
+  })
 }
 
-function crosses({ limit, used }: WindowStatus, cost: number): boolean {
-  return limit !== 'unlimited' && used >= limit * NEAR && used - cost < limit * NEAR
+function isCounted(window: WindowStatus | UncountedWindow): window is WindowStatus {
+  return window.used !== null
+}
+
+function crosses({ limit, used }: WindowStatus, charged: number, threshold: Threshold): boolean {
+  if (limit === 'unlimited' || charged === 0) return false
+  const isNear = (tokens: number): boolean =>
+    'left' in threshold ? limit - tokens <= threshold.left : tokens * 100 >= limit * hundredths(threshold.share)!
+  return isNear(used) && !isNear(used - charged)
 }

@@ -15,10 +15,13 @@ import { noSuchName } from '../options/names.ts'
 import { optionsParser, refusedOptions } from '../options/options-parser.ts'
 import type { Policy } from '../policy/policy.ts'
 import { policyFaults } from '../policy/schema.ts'
+import type { Threshold } from '../policy/settings.ts'
+import { DEFAULT_THRESHOLDS, thresholdsCheck } from '../policy/threshold-rules.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import { type Clock, type Stopwatch, systemStopwatch } from '../time/clock.ts'
+import type { Calendar } from '../windows/calendar.ts'
 
 /**
  * What happens to requests of a category when the store does not answer.
@@ -70,6 +73,32 @@ export interface QuotaOptions<Operation extends string = string> {
    */
   readonly idTtlMs?: number | undefined
   /**
+   * How long a hold lasts that says nothing else, in milliseconds: of operations that need a slot.
+   * @default 60_000
+   */
+  readonly holdTtlMs?: number | undefined
+  /**
+   * The longest that a hold may ask for, in milliseconds.
+   * @default 86_400_000 (24 hours)
+   */
+  readonly maxTtlMs?: number | undefined
+  /**
+   * Most open holds of a subject.
+   * @default 1_000
+   */
+  readonly maxHolds?: number | undefined
+  /**
+   * Computes the periods of calendar windows: `luxonCalendar()` of `@scoregw/quota/calendar`.
+   * @default none: a policy with such windows is `calendar_missing`
+   */
+  readonly calendar?: Calendar | undefined
+  /**
+   * When limits are near, told by the event `nearLimit`: from a share of the limit on, above 0 to 1, or as soon as no more
+   * than some tokens are left. At most 8; the settings can have others.
+   * @default [{ share: 0.8 }]
+   */
+  readonly thresholds?: readonly Threshold[] | undefined
+  /**
    * Where the time comes from for what no store is asked; counters go by their store's clock.
    * @default the machine's clock
    */
@@ -87,12 +116,22 @@ export interface QuotaOptions<Operation extends string = string> {
 }
 
 /** Options after their check, defaults filled in. */
-export type ParsedOptions = Omit<QuotaOptions, 'failurePolicy' | 'idTtlMs' | 'createNonce' | 'stopwatch'> & {
+export type ParsedOptions = Omit<
+  QuotaOptions,
+  'failurePolicy' | 'idTtlMs' | 'createNonce' | 'stopwatch' | 'holdTtlMs' | 'maxTtlMs' | 'maxHolds' | 'thresholds'
+> & {
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   readonly idTtlMs: number
+  readonly holdTtlMs: number
+  readonly maxTtlMs: number
+  readonly maxHolds: number
+  readonly thresholds: readonly Threshold[]
   readonly createNonce: () => string
   readonly stopwatch: Stopwatch
 }
+
+/** The longest that `maxTtlMs` can allow, in milliseconds: 31 days. */
+const MAX_TTL_MS = 31 * 86_400_000
 
 const parse = /* @__PURE__ */ optionsParser<ParsedOptions>('createQuota()', () => ({
   policy: objectWhere<Policy>(
@@ -115,6 +154,11 @@ const parse = /* @__PURE__ */ optionsParser<ParsedOptions>('createQuota()', () =
   ),
   deadlineMs: optional(wholeNumber(10, 60_000, 'milliseconds')),
   idTtlMs: withDefault(wholeNumber(1_000, 86_400_000, 'milliseconds'), 600_000),
+  holdTtlMs: withDefault(wholeNumber(1, MAX_TTL_MS, 'milliseconds'), 60_000),
+  maxTtlMs: withDefault(wholeNumber(1_000, MAX_TTL_MS, 'milliseconds'), 86_400_000),
+  maxHolds: withDefault(wholeNumber(1, 100_000), 1_000),
+  thresholds: withDefault(thresholdsCheck(), DEFAULT_THRESHOLDS),
+  calendar: optional(having<Calendar>(['periods', 'isTimeZone'], 'a calendar, as luxonCalendar() makes it')),
   clock: optional(aClock()),
   createNonce: withDefault(aFunction<() => string>(), () => crypto.randomUUID()),
   stopwatch: withDefault(aFunction<Stopwatch>(), systemStopwatch),

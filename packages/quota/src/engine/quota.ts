@@ -2,6 +2,7 @@ import type { Decision } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Subject } from '../store/schema.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
+import type { QuotaHolds } from './holds-admin.ts'
 import type {
   HeldReservation,
   QuotaRequest,
@@ -9,10 +10,13 @@ import type {
   Reservation,
   ReserveRequest,
   ResetOptions,
+  ResumedReservation,
   RunResult,
+  StatusOptions,
   SyncReservation,
 } from './requests.ts'
-import type { QuotaSettings, QuotaSubjects, SettingsInForce } from './settings-admin.ts'
+import type { QuotaSettings, SettingsInForce } from './settings-admin.ts'
+import type { QuotaSubjects } from './subject-admin.ts'
 
 /**
  * A quota engine: decides requests against every window of every layer at once.
@@ -24,18 +28,37 @@ export interface Quota<Operation extends string = string> {
   readonly policy: Policy<Operation>
   /** Whether it is a {@link SyncQuota}: both stores answer at once. */
   readonly sync: boolean
+  /** How long holds last that say nothing else, in milliseconds; `undefined`: the store has none. */
+  readonly holdTtlMs: number | undefined
 
-  /** Decides a request and, if it is admitted, charges it in every window. */
+  /**
+   * Decides a request and, if it is admitted, charges it in every window.
+   * @throws {QuotaError} `reservation_required` for operations that need a slot
+   */
   consume(request: QuotaRequest<Operation>): Promise<Decision>
 
   /** What {@link consume} would answer now; changes nothing. */
   peek(request: QuotaRequest<Operation>): Promise<Decision>
 
-  /** Charges a request before its work, to be settled by its outcome. */
+  /**
+   * Charges a request before its work, to be settled by its outcome. With `ttlMs`, and for operations that need a slot, it is
+   * a hold: what nobody settles goes back when it ends.
+   * @throws {QuotaError} `invalid_id`, `id_conflict`, `invalid_ttl`, `too_many_holds`, `holds_unsupported`
+   */
   reserve(request: ReserveRequest<Operation>): Promise<Reservation>
 
   /**
-   * Reserves, works, and settles by the outcome: commits when the work returns, cancels when it throws.
+   * Takes up a hold that another process, or this one earlier, reserved. A hold that has ended can be resumed as long as
+   * something is known of it: a late commit is charged where the operation's `overrun` is `charge`.
+   *
+   * @param token as `reservation.token` gives it
+   * @throws {QuotaError} `invalid_token`; `reservation_expired` where nothing is known of it any more
+   */
+  resume(token: string): Promise<ResumedReservation>
+
+  /**
+   * Reserves, works, and settles by the outcome: commits when the work returns, cancels when it throws. A hold is kept alive
+   * while the work lasts.
    * The work may settle by itself; what it throws is thrown on.
    */
   run<T>(
@@ -43,11 +66,11 @@ export interface Quota<Operation extends string = string> {
     work: (reservation: HeldReservation) => T | PromiseLike<T>,
   ): Promise<RunResult<T>>
 
-  /** The windows that apply to a subject; changes nothing. */
-  status(subject: Subject): Promise<QuotaStatus>
+  /** The limits that apply to a subject; changes nothing. */
+  status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus>
 
   /**
-   * Closes the windows of a subject, so that nothing is used in them.
+   * Closes the windows of a subject, so that nothing is used in them. Slots stay taken.
    * @throws {QuotaError} `invalid_reset` for a layer or category that the policy does not have
    */
   reset(subject: Subject, options?: ResetOptions): Promise<void>
@@ -57,6 +80,7 @@ export interface Quota<Operation extends string = string> {
 
   readonly settings: QuotaSettings
   readonly subjects: QuotaSubjects
+  readonly holds: QuotaHolds
 
   /** Calls `listener` on an event until the returned function is called. */
   on<E extends QuotaEvent>(event: E, listener: QuotaListener<E>): () => void
@@ -74,5 +98,5 @@ export interface SyncQuota<Operation extends string = string> extends Quota<Oper
   consumeSync(request: QuotaRequest<Operation>): Decision
   peekSync(request: QuotaRequest<Operation>): Decision
   reserveSync(request: ReserveRequest<Operation>): SyncReservation
-  statusSync(subject: Subject): QuotaStatus
+  statusSync(subject: Subject, options?: StatusOptions): QuotaStatus
 }

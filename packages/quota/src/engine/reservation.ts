@@ -1,112 +1,183 @@
-import type { AdmittedDecision, RefusedDecision } from '../decision/decision.ts'
+import type { AdmittedDecision, Decision, RefusedDecision } from '../decision/decision.ts'
+import type { Asked } from '../decision/outcome.ts'
 import { QuotaError } from '../errors/quota-error.ts'
-import { shown } from '../errors/shown.ts'
+import type { Answer } from '../store/answer.ts'
 import { isNotDone } from '../store/not-done.ts'
-import type { SettleRequest } from '../store/quota-store.ts'
+import { checkTokens } from './check.ts'
+import { commitAbove } from './held-tokens.ts'
+import { keepAlive } from './keep-alive.ts'
+import type {
+  CommitResult,
+  EmptyReservation,
+  HeldReservation,
+  RefusedReservation,
+  RepeatedReservation,
+  ReservationCalls,
+  Synchronous,
+} from './requests.ts'
 
-/** How a reservation ends: tokens to give back, and under which name. */
-type SettleCall<R> = (giveBack: number, as: SettleRequest['as']) => R
+/** How a reservation ends. */
+export type SettleAs = 'committed' | 'cancelled'
 
-/** The calls of a handle, whichever way its store answers. */
-interface HandleCalls<R> {
-  commit(actual?: number): R
-  cancel(): R
+/** What a handle does, whichever way its store answers. */
+export interface HandleWork<R, N, D> {
+  /** What is wrong with a settle can be told before anything is asked. @throws {QuotaError} */
+  readonly check: (as: SettleAs, actual: number | undefined) => void
+  /** @param actual tokens that the work cost; default: all of them */
+  readonly settle: (as: SettleAs, actual: number | undefined) => R
+  readonly extend: (ttlMs: number | undefined) => N
+  readonly add: (tokens: number) => D
+  /** Whether a settle that failed may be made again. */
+  readonly mayRepeat: (error: unknown) => boolean
+  /** The hold, if it is one. */
+  readonly hold: HoldSeen | undefined
 }
 
-export type PendingReservation = HandleCalls<void | Promise<void>>
-
-interface HeldFacts {
-  readonly status: 'reserved'
-  readonly allowed: true
-  readonly decision: AdmittedDecision
+/** What can be seen of a hold. */
+export interface HoldSeen {
+  readonly token: string
+  readonly endsAt: number
+  readonly ttlMs: number
 }
 
-/** Whether a settle that failed may be made again. */
-export type MayRepeat = (error: unknown) => boolean
+/** The calls of a reservation whose store answers at once. */
+export type CallsNow = Synchronous<ReservationCalls>
 
-/** Under an id a repeat is harmless; without one it is only where nothing was done for certain. */
-export function mayRepeat(hasId: boolean): MayRepeat {
-  return (error) => hasId || isNotDone(error)
-}
+type WorkNow = HandleWork<CommitResult, number, Decision>
+type WorkLater = HandleWork<Promise<CommitResult>, Promise<number>, Promise<Decision>>
 
-/** Tokens held under a decision, of a store that answers at once; settled once. */
-export function heldNow(
-  decision: AdmittedDecision,
-  settle: SettleCall<void>,
-  canRepeat: MayRepeat,
-): HeldFacts & HandleCalls<void> {
-  let settled: { readonly error?: unknown } | undefined
+/** The calls of a handle that answers at once; settled once. */
+export function callsNow(work: WorkNow): CallsNow {
+  let settled: { readonly result: CommitResult } | { readonly error: unknown } | undefined
 
-  function once(giveBack: number, as: SettleRequest['as']): void {
-    if (settled !== undefined) {
-      // As a promise would: what nobody knows the outcome of does not turn into a success.
-      if ('error' in settled) throw settled.error
-      return
+  function settle(as: SettleAs, actual?: number): CommitResult {
+    work.check(as, actual)
+    if (settled === undefined) {
+      try {
+        settled = { result: work.settle(as, actual) }
+      } catch (error) {
+        if (!work.mayRepeat(error)) settled = { error }
+        throw error
+      }
     }
-    settled = {}
-    if (changesNothing(giveBack, as)) return
-    try {
-      settle(giveBack, as)
-    } catch (error) {
-      settled = canRepeat(error) ? undefined : { error }
-      throw error
-    }
+    // As a promise would: what nobody knows the outcome of does not turn into a success.
+    if ('error' in settled) throw settled.error
+    return settled.result
   }
 
-  return { ...factsOf(decision), ...callsOf(decision, once) }
+  const isSettled = (): boolean => settled !== undefined
+  return Object.assign(
+    seen(work, async (ttlMs) => work.extend(ttlMs), isSettled),
+    {
+      commit: (actual?: number): CommitResult => settle('committed', actual),
+      cancel: (): void => void settle('cancelled'),
+      extend: (ttlMs?: number): number => work.extend(ttlMs),
+      add: (tokens: number): Decision => work.add(tokens),
+    },
+  )
 }
 
 /** The same of a store that answers later; calls while a settle is under way share its promise. */
-export function heldLater(
-  decision: AdmittedDecision,
-  settle: SettleCall<Promise<void>>,
-  canRepeat: MayRepeat,
-): HeldFacts & HandleCalls<Promise<void>> {
-  let settling: Promise<void> | undefined
+export function callsLater(work: WorkLater): ReservationCalls {
+  let settling: Promise<CommitResult> | undefined
 
-  async function carryOut(giveBack: number, as: SettleRequest['as']): Promise<void> {
-    if (!changesNothing(giveBack, as)) await settle(giveBack, as)
-  }
-
-  function once(giveBack: number, as: SettleRequest['as']): Promise<void> {
+  function settle(as: SettleAs, actual?: number): Promise<CommitResult> {
+    work.check(as, actual)
     if (settling !== undefined) return settling
-    const mine = carryOut(giveBack, as)
+    const mine = work.settle(as, actual)
     settling = mine
     mine.catch((error: unknown) => {
-      if (canRepeat(error)) settling = undefined
+      if (work.mayRepeat(error)) settling = undefined
     })
     return mine
   }
 
-  const calls = callsOf(decision, once)
-  return { ...factsOf(decision), commit: async (actual) => calls.commit(actual), cancel: async () => calls.cancel() }
+  const isSettled = (): boolean => settling !== undefined
+  return Object.assign(seen(work, work.extend, isSettled), {
+    commit: async (actual?: number): Promise<CommitResult> => settle('committed', actual),
+    cancel: async (): Promise<void> => void (await settle('cancelled')),
+    extend: async (ttlMs?: number): Promise<number> => work.extend(ttlMs),
+    add: async (tokens: number): Promise<Decision> => work.add(tokens),
+  })
 }
 
-/** A full commit changes no counter, and only this handle could cancel: nothing to tell the store. */
-function changesNothing(giveBack: number, as: SettleRequest['as']): boolean {
-  return as === 'committed' && giveBack === 0
-}
-
-function factsOf(decision: AdmittedDecision): HeldFacts {
-  return { status: 'reserved', allowed: true, decision }
-}
-
-function callsOf<R>(decision: AdmittedDecision, once: SettleCall<R>): HandleCalls<R> {
+/** The same calls, answered by promises. */
+export function awaitedCalls(calls: CallsNow): ReservationCalls {
+  const { commit, cancel, extend, add } = calls
   return {
-    commit(actual = decision.cost) {
-      checkActual(actual, decision.cost)
-      return once(decision.cost - actual, 'committed')
+    ...calls,
+    // Spread, it would stay what it is now.
+    get endsAt() {
+      return calls.endsAt
     },
-    cancel: () => once(decision.cost, 'cancelled'),
+    commit: async (actual) => commit(actual),
+    cancel: async () => cancel(),
+    extend: async (ttlMs) => extend(ttlMs),
+    add: async (tokens) => add(tokens),
   }
 }
 
+/** What can be seen of a reservation, and the one call that answers at once either way. */
+function seen(
+  { hold }: Pick<WorkNow, 'hold'>,
+  extend: (ttlMs: number | undefined) => Promise<number>,
+  isSettled: () => boolean,
+): Pick<ReservationCalls, 'token' | 'endsAt' | 'keepAlive'> {
+  return {
+    token: hold?.token,
+    get endsAt(): number | undefined {
+      return hold?.endsAt
+    },
+    keepAlive: (): (() => void) =>
+      hold === undefined ? () => undefined : keepAlive(() => extend(undefined), hold.ttlMs, isSettled),
+  }
+}
+
+/** What the end of a reservation comes to, in tokens. */
+interface Ending {
+  readonly giveBack: number
+  readonly uncharged: number
+}
+
+/** Of what is no hold. @throws {QuotaError} `invalid_cost`, `commit_above_reservation` */
+export function giveBackOfPlain(as: SettleAs, cost: number, actual: number = cost): Ending {
+  if (as === 'cancelled') return { giveBack: cost, uncharged: 0 }
+  checkTokens(actual, 'commit', 0)
+  if (actual > cost) throw commitAbove(actual, cost, 'it is no hold (`ttlMs`)')
+  return { giveBack: cost - actual, uncharged: 0 }
+}
+
+/** Of what was to be a hold, and was admitted without the store. @throws {QuotaError} `invalid_cost` */
+export function giveBackOfUnrecorded(as: SettleAs, cost: number, actual: number = cost): Ending {
+  if (as === 'cancelled') return { giveBack: cost, uncharged: 0 }
+  checkTokens(actual, 'commit', 0)
+  return { giveBack: Math.max(0, cost - actual), uncharged: Math.max(0, actual - cost) }
+}
+
+/** What is asked to grow a reservation that the store has no hold of. @throws {QuotaError} `hold_required`, `invalid_cost` */
+export function moreOf(asked: Asked, tokens: number, isUnrecorded: boolean): Asked {
+  if (!isUnrecorded) throw holdRequired('add')
+  checkTokens(tokens, 'add', 1)
+  return { ...asked, cost: tokens, slot: false }
+}
+
+/** Under an id a repeat is harmless; without one it is only where nothing was done for certain. */
+export function mayRepeat(hasId: boolean): (error: unknown) => boolean {
+  return (error) => hasId || isNotDone(error)
+}
+
+/** The error of what only a hold can. */
+export function holdRequired(call: 'extend' | 'add'): QuotaError {
+  return new QuotaError('hold_required', `${call}: only a hold can; reserve with \`ttlMs\``)
+}
+
+/** What a held reservation says of itself. */
+export function heldFacts(decision: AdmittedDecision): Pick<HeldReservation, 'status' | 'allowed' | 'decision'> {
+  return { status: 'reserved', allowed: true, decision }
+}
+
 /** The handle of a refused request. */
-export function refusedReservation(decision: RefusedDecision): HandleCalls<void> & {
-  readonly status: 'refused'
-  readonly allowed: false
-  readonly decision: RefusedDecision
-} {
+export function refusedReservation(decision: RefusedDecision): Synchronous<RefusedReservation> {
   return {
     status: 'refused',
     allowed: false,
@@ -118,30 +189,29 @@ export function refusedReservation(decision: RefusedDecision): HandleCalls<void>
   }
 }
 
-/** The handle of a request whose id somebody else holds, or that was cancelled; it settles nothing. */
-export function repeatedReservation(status: 'duplicate' | 'cancelled'): HandleCalls<void> & {
-  readonly status: 'duplicate' | 'cancelled'
-  readonly allowed: false
-} {
-  return { status, allowed: false, commit: () => undefined, cancel: () => undefined }
+/** The handle of a request whose id somebody else holds, or that is over; it settles nothing. */
+export function repeatedReservation(status: RepeatedReservation['status']): Synchronous<RepeatedReservation> {
+  const nothing: CommitResult = { charged: 0, uncharged: 0 }
+  return {
+    status,
+    allowed: false,
+    commit: () => nothing,
+    cancel: () => undefined,
+  }
 }
 
-/** The same handle with calls that always answer by a promise. */
-export function awaited<T extends PendingReservation>(
+/** A handle that holds nothing, with calls that always answer by a promise. */
+export function awaited<T extends Synchronous<EmptyReservation>>(
   reservation: T,
-): Omit<T, 'commit' | 'cancel'> & HandleCalls<Promise<void>> {
+): Omit<T, 'commit' | 'cancel'> & Pick<EmptyReservation, 'commit' | 'cancel'> {
   return {
     ...reservation,
-    commit: async (actual) => reservation.commit(actual),
+    commit: async () => reservation.commit(),
     cancel: async () => reservation.cancel(),
   }
 }
 
-function checkActual(actual: number, reserved: number): void {
-  if (!Number.isSafeInteger(actual) || actual < 0) {
-    throw new QuotaError('invalid_cost', `commit: expected a whole number of tokens, 0 or more, got ${shown(actual)}`)
-  }
-  if (actual <= reserved) return
-  const message = `commit: ${actual} tokens are more than the ${reserved} reserved; reserve the most the work may cost`
-  throw new QuotaError('commit_above_reservation', message)
+/** What can be settled, as those see it who only wait for it. */
+export interface PendingReservation {
+  cancel(): Answer<void>
 }

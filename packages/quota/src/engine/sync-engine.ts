@@ -1,5 +1,8 @@
 import type { Decision } from '../decision/decision.ts'
+import type { Asked } from '../decision/outcome.ts'
 import type { Quotas } from '../policy/limits.ts'
+import type { Answer } from '../store/answer.ts'
+import type { HoldRecord, SyncHolds } from '../store/hold-port.ts'
 import type { ReadReply, ReadRequest, ResetRequest, SyncCounters, SyncStore } from '../store/quota-store.ts'
 import { type Subject, storeSchema } from '../store/schema.ts'
 import { orAborted } from './abort.ts'
@@ -7,10 +10,36 @@ import { SyncCounting } from './counting.ts'
 import type { Decider, Reserved } from './decider.ts'
 import { Engine } from './engine.ts'
 import type { EngineParts } from './engine-parts.ts'
+import type { HeldTokens } from './held-tokens.ts'
 import type { SyncQuota } from './quota.ts'
-import type { QuotaRequest, QuotaStatus, Reservation, ReserveRequest, SyncReservation } from './requests.ts'
-import { awaited, heldNow, mayRepeat, refusedReservation, repeatedReservation } from './reservation.ts'
+import type {
+  HeldReservation,
+  QuotaRequest,
+  QuotaStatus,
+  RepeatedReservation,
+  Reservation,
+  ReservationCalls,
+  ReserveRequest,
+  StatusOptions,
+  SyncReservation,
+} from './requests.ts'
+import {
+  awaited,
+  awaitedCalls,
+  type CallsNow,
+  callsNow,
+  giveBackOfPlain,
+  giveBackOfUnrecorded,
+  heldFacts,
+  mayRepeat,
+  moreOf,
+  refusedReservation,
+  repeatedReservation,
+} from './reservation.ts'
 import { askNow } from './unavailable.ts'
+
+/** How often something is asked again since the store's clock was not where it was when it was last heard. */
+const MAX_TURNS = 3
 
 /** An engine whose stores answer at once. */
 export class SyncEngine extends Engine implements SyncQuota {
@@ -22,7 +51,7 @@ export class SyncEngine extends Engine implements SyncQuota {
   constructor(parts: EngineParts, store: SyncStore) {
     super(parts)
     this.#counters = store.open(storeSchema(parts.policy))
-    this.#counting = new SyncCounting(parts.live, this.#counters)
+    this.#counting = new SyncCounting(parts.live, parts.periods, this.#counters)
     this.#decider = parts.decider((posting) => {
       try {
         this.#counters.settle(posting)
@@ -35,35 +64,36 @@ export class SyncEngine extends Engine implements SyncQuota {
   consumeSync(request: QuotaRequest): Decision {
     this.requireOpen()
     const asked = this.#decider.asked(request)
+    if (asked.slot) this.parts.check.consumable(asked)
     if (asked.cost === 0) return this.#decider.free(asked)
     const startedAtMs = this.parts.telling.start()
-    return this.#decider.decision(asked, startedAtMs, this.#counting.take(asked, undefined))
+    return this.#decider.decision(asked, startedAtMs, this.#counting.take(asked, NO_TERMS))
   }
 
   peekSync(request: QuotaRequest): Decision {
     this.requireOpen()
     const asked = this.#decider.asked(request)
-    if (asked.cost === 0) return this.#decider.free(asked)
-    const quotas = this.#quotasOf(asked.subject)[asked.category]!
-    return this.#decider.foreseen(asked, quotas, this.#look(this.#decider.lookFor(asked, quotas)))
+    if (asked.cost === 0 && !asked.slot) return this.#decider.free(asked)
+    const quotas = this.#quotasOf(asked.subject, asked.plan)[asked.category]!
+    const { look, reply } = this.#look(() => this.#decider.lookFor(asked, quotas))
+    return this.#decider.foreseen(asked, quotas, look, reply)
   }
 
   reserveSync(request: ReserveRequest): SyncReservation {
-    this.requireOpen()
-    const asked = this.#decider.asked(request)
-    const id = this.parts.check.id(request, asked)
-    if (asked.cost === 0 && id === undefined) {
-      return heldNow(this.#decider.free(asked), () => undefined, mayRepeat(false))
-    }
-    const startedAtMs = this.parts.telling.start()
-    return this.#handle(this.#decider.reservation(asked, startedAtMs, this.#counting.take(asked, id), id))
+    const reserved = this.#reserve(request)
+    if (reserved.kind === 'refused') return refusedReservation(reserved.decision)
+    if (reserved.kind === 'repeated') return repeatedReservation(reserved.status) as SyncReservation
+    return Object.assign(this.#calls(reserved), heldFacts(reserved.decision))
   }
 
-  statusSync(subject: Subject): QuotaStatus {
+  statusSync(subject: Subject, { plan }: StatusOptions = {}): QuotaStatus {
     this.requireOpen()
-    this.parts.check.subject(subject)
-    const quotas = this.#quotasOf(subject)
-    return this.#decider.status(subject, quotas, this.#look(this.#decider.lookAt(subject, quotas)))
+    this.parts.check.subject(subject, plan)
+    const quotas = this.#quotasOf(subject, plan)
+    const { look, reply } = this.#look(() => this.#decider.lookAt(subject, quotas))
+    const { holds } = this.#counters
+    const held = holds === undefined ? NO_HOLDS : askNow(() => holds.list({ subject })).holds
+    return this.#decider.status(subject, quotas, look, reply, held)
   }
 
   async consume(request: QuotaRequest): Promise<Decision> {
@@ -78,34 +108,130 @@ export class SyncEngine extends Engine implements SyncQuota {
   async reserve(request: ReserveRequest): Promise<Reservation> {
     const { signal } = request
     signal?.throwIfAborted()
-    const reservation = awaited(this.reserveSync(request)) as Reservation
+    const reservation = this.#reserveLater(this.#reserve(request))
     return signal === undefined ? reservation : orAborted(Promise.resolve(reservation), signal)
   }
 
-  async status(subject: Subject): Promise<QuotaStatus> {
-    return this.statusSync(subject)
+  async status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus> {
+    return this.statusSync(subject, options)
   }
 
   protected async closeWindows(request: ResetRequest): Promise<void> {
     this.#counters.reset(request)
   }
 
-  #quotasOf(subject: Subject): readonly Quotas[] {
-    return askNow(() => this.parts.live.known(subject)!, 'the settings store')
+  protected holdCalls(hold: HeldTokens): ReservationCalls {
+    return awaitedCalls(this.#holdCalls(hold))
   }
 
-  #look(request: ReadRequest): ReadReply {
-    return askNow(() => this.#counters.read(request))
+  protected async askHolds<T>(ask: (holds: SyncHolds) => Answer<T>): Promise<T> {
+    const holds = this.#holds
+    // What holds that answer at once say is the answer.
+    return askNow(() => ask(holds) as T)
   }
 
-  #handle(reserved: Reserved): SyncReservation {
-    if (reserved.kind === 'refused') return refusedReservation(reserved.decision)
-    if (reserved.kind === 'repeated') return repeatedReservation(reserved.status) as SyncReservation
-    const { decision, settlement, hasId } = reserved
-    const settle = (giveBack: number, as: 'committed' | 'cancelled'): void => {
-      const request = settlement(giveBack, as)
-      if (request !== undefined) askNow(() => this.#counters.settle(request))
+  protected async quotasNow({ subject, plan, category }: Asked): Promise<Quotas> {
+    return this.#quotasOf(subject, plan)[category]!
+  }
+
+  #reserve(request: ReserveRequest): Reserved {
+    this.requireOpen()
+    const asked = this.#decider.asked(request)
+    const terms = this.parts.check.terms(request, asked)
+    if (asked.cost === 0 && terms.id === undefined) return this.#decider.freely(asked)
+    const startedAtMs = this.parts.telling.start()
+    return this.#decider.reservation(asked, startedAtMs, this.#counting.take(asked, terms), terms)
+  }
+
+  #reserveLater(reserved: Reserved): Reservation {
+    if (reserved.kind === 'refused') return awaited(refusedReservation(reserved.decision))
+    if (reserved.kind === 'repeated') return awaited(repeatedReservation(reserved.status)) as RepeatedReservation
+    const calls = awaitedCalls(this.#calls(reserved))
+    return Object.assign(calls, heldFacts(reserved.decision)) satisfies HeldReservation
+  }
+
+  #calls(reserved: Extract<Reserved, { kind: 'held' }>): CallsNow {
+    const { asked, decision, settlement, hasId, hold, isUnrecorded = false } = reserved
+    if (hold !== undefined) return this.#holdCalls(hold)
+    const giveBackOf = isUnrecorded ? giveBackOfUnrecorded : giveBackOfPlain
+    return callsNow({
+      hold: undefined,
+      mayRepeat: mayRepeat(hasId),
+      check: (as, actual) => void giveBackOf(as, decision.cost, actual),
+      settle: (as, actual) => {
+        const { giveBack, uncharged } = giveBackOf(as, decision.cost, actual)
+        // A full commit changes no counter, and only this handle could cancel: nothing to tell the store.
+        const request = as === 'committed' && giveBack === 0 ? undefined : settlement(giveBack, as)
+        if (request !== undefined) askNow(() => this.#counters.settle(request))
+        return { charged: decision.cost - giveBack, uncharged }
+      },
+      extend: (ttlMs) => this.parts.endWithoutStore(isUnrecorded, ttlMs),
+      add: (tokens) => {
+        const more = moreOf(asked, tokens, isUnrecorded)
+        return this.#decider.decision(more, undefined, this.#counting.take(more, NO_TERMS))
+      },
+    })
+  }
+
+  #holdCalls(hold: HeldTokens): CallsNow {
+    const holds = this.#holds
+    const { asked } = hold
+    const quotas = (): Quotas => this.#quotasOf(asked.subject, asked.plan)[asked.category]!
+    return callsNow({
+      hold,
+      mayRepeat: () => true,
+      check: (_as, actual) => hold.checkSettle(actual),
+      extend: (ttlMs) => {
+        const request = hold.extendRequest(ttlMs)
+        return hold.extended(askNow(() => holds.extend(request)))
+      },
+      add: (tokens) => {
+        const { request, reply } = this.#inPeriods(
+          () => hold.growRequest(tokens, quotas()),
+          (asking) => holds.grow(asking),
+        )
+        return hold.grown(request, reply)
+      },
+      settle: (as, actual) => {
+        const { request, reply } = this.#inPeriods(
+          () => hold.settleRequest(as, actual, quotas()),
+          (asking) => holds.settle(asking),
+        )
+        return hold.settled(request, reply)
+      },
+    })
+  }
+
+  get #holds(): SyncHolds {
+    return this.requireHolds(this.#counters.holds)
+  }
+
+  #quotasOf(subject: Subject, plan?: string): readonly Quotas[] {
+    return askNow(() => this.parts.live.known(subject, plan)!, 'the settings store')
+  }
+
+  /** Asks the store, again where its clock is outside of the periods that it was told. */
+  #inPeriods<Q, R extends { readonly outcome: string; readonly now: number }>(
+    requestNow: () => Q,
+    ask: (request: Q) => R,
+  ): { readonly request: Q; readonly reply: R } {
+    for (let turns = 1; ; turns++) {
+      const request = requestNow()
+      const reply = askNow(() => ask(request))
+      if (reply.outcome !== 'stale' || turns === MAX_TURNS) return { request, reply }
+      this.parts.periods.stale(reply.now)
     }
-    return heldNow(decision, settle, mayRepeat(hasId))
+  }
+
+  #look(lookNow: () => ReadRequest): { readonly look: ReadRequest; readonly reply: ReadReply } {
+    for (let turns = 1; ; turns++) {
+      const look = lookNow()
+      const reply = askNow(() => this.#counters.read(look))
+      if (reply.isStale !== true || turns === MAX_TURNS) return { look, reply }
+      this.parts.periods.stale(reply.now)
+    }
   }
 }
+
+const NO_TERMS = {}
+const NO_HOLDS: readonly HoldRecord[] = []

@@ -1,22 +1,37 @@
 import type { AdmittedDecision, Decision } from '../decision/decision.ts'
 import type { Asked } from '../decision/outcome.ts'
 import type { Policy } from '../policy/policy.ts'
+import type { Threshold } from '../policy/settings.ts'
 import type { Stopwatch } from '../time/clock.ts'
 import type { DecisionTime, Events } from './events.ts'
-import { NearLimitWatch } from './near-limit.ts'
+import type { LiveSettings } from './live-settings.ts'
+import { crossings } from './near-limit.ts'
+import type { QuotaOverrun } from './requests.ts'
+
+/** What is told, to whom, and by what. */
+export interface TellingParts {
+  readonly policy: Policy
+  readonly events: Events
+  readonly stopwatch: Stopwatch
+  readonly live: Pick<LiveSettings, 'compiled'>
+  /** When limits are near, where the settings do not say. */
+  readonly thresholds: readonly Threshold[]
+}
 
 /** Tells those who listen what came of a request. */
 export class Telling {
   readonly #policy: Policy
   readonly #events: Events
   readonly #stopwatch: Stopwatch
-  readonly #nearLimit: NearLimitWatch
+  readonly #live: Pick<LiveSettings, 'compiled'>
+  readonly #thresholds: readonly Threshold[]
 
-  constructor(policy: Policy, events: Events, stopwatch: Stopwatch) {
+  constructor({ policy, events, stopwatch, live, thresholds }: TellingParts) {
     this.#policy = policy
     this.#events = events
     this.#stopwatch = stopwatch
-    this.#nearLimit = new NearLimitWatch(policy.layers)
+    this.#live = live
+    this.#thresholds = thresholds
   }
 
   /** When a request began, by the stopwatch; `undefined` while nobody wants to know how long decisions take. */
@@ -24,15 +39,19 @@ export class Telling {
     return this.#events.hearsTimes ? this.#stopwatch() : undefined
   }
 
-  decided(decision: Decision, { category }: Asked, startedAtMs: number | undefined): void {
+  decided(decision: Decision, asked: Asked, startedAtMs: number | undefined): void {
     if (!this.#events.hearsDecisions) return
-    this.#time(category, startedAtMs, decision.allowed ? 'admitted' : 'refused')
-    if (!decision.allowed) {
-      this.#events.tell('refused', decision)
-      return
-    }
-    this.#events.tell('admitted', decision)
-    if (this.#events.hears('nearLimit')) this.#nearLimitOf(decision)
+    this.#time(asked.category, startedAtMs, decision.allowed ? 'admitted' : 'refused')
+    if (decision.allowed) this.#events.tell('admitted', decision)
+    else this.#events.tell('refused', decision)
+    if (this.#events.hears('shadowed') && decision.shadowed.length > 0) this.#events.tell('shadowed', decision)
+    if (decision.allowed) this.#nearLimit(decision, asked)
+  }
+
+  /** @param excess what was charged in addition, as a decision; `undefined`: nothing */
+  overrun(overrun: QuotaOverrun, excess: AdmittedDecision | undefined): void {
+    this.#events.tell('overrun', overrun)
+    if (excess !== undefined) this.#nearLimit(excess, { cost: excess.cost, slot: false })
   }
 
   degraded({ category }: Asked, startedAtMs: number | undefined, allowed: boolean, error: unknown): void {
@@ -40,8 +59,10 @@ export class Telling {
     this.#events.tell('degraded', { category: this.#policy.categories[category]!, allowed, error })
   }
 
-  #nearLimitOf(decision: AdmittedDecision): void {
-    for (const crossing of this.#nearLimit.crossings(decision)) this.#events.tell('nearLimit', crossing)
+  #nearLimit(decision: AdmittedDecision, asked: Pick<Asked, 'cost' | 'slot'>): void {
+    if (!this.#events.hears('nearLimit')) return
+    const thresholds = this.#live.compiled.settings.thresholds ?? this.#thresholds
+    for (const crossing of crossings(decision, asked, thresholds)) this.#events.tell('nearLimit', crossing)
   }
 
   #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome']): void {

@@ -44,6 +44,8 @@ export interface HttpRequest<Operation extends string = string> {
   readonly subject?: PlainSubject
   /** Tokens instead of the operation's price. */
   readonly cost?: number | undefined
+  /** The plan of who asks. */
+  readonly plan?: string | undefined
   /** The caller's network address. */
   readonly address?: string | undefined
   /** The field `Accept-Language`. */
@@ -67,4 +69,5 @@ export const PLAIN_OPTIONS = {
   subject: ({ subject }: HttpRequest): PlainSubject => subject,
   operation: ({ operation }: HttpRequest): string | undefined => operation,
   cost: ({ cost }: HttpRequest): number | undefined => cost,
+  plan: ({ plan }: HttpRequest): string | undefined => plan,
 } as const

@@ -1,4 +1,5 @@
-import type { RefusedDecision, WindowStatus } from '../decision/decision.ts'
+import type { RefusedDecision } from '../decision/decision.ts'
+import type { HeldWindowStatus } from '../engine/requests.ts'
 import type { Limit } from '../policy/policy.ts'
 import { BEIJING_TIME_ZONE, isoText } from '../time/beijing.ts'
 import { zonedText } from '../time/zoned.ts'
@@ -11,14 +12,14 @@ export interface QuotaExceededBody {
   readonly msg: string
   /** Whole seconds to wait, at least 1. */
   readonly retryAfterSeconds: number
-  /** The window that binds. */
+  /** The limit that binds. */
   readonly quota: {
     /** The layer, for example `Personal`. */
     readonly scope: string
     readonly category: string
-    /** Window label, for example `1h`. */
+    /** Label of the limit, for example `1h`. */
     readonly window: string
-    /** Limit, used and requested in tokens. */
+    /** Limit, used and requested in tokens; of concurrency in slots. */
     readonly limit: number
     readonly used: number
     readonly requested: number
@@ -71,21 +72,23 @@ export function quotaExceededBody(decision: RefusedDecision, options: QuotaExcee
   }
 }
 
-/** One window of a quota status on the wire. */
+/** One limit of a quota status on the wire. */
 export interface WindowStatusBody {
   readonly scope: string
   readonly window: string
   readonly limit: Limit
   readonly used: number
   readonly remaining: Limit
-  /** ISO 8601 UTC with milliseconds; `null` when the window is not open. */
+  /** How much of `used` open holds have, and may still give back; there where it is above 0. */
+  readonly held?: number
+  /** ISO 8601 UTC with milliseconds; `null` when the window is not open, and of concurrency. */
   readonly startedAt: string | null
   readonly resetAt: string | null
 }
 
 /** A quota status on the wire. */
 export interface QuotaStatusBody {
-  /** By category: the windows of each layer that applies to the caller, in the policy's order. */
+  /** By category: the limits of each layer that applies to the caller, in the policy's order; shadowed ones are left out. */
   readonly windows: Readonly<Record<string, readonly WindowStatusBody[]>>
   readonly timeZone: string
 }
@@ -96,22 +99,24 @@ export interface QuotaStatusBody {
  * @param options.timeZone the zone it names, in which refusals tell the time. Default: `Asia/Shanghai`
  */
 export function quotaStatusBody(
-  status: { readonly windows: Readonly<Record<string, readonly WindowStatus[]>> },
+  status: { readonly windows: Readonly<Record<string, readonly HeldWindowStatus[]>> },
   options: { readonly timeZone?: string | undefined } = {},
 ): QuotaStatusBody {
   const entries = Object.entries(status.windows).map(
-    ([category, windows]) => [category, windows.map(windowBody)] as const,
+    ([category, windows]) => [category, windows.filter(({ enforced }) => enforced).map(windowBody)] as const,
   )
   return { windows: Object.fromEntries(entries), timeZone: options.timeZone ?? BEIJING_TIME_ZONE }
 }
 
-function windowBody({ scope, window, limit, used, remaining, startedAt, resetAt }: WindowStatus): WindowStatusBody {
+function windowBody(status: HeldWindowStatus): WindowStatusBody {
+  const { scope, window, limit, used, remaining, held, startedAt, resetAt } = status
   return {
     scope,
     window,
     limit,
     used,
     remaining,
+    ...(held === undefined || held === 0 ? {} : { held }),
     startedAt: startedAt === null ? null : isoText(startedAt),
     resetAt: resetAt === null ? null : isoText(resetAt),
   }

@@ -1,3 +1,4 @@
+import { type DraftFields, type DraftName, headersOf } from './headers.ts'
 import type { MeteredRequest } from './metered-request.ts'
 
 /** Where a request keeps its quotas. Shared by all copies of this package. */
@@ -6,8 +7,6 @@ const EXCHANGE: unique symbol = Symbol.for('@scoregw/quota/http') as never
 interface Carrier {
   [EXCHANGE]?: Exchange
 }
-
-const NO_FIELDS: Readonly<Record<string, string>> = {}
 
 /** A request and its response, as everything sees them that meters it: their quotas, the newest first. */
 export class Exchange {
@@ -25,102 +24,117 @@ export class Exchange {
     return (carrier as Carrier)[EXCHANGE]
   }
 
-  readonly #metered: MeteredRequest[] = []
-  /** The fields that {@link headersFor} answered with last. */
-  #told: Readonly<Record<string, string>> = NO_FIELDS
+  #newest: MeteredRequest | undefined
+  /** What {@link fieldsFor} answered last. */
+  #told: DraftFields | undefined
 
   get newest(): MeteredRequest | undefined {
-    return this.#metered[0]
+    return this.#newest
   }
 
   /** Whether the end of the response settles anything. */
   get settlesAtEnd(): boolean {
-    return this.#metered.some((metered) => metered.settlesAtEnd)
+    return this.#some((metered) => metered.settlesAtEnd)
   }
 
   add(metered: MeteredRequest): void {
-    this.#metered.unshift(metered)
+    metered.before = this.#newest
+    this.#newest = metered
   }
 
   /** Whether an engine has decided about the request already. */
   isMeteredBy(engine: object): boolean {
-    return this.#metered.some((metered) => metered.engine === engine)
+    return this.#some((metered) => metered.engine === engine)
   }
 
   /** Whether a head with this status will have to wait for a store. */
   holdsBack(status: number, isHungUp: boolean): boolean {
-    return this.#metered.some((metered) => metered.pending !== undefined || metered.gives(status, isHungUp))
+    return this.#some((metered) => metered.holdsBack(status, isHungUp))
   }
 
   /**
-   * The fields to set on a head with this status, in place of those that are there.
+   * The draft's fields of a head with this status, in place of those that are there; `undefined`: it has none.
    *
    * @param present what the head has of a field already: lists of others stay, with ours behind them
    */
-  headersFor(
+  fieldsFor(
     status: number,
     isHungUp: boolean,
-    present: (name: string) => string | undefined,
-  ): Readonly<Record<string, string>> {
-    let fields: Record<string, string> | undefined
-    for (const metered of this.#metered) {
+    present: (name: DraftName) => string | undefined,
+  ): DraftFields | undefined {
+    let fields: DraftFields | undefined
+    for (let metered = this.#newest; metered !== undefined; metered = metered.before) {
       const own = metered.fields(status, isHungUp)
-      if (own === undefined) continue
-      if (fields === undefined) fields = own
-      else fields = joined(fields, own)
+      if (own !== undefined) fields = fields === undefined ? own : behind(own, fields.policy, fields.limit)
     }
-    if (fields === undefined) return NO_FIELDS
+    if (fields === undefined) return undefined
     const told = this.#told
+    const policy = others(present('RateLimit-Policy'), told?.policy)
+    const limit = others(present('RateLimit'), told?.limit)
+    if (policy !== undefined || limit !== undefined) fields = behind(fields, policy, limit)
     this.#told = fields
-    for (const name in fields) {
-      const others = present(name)
-      if (others !== undefined && others !== told[name]) return this.#behind(fields, present, told)
-    }
     return fields
   }
 
-  #behind(
-    fields: Readonly<Record<string, string>>,
-    present: (name: string) => string | undefined,
-    told: Readonly<Record<string, string>>,
+  /** {@link fieldsFor} by their names. */
+  headersFor(
+    status: number,
+    isHungUp: boolean,
+    present: (name: DraftName) => string | undefined,
   ): Readonly<Record<string, string>> {
-    const entries = Object.entries(fields).map(([name, text]) => {
-      const others = present(name)
-      return [name, others === undefined || others === told[name] ? text : `${others}, ${text}`]
-    })
-    return Object.fromEntries(entries) as Record<string, string>
+    return headersOf(this.fieldsFor(status, isHungUp, present))
   }
 
   /** Settles by the status of the head. @returns what the head has to wait for; it never rejects */
   settle(status: number, isHungUp: boolean): Promise<void> | undefined {
-    for (const metered of this.#metered) metered.judge(status, isHungUp)
+    this.judge(status, isHungUp)
     return this.pending
+  }
+
+  /** {@link settle} for those who wait for the end. */
+  judge(status: number, isHungUp: boolean): void {
+    for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.judge(status, isHungUp)
   }
 
   /** Settles what the last byte settles. @returns what it has to wait for; it never rejects */
   end(): Promise<void> | undefined {
-    for (const metered of this.#metered) metered.end()
+    for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.end()
     return this.pending
   }
 
   /** Settlements under way; never rejects. */
   get pending(): Promise<void> | undefined {
-    let all: Promise<unknown> | undefined
-    for (const { pending } of this.#metered) {
-      if (pending !== undefined) all = all === undefined ? pending : Promise.all([all, pending])
+    let all: Promise<void> | undefined
+    for (let metered = this.#newest; metered !== undefined; metered = metered.before) {
+      const { pending } = metered
+      if (pending !== undefined) all = all === undefined ? pending : Promise.all([all, pending]).then(() => undefined)
     }
-    return all?.then(() => undefined)
+    return all
   }
 
   /** The handler is known to have failed: what is not settled yet goes back. Never rejects. */
   async cancel(): Promise<void> {
+    const cancels: Promise<void>[] = []
+    for (let metered = this.#newest; metered !== undefined; metered = metered.before) cancels.push(metered.cancel())
     // A cancel that fails was told to the logger; the error at hand is what the caller must hear.
-    await Promise.allSettled(this.#metered.map((metered) => metered.cancel()))
+    await Promise.allSettled(cancels)
+  }
+
+  #some(is: (metered: MeteredRequest) => boolean): boolean {
+    for (let metered = this.#newest; metered !== undefined; metered = metered.before) if (is(metered)) return true
+    return false
   }
 }
 
-function joined(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): Record<string, string> {
-  const all: Record<string, string> = { ...a }
-  for (const [name, text] of Object.entries(b)) all[name] = all[name] === undefined ? text : `${all[name]}, ${text}`
-  return all
+/** What a head has of a field beside what we put there. */
+function others(present: string | undefined, told: string | undefined): string | undefined {
+  return present === told ? undefined : present
+}
+
+/** Fields in one list with those of others, which come first. */
+function behind(fields: DraftFields, policy: string | undefined, limit: string | undefined): DraftFields {
+  return {
+    policy: policy === undefined ? fields.policy : `${policy}, ${fields.policy}`,
+    limit: limit === undefined ? fields.limit : `${limit}, ${fields.limit}`,
+  }
 }

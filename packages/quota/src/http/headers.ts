@@ -9,24 +9,45 @@ export function refusalHeaders(decision: RefusedDecision): Record<string, string
   return { 'Retry-After': String(decision.retryAfterSeconds), 'X-Quota-Reset': isoText(decision.resetAt) }
 }
 
-/**
- * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10. A refusal's `RateLimit` lists the
- * windows that refuse and no others. Unlimited windows and those that nobody counted are left out, and so are both
- * fields when none is left.
- */
-export function rateLimitHeaders(decision: Decision): Record<string, string> {
+/** Names of the draft's fields. */
+export type DraftName = 'RateLimit-Policy' | 'RateLimit'
+
+/** The two fields of draft-ietf-httpapi-ratelimit-headers-10. */
+export interface DraftFields {
+  /** `RateLimit-Policy`. */
+  readonly policy: string
+  /** `RateLimit`. */
+  readonly limit: string
+}
+
+/** The draft's fields of a decision; `undefined` where no window is told. */
+export function draftFields(decision: Decision): DraftFields | undefined {
   const { allowed } = decision
   const told: WindowStatus[] = []
   let text = ''
   // One walk, and no list of texts: this is done for every response.
   for (const window of decision.windows as readonly (WindowStatus | UncountedWindow)[]) {
-    if (window.limit === 'unlimited' || window.used === null) continue
+    if (window.limit === 'unlimited' || window.used === null || !window.enforced) continue
     told.push(window)
     if (!allowed && !refuses(decision, window)) continue
     const item = limitItem(window, decision)
     text = text === '' ? item : `${text}, ${item}`
   }
-  return told.length === 0 ? {} : { 'RateLimit-Policy': policyField(told), RateLimit: text }
+  return told.length === 0 ? undefined : { policy: policyField(told), limit: text }
+}
+
+/**
+ * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10. A refusal's `RateLimit` lists the
+ * windows that refuse and no others. Limits that are unlimited, shadowed or that nobody counted are left out, and so are
+ * both fields when none is left. A limit of concurrency has neither a length nor an end.
+ */
+export function rateLimitHeaders(decision: Decision): Record<string, string> {
+  return headersOf(draftFields(decision))
+}
+
+/** The draft's fields by their names. */
+export function headersOf(fields: DraftFields | undefined): Record<string, string> {
+  return fields === undefined ? {} : { 'RateLimit-Policy': fields.policy, RateLimit: fields.limit }
 }
 
 /** All header fields of a decision: those of a refusal, and on request the draft's on every answer. */
@@ -66,7 +87,8 @@ function isSameItem(a: WindowStatus, b: WindowStatus): boolean {
 
 /** Names of layers and windows are `A-Z a-z 0-9 _ -`, so that the string needs no escapes (RFC 9651). */
 function policyItem({ layer, window, limit, lengthMs }: WindowStatus): string {
-  return `"${layer}-${window}";q=${limit};w=${Math.ceil(lengthMs / 1000)}`
+  const lasts = lengthMs === null ? '' : `;w=${Math.ceil(lengthMs / 1000)}`
+  return `"${layer}-${window}";q=${limit}${lasts}`
 }
 
 function limitItem(window: WindowStatus, decision: Decision): string {

@@ -1,7 +1,8 @@
 import type { Decision } from '../decision/decision.ts'
-import type { QuotaRequest } from '../engine/requests.ts'
+import type { CommitResult, QuotaRequest, ReserveRequest } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
+import { takesSlot } from '../policy/cells.ts'
 import type { Subject } from '../store/schema.ts'
 import { type HttpAdapter, type HttpRequest, PLAIN, PLAIN_OPTIONS } from './adapter.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
@@ -60,12 +61,20 @@ export class AdmittedRequest implements RequestQuota {
     await this.exchange.end()
   }
 
-  commit(actual?: number): Promise<void> {
+  commit(actual?: number): Promise<CommitResult> {
     return this.quota.commit(actual)
   }
 
   cancel(): Promise<void> {
     return this.quota.cancel()
+  }
+
+  add(tokens: number): Promise<Decision> {
+    return this.quota.add(tokens)
+  }
+
+  extend(ttlMs?: number): Promise<number> {
+    return this.quota.extend(ttlMs)
   }
 }
 
@@ -83,10 +92,13 @@ interface Taken {
 /** The calls of an engine whose stores answer at once. */
 interface SyncCalls {
   consumeSync(request: QuotaRequest): Decision
-  reserveSync(request: QuotaRequest): Held & { readonly decision?: Decision | undefined }
+  reserveSync(request: ReserveRequest): { readonly decision?: Decision | undefined }
 }
 
-const ROUTE_OPTIONS = ['subject', 'cost', 'settle', 'skip', 'anonymous']
+const ROUTE_OPTIONS = ['subject', 'cost', 'settle', 'ttlMs', 'plan', 'skip', 'anonymous']
+
+/** Errors that say "not now" to the caller; all others are the application's. */
+const UNAVAILABLE: readonly string[] = ['quota_unavailable', 'too_many_holds']
 
 /** Meters HTTP requests under one set of options. */
 export class HttpMeter<Request> {
@@ -129,7 +141,13 @@ export class HttpMeter<Request> {
         strangers.map((path) => ({ path, message })),
       )
     }
-    return new HttpMeter({ ...this.#given, ...overrides, operation: () => name }, this.#adapter, this.warnings)
+    const meter = new HttpMeter({ ...this.#given, ...overrides, operation: () => name }, this.#adapter, this.warnings)
+    const { settle, quota } = meter.options
+    if (settle === 'charge-first' && takesSlot(quota.policy, name)) {
+      const message = `'charge-first' gives nothing back, and "${name}" takes a slot: 'outcome' or 'end' free it`
+      throw refusedOptions(this.#adapter.name, [{ path: 'settle', message }])
+    }
+    return meter
   }
 
   /**
@@ -167,10 +185,11 @@ export class HttpMeter<Request> {
   }
 
   #price(request: Request, operation: string, subject: Subject): Admission | Promise<Admission> {
-    const { cost } = this.options
+    const { cost, plan } = this.options
     const tokens = typeof cost === 'function' ? cost(request) : cost
-    if (typeof tokens !== 'object') return this.#charge(request, { subject, operation, cost: tokens })
-    return chain(tokens, (late) => this.#charge(request, { subject, operation, cost: late }))
+    const named = typeof plan === 'function' ? plan(request) : plan
+    if (typeof tokens !== 'object') return this.#charge(request, { subject, operation, cost: tokens, plan: named })
+    return chain(tokens, (late) => this.#charge(request, { subject, operation, cost: late, plan: named }))
   }
 
   #charge(request: Request, asked: QuotaRequest): Admission | Promise<Admission> {
@@ -191,21 +210,27 @@ export class HttpMeter<Request> {
 
   #takeNow(engine: SyncCalls, asked: QuotaRequest): Taken {
     if (this.options.settle === 'charge-first') return uncancellable(engine.consumeSync(asked))
-    return takenOf(engine.reserveSync(asked))
+    return takenOf(engine.reserveSync(this.#held(asked)))
   }
 
   async #takeLater(request: Request, asked: QuotaRequest): Promise<Taken> {
     const { quota, settle } = this.options
     const signal = this.#adapter.signal?.(request)
     const given = signal === undefined ? asked : { ...asked, signal }
-    return settle === 'charge-first' ? uncancellable(await quota.consume(given)) : takenOf(await quota.reserve(given))
+    return settle === 'charge-first'
+      ? uncancellable(await quota.consume(given))
+      : takenOf(await quota.reserve(this.#held(given)))
+  }
+
+  /** What is settled late is a hold, where the store has any. */
+  #held(asked: QuotaRequest): ReserveRequest {
+    const { settle, quota, ttlMs = settle === 'end' ? quota.holdTtlMs : undefined } = this.options
+    return ttlMs === undefined ? asked : { ...asked, ttlMs }
   }
 
   #goOn(request: Request, { decision, held }: Taken): Admission {
     const { options } = this
-    const { settle, logger } = options
-    const standardHeaders = options.standardHeaders !== false
-    const quota = new MeteredRequest({ engine: options.quota, decision, held, settle, standardHeaders, logger })
+    const quota = new MeteredRequest(options, decision, held)
     const exchange = Exchange.of(this.#carrier(request))
     exchange.add(quota)
     if (decision.allowed) return new AdmittedRequest(quota, exchange, options)
@@ -213,7 +238,7 @@ export class HttpMeter<Request> {
   }
 
   #failed(request: Request, error: unknown): QuotaAnswer {
-    if (!(error instanceof QuotaError) || error.code !== 'quota_unavailable') throw error
+    if (!(error instanceof QuotaError) || !UNAVAILABLE.includes(error.code)) throw error
     return unavailable(error, this.#locale(request), this.options)
   }
 
@@ -281,10 +306,10 @@ export function httpMeter(options: object, adapter?: HttpAdapter<never>): HttpMe
   return new HttpMeter(given, PLAIN) as unknown as HttpMeter<never>
 }
 
-function takenOf(reservation: Held & { readonly decision?: Decision | undefined }): Taken {
+function takenOf(reservation: { readonly decision?: Decision | undefined }): Taken {
   // Without an id a reservation is held or refused, so that it always has its decision.
   const decision = reservation.decision as Decision
-  return { decision, held: decision.allowed ? reservation : undefined }
+  return { decision, held: decision.allowed ? (reservation as unknown as Held) : undefined }
 }
 
 function uncancellable(decision: Decision): Taken {

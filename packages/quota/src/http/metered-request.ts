@@ -1,68 +1,106 @@
 import type { Decision } from '../decision/decision.ts'
+import type { CommitResult } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
-import { rateLimitHeaders } from './headers.ts'
+import { type DraftFields, draftFields } from './headers.ts'
 import type { RequestQuota, SettleMode } from './options.ts'
 import type { QuotaLogger } from './warnings.ts'
 
 /** Tokens held for a request, as an engine of either kind hands them out. */
 export interface Held {
-  commit(actual?: number): void | Promise<void>
+  /** There for a hold. */
+  readonly token?: string | undefined
+  commit(actual?: number): CommitResult | Promise<CommitResult>
   cancel(): void | Promise<void>
+  add(tokens: number): Decision | Promise<Decision>
+  extend(ttlMs?: number): number | Promise<number>
+  keepAlive(): () => void
 }
 
-/** What a metered request is made of. */
-export interface MeteredParts {
-  /** The engine that decided; one request is one decision of an engine. */
-  readonly engine: object
-  readonly decision: Decision
-  /** Absent where nothing is ever given back. */
-  readonly held: Held | undefined
+/** What of a meter's options its requests need to the end. */
+export interface MeteringOptions {
+  /** The engine that decides; one request is one decision of an engine. */
+  readonly quota: object
   readonly settle: SettleMode
-  readonly standardHeaders: boolean
+  readonly standardHeaders: 'draft-10' | false
   readonly logger: QuotaLogger
 }
 
-const DONE: Promise<void> = Promise.resolve()
+/** What a settlement came to; nothing: the tokens are back. */
+type Settled = CommitResult | undefined
+
+/** Errors after which a hold is over: there is nothing left to settle. */
+const OVER: readonly string[] = ['quota_unavailable', 'reservation_expired', 'reservation_cancelled']
 
 /** One request under one engine: what was decided, what is held, and whether that is settled. */
 export class MeteredRequest implements RequestQuota {
   readonly kind = 'metered'
   readonly decision: Decision
-  readonly engine: object
+  /** The quota of the same request that was asked before this one. */
+  before: MeteredRequest | undefined
   readonly #held: Held | undefined
-  readonly #atEnd: boolean
-  readonly #standardHeaders: boolean
-  readonly #logger: QuotaLogger
+  readonly #options: MeteringOptions
+  /** Ends what keeps a hold alive. */
+  readonly #letGo: (() => void) | undefined
   #settled = false
-  #givenBack = 0
+  /** Whether the head has told that the tokens go back: of a hold they do so at the end. */
+  #failed = false
+  /** Tokens that this request is charged, as far as is known. */
+  #charged: number
+  #result: CommitResult | Promise<CommitResult> | undefined
   /** A settlement under way. */
   #pending: Promise<void> | undefined
 
-  constructor(parts: MeteredParts) {
-    this.decision = parts.decision
-    this.engine = parts.engine
-    this.#held = parts.held
-    this.#atEnd = parts.settle === 'end'
-    this.#standardHeaders = parts.standardHeaders && parts.decision.allowed
-    this.#logger = parts.logger
+  /** @param held absent where nothing is ever given back */
+  constructor(options: MeteringOptions, decision: Decision, held: Held | undefined) {
+    this.decision = decision
+    this.#options = options
+    this.#held = held
+    this.#charged = decision.allowed ? decision.cost : 0
+    this.#letGo = held?.token === undefined ? undefined : held.keepAlive()
+  }
+
+  get engine(): object {
+    return this.#options.quota
   }
 
   /** Whether the response has anything to do with this quota. */
   get watches(): boolean {
-    return this.decision.source !== 'free' && (this.#held !== undefined || this.#standardHeaders)
+    return this.decision.source !== 'free' && (this.#held !== undefined || this.#tellsFields)
+  }
+
+  get #tellsFields(): boolean {
+    return this.#options.standardHeaders !== false && this.decision.allowed
   }
 
   /** Whether the end of the response settles it. */
   get settlesAtEnd(): boolean {
-    return this.#atEnd && this.#held !== undefined
+    return this.#held !== undefined && (this.#isHold || this.#options.settle === 'end')
   }
 
-  commit(actual: number = this.decision.cost): Promise<void> {
-    return this.#commit(actual) ?? DONE
+  get #isHold(): boolean {
+    return this.#letGo !== undefined
   }
 
-  cancel(): Promise<void> {
-    return this.#cancel() ?? DONE
+  /** @param actual default: everything that is reserved */
+  async commit(actual?: number): Promise<CommitResult> {
+    // The head has told of a failure: what its handler says later changes nothing.
+    if (this.#failed) return { charged: 0, uncharged: 0 }
+    await this.#commit(actual)
+    return this.#result ?? { charged: this.#charged, uncharged: 0 }
+  }
+
+  async cancel(): Promise<void> {
+    await this.#cancel()
+  }
+
+  async add(tokens: number): Promise<Decision> {
+    const decision = await this.#growing('add').add(tokens)
+    if (decision.allowed && !this.#settled) this.#charged += tokens
+    return decision
+  }
+
+  async extend(ttlMs?: number): Promise<number> {
+    return this.#growing('extend').extend(ttlMs)
   }
 
   /** A settlement under way, which what is sent has to wait for; never rejects. */
@@ -70,38 +108,61 @@ export class MeteredRequest implements RequestQuota {
     return this.#pending
   }
 
+  /** Whether a head with this status has to wait until the tokens are back. */
+  holdsBack(status: number, isHungUp: boolean): boolean {
+    return this.#pending !== undefined || (!this.#isHold && this.gives(status, isHungUp))
+  }
+
   /** Whether a head with this status gives the tokens back. Nobody hears it after a hang-up: hanging up is not failing. */
   gives(status: number, isHungUp: boolean): boolean {
     return status >= 400 && !this.#settled && this.#held !== undefined && !isHungUp
   }
 
-  /** Settles by the status of the head; afterwards {@link pending} tells what to wait for. */
+  /** Settles by the status of the head, a hold only when the response ends; {@link pending} tells what to wait for. */
   judge(status: number, isHungUp: boolean): void {
-    if (this.gives(status, isHungUp)) this.#cancel()?.catch(() => undefined)
-    else if (status < 400 && !this.#atEnd) this.#commit(this.decision.cost)?.catch(() => undefined)
+    if (this.gives(status, isHungUp)) {
+      this.#failed = true
+      if (!this.#isHold) this.#cancel()?.catch(() => undefined)
+    } else if (status < 400 && !this.settlesAtEnd) this.#commit(undefined)?.catch(() => undefined)
   }
 
   /** Settles what the end of the response settles. */
   end(): void {
-    if (this.#atEnd) this.#commit(this.decision.cost)?.catch(() => undefined)
+    if (!this.settlesAtEnd) return
+    const pending = this.#pending
+    // What its handler asked for may yet turn out to be impossible, and to have settled nothing.
+    if (pending !== undefined) this.#pending = pending.then(() => this.#carryOut())
+    else void this.#carryOut()
+  }
+
+  /** Settles what is not settled. @returns what to wait for; it never rejects */
+  #carryOut(): Promise<void> | undefined {
+    const settling = this.#failed ? this.#cancel() : this.#commit(undefined)
+    settling?.catch(() => undefined)
+    return this.#pending
   }
 
   /** The draft's fields of a response with this status; `undefined` where it has none. */
-  fields(status: number, isHungUp: boolean): Readonly<Record<string, string>> | undefined {
-    if (!this.#standardHeaders || this.decision.source === 'free') return undefined
-    return rateLimitHeaders(this.#decisionAfter(this.gives(status, isHungUp)))
+  fields(status: number, isHungUp: boolean): DraftFields | undefined {
+    if (!this.#tellsFields || this.decision.source === 'free') return undefined
+    return draftFields(this.#decisionAfter(this.gives(status, isHungUp)))
   }
 
-  #commit(actual: number): Promise<void> | undefined {
+  #commit(actual: number | undefined): Promise<unknown> | undefined {
     const held = this.#open()
     if (held === undefined) return this.#pending
-    return this.#settling(() => held.commit(actual), this.decision.cost - actual)
+    const charged = Math.min(actual ?? this.#charged, this.#charged)
+    return this.#settling(() => held.commit(actual), charged)
   }
 
-  #cancel(): Promise<void> | undefined {
+  #cancel(): Promise<unknown> | undefined {
     const held = this.#open()
     if (held === undefined) return this.#pending
-    return this.#settling(() => held.cancel(), this.decision.cost)
+    const call = (): Promise<undefined> | undefined => {
+      const answer = held.cancel()
+      return answer instanceof Promise ? answer.then(() => undefined) : undefined
+    }
+    return this.#settling(call, 0)
   }
 
   /** What is there to settle. */
@@ -109,51 +170,72 @@ export class MeteredRequest implements RequestQuota {
     return this.#settled ? undefined : this.#held
   }
 
+  #growing(call: 'add' | 'extend'): Held {
+    if (this.#held !== undefined) return this.#held
+    throw new QuotaError('hold_required', `${call}: this request has no hold; use settle: 'end'`)
+  }
+
   /** Settles, and answers with nothing where that is done already; a rejection may go unheard. */
-  #settling(call: () => void | Promise<void>, giveBack: number): Promise<void> | undefined {
+  #settling(call: () => Settled | Promise<Settled>, charged: number): Promise<unknown> | undefined {
+    const before = this.#charged
     this.#settled = true
-    this.#givenBack = giveBack
+    this.#letGo?.()
+    this.#charged = charged
     const answer = attempt(call)
-    if (answer === undefined) return undefined
+    if (!(answer instanceof Promise)) {
+      this.#heard(answer)
+      return undefined
+    }
     const settling = answer.then(
-      () => {
+      (result) => {
         this.#pending = undefined
+        this.#heard(result)
       },
-      (error: unknown) => this.#failed(error),
+      (error: unknown) => this.#fail(error, before),
     )
-    // A full commit asks no store: nothing to wait for.
-    if (giveBack !== 0) this.#pending = settling.catch(() => undefined)
+    // A full commit of what is no hold asks no store: nothing to wait for.
+    if (this.#isHold || charged !== before) this.#pending = settling.catch(() => undefined)
     settling.catch(() => undefined)
     return settling
   }
 
-  #failed(error: unknown): never {
+  #heard(result: Settled): void {
+    this.#result = result ?? { charged: this.#charged, uncharged: 0 }
+    this.#charged = this.#result.charged
+  }
+
+  #fail(error: unknown, charged: number): never {
     this.#pending = undefined
-    this.#givenBack = 0
+    this.#charged = charged
     // A wrong amount settled nothing: the outcome still may.
-    if (error instanceof QuotaError && error.code !== 'quota_unavailable') this.#settled = false
-    this.#logger.error(error)
+    if (error instanceof QuotaError && !OVER.includes(error.code)) this.#settled = false
+    this.#options.logger.error(error)
     throw error
   }
 
-  /** The decision as it stands when the head leaves: without the tokens that go back. */
+  /** The decision as it stands when the head leaves: with what was charged and given back since. */
   #decisionAfter(cancels: boolean): Decision {
     const { decision } = this
-    const giveBack = cancels ? decision.cost : this.#givenBack
-    if (giveBack === 0) return decision
+    const more = (cancels ? 0 : this.#charged) - decision.cost
+    if (more === 0) return decision
     const windows = decision.windows.map((window) => {
-      if (window.limit === 'unlimited' || window.used === null) return window
-      const used = Math.max(0, window.used - giveBack)
+      if (window.limit === 'unlimited' || window.used === null || window.kind === 'concurrency') return window
+      const used = Math.max(0, window.used + more)
       return { ...window, used, remaining: Math.max(0, window.limit - used) }
     })
-    return { ...decision, windows } as Decision
+    return decisionOf(decision, windows)
   }
 }
 
-/** Makes a call that may throw, answer later, or answer at once with nothing. */
-function attempt(call: () => void | Promise<void>): Promise<void> | undefined {
+/** A decision with other windows, which its own works out when they are looked at. */
+function decisionOf(decision: Decision, windows: Decision['windows']): Decision {
+  return { ...decision, windows, shadowed: decision.shadowed } as Decision
+}
+
+/** Makes a call that may throw, answer later, or answer at once; the handles of engines answer by promises of this realm. */
+function attempt<T>(call: () => T | Promise<T>): T | Promise<T> {
   try {
-    return call() ?? undefined
+    return call()
   } catch (error) {
     return Promise.reject(error)
   }

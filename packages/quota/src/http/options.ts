@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Quota } from '../engine/quota.ts'
+import type { CommitResult } from '../engine/requests.ts'
 import type { Subject } from '../store/schema.ts'
 import type { Locale, MessageTexts } from './messages.ts'
 import type { QuotaLogger, ValidateOption } from './warnings.ts'
@@ -12,9 +13,12 @@ export type MaybeAsync<T> = T | PromiseLike<T>
  *
  * - `outcome`: charged before the handler and given back when the response's status is 400 or above, both before its
  *   head leaves.
- * - `end`: the same, but a success is settled when its last byte leaves, so that the handler may still say what a stream
- *   has cost.
- * - `charge-first`: charged before the handler, never given back.
+ * - `end`: a hold, which is kept alive while the response is under way: the handler may say what it has cost until the last
+ *   byte leaves, also above what was charged. What nobody settled is settled by the status then. On a store without holds
+ *   the tokens are charged until then, and a cost above them is refused.
+ * - `charge-first`: charged before the handler, never given back; not for operations that need a slot.
+ *
+ * Operations that need a slot are holds in either way: judged by the status, and settled when the response ends.
  */
 export type SettleMode = 'outcome' | 'end' | 'charge-first'
 
@@ -36,6 +40,17 @@ export interface RouteOptions<Request> {
   readonly cost?: number | ((request: Request) => MaybeAsync<number | undefined>) | undefined
   /** @default 'outcome' */
   readonly settle?: SettleMode | undefined
+  /**
+   * How long a hold lasts that nobody keeps alive any more, in milliseconds: for how long a process that died keeps tokens
+   * and slots. Of `settle: 'end'`, and of operations that need a slot.
+   * @default the engine's `holdTtlMs`
+   */
+  readonly ttlMs?: number | undefined
+  /**
+   * The plan of who asks, for example from the claims of a token; `undefined`: none. One in the subject's stored settings
+   * comes first.
+   */
+  readonly plan?: string | ((request: Request) => string | undefined) | undefined
   /**
    * `true`: this request is not metered.
    * @default none is skipped
@@ -106,11 +121,29 @@ export interface RequestQuota {
    * The work was done, whatever the response's status will be. Settles once; later calls do nothing.
    *
    * Errors reject, and the logger is told of them, so that a call nobody awaits loses nothing: `commit_above_reservation`
-   * and `invalid_cost` leave the request to be settled by its outcome; `quota_unavailable` leaves it charged.
+   * and `invalid_cost` leave the request to be settled by its outcome; `quota_unavailable` leaves it charged, and a hold to
+   * its end; `reservation_expired` and `reservation_cancelled` tell that a hold is over.
    *
-   * @param actual tokens it cost, at most those reserved; the rest goes back. Default: all of them
+   * @param actual tokens it cost; the rest goes back. Above those reserved with `settle: 'end'` alone, by the operation's
+   * `overrun`. Default: all of them
    */
-  commit(actual?: number): Promise<void>
+  commit(actual?: number): Promise<CommitResult>
   /** The work was not done: the tokens go back. Settles once; errors as of {@link commit}. */
   cancel(): Promise<void>
+  /**
+   * With `settle: 'end'`: more tokens are charged, in every window or in none.
+   *
+   * @returns the decision; where it refuses, the request has what it had
+   * @throws {QuotaError} `hold_required`, `invalid_cost`, `reservation_expired`
+   */
+  add(tokens: number): Promise<Decision>
+  /**
+   * With `settle: 'end'`: the hold ends so many milliseconds from now, if that is later. It is kept alive by itself while
+   * the response is under way.
+   *
+   * @param ttlMs default: as it was reserved for
+   * @returns when it ends then, epoch milliseconds by the store's clock
+   * @throws {QuotaError} `hold_required`, `invalid_ttl`, `reservation_expired`
+   */
+  extend(ttlMs?: number): Promise<number>
 }

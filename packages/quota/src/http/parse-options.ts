@@ -57,6 +57,8 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     operation: optional(aFunction('a function of the request')),
     cost: optional(where(isCost, 'a whole number of tokens, 0 or more, or a function of the request')),
     settle: withDefault(oneOf('outcome', 'end', 'charge-first'), 'outcome'),
+    ttlMs: optional(wholeNumber(1, MAX_TTL_MS, 'milliseconds')),
+    plan: optional(where(isPlan, 'a name, or a function of the request')),
     skip: optional(aFunction('a function of the request')),
     anonymous: withDefault(oneOf('reject', 'skip', 'ip'), 'reject'),
     address: optional(aFunction('a function of the request')),
@@ -80,8 +82,15 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
   return { ...checks, ...own } as unknown as Checks<ParsedOptions<Request>>
 }
 
+/** Longest hold, in milliseconds, whatever an engine's `maxTtlMs` says. */
+const MAX_TTL_MS = 31 * 86_400_000
+
 function isCost(value: unknown): boolean {
   return typeof value === 'function' || (Number.isSafeInteger(value) && (value as number) >= 0)
+}
+
+function isPlan(value: unknown): boolean {
+  return typeof value === 'function' || (typeof value === 'string' && value !== '')
 }
 
 function isLocale(value: unknown): boolean {

@@ -1,17 +1,65 @@
 import type { WindowStates } from '../decision/decide.ts'
-import type { ReservationId } from '../store/quota-store.ts'
+import type { ReservationId } from '../store/reservation-id.ts'
+import { idOwnerKey, type StoreSchema, type Subject } from '../store/schema.ts'
 import { GRACE_MS } from '../windows/window.ts'
 import { Sweeper } from './sweeper.ts'
 
 /** What is remembered of a server-side id. */
 export interface IdRecord {
-  readonly state: 'reserved' | 'committed' | 'cancelled'
+  /** `expired` is the end of a hold that nobody settled. */
+  readonly state: 'reserved' | 'committed' | 'cancelled' | 'expired'
   readonly nonce: string
   readonly fingerprint: string
   /** States of the reply that admitted it; empty for an id cancelled before it was reserved. */
   readonly states: WindowStates
+  /** Epoch milliseconds; of an open hold {@link NEVER}. */
   readonly expiresAt: number
+  /** There if it is a hold's. */
+  readonly hold?: HoldFacts | undefined
 }
+
+/** What a record knows of a hold. */
+export interface HoldFacts {
+  /** The category's name. */
+  readonly category: string
+  /** The subject's key in the first own layer. */
+  readonly owner: string
+  /** What the hold has; after its end, what it had. */
+  readonly tokens: number
+  readonly slot: boolean
+  /** Epoch milliseconds. */
+  readonly takenAt: number
+  readonly endsAt: number
+  /** How long the record is kept after its last write, in milliseconds. */
+  readonly ttlMs: number
+  /** What is charged where; empty after the end. */
+  readonly rows: readonly HoldRow[]
+  /** The answer of the commit that settled it. */
+  readonly answer?: { readonly charged: number; readonly uncharged: number; readonly reserved: number } | undefined
+}
+
+/** What a hold has in one row. */
+export interface HoldRow {
+  /** The layer's name. */
+  readonly layer: string
+  /** The subject's key in it. */
+  readonly key: string
+  /** Pairs `[startedAt, tokens]` in the order of the table's cells, `[-1, 0]` where none; of slots 1. */
+  readonly charged: readonly number[]
+}
+
+/** JSON, so that no two (category, subject, id) share a key whatever characters they hold. */
+export function idKey(
+  schema: StoreSchema,
+  subject: Subject,
+  category: number,
+  { id }: { readonly id: string },
+): string {
+  return JSON.stringify([schema.categories[category], idOwnerKey(schema, subject), id])
+}
+
+/** When the record of an open hold is forgotten: not before it was settled. */
+export const NEVER: number = Number.MAX_SAFE_INTEGER
 
 /** Ids whose records are looked at, before a full table refuses a new one. */
 const SWEEP_WHEN_FULL = 64
@@ -43,6 +91,7 @@ export class IdRecords {
   /** Puts a record as it is. */
   put(key: string, record: IdRecord): void {
     this.#records.set(key, record)
+    if (record.hold !== undefined) this.#lifeMs = Math.max(this.#lifeMs, record.hold.ttlMs + GRACE_MS)
   }
 
   /** Whether there is room for one more of at most `max`. */

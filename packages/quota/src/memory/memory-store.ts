@@ -1,11 +1,15 @@
 import { QuotaError } from '../errors/quota-error.ts'
-import type { SyncCounters, SyncStore } from '../store/quota-store.ts'
+import type { StoreAbilities, SyncCounters, SyncStore } from '../store/quota-store.ts'
 import type { StoreSchema } from '../store/schema.ts'
 import { instantOf, systemClock } from '../time/clock.ts'
-import { windowIdentity, windowOfIdentity } from '../windows/identity.ts'
-import { IdRecords } from './id-records.ts'
-import { MemoryCounters, type MemoryShared } from './memory-counters.ts'
+import { cellOfIdentity } from '../windows/identity.ts'
+import { NOT_OPEN } from '../windows/window.ts'
+import { HoldBook } from './hold-book.ts'
+import { type HoldFacts, type IdRecord, IdRecords } from './id-records.ts'
+import { MemoryCounters } from './memory-counters.ts'
 import { type MemoryStoreOptions, parseMemoryStoreOptions } from './options.ts'
+import type { RowTable } from './row-table.ts'
+import type { MemoryShared } from './shared.ts'
 import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
 import { Tables } from './tables.ts'
 
@@ -20,7 +24,7 @@ export interface MemoryStore extends SyncStore {
   snapshot(): Generator<SnapshotPart>
   /**
    * Takes over what a snapshot's part holds, whatever policy it was made under: counters of layers, categories and
-   * windows that no policy has now are carried on. Rows that are here already stay as they are. A part is taken whole or,
+   * limits that no policy has now are carried on. Rows that are here already stay as they are. A part is taken whole or,
    * where this throws, not at all.
    *
    * @throws {QuotaError} `invalid_options` for anything that is not a part of a snapshot, `store_full`
@@ -37,11 +41,14 @@ export interface MemoryStore extends SyncStore {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { clock = systemClock, maxSubjects, maxIds } = parseMemoryStoreOptions(options)
-  return new Store({ clock, maxSubjects, maxIds, tables: new Tables(), ids: new IdRecords() })
+  const tables = new Tables()
+  const ids = new IdRecords()
+  return new Store({ clock, maxSubjects, maxIds, tables, ids, book: new HoldBook(tables, ids) })
 }
 
 class Store implements MemoryStore {
   readonly sync = true
+  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
   readonly #shared: MemoryShared
 
   constructor(shared: MemoryShared) {
@@ -57,22 +64,23 @@ class Store implements MemoryStore {
   }
 
   *snapshot(): Generator<SnapshotPart> {
-    const { tables, ids, clock } = this.#shared
+    const { tables, ids, clock, book } = this.#shared
     const now = instantOf(clock)
+    book.endDue(now)
     const all = [...tables.entries()]
     const described = all.map(({ layer, category, table }) => ({
       layer,
       category,
-      windows: table.windows.map(windowIdentity),
+      cells: table.cells.map(({ identity }) => identity),
     }))
     let rows: SnapshotPart['rows'][number][] = []
     for (const [index, { table }] of all.entries()) {
       // A policy that is opened meanwhile makes rows longer than they were described.
-      const length = 2 * described[index]!.windows.length
+      const length = 2 * described[index]!.cells.length
       for (const [key, cells] of table.rows(now)) {
         rows.push([index, key, cells.slice(0, length)])
         if (rows.length < SNAPSHOT_PART_ROWS) continue
-        yield { format: 2, tables: described, rows, ids: [] }
+        yield { format: 3, tables: described, rows, ids: [] }
         rows = []
       }
     }
@@ -80,37 +88,44 @@ class Store implements MemoryStore {
     for (const [key, record] of ids.entries(now)) {
       records.push([key, record])
       if (rows.length + records.length < SNAPSHOT_PART_ROWS) continue
-      yield { format: 2, tables: described, rows, ids: records }
+      yield { format: 3, tables: described, rows, ids: records }
       rows = []
       records = []
     }
-    if (rows.length + records.length > 0) yield { format: 2, tables: described, rows, ids: records }
+    if (rows.length + records.length > 0) yield { format: 3, tables: described, rows, ids: records }
   }
 
   restore(part: unknown): void {
     const parsed = parseSnapshotPart(part)
-    const { tables, ids, clock } = this.#shared
+    const { tables, ids, clock, book } = this.#shared
     const now = instantOf(clock)
     this.#makeRoom(parsed, now)
-    const targets = parsed.tables.map(({ layer, category, windows }) => {
+    const targets = parsed.tables.map(({ layer, category, cells }) => {
       const table = tables.of(layer, category)
-      // Windows of a kind that this version does not know are left out.
-      const known = windows.map(windowOfIdentity)
-      const places = table.placesOf({ windows: known.filter((window) => window !== undefined) })
-      let next = 0
-      return { table, places: known.map((window) => (window === undefined ? undefined : places[next++]!)) }
+      return { layer, category, table, places: placesIn(table, cells) }
     })
     for (const [index, key, cells] of parsed.rows) {
       const { table, places } = targets[index]!
-      if (table.find(key) !== undefined) continue
-      const row = table.add(key)
-      for (const [i, place] of places.entries()) {
-        if (place === undefined) continue
-        row[2 * place] = cells[2 * i]!
-        row[2 * place + 1] = cells[2 * i + 1]!
-      }
+      if (table.find(key) === undefined) copyPairs(cells, places, table.add(key))
     }
-    for (const [key, record] of parsed.ids) if (ids.find(key, now) === undefined) ids.put(key, record)
+    for (const [key, record] of parsed.ids) {
+      if (ids.find(key, now) !== undefined) continue
+      const { hold } = record
+      if (hold === undefined) {
+        ids.put(key, record)
+        continue
+      }
+      const rows = hold.rows.map((row) => {
+        const target = targets.find(({ layer, category }) => layer === row.layer && category === hold.category)
+        if (target === undefined) return { ...row, charged: [] }
+        const charged = target.table.cells.flatMap(() => [NOT_OPEN, 0])
+        copyPairs(row.charged, target.places, charged)
+        return { ...row, charged }
+      })
+      const taken: IdRecord & { readonly hold: HoldFacts } = { ...record, hold: { ...hold, rows } }
+      if (record.state === 'reserved') book.putOpen(key, taken)
+      else ids.put(key, taken)
+    }
   }
 
   /** Asked before anything is taken over, so that a part is never half kept. What has ended makes way. */
@@ -126,6 +141,22 @@ class Store implements MemoryStore {
     const added = ids.filter(([key]) => !records.has(key)).length
     if (records.size + added > maxIds) records.sweep(now, 2 * records.size)
     if (records.size + added > maxIds) throw noRoom(`${maxIds} ids (maxIds)`)
+  }
+}
+
+/** Where cells of another store stand in a table; cells of a kind that this version does not know stand nowhere. */
+function placesIn(table: RowTable, identities: readonly string[]): readonly (number | undefined)[] {
+  return identities.map((identity) => {
+    const cell = cellOfIdentity(identity)
+    return cell && table.placesOf([cell])[0]
+  })
+}
+
+function copyPairs(from: readonly number[], places: readonly (number | undefined)[], to: number[]): void {
+  for (const [i, place] of places.entries()) {
+    if (place === undefined || from[2 * i] === undefined) continue
+    to[2 * place] = from[2 * i]!
+    to[2 * place + 1] = from[2 * i + 1]!
   }
 }
 

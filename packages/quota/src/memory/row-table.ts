@@ -1,17 +1,17 @@
-import type { Layout } from '../windows/layout.ts'
+import type { CellSchema } from '../windows/identity.ts'
 import { closedRow, lastEnd } from '../windows/row.ts'
-import { CLOSED, GRACE_MS, type WindowDefinition } from '../windows/window.ts'
+import { CLOSED, GRACE_MS } from '../windows/window.ts'
 import { Sweeper } from './sweeper.ts'
 
-/** A row of windows, see `windows/row.ts`. */
+/** A row of cells, see `windows/row.ts`. */
 export type Row = number[]
 
 /**
  * The rows of one layer and category, by subject key; the layer that everybody shares has the key `''`. Every policy
- * that was ever opened on the table has its windows in it: they stand in the order in which they came.
+ * that was ever opened on the table has its cells in it: they stand in the order in which they came.
  */
 export class RowTable {
-  readonly #windows: WindowDefinition[] = []
+  readonly #cells: CellSchema[] = []
   readonly #lengthsMs: number[] = []
   #lifeMs = 0
   readonly #rows = new Map<string, Row>()
@@ -22,17 +22,15 @@ export class RowTable {
     return this.#rows.size + (this.#sharedRow === undefined ? 0 : 1)
   }
 
-  get windows(): readonly WindowDefinition[] {
-    return this.#windows
+  get cells(): readonly CellSchema[] {
+    return this.#cells
   }
 
-  /** Where the windows of a layout stand in this table's rows; those that are new to it come last. */
-  placesOf({ windows }: Pick<Layout, 'windows'>): readonly number[] {
-    return windows.map((window) => {
-      const known = this.#windows.findIndex(
-        ({ label, lengthMs }) => label === window.label && lengthMs === window.lengthMs,
-      )
-      return known === -1 ? this.#append(window) : known
+  /** Where cells stand in this table's rows; those that are new to it come last. */
+  placesOf(cells: readonly CellSchema[]): readonly number[] {
+    return cells.map((cell) => {
+      const known = this.#cells.findIndex(({ identity }) => identity === cell.identity)
+      return known === -1 ? this.#append(cell) : known
     })
   }
 
@@ -40,9 +38,9 @@ export class RowTable {
     return key === '' ? this.#sharedRow : this.#rows.get(key)
   }
 
-  /** Adds a row whose windows never opened; the caller knows that there is none. */
+  /** Adds a row whose cells never opened; the caller knows that there is none. */
   add(key: string): Row {
-    const row = closedRow(this.#windows.length)
+    const row = closedRow(this.#cells.length)
     if (key === '') this.#sharedRow = row
     else this.#rows.set(key, row)
     return row
@@ -68,12 +66,13 @@ export class RowTable {
     return lastEnd(row, 0, this.#lengthsMs) + GRACE_MS
   }
 
-  #append(window: WindowDefinition): number {
-    this.#windows.push(window)
-    this.#lengthsMs.push(window.lengthMs)
-    this.#lifeMs = Math.max(this.#lifeMs, window.lengthMs + GRACE_MS)
+  #append(cell: CellSchema): number {
+    this.#cells.push(cell)
+    this.#lengthsMs.push(cell.lengthMs)
+    // Rows with slots taken stay as long as those are; it is windows that end by themselves.
+    if (Number.isFinite(cell.lengthMs)) this.#lifeMs = Math.max(this.#lifeMs, cell.lengthMs + GRACE_MS)
     for (const row of this.#rows.values()) row.push(CLOSED, CLOSED)
     this.#sharedRow?.push(CLOSED, CLOSED)
-    return this.#windows.length - 1
+    return this.#cells.length - 1
   }
 }

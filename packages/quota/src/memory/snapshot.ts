@@ -2,22 +2,22 @@ import { faultyDocument } from '../errors/quota-error.ts'
 import { type Check, group, listOf, where } from '../options/checks.ts'
 import { checked } from '../options/faults.ts'
 import { once } from '../options/once.ts'
-import { windowIdentity } from '../windows/identity.ts'
-import type { WindowDefinition } from '../windows/window.ts'
-import type { IdRecord } from './id-records.ts'
+import { windowCell } from '../windows/identity.ts'
+import type { RollingWindow } from '../windows/window.ts'
+import type { HoldFacts, HoldRow, IdRecord } from './id-records.ts'
 
 /** Most rows and records of one part. */
 export const SNAPSHOT_PART_ROWS = 1_000
 
 /** A part of a saved memory store: plain JSON. */
 export interface SnapshotPart {
-  readonly format: 2
+  readonly format: 3
   /** The tables that rows name by their place in this list, and what the pairs of numbers in their rows are. */
   readonly tables: readonly {
     readonly layer: string
     readonly category: string
-    /** See `windowIdentity`. */
-    readonly windows: readonly string[]
+    /** Identities of the cells, see `CellSchema`. */
+    readonly cells: readonly string[]
   }[]
   /** Rows as `[table, key, cells]`. */
   readonly rows: readonly (readonly [table: number, key: string, cells: readonly number[]])[]
@@ -44,21 +44,45 @@ function isIdEntry(value: unknown): boolean {
 }
 
 function isIdRecord(value: unknown): boolean {
-  const { state, nonce, fingerprint, states, expiresAt } = Object(value) as Partial<Record<keyof IdRecord, unknown>>
-  const isState = state === 'reserved' || state === 'committed' || state === 'cancelled'
-  return isState && isText(nonce) && isText(fingerprint) && isCells(states) && Number.isSafeInteger(expiresAt)
+  const { state, nonce, fingerprint, states, expiresAt, hold } = Object(value) as Partial<
+    Record<keyof IdRecord, unknown>
+  >
+  const isPlain = isText(nonce) && isText(fingerprint) && isCells(states) && Number.isSafeInteger(expiresAt)
+  return STATES.includes(state) && isPlain && (hold === undefined || isHold(hold))
+}
+
+const STATES: readonly unknown[] = ['reserved', 'committed', 'cancelled', 'expired'] satisfies IdRecord['state'][]
+
+function isHold(value: unknown): boolean {
+  const { category, owner, tokens, slot, takenAt, endsAt, ttlMs, rows, answer } = Object(value) as Partial<
+    Record<keyof HoldFacts, unknown>
+  >
+  const numbers = [tokens, takenAt, endsAt, ttlMs, ...Object.values(Object(answer) as object)]
+  return (
+    isText(category) &&
+    isText(owner) &&
+    typeof slot === 'boolean' &&
+    numbers.every((each) => Number.isSafeInteger(each) && (each as number) >= 0) &&
+    Array.isArray(rows) &&
+    rows.every(isHoldRow)
+  )
+}
+
+function isHoldRow(value: unknown): boolean {
+  const { layer, key, charged } = Object(value) as Partial<Record<keyof HoldRow, unknown>>
+  return isText(layer) && isText(key) && isCells(charged)
 }
 
 /** What the text in `schema` of the first format says. */
 type FirstSchema = readonly [
-  windows: readonly WindowDefinition[],
+  windows: readonly RollingWindow[],
   categories: readonly string[],
   layers: readonly { readonly name: string }[],
 ]
 
 function isFirstSchema(value: unknown): boolean {
   if (!Array.isArray(value) || value.length !== 3 || !value.every(Array.isArray)) return false
-  const [windows, categories, layers] = value as readonly (readonly Partial<WindowDefinition & { name: string }>[])[]
+  const [windows, categories, layers] = value as readonly (readonly Partial<RollingWindow & { name: string }>[])[]
   return (
     windows!.every((window) => isText(window?.label) && Number.isSafeInteger(window.lengthMs)) &&
     categories!.every(isText) &&
@@ -69,17 +93,28 @@ function isFirstSchema(value: unknown): boolean {
 const schemas = /* @__PURE__ */ once(() => {
   const rows = listOfAny(where<SnapshotPart['rows'][number]>(isRow, 'a row, [table, key, numbers]'))
   const ids = listOfAny(where<SnapshotPart['ids'][number]>(isIdEntry, 'the record of an id, [key, record]'))
-  const windows = listOfAny(text('the identity of a window'))
-  const table = group({ layer: text('the name of a layer'), category: text('the name of a category'), windows })
+  const cells = listOfAny(text('the identity of a limit'))
+  const names = { layer: text('the name of a layer'), category: text('the name of a category') }
   return {
-    now: group({ format: where<2>((value) => value === 2, '2'), tables: listOfAny(table), rows, ids }),
+    now: group({
+      format: where<3>((value) => value === 3, '3'),
+      tables: listOfAny(group({ ...names, cells })),
+      rows,
+      ids,
+    }),
+    second: group({
+      format: where<2>((value) => value === 2, '2'),
+      tables: listOfAny(group({ ...names, windows: cells })),
+      rows,
+      ids,
+    }),
     first: group({ schema: text('what the rows are of'), rows, ids }),
     firstSchema: where<FirstSchema>(isFirstSchema, 'windows, categories and layers in `schema`'),
   }
 })
 
 /**
- * A part of a snapshot, also one of the first version's format (without its ids, whose keys named a policy).
+ * A part of a snapshot, also one of the formats before (of the first without its ids, whose keys named a policy).
  *
  * @throws {QuotaError} `invalid_options` for anything else; nothing of it is used then
  */
@@ -88,14 +123,21 @@ export function parseSnapshotPart(part: unknown): SnapshotPart {
     const message = 'expected a part of a snapshot, got text: JSON.parse() it first'
     throw faultyDocument('invalid_options', 'snapshot', [{ path: '', message }])
   }
-  const parsed = isFirstFormat(part) ? fromFirstFormat(part) : check(schemas().now, part)
-  const faults = parsed.rows.flatMap(([table, , cells], index) => {
-    const { windows } = parsed.tables[table] ?? {}
-    const message = windows === undefined ? `no such table: ${table}` : `expected ${2 * windows.length} numbers`
-    return cells.length === (windows?.length ?? Number.NaN) * 2 ? [] : [{ path: `rows.${index}`, message }]
+  const parsed = isFirstFormat(part) ? fromFirstFormat(part) : fromLaterFormat(part)
+  const faults = parsed.rows.flatMap(([table, , numbers], index) => {
+    const { cells } = parsed.tables[table] ?? {}
+    const message = cells === undefined ? `no such table: ${table}` : `expected ${2 * cells.length} numbers`
+    return numbers.length === (cells?.length ?? Number.NaN) * 2 ? [] : [{ path: `rows.${index}`, message }]
   })
   if (faults.length > 0) throw faultyDocument('invalid_options', 'snapshot', faults)
   return parsed
+}
+
+function fromLaterFormat(part: unknown): SnapshotPart {
+  if ((part as { readonly format?: unknown } | null)?.format !== 2) return check(schemas().now, part)
+  const { tables, rows, ids } = check(schemas().second, part)
+  const named = tables.map(({ layer, category, windows }) => ({ layer, category, cells: windows }))
+  return { format: 3, tables: named, rows, ids }
 }
 
 function isFirstFormat(part: unknown): boolean {
@@ -105,11 +147,9 @@ function isFirstFormat(part: unknown): boolean {
 function fromFirstFormat(part: unknown): SnapshotPart {
   const { schema, rows } = check(schemas().first, part)
   const [windows, categories, layers] = check(schemas().firstSchema, jsonOf(schema))
-  const identities = windows.map(windowIdentity)
-  const tables = layers.flatMap(({ name }) =>
-    categories.map((category) => ({ layer: name, category, windows: identities })),
-  )
-  return { format: 2, tables, rows, ids: [] }
+  const cells = windows.map((window) => windowCell(window).identity)
+  const tables = layers.flatMap(({ name }) => categories.map((category) => ({ layer: name, category, cells })))
+  return { format: 3, tables, rows, ids: [] }
 }
 
 function jsonOf(text: string): unknown {

@@ -6,7 +6,7 @@ import { optionsParser } from '../options/options-parser.ts'
 /** What {@link registerQuotaMetrics} takes. */
 export interface QuotaMetricsOptions {
   /** The engine whose decisions are counted. */
-  readonly quota: Pick<Quota, 'on' | 'inForce' | 'policy'>
+  readonly quota: Pick<Quota, 'on' | 'inForce' | 'policy' | 'holds' | 'holdTtlMs'>
   /** Where the metrics are registered, for example prom-client's own `register`. */
   readonly registry: Registry<RegistryContentType>
   /**

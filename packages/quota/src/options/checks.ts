@@ -97,10 +97,15 @@ export function tableBy<T>(
   check: Check<T>,
   what: string,
 ): Check<Record<string, T>> {
+  return tableEach((key) => wrongKey(key) ?? check, what)
+}
+
+/** An object where each key says what its value has to be, or what is wrong with it. */
+export function tableEach<T>(checkOf: (key: string) => Check<T> | string, what: string): Check<Record<string, T>> {
   const entry = (key: string): Check<T> => {
     // Neither a record of Valibot, which skips some keys, nor an assignment keeps this one.
-    const wrong = key === '__proto__' ? 'not a possible key' : wrongKey(key)
-    return wrong === undefined ? check : refused(wrong)
+    const check = key === '__proto__' ? 'not a possible key' : checkOf(key)
+    return typeof check === 'string' ? refused(check) : check
   }
   return objectBy(isPlain, what, (table) =>
     v.object(Object.fromEntries(Object.keys(table).map((key) => [key, entry(key)]))),

@@ -1,52 +1,91 @@
 import { faultyDocument } from '../errors/quota-error.ts'
-import type { LayerDefinition, Limit, OperationDefinition, Policy } from './policy.ts'
+import type { CalendarWindow, RollingWindow } from '../windows/window.ts'
+import type { LayerDefinition, Limit, LimitTable, OperationDefinition, Policy } from './policy.ts'
 import { policyFaults } from './schema.ts'
+
+/** A layer of a {@link PolicyDefinition}. */
+export interface LayerInput {
+  readonly name: string
+  /**
+   * How status and refusals name it.
+   * @default the name with a capital letter
+   */
+  readonly scope?: string | undefined
+  /**
+   * Whether all subjects share one set of windows.
+   * @default false: each subject has windows of its own
+   */
+  readonly shared?: boolean | undefined
+}
+
+/** A window whose label is known to the compiler. */
+type LabelledWindow<Label extends string> =
+  | (RollingWindow & { readonly label: Label })
+  | (CalendarWindow & { readonly label: Label })
 
 /** What {@link definePolicy} takes: a policy whose names are known to the compiler. */
 export interface PolicyDefinition<
   Operation extends string,
   Category extends string,
-  Layer extends string,
+  Layer extends LayerInput,
   Label extends string,
+  Slots extends string = never,
 > {
-  /** Windows of every layer and category: a label people read, and a length in milliseconds. */
-  readonly windows: readonly { readonly label: Label; readonly lengthMs: number }[]
+  /** Windows of every layer and category: a label people read, and a length in milliseconds or a period of the calendar. */
+  readonly windows: readonly LabelledWindow<Label>[]
   /** Names of the categories; they never share a counter. */
   readonly categories: readonly Category[]
-  readonly layers: readonly {
-    readonly name: Layer
-    /**
-     * How status and refusals name it.
-     * @default the name with a capital letter
-     */
-    readonly scope?: string | undefined
-    /**
-     * Whether all subjects share one set of windows.
-     * @default false: each subject has windows of its own
-     */
-    readonly shared?: boolean | undefined
-  }[]
+  readonly layers: readonly Layer[]
   readonly operations: Readonly<Record<Operation, OperationDefinition & { readonly category: NoInfer<Category> }>>
-  /** Base limits in tokens, one for each layer, category and window. */
-  readonly base: BaseLimits<NoInfer<Layer>, NoInfer<Category>, NoInfer<Label>>
+  /** How much work may be under way at once: a label, and what needs a slot. */
+  readonly concurrency?:
+    | {
+        readonly label: Slots
+        readonly operations?: readonly NoInfer<Operation>[] | undefined
+        readonly categories?: readonly NoInfer<Category>[] | undefined
+      }
+    | undefined
+  /** Base limits in tokens, one for each layer, category and window; and slots, where concurrency is limited. */
+  readonly base: BaseLimits<NoInfer<Layer>['name'], NoInfer<Category>, NoInfer<Label>, NoInfer<Slots>>
+  /** By name: limits of layers that are not shared, where they differ from the base for those who have the plan. */
+  readonly plans?:
+    | Readonly<Record<string, PlanLimits<OwnLayer<Layer>, NoInfer<Category>, NoInfer<Label> | NoInfer<Slots>>>>
+    | undefined
 }
 
-/** A limit for each layer, category and window label. */
-export type BaseLimits<Layer extends string, Category extends string, Label extends string> = Readonly<
-  Record<Layer, Readonly<Record<Category, Readonly<Record<Label, Limit>>>>>
+/** A limit for each layer, category and window label; one of concurrency where there is to be one. */
+export type BaseLimits<
+  Layer extends string,
+  Category extends string,
+  Label extends string,
+  Slots extends string = never,
+> = Readonly<
+  Record<
+    Layer,
+    Readonly<Record<Category, Readonly<Record<Label, Limit>> & { readonly [label in Slots]?: Limit | undefined }>>
+  >
 >
 
-/** A policy whose layers, categories and window labels are known to the compiler, as its operations are. */
+/** Some limits of some layers and categories. */
+type PlanLimits<Layer extends string, Category extends string, Label extends string> = {
+  readonly [layer in Layer]?: { readonly [category in Category]?: { readonly [label in Label]?: Limit } }
+}
+
+/** The names of the layers that are not shared. */
+type OwnLayer<Layer extends LayerInput> = Layer extends { readonly shared: true } ? never : Layer['name']
+
+/** A policy whose layers, categories and labels are known to the compiler, as its operations are. */
 export interface DefinedPolicy<
   Operation extends string,
   Category extends string,
   Layer extends string,
   Label extends string,
+  Slots extends string = never,
 > extends Policy<Operation> {
-  readonly windows: readonly { readonly label: Label; readonly lengthMs: number }[]
+  readonly windows: readonly LabelledWindow<Label>[]
   readonly categories: readonly Category[]
   readonly layers: readonly (LayerDefinition & { readonly name: Layer })[]
-  readonly base: BaseLimits<Layer, Category, Label>
+  readonly base: LimitTable & BaseLimits<Layer, Category, Label, Slots>
 }
 
 /**
@@ -66,23 +105,20 @@ export interface DefinedPolicy<
 export function definePolicy<
   const Operation extends string,
   const Category extends string,
-  const Layer extends string,
+  const Layer extends LayerInput,
   const Label extends string,
->(definition: PolicyDefinition<Operation, Category, Layer, Label>): DefinedPolicy<Operation, Category, Layer, Label> {
+  const Slots extends string = never,
+>(
+  definition: PolicyDefinition<Operation, Category, Layer, Label, Slots>,
+): DefinedPolicy<Operation, Category, Layer['name'], Label, Slots> {
   const policy = { ...definition, layers: withDefaults(definition?.layers) }
   const faults = policyFaults(policy)
   if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
-  return structuredClone(policy)
-}
-
-type LayerWithDefaults = {
-  readonly name: string
-  readonly scope?: string | undefined
-  readonly shared?: boolean | undefined
+  return structuredClone(policy) as DefinedPolicy<Operation, Category, Layer['name'], Label, Slots>
 }
 
 /** What is no list of layers is left as it is, to be refused. */
-function withDefaults<Layer extends LayerWithDefaults>(
+function withDefaults<Layer extends LayerInput>(
   layers: readonly Layer[],
 ): readonly (Layer & { readonly scope: string; readonly shared: boolean })[] {
   const filled = (layer: Layer): Layer & { readonly scope: string; readonly shared: boolean } =>

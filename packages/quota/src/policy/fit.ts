@@ -1,25 +1,9 @@
-import type { Fault } from '../errors/quota-error.ts'
-import { plain, shown } from '../errors/shown.ts'
+import { isObject } from '../options/objects.ts'
+import { fitPlans, fitShadow, fitThresholds } from './fit-plans.ts'
 import type { Limit, LimitTable, Policy } from './policy.ts'
-import {
-  initialSettings,
-  initialSubjectSettings,
-  MODES,
-  type Mode,
-  type Settings,
-  type SharedLayerSettings,
-  type SubjectSettings,
-} from './settings.ts'
+import { initialSettings, MODES, type Mode, type Settings, type SharedLayerSettings } from './settings.ts'
+import { Faults, type Fitted, mapValues, member, strangers } from './stored.ts'
 import { isLimit, isMultiplier, isPrice } from './values.ts'
-
-/** Most faults that are told of one document. */
-const MAX_FAULTS = 100
-
-/** A stored document as a policy takes it, and what in it could not be taken. */
-export interface Fitted<T> {
-  readonly settings: T
-  readonly faults: readonly Fault[]
-}
 
 /**
  * Lays a stored document over a policy, by names. A document outlives the policy under which it was written, so nothing
@@ -45,69 +29,11 @@ export function fitSettings(policy: Policy, hasFactor: boolean, document: unknow
     custom: custom === null ? customOf(mode, policy) : fitTable(policy, custom, 'custom', faults),
     layers: fitLayers(own, member(document, 'layers'), faults),
     prices: fitPrices(policy, member(document, 'prices'), faults),
+    shadow: fitShadow(policy, member(document, 'shadow'), faults),
+    plans: fitPlans(policy, member(document, 'plans'), faults),
+    thresholds: fitThresholds(member(document, 'thresholds'), faults),
   }
   return { settings, faults: faults.list }
-}
-
-/** As {@link fitSettings}, for one subject's document: what is missing or faulty follows the default. */
-export function fitSubjectSettings(policy: Policy, document: unknown): Fitted<SubjectSettings> {
-  const faults = new Faults()
-  const { version: _, revision: __, ...own } = initialSubjectSettings(policy)
-  if (!isObject(document)) {
-    faults.add('', 'expected an object: the defaults apply')
-    return { settings: own, faults: faults.list }
-  }
-  strangers(document, own, '', faults)
-  const overrides = member(document, 'overrides')
-  const fitted = mapValues(own.overrides, (windows, category) => {
-    const stored = member(overrides, category)
-    strangers(stored, windows, `overrides.${category}`, faults)
-    return mapValues(windows, (_none, label): Limit | null => {
-      const value = member(stored, label) ?? null
-      if (value === null || isLimit(value)) return value
-      faults.add(`overrides.${category}.${label}`, 'not a limit: the default applies')
-      return null
-    })
-  })
-  strangers(overrides, own.overrides, 'overrides', faults)
-  return {
-    settings: { overrides: fitted, bypass: fitBypass(policy, member(document, 'bypass'), faults) },
-    faults: faults.list,
-  }
-}
-
-/**
- * A document to be stored: `next` whole, and whatever the stored one has under names that the policy does not know, so
- * that a process with an older or newer policy finds its values again. So does one that can follow a mode which this one
- * cannot: unless the change names another.
- *
- * @param change what the administrator wrote
- */
-export function keepUnknown(policy: Policy, stored: unknown, next: Settings, change: object): object {
-  const mode = member(stored, 'mode')
-  const isKept = MODES.includes(mode as Mode) && !Object.hasOwn(change, 'mode')
-  const { prices, ...rest } = isObject(stored) ? stored : {}
-  const unknownPrices = isObject(prices)
-    ? Object.fromEntries(Object.entries(prices).filter(([operation]) => !Object.hasOwn(policy.operations, operation)))
-    : {}
-  const settings = isKept ? { ...next, mode } : next
-  return overlay({ ...rest, prices: unknownPrices }, settings) as object
-}
-
-/** As {@link keepUnknown}, for one subject's document. */
-export function keepUnknownOfSubject(policy: Policy, stored: unknown, next: SubjectSettings): object {
-  const bypass = member(stored, 'bypass')
-  const unknown = Array.isArray(bypass) ? bypass.filter((name) => !isSharedLayer(policy, name)) : []
-  const merged = overlay(stored, next) as object
-  return { ...merged, bypass: [...next.bypass, ...unknown] }
-}
-
-/** Members that only `below` has, under everything that `above` has. */
-function overlay(below: unknown, above: unknown): unknown {
-  if (!isObject(below) || !isObject(above)) return above
-  const merged = new Map(Object.entries(below))
-  for (const [key, value] of Object.entries(above)) merged.set(key, overlay(merged.get(key), value))
-  return Object.fromEntries(merged)
 }
 
 function fitMode(mode: unknown, hasFactor: boolean, faults: Faults): Mode {
@@ -171,51 +97,4 @@ function fitPrices(policy: Policy, prices: unknown, faults: Faults): Settings['p
     else if (price !== undefined) faults.add(`prices.${operation}`, 'not a price: that of the policy applies')
   }
   return Object.fromEntries(fitted)
-}
-
-function fitBypass(policy: Policy, bypass: unknown, faults: Faults): string[] {
-  if (bypass === undefined) return []
-  if (!Array.isArray(bypass)) {
-    faults.add('bypass', 'expected a list of shared layers: none is bypassed')
-    return []
-  }
-  const unknown = bypass.filter((name) => !isSharedLayer(policy, name))
-  for (const name of unknown) faults.add('bypass', `no shared layer ${shown(name)}: not in force`)
-  return [...new Set(bypass.filter((name) => isSharedLayer(policy, name)))] as string[]
-}
-
-function isSharedLayer(policy: Policy, name: unknown): boolean {
-  return policy.layers.some((layer) => layer.shared && layer.name === name)
-}
-
-/** Tells names that the policy does not have. */
-function strangers(value: unknown, known: object, path: string, faults: Faults): void {
-  if (value !== undefined && !isObject(value)) {
-    faults.add(path, 'expected an object: the values of the policy apply')
-    return
-  }
-  for (const key of Object.keys(value ?? {})) {
-    const of = path === '' ? '' : `${path}.`
-    if (!Object.hasOwn(known, key)) faults.add(of + plain(key), 'not in the policy: kept, not in force')
-  }
-}
-
-function member(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T, key: string) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]))
-}
-
-class Faults {
-  readonly list: Fault[] = []
-
-  add(path: string, message: string): void {
-    if (this.list.length < MAX_FAULTS) this.list.push({ path, message })
-  }
 }

@@ -1,5 +1,11 @@
+import type { OwnAnchor } from '../windows/calendar.ts'
+import type { CellSchema } from '../windows/identity.ts'
+import { ownPeriodWindows } from './anchors.ts'
+import { hasLimit } from './cells.ts'
+import { planLimit } from './plans.ts'
 import type { Limit, LimitTable, Policy } from './policy.ts'
 import type { Mode, Settings, SubjectSettings } from './settings.ts'
+import { hundredths, ownOf } from './values.ts'
 
 /** Factors of the fixed modes in whole hundredths, so that limits are exact integers. `custom` has a table of its own. */
 const MODE_HUNDREDTHS: Readonly<Record<Exclude<Mode, 'adaptive' | 'custom'>, number>> = {
@@ -11,21 +17,22 @@ const MODE_HUNDREDTHS: Readonly<Record<Exclude<Mode, 'adaptive' | 'custom'>, num
 /** The lowest and the highest factor of mode `adaptive`, in whole hundredths. */
 export const ADAPTIVE_HUNDREDTHS = { min: 75, max: 150 } as const
 
-/** Largest base limit, override or custom limit, in tokens. With it `base * 150 * 400` stays a safe integer. */
-export const MAX_LIMIT: number = 10 ** 11
-
 /** What decides one request: which layers apply and the effective limit of each of their windows. */
 export interface Quotas {
   /** Indices of the layers that apply, in the policy's order. */
   readonly layers: readonly number[]
-  /** Effective limits in tokens, the windows of each applying layer in turn; `Infinity`: unlimited. */
+  /**
+   * What requests are decided by, in tokens: the cells of each applying layer in turn, in the order of a row (windows, then
+   * slots). `Infinity`: unlimited, shadowed, or a limit that the layer and category do not have.
+   */
   readonly limits: readonly number[]
-}
-
-/** A factor with at most two decimals as whole hundredths, or `undefined` where it has more. */
-export function hundredths(factor: number): number | undefined {
-  const whole = Math.round(factor * 100)
-  return whole / 100 === factor ? whole : undefined
+  /** Where some limits are shadowed: these, in the places of {@link limits}; `undefined` in all others. */
+  readonly shadowed?: readonly (number | undefined)[] | undefined
+  /**
+   * Where the subject's own periods begin, for each of {@link layers}; `null`: at the calendar's beginning. There where the
+   * policy has windows with `anchor: 'subject'` and the subject has an anchor in some layer.
+   */
+  readonly anchors?: readonly (OwnAnchor | null)[] | undefined
 }
 
 /** `floor(base x mode x multiplier)` in exact integers, both factors in hundredths; a base above 0 never becomes 0. */
@@ -35,60 +42,104 @@ export function scaledLimit(base: Limit, modeHundredths: number, multiplierHundr
   return Math.max(1, Math.floor((base * modeHundredths * multiplierHundredths) / 10_000))
 }
 
+/** What limits follow from, for everybody. */
+export interface LimitTerms {
+  readonly policy: Policy
+  /** The policy's cells, in the order of a row. */
+  readonly cells: readonly CellSchema[]
+  readonly settings: Settings
+  /** What mode `adaptive` scales by, in hundredths: 75 to 150. */
+  readonly factorHundredths: number
+}
+
+/** Whose limits they are. */
+export interface LimitsOf {
+  /** What is in force of the settings of the subject in each layer, by layer name; layers without any are absent. */
+  readonly subjects?: Readonly<Record<string, SubjectSettings>> | undefined
+  /** The plan that the request names. */
+  readonly plan?: string | undefined
+}
+
 /**
  * The quotas of one subject, one entry a category in the policy's order.
  *
- * Personal limit: the override if set, else `floor(base x mode)`.
+ * Limit of a layer of its own: the override if set; else `floor(value x mode)` with the value of the plan, or the base's.
+ * The plan is that of the subject's settings in the layer, else that of the request; one that nobody knows has no values.
  * Limit of a shared layer: `floor(base x mode x multiplier)`, if the layer is on and the subject does not bypass it.
- *
- * @param subjects settings of the subject in each layer, by layer name; layers without any are absent
- * @param factorHundredths what mode `adaptive` scales by, in hundredths: 75 to 150
+ * In mode `custom` its table is the base, and it and plans are taken as they are. Concurrency is never scaled.
  */
-export function effectiveQuotas(
-  policy: Policy,
-  settings: Settings,
-  subjects: Readonly<Record<string, SubjectSettings>> = {},
-  factorHundredths = 100,
-): readonly Quotas[] {
-  const bypassed = new Set(Object.values(subjects).flatMap((subject) => subject.bypass))
+export function effectiveQuotas(terms: LimitTerms, of: LimitsOf = {}): readonly Quotas[] {
+  const { policy, settings } = terms
+  const bypassed = new Set(Object.values(of.subjects ?? {}).flatMap((subject) => subject.bypass))
   const layers = policy.layers.flatMap(({ name, shared }, index) =>
     shared && (!settings.layers[name]!.enabled || bypassed.has(name)) ? [] : [index],
   )
-  const table = modeTable(settings, factorHundredths)
-  return policy.categories.map((category) => ({
-    layers,
-    limits: layers.flatMap((index) => layerLimits(policy, settings, table, subjects, index, category)),
-  }))
+  const table = modeTable(terms)
+  const anchors = anchorsOf(terms, layers, of)
+  return policy.categories.map((category) => {
+    const effective = layers.flatMap((index) => layerLimits(terms, table, of, index, category))
+    const decided = { layers, ...inShadow(terms, layers, category, effective) }
+    return anchors === undefined ? decided : { ...decided, anchors }
+  })
+}
+
+/** Where a subject's own periods begin, in each layer that applies; `undefined` where nothing of it is its own. */
+function anchorsOf({ policy }: LimitTerms, layers: readonly number[], { subjects }: LimitsOf): Quotas['anchors'] {
+  if (ownPeriodWindows(policy).length === 0) return undefined
+  const anchors = layers.map((index) => ownOf(subjects, policy.layers[index]!.name)?.anchor ?? null)
+  return anchors.every((anchor) => anchor === null) ? undefined : anchors
 }
 
 function layerLimits(
-  policy: Policy,
-  settings: Settings,
-  [table, mode]: ModeTable,
-  subjects: Readonly<Record<string, SubjectSettings>>,
+  { policy, cells, settings }: LimitTerms,
+  { table, hundredths: mode }: ModeTable,
+  { subjects, plan: requested }: LimitsOf,
   layerIndex: number,
   category: string,
 ): number[] {
   const { name, shared } = policy.layers[layerIndex]!
   const multiplier = shared ? hundredths(settings.layers[name]!.multiplier)! : 100
-  return policy.windows.map(({ label }) => {
-    const override = ownOf(ownOf(ownOf(subjects, name)?.overrides, category), label) ?? null
-    return override === null
-      ? scaledLimit(table[name]![category]![label]!, mode, multiplier)
-      : scaledLimit(override, 100, 100)
+  const subject = ownOf(subjects, name)
+  const overrides = ownOf(subject?.overrides, category)
+  const plan = shared ? undefined : (subject?.plan ?? requested)
+  return cells.map(({ kind, label }) => {
+    if (!hasLimit(policy, name, category, label)) return Number.POSITIVE_INFINITY
+    const override = ownOf(overrides, label) ?? null
+    if (override !== null) return scaledLimit(override, 100, 100)
+    const planned = plan === undefined ? undefined : planLimit(policy, settings, plan, name, category, label)
+    const value = planned ?? table[name]![category]![label]!
+    return kind === 'concurrency' ? scaledLimit(value, 100, 100) : scaledLimit(value, mode, multiplier)
   })
 }
 
-/** A record's own member: names may be such as every object has. */
-export function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
+/** Takes shadowed limits out of those that are decided by. */
+function inShadow(
+  { policy, cells, settings }: LimitTerms,
+  layers: readonly number[],
+  category: string,
+  effective: number[],
+): Omit<Quotas, 'layers'> {
+  if (Object.keys(settings.shadow).length === 0) return { limits: effective }
+  const shadowed = effective.map((limit, index) => {
+    const { name } = policy.layers[layers[Math.floor(index / cells.length)]!]!
+    const { label } = cells[index % cells.length]!
+    const inShade = ownOf(settings.shadow, name)
+    const isShadowed = inShade === 'all' || inShade?.includes(label) === true
+    return isShadowed && hasLimit(policy, name, category, label) ? limit : undefined
+  })
+  if (shadowed.every((limit) => limit === undefined)) return { limits: effective }
+  const limits = effective.map((limit, index) => (shadowed[index] === undefined ? limit : Number.POSITIVE_INFINITY))
+  return { limits, shadowed }
 }
 
 /** The table that a mode reads, and the factor it puts on it in hundredths. */
-type ModeTable = readonly [table: LimitTable, hundredths: number]
+interface ModeTable {
+  readonly table: LimitTable
+  readonly hundredths: number
+}
 
-function modeTable(settings: Settings, factorHundredths: number): ModeTable {
-  if (settings.mode === 'custom') return [settings.custom!, 100]
-  if (settings.mode === 'adaptive') return [settings.base, factorHundredths]
-  return [settings.base, MODE_HUNDREDTHS[settings.mode]]
+function modeTable({ settings, factorHundredths }: LimitTerms): ModeTable {
+  if (settings.mode === 'custom') return { table: settings.custom!, hundredths: 100 }
+  if (settings.mode === 'adaptive') return { table: settings.base, hundredths: factorHundredths }
+  return { table: settings.base, hundredths: MODE_HUNDREDTHS[settings.mode] }
 }

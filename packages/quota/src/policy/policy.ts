@@ -2,6 +2,9 @@ import { faultyDocument } from '../errors/quota-error.ts'
 import { unknownKey } from '../options/names.ts'
 import type { WindowDefinition } from '../windows/window.ts'
 
+/** What becomes of an actual cost above what a hold reserved. */
+export type OverrunPolicy = 'refuse' | 'charge' | 'fit'
+
 /** A limit: whole tokens, 0 to 10^11 (0 blocks), or no limit at all. */
 export type Limit = number | 'unlimited'
 
@@ -26,7 +29,28 @@ export interface OperationDefinition {
   readonly category: string
   /** Price in tokens, a whole number; 0 is free. */
   readonly cost: number
+  /**
+   * What a commit above a hold does: `refuse` it, `charge` the excess whatever the limits (later requests wait for it), or
+   * charge as much as may `fit` everywhere.
+   * @default 'refuse'
+   */
+  readonly overrun?: OverrunPolicy | undefined
+  /** Most tokens that one commit charges beyond the hold, above 0; with `charge` and `fit`, where it is required. */
+  readonly maxOverrun?: number | undefined
 }
+
+/** How much work may be under way at once: a limit that a hold takes a slot of until it is settled or ends. */
+export interface ConcurrencyDefinition {
+  /** Name in settings, status, bodies and headers, for example `running`: as of a window. */
+  readonly label: string
+  /** The operations that need a slot; those that are not named leave it alone. */
+  readonly operations?: readonly string[] | undefined
+  /** The same for all operations of some categories. */
+  readonly categories?: readonly string[] | undefined
+}
+
+/** Limits in tokens by own layer, category and label: what a plan says otherwise than the base. */
+export type PlanTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Limit>>>>>>
 
 /** What an engine decides by: windows, categories, layers, operations and the base limits. Plain data. */
 export interface Policy<Operation extends string = string> {
@@ -35,8 +59,15 @@ export interface Policy<Operation extends string = string> {
   readonly categories: readonly string[]
   readonly layers: readonly LayerDefinition[]
   readonly operations: Readonly<Record<Operation, OperationDefinition>>
-  /** Base limits in tokens, which the modes scale. */
+  /**
+   * Base limits in tokens, which the modes scale. One for each layer, category and window; for concurrency, where it is
+   * limited: a layer and category without an entry under its label has no such limit.
+   */
   readonly base: LimitTable
+  /** How much work may be under way at once. */
+  readonly concurrency?: ConcurrencyDefinition | undefined
+  /** By name: limits of own layers that differ for those who have the plan. */
+  readonly plans?: Readonly<Record<string, PlanTable>> | undefined
 }
 
 /** What {@link defaultPolicy} takes. */

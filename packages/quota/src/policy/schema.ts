@@ -1,22 +1,17 @@
 import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
-import { type Check, group, listOf, oneOf, tableBy, textLike, where, wholeNumber } from '../options/checks.ts'
-import { expectedKind, expectedText } from '../options/expected.ts'
+import { type Check, group, listOf, oneOf, optional, tableBy, textLike, where, wholeNumber } from '../options/checks.ts'
 import { faultsOf, pathOf } from '../options/faults.ts'
-import { listed, noSuchName } from '../options/names.ts'
-import { isPlain } from '../options/objects.ts'
+import { noSuchName } from '../options/names.ts'
+import { isObject } from '../options/objects.ts'
 import { once } from '../options/once.ts'
-import { MAX_WINDOW_MS, MIN_WINDOW_MS } from '../windows/window.ts'
-import { MAX_LIMIT } from './limits.ts'
-import type { Limit, Policy } from './policy.ts'
-import { MODES } from './settings.ts'
-import { isLimit, isMultiplier, isPrice, MAX_MULTIPLIER, MIN_MULTIPLIER } from './values.ts'
-
-export { faultsOf } from '../options/faults.ts'
-
-const A_LIMIT = `a whole number of tokens from 0 to ${MAX_LIMIT}`
-const A_PRICE = 'a whole number of tokens, 0 or more'
-const A_MULTIPLIER = `a number from ${MIN_MULTIPLIER} to ${MAX_MULTIPLIER} with at most two decimals`
+import { MAX_WINDOW_MS, MIN_WINDOW_MS, type RollingWindow, type WindowDefinition } from '../windows/window.ts'
+import { calendarWindowCheck } from './calendar-rules.ts'
+import { hasLimit } from './cells.ts'
+import { A_PRICE, eachKey, limitCheck, nameCheck, wrongOperation } from './names.ts'
+import type { ConcurrencyDefinition, OperationDefinition, OverrunPolicy, Policy } from './policy.ts'
+import { plansCheck } from './table-rules.ts'
+import { isPrice, MAX_LIMIT } from './values.ts'
 
 /** What members of other libraries' definitions are called in a policy. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -32,67 +27,69 @@ const WORDS: Readonly<Record<string, string>> = {
   limits: 'limits are in `base`, by layer, category and window',
 }
 
-const NAME = /^[A-Za-z0-9_-]{1,32}$/
-const OPERATION_NAME = /^[A-Za-z0-9_.:-]{1,64}$/
-const name = (): Check<string> => textLike(NAME, '1 to 32 of A-Z a-z 0-9 _ -')
-
-function wrongOperation(operation: string): string | undefined {
-  const isName = OPERATION_NAME.test(operation)
-  return isName ? undefined : expectedText('a name of 1 to 64 of A-Z a-z 0-9 _ . : -', operation)
-}
-
-function eachKey<T>(keys: readonly string[], check: Check<T>): Check<Record<string, T>> {
-  return group(Object.fromEntries(keys.map((key) => [key, check])))
-}
-
-type Names = Pick<Policy, 'windows' | 'categories' | 'layers' | 'operations'>
-
-function tableSchema({ layers, categories, windows }: Names): Check<Policy['base']> {
-  const limit = where<Limit>(isLimit, `${A_LIMIT}, or "unlimited"`)
-  const labels = windows.map(({ label }) => label)
-  return eachKey(
-    layers.map((layer) => layer.name),
-    eachKey(categories, eachKey(labels, limit)),
-  )
-}
+/** A policy whose shape is right and whose names may not fit together. */
+type Shape = Omit<Policy, 'base' | 'plans'> & { readonly base: unknown; readonly plans?: unknown }
 
 /** A policy's own shape; what depends on its names is checked by {@link policyFaults}. */
-function policyShape(): Check<Names & { readonly base: unknown }> {
-  return group({
-    windows: listOf(
-      group({ label: name(), lengthMs: wholeNumber(MIN_WINDOW_MS, MAX_WINDOW_MS, 'milliseconds') }),
-      1,
-      8,
-    ),
-    categories: listOf(name(), 1, 16),
+const policyShape = /* @__PURE__ */ once(() =>
+  group<Shape>({
+    windows: listOf(windowCheck(), 1, 8),
+    categories: listOf(nameCheck(), 1, 16),
     layers: listOf(
-      group({ name: name(), scope: textLike(/^.{1,64}$/su, '1 to 64 characters'), shared: oneOf(true, false) }),
+      group({ name: nameCheck(), scope: textLike(/^.{1,64}$/su, '1 to 64 characters'), shared: oneOf(true, false) }),
       1,
       8,
     ),
-    operations: tableBy(
-      wrongOperation,
-      group({
-        category: where<string>((value) => typeof value === 'string', 'the name of a category'),
-        cost: where<number>(isPrice, A_PRICE),
-      }),
-      'an object',
-    ),
+    operations: tableBy(wrongOperation, operationCheck(), 'an object'),
+    concurrency: optional(concurrencyCheck()),
     base: where<unknown>((value) => value !== undefined, 'the base limits, by layer, category and window'),
+    plans: v.optional(v.unknown()),
+  }),
+)
+
+function windowCheck(): Check<WindowDefinition> {
+  const rolling = group<Omit<RollingWindow, 'every'>>({
+    label: nameCheck(),
+    lengthMs: wholeNumber(MIN_WINDOW_MS, MAX_WINDOW_MS, 'milliseconds'),
+  })
+  const calendar = calendarWindowCheck()
+  return v.lazy<Check<WindowDefinition>>((value) => (isOfCalendar(value) ? calendar : rolling))
+}
+
+function isOfCalendar(value: unknown): boolean {
+  return isObject(value) && (Object.hasOwn(value, 'every') || Object.hasOwn(value, 'timeZone'))
+}
+
+function operationCheck(): Check<OperationDefinition> {
+  return group<OperationDefinition>({
+    category: where<string>((value) => typeof value === 'string', 'the name of a category'),
+    cost: where<number>(isPrice, A_PRICE),
+    overrun: optional(oneOf<OverrunPolicy>('refuse', 'charge', 'fit')),
+    maxOverrun: optional(wholeNumber(1, MAX_LIMIT, 'tokens')),
   })
 }
 
-function duplicates(path: string, names: readonly string[]): Fault[] {
-  const twice = names.filter((each, index) => names.indexOf(each) !== index)
-  return twice.map((each) => ({ path, message: `"${each}" is there twice` }))
+function concurrencyCheck(): Check<ConcurrencyDefinition> {
+  const names = (what: string): Check<string[]> =>
+    listOf(
+      where<string>((value) => typeof value === 'string', what),
+      1,
+      1_000,
+    )
+  return group<ConcurrencyDefinition>({
+    label: nameCheck(),
+    operations: optional(names('the name of an operation')),
+    categories: optional(names('the name of a category')),
+  })
 }
 
 /** Every fault of a policy; empty when it can be used. */
 export function policyFaults(policy: unknown): Fault[] {
   const faults = faultsOf(policyShape(), policy, WORDS)
   if (faults.length > 0) return faults
-  const { windows, categories, layers, operations, base } = policy as Policy
-  const strangers = Object.entries(operations).filter(([, { category }]) => !categories.includes(category))
+  const shape = policy as Shape
+  const { windows, categories, layers } = shape
+  const ofBase = within('base', faultsOf(baseCheck(shape), shape.base))
   return [
     ...duplicates(
       'windows',
@@ -104,98 +101,97 @@ export function policyFaults(policy: unknown): Fault[] {
       layers.map((layer) => layer.name),
     ),
     ...(layers.some(({ shared }) => !shared) ? [] : [{ path: 'layers', message: 'one layer at least is not shared' }]),
-    ...strangers.map(([operation, { category }]) => ({
-      path: pathOf(['operations', operation, 'category']),
-      message: `not a category: ${noSuchName(category, categories, 'the policy has')}`,
-    })),
-    ...faultsOf(tableSchema({ windows, categories, layers, operations }), base).map((fault) => ({
-      ...fault,
-      path: fault.path === '' ? 'base' : `base.${fault.path}`,
-    })),
+    ...operationFaults(shape),
+    ...concurrencyFaults(shape),
+    ...ofBase,
+    // What the base has says what else there can be.
+    ...(ofBase.length === 0 ? faultsByBase(policy as Policy) : []),
   ]
 }
 
-/**
- * Names every fault of a settings document of a policy; none when it can be stored.
- *
- * @param hasFactor whether there is a factor for mode `adaptive`
- */
-export function settingsCheck(policy: Policy, hasFactor: boolean): (document: unknown) => Fault[] {
-  const schema = once(() => settingsSchema(policy, hasFactor))
-  return (document) => [...faultsOf(schema(), document), ...customFaults(document)]
+function duplicates(path: string, names: readonly string[]): Fault[] {
+  const twice = names.filter((each, index) => names.indexOf(each) !== index)
+  return twice.map((each) => ({ path, message: `"${each}" is there twice` }))
 }
 
-function settingsSchema(policy: Policy, hasFactor: boolean): Check<unknown> {
-  const table = tableSchema(policy)
-  return group({
-    mode: modeSchema(hasFactor),
-    base: table,
-    custom: v.nullable(table),
-    layers: eachKey(
-      sharedNames(policy),
-      group({ enabled: oneOf(true, false), multiplier: where<number>(isMultiplier, A_MULTIPLIER) }),
-    ),
-    prices: pricesSchema(Object.keys(policy.operations)),
+function within(path: string, faults: readonly Fault[]): Fault[] {
+  return faults.map((fault) => ({ ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` }))
+}
+
+function operationFaults({ operations, categories }: Shape): Fault[] {
+  return Object.entries(operations).flatMap(([operation, { category, overrun = 'refuse', maxOverrun }]) => {
+    const path = (member: string): string => pathOf(['operations', operation, member])
+    const faults: Fault[] = []
+    if (!categories.includes(category)) {
+      const message = `not a category: ${noSuchName(category, categories, 'the policy has')}`
+      faults.push({ path: path('category'), message })
+    }
+    if (overrun !== 'refuse' && maxOverrun === undefined) {
+      const message = `missing: the most tokens that one commit charges beyond its hold, as overrun is "${overrun}"`
+      faults.push({ path: path('maxOverrun'), message })
+    }
+    if (overrun === 'refuse' && maxOverrun !== undefined) {
+      const message = 'has no effect while an overrun is refused; say overrun: "charge" or "fit"'
+      faults.push({ path: path('maxOverrun'), message })
+    }
+    return faults
   })
 }
 
-function modeSchema(hasFactor: boolean): Check<string> {
-  const available = (mode: unknown): boolean => hasFactor || mode !== 'adaptive'
-  return v.custom<string>(
-    (mode) => (MODES as readonly unknown[]).includes(mode) && available(mode),
-    ({ input }) =>
-      available(input)
-        ? expectedText(`one of ${MODES.join(', ')}`, input)
-        : 'not available: this engine has no adaptive factor',
+function concurrencyFaults({ concurrency, windows, operations, categories }: Shape): Fault[] {
+  if (concurrency === undefined) return []
+  const { label, operations: named, categories: namedCategories } = concurrency
+  const known = Object.keys(operations)
+  const strangers = (member: string, names: readonly string[], there: readonly string[], what: string): Fault[] =>
+    names.flatMap((name, index) =>
+      there.includes(name)
+        ? []
+        : [
+            {
+              path: `concurrency.${member}.${index}`,
+              message: `not ${what}: ${noSuchName(name, there, 'the policy has')}`,
+            },
+          ],
+    )
+  return [
+    ...(windows.some((window) => window.label === label)
+      ? [{ path: 'concurrency.label', message: `"${label}" is the label of a window: give it another` }]
+      : []),
+    ...(named === undefined && namedCategories === undefined
+      ? [{ path: 'concurrency', message: 'names nothing: say which `operations`, or `categories`, need a slot' }]
+      : []),
+    ...strangers('operations', named ?? [], known, 'an operation'),
+    ...strangers('categories', namedCategories ?? [], categories, 'a category'),
+  ]
+}
+
+/** The whole table: a limit for each window, and for concurrency as one likes. */
+function baseCheck({ windows, concurrency, categories, layers }: Shape): Check<unknown> {
+  const limit = limitCheck()
+  const labels = windows.map(({ label }) => [label, limit] as const)
+  const slots = concurrency === undefined ? [] : [[concurrency.label, optional(limit)] as const]
+  const ofCategory = group(Object.fromEntries([...slots, ...labels]))
+  const ofLayer = eachKey(categories, () => ofCategory)
+  return eachKey(
+    layers.map(({ name }) => name),
+    () => ofLayer,
   )
 }
 
-/** Asked apart from the schema, as what depends on several members is told whatever else is at fault. */
-function customFaults(document: unknown): Fault[] {
-  const { mode, custom } = (document ?? {}) as { mode?: unknown; custom?: unknown }
-  return mode === 'custom' && custom === null ? [{ path: 'custom', message: 'mode "custom" needs this table' }] : []
+function faultsByBase(policy: Policy): Fault[] {
+  const ofPlans = policy.plans === undefined ? [] : within('plans', faultsOf(plansCheck(policy), policy.plans))
+  return [...limitsNothing(policy), ...ofPlans]
 }
 
-/** Prices by operation; a price that is no price and an operation that is none are both faults. */
-function pricesSchema(operations: readonly string[]): Check<Readonly<Record<string, unknown>>> {
-  const known = new Set(operations)
-  const table = v.custom<Readonly<Record<string, unknown>>>(isPlain, expectedKind('an object of prices by operation'))
-  const prices = v.rawCheck<Readonly<Record<string, unknown>>>(({ dataset, addIssue }) => {
-    if (!dataset.typed) return
-    for (const [operation, cost] of Object.entries(dataset.value)) {
-      const faults = [
-        ...(known.has(operation) ? [] : [`not an operation: ${noSuchName(operation, operations, 'the policy has')}`]),
-        ...(isPrice(cost) ? [] : [expectedText(A_PRICE, cost)]),
-      ]
-      const path = { type: 'object', origin: 'value', input: dataset.value, key: operation, value: cost } as const
-      for (const message of faults) addIssue({ message, path: [path] })
-    }
-  })
-  return v.pipe(table, prices)
-}
-
-/** Schema of one subject's settings. */
-export function subjectSettingsSchema(policy: Policy): Check<unknown> {
-  // Made when the first settings of a subject are written: most processes only read them.
-  const schema = once(() => {
-    const shared = sharedNames(policy)
-    const override = where<Limit | null>(
-      (value) => value === null || isLimit(value),
-      `${A_LIMIT}, "unlimited", or null to follow the default`,
-    )
-    const labels = policy.windows.map(({ label }) => label)
-    const layer = where<string>(
-      (value) => shared.includes(value as string),
-      `the name of a shared layer: ${listed(shared)}`,
-    )
-    return group({
-      overrides: eachKey(policy.categories, eachKey(labels, override)),
-      bypass: listOf(layer, 0, policy.layers.length),
-    })
-  })
-  return v.lazy(schema)
-}
-
-function sharedNames(policy: Policy): readonly string[] {
-  return policy.layers.filter((layer) => layer.shared).map((layer) => layer.name)
+/** Concurrency that no layer limits, in no category of an operation that needs a slot. */
+function limitsNothing(policy: Policy): Fault[] {
+  const { concurrency, layers, operations } = policy
+  if (concurrency === undefined) return []
+  const { label } = concurrency
+  const named = (concurrency.operations ?? []).flatMap((name) => operations[name]?.category ?? [])
+  const categories = policy.categories.filter((each) => named.includes(each) || concurrency.categories?.includes(each))
+  const isLimited = categories.some((category) => layers.some(({ name }) => hasLimit(policy, name, category, label)))
+  if (isLimited || categories.length === 0) return []
+  const where = pathOf(['base', layers[0]!.name, categories[0]!, label])
+  return [{ path: 'concurrency', message: `limits nothing: say in \`base\` how many slots there are, as ${where}` }]
 }

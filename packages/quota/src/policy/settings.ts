@@ -1,4 +1,6 @@
-import type { Limit, LimitTable, Policy } from './policy.ts'
+import type { OwnAnchor } from '../windows/calendar.ts'
+import { hasLimit, limitLabels } from './cells.ts'
+import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
 
 /** The modes an administrator switches between. */
 export const MODES = ['conservative', 'normal', 'lenient', 'adaptive', 'custom'] as const
@@ -12,6 +14,12 @@ export interface SharedLayerSettings {
   readonly multiplier: number
 }
 
+/** When a limit is near: from a share of it on, 0 to 1, or as soon as no more than so many tokens are left. */
+export type Threshold = { readonly share: number } | { readonly left: number }
+
+/** Which limits of a layer are shadowed, by label, or all of them. */
+export type ShadowedLimits = 'all' | readonly string[]
+
 /** What an administrator sets for everybody. Plain JSON. */
 export interface Settings {
   readonly mode: Mode
@@ -23,6 +31,12 @@ export interface Settings {
   readonly layers: Readonly<Record<string, SharedLayerSettings>>
   /** Prices in tokens that differ from the policy's. */
   readonly prices: Readonly<Record<string, number>>
+  /** By layer: limits that are charged and told, and refuse nobody. A layer that is not named has none. */
+  readonly shadow: Readonly<Record<string, ShadowedLimits>>
+  /** Limits of plans that differ from the policy's, by plan; plans that only the settings have are plans as well. */
+  readonly plans: Readonly<Record<string, PlanTable>>
+  /** When limits are near; `null`: as the engine's options say. */
+  readonly thresholds: readonly Threshold[] | null
 }
 
 /** Which write of a document it is. */
@@ -41,7 +55,19 @@ export interface SubjectSettings {
   readonly overrides: Readonly<Record<string, Readonly<Record<string, Limit | null>>>>
   /** Names of the shared layers that do not apply to this subject. */
   readonly bypass: readonly string[]
+  /** The subject's plan in this layer, before that of a request; `null`: none. */
+  readonly plan: string | null
+  /** Until when overrides and plan are in force, epoch milliseconds; `null`: without an end. */
+  readonly until: { readonly overrides: number | null; readonly plan: number | null }
+  /** Where the subject's own periods begin, for calendar windows with `anchor: 'subject'`; `null`: at the calendar's. */
+  readonly anchor: SubjectAnchor | null
 }
+
+/**
+ * Where a subject's periods begin. A change counts from the period after the one in which it was made: what was before is
+ * kept in `was` and `changedAt` by the engine, and is not to be written.
+ */
+export type SubjectAnchor = OwnAnchor
 
 /** Version 0 for a subject nobody has set anything for. */
 export interface VersionedSubjectSettings extends SubjectSettings, Versioned {}
@@ -57,16 +83,25 @@ export function initialSettings(policy: Policy): VersionedSettings {
     custom: null,
     layers: Object.fromEntries(shared.map(({ name }) => [name, { enabled: true, multiplier: 1 }])),
     prices: {},
+    shadow: {},
+    plans: {},
+    thresholds: null,
   }
 }
 
-/** The settings of a subject nobody has set anything for: every override empty, no bypass, version 0. */
-export function initialSubjectSettings(policy: Policy): VersionedSubjectSettings {
-  const windows = Object.fromEntries(policy.windows.map(({ label }) => [label, null]))
+/** The settings of a subject nobody has set anything for: every override empty, no bypass, no plan, version 0. */
+export function initialSubjectSettings(policy: Policy, layer: string): VersionedSubjectSettings {
+  const emptyOf = (category: string): Readonly<Record<string, null>> => {
+    const labels = limitLabels(policy).filter((label) => hasLimit(policy, layer, category, label))
+    return Object.fromEntries(labels.map((label) => [label, null]))
+  }
   return {
     version: 0,
     revision: '',
-    overrides: Object.fromEntries(policy.categories.map((category) => [category, windows])),
+    overrides: Object.fromEntries(policy.categories.map((category) => [category, emptyOf(category)])),
     bypass: [],
+    plan: null,
+    until: { overrides: null, plan: null },
+    anchor: null,
   }
 }

@@ -1,7 +1,11 @@
 import type { Fault } from '../errors/quota-error.ts'
-import { ADAPTIVE_HUNDREDTHS, effectiveQuotas, ownOf } from './limits.ts'
+import type { CellSchema } from '../windows/identity.ts'
+import { limitLabels, policyCells, takesSlot } from './cells.ts'
+import { ADAPTIVE_HUNDREDTHS, effectiveQuotas, type LimitTerms } from './limits.ts'
+import { planLimit, planNames } from './plans.ts'
 import type { Policy } from './policy.ts'
 import type { Settings } from './settings.ts'
+import { ownOf } from './values.ts'
 
 /** An operation's price under the settings, in tokens. */
 export function priceOf(policy: Policy, settings: Settings, operation: string): number {
@@ -9,23 +13,53 @@ export function priceOf(policy: Policy, settings: Settings, operation: string): 
 }
 
 /**
- * What in accepted settings makes an operation impossible: a limit below its price. One entry a window, naming the
- * operations; `path` points into the table that the mode reads. Mode `adaptive` is judged at its lowest factor.
+ * What in accepted settings makes an operation impossible: a limit below its price, or one that lets none of it be under
+ * way. One entry a limit, naming the operations; `path` points into the table that the mode reads, or into a plan. Mode
+ * `adaptive` is judged at its lowest factor; shadowed limits make nothing impossible.
  */
 export function settingsWarnings(policy: Policy, settings: Settings): Fault[] {
   const table = settings.mode === 'custom' ? 'custom' : 'base'
-  const { min } = ADAPTIVE_HUNDREDTHS
-  const where = settings.mode === 'adaptive' ? ` at factor ${min / 100}` : ''
-  return effectiveQuotas(policy, settings, {}, min).flatMap(({ layers, limits }, categoryIndex) => {
+  const terms = { policy, cells: policyCells(policy), settings, factorHundredths: ADAPTIVE_HUNDREDTHS.min }
+  return [
+    ...warningsOf(terms, undefined).map(({ path, message }) => ({ path: `${table}.${path}`, message })),
+    ...planNames(policy, settings).flatMap((plan) =>
+      warningsOf(terms, plan).map(({ path, message }) => ({ path: `plans.${plan}.${path}`, message })),
+    ),
+  ]
+}
+
+/** @param plan whose own limits are looked at; `undefined`: the limits of those who have none */
+function warningsOf(terms: LimitTerms, plan: string | undefined): Fault[] {
+  const { policy, cells, settings } = terms
+  return effectiveQuotas(terms, { plan }).flatMap(({ layers, limits }, categoryIndex) => {
     const category = policy.categories[categoryIndex]!
-    const operations = Object.keys(policy.operations).filter((name) => policy.operations[name]!.category === category)
-    return limits.flatMap((limit, index) => {
-      const layer = policy.layers[layers[Math.floor(index / policy.windows.length)]!]!
-      const { label } = policy.windows[index % policy.windows.length]!
-      const tooDear = operations.filter((name) => priceOf(policy, settings, name) > limit)
-      if (tooDear.length === 0) return []
-      const message = `the effective limit of ${limit} tokens${where} is below the price of ${tooDear.join(', ')}`
-      return [{ path: `${table}.${layer.name}.${category}.${label}`, message }]
+    return layers.flatMap((layerIndex, slot) => {
+      const layer = policy.layers[layerIndex]!.name
+      return limitLabels(policy).flatMap((label) => {
+        const isLookedAt = plan === undefined || planLimit(policy, settings, plan, layer, category, label) !== undefined
+        const cell = cells.findIndex((each) => each.label === label)
+        const limit = limits[slot * cells.length + cell]!
+        const message = isLookedAt ? warning(terms, category, cells[cell]!.kind, limit) : undefined
+        return message === undefined ? [] : [{ path: `${layer}.${category}.${label}`, message }]
+      })
     })
   })
+}
+
+function warning(
+  { policy, settings }: LimitTerms,
+  category: string,
+  kind: CellSchema['kind'],
+  limit: number,
+): string | undefined {
+  const operations = Object.keys(policy.operations).filter((name) => policy.operations[name]!.category === category)
+  if (kind === 'concurrency') {
+    const stopped = limit === 0 ? operations.filter((name) => takesSlot(policy, name)) : []
+    return stopped.length === 0 ? undefined : `a limit of 0 lets no work be under way of ${stopped.join(', ')}`
+  }
+  const tooDear = operations.filter((name) => priceOf(policy, settings, name) > limit)
+  const where = settings.mode === 'adaptive' ? ` at factor ${ADAPTIVE_HUNDREDTHS.min / 100}` : ''
+  return tooDear.length === 0
+    ? undefined
+    : `the effective limit of ${limit} tokens${where} is below the price of ${tooDear.join(', ')}`
 }

@@ -1,18 +1,8 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
+import type { AsyncHolds, HoldTerms, SyncHolds } from './hold-port.ts'
+import type { ReservationId } from './reservation-id.ts'
 import type { StoreSchema, Subject } from './schema.ts'
-
-/** A server-side id that makes a repeated reservation harmless. */
-export interface ReservationId {
-  /** The caller's id, 1 to 256 bytes, together with category and the subject's key in its first own layer. */
-  readonly id: string
-  /** Tells the holders of one id apart: 128 random bits as text, made anew for each reservation handle. */
-  readonly nonce: string
-  /** What the id was used for; another use of the same id is a conflict. */
-  readonly fingerprint: string
-  /** How long the record is kept after its last write, in milliseconds. */
-  readonly ttlMs: number
-}
 
 /** One decision to be made and, if admitted, charged. */
 export interface TakeRequest {
@@ -28,6 +18,14 @@ export interface TakeRequest {
    */
   readonly settingsRevision?: string | undefined
   readonly id?: ReservationId | undefined
+  /**
+   * Where the calendar windows stand: for each of them in each layer of `quotas` in turn, `[start, end, next end]`, two
+   * periods in epoch milliseconds. The store's clock picks, and where it is in neither the answer is `stale`. The same array
+   * for all requests whose periods are everybody's; one of its own where they are the subject's.
+   */
+  readonly periods?: readonly number[] | undefined
+  /** Makes it a hold; only with an id. */
+  readonly hold?: HoldTerms | undefined
 }
 
 /**
@@ -37,9 +35,20 @@ export interface TakeRequest {
  * - `duplicate`: the id was admitted before for another nonce; nothing was charged now.
  * - `cancelled`: the id was cancelled before; nothing was charged.
  * - `conflict`: the id was used for something else; nothing was charged.
- * - `stale`: other settings are in force; nothing was charged; ask again with them.
+ * - `stale`: other settings are in force, or the clock is outside of the periods; nothing was charged; ask again with
+ *   those.
+ * - `expired`: the hold under this id was this nonce's, and has ended.
+ * - `too_many_holds`: the subject has as many open holds as it may; nothing was charged.
  */
-export type TakeOutcome = 'admitted' | 'refused' | 'duplicate' | 'cancelled' | 'conflict' | 'stale'
+export type TakeOutcome =
+  | 'admitted'
+  | 'refused'
+  | 'duplicate'
+  | 'cancelled'
+  | 'conflict'
+  | 'stale'
+  | 'expired'
+  | 'too_many_holds'
 
 export interface TakeReply {
   readonly outcome: TakeOutcome
@@ -47,8 +56,10 @@ export interface TakeReply {
   readonly now: number
   /** The windows after the decision (`admitted`) or as they are (`refused`); else empty. */
   readonly states: WindowStates
-  /** Of `stale`: the revision that the store knows; `''`: none. */
+  /** Of `stale`: the revision that the store knows, `''`: none; absent where it is the periods that are stale. */
   readonly settingsRevision?: string | undefined
+  /** Of a hold: when it ends, epoch milliseconds. */
+  readonly endsAt?: number | undefined
 }
 
 /** A look at the windows of a subject; several categories at once. */
@@ -58,12 +69,16 @@ export interface ReadRequest {
   readonly categories: readonly number[]
   /** Indices of layers. */
   readonly layers: readonly number[]
+  /** As of a take, for each of `layers` in turn. */
+  readonly periods?: readonly number[] | undefined
 }
 
 export interface ReadReply {
   readonly now: number
   /** One state for each category asked for. */
   readonly states: readonly WindowStates[]
+  /** The clock is outside of the periods, and there are no states: ask again. */
+  readonly isStale?: boolean | undefined
 }
 
 /** The end of a reservation: tokens to give back to the windows they came from. */
@@ -75,7 +90,7 @@ export interface SettleRequest {
   /** The states of the reply that admitted the reservation; their starts say which windows to refund. */
   readonly states: WindowStates
   /**
-   * Tokens to give back, a safe integer of at most the cost. Negative: tokens that were spent while the store did not
+   * Tokens to give back to windows, a safe integer of at most the cost. Negative: tokens that were spent while the store did not
    * answer, to be added whatever the limits.
    */
   readonly giveBack: number
@@ -94,9 +109,12 @@ export interface ResetRequest {
 /**
  * Counters of one schema, live. What every store promises, and the conformance suite of `@scoregw/quota-testkit` asks:
  *
- * 1. `take` is one atomic decision: charged in every window of every applying layer at one instant, or in none.
- * 2. A window is `[startedAt, startedAt + lengthMs)`. It opens with the first admitted request, at
- *    `max(now, previous startedAt + 1)`, so that a start identifies a window, also after a reset.
+ * 1. `take` is one atomic decision: charged in every window of every applying layer at one instant, or in none. So is the
+ *    slot of a hold that takes one.
+ * 2. A rolling window is `[startedAt, startedAt + lengthMs)`. It opens with the first admitted request, at
+ *    `max(now, previous startedAt + 1)`, so that a start identifies a window, also after a reset. A calendar window opens
+ *    at `max(start of the period, previous startedAt + 1)`, and is open while it starts no earlier than the period that the
+ *    clock is in.
  * 3. `settle` gives tokens back only to windows with the same start, and never below 0.
  * 4. Under an id: one charge for the first nonce; a repeat by the same nonce gets the stored answer, by another
  *    `duplicate`, with another fingerprint `conflict`. `settle` counts only from the nonce that reserved, and once;
@@ -107,13 +125,16 @@ export interface ResetRequest {
  * 6. State is forgotten only when all its windows are over. Where there is no room for new state, `take` throws
  *    `store_full`.
  * 7. Counters are recognised by name: those of other schemas on the same store, at the same time or before, are the same
- *    counters where layer, category, label and length are the same, and are left alone where they are not.
+ *    counters where layer, category and identity of the limit are the same, and are left alone where they are not.
+ * 8. `reset` closes windows and leaves slots, which only the ends of holds give back.
  */
 export interface SyncCounters {
   take(request: TakeRequest): TakeReply
   read(request: ReadRequest): ReadReply
   settle(request: SettleRequest): void
   reset(request: ResetRequest): void
+  /** There where the store {@link StoreAbilities.holds}. */
+  readonly holds?: SyncHolds | undefined
 }
 
 /** As {@link SyncCounters}, for stores that answer later. */
@@ -122,11 +143,27 @@ export interface AsyncCounters {
   read(request: ReadRequest): PromiseLike<ReadReply>
   settle(request: SettleRequest): PromiseLike<void>
   reset(request: ResetRequest): PromiseLike<void>
+  /** There where the store {@link StoreAbilities.holds}. */
+  readonly holds?: AsyncHolds | undefined
+}
+
+/** What a store can beside rolling windows. An engine refuses a policy or request that asks for more. */
+export interface StoreAbilities {
+  /** Calendar windows. */
+  readonly calendar?: boolean | undefined
+  /** Holds: `TakeRequest.hold`, and the counters' `holds`. */
+  readonly holds?: boolean | undefined
+  /** Limits of concurrency: in layers of each subject's own, or in `all`. Needs {@link holds}. */
+  readonly concurrency?: 'own' | 'all' | undefined
+  /** Whether an overrun may be `fit`: charged as far as every window has room. */
+  readonly fit?: boolean | undefined
 }
 
 /** Where counters live, answering at once. */
 export interface SyncStore {
   readonly sync: true
+  /** @default it knows rolling windows alone */
+  readonly can?: StoreAbilities | undefined
   /** Counters for a schema. Several may be open at once. */
   open(schema: StoreSchema): SyncCounters
   /** Leaves nothing open. */
@@ -136,6 +173,8 @@ export interface SyncStore {
 /** Where counters live, answering later. What it answers may be anything that can be awaited. */
 export interface AsyncStore {
   readonly sync: false
+  /** @default it knows rolling windows alone */
+  readonly can?: StoreAbilities | undefined
   /**
    * Within how many milliseconds every call is answered or rejected, by the store itself.
    * @default it keeps no time: the engine does

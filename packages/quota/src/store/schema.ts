@@ -1,6 +1,6 @@
+import { policyCells } from '../policy/cells.ts'
 import type { LayerDefinition, Policy } from '../policy/policy.ts'
-import { inRowOrder } from '../windows/identity.ts'
-import type { WindowDefinition } from '../windows/window.ts'
+import type { CellSchema } from '../windows/identity.ts'
 
 /** Who asks: one string, or one key for each layer that is not shared. Any text of 1 to 256 bytes. */
 export type Subject = string | Readonly<Record<string, string>>
@@ -10,19 +10,20 @@ export type LayerSchema = Pick<LayerDefinition, 'name' | 'shared'>
 
 /**
  * What the counters of one policy are made of. A counter belongs to the *names* of its layer and category, its subject's
- * key, and its window's label and length; requests name layers and categories by their places in these lists.
+ * key, and its limit's identity; requests name layers and categories by their places in these lists.
  */
 export interface StoreSchema {
-  /** In the order of a row: by length, then by label. */
-  readonly windows: readonly WindowDefinition[]
+  /** The cells of every row, in the order of a row: windows by length, then by label; slots last. */
+  readonly cells: readonly CellSchema[]
   readonly categories: readonly string[]
   readonly layers: readonly LayerSchema[]
 }
 
 /** The counters that a policy asks for. */
-export function storeSchema({ windows, categories, layers }: Policy): StoreSchema {
+export function storeSchema(policy: Policy): StoreSchema {
+  const { categories, layers } = policy
   return {
-    windows: inRowOrder(windows).map(({ label, lengthMs }) => ({ label, lengthMs })),
+    cells: policyCells(policy),
     categories,
     layers: layers.map(({ name, shared }) => ({ name, shared })),
   }
@@ -34,7 +35,7 @@ export function layerKey(layer: LayerSchema, subject: Subject): string {
   return typeof subject === 'string' ? subject : subject[layer.name]!
 }
 
-/** The key under which a subject's ids are kept: its key in the first layer of its own. */
-export function idOwnerKey({ layers }: StoreSchema, subject: Subject): string {
+/** The key under which a subject's ids and holds are kept: its key in the first layer of its own. */
+export function idOwnerKey({ layers }: Pick<StoreSchema, 'layers'>, subject: Subject): string {
   return layerKey(layers.find(({ shared }) => !shared)!, subject)
 }

@@ -1,35 +1,59 @@
-import { hash32, windowIdentity } from './identity.ts'
-import type { WindowDefinition } from './window.ts'
+import { type CellSchema, hash32 } from './identity.ts'
 
 /**
- * Where the numbers of a window stand. A row is the windows of one (layer, subject, category), and a state is the rows of
- * the layers that apply, one behind the other; both hold a pair `[startedAt, used]` for each window. Nothing else
- * computes these places.
+ * How long windows last, as a row's arithmetic has it at one instant: a window that opens now began `agesMs` ago, and one
+ * is open while `now < start + lengthsMs`. Rolling windows have age 0 and their length. A calendar period that began `a`
+ * milliseconds ago has age `a` and length `a + 1`: what starts at its beginning or later is open.
+ */
+export interface Spans {
+  readonly lengthsMs: readonly number[]
+  readonly agesMs: readonly number[]
+}
+
+/** Numbers of a request that say where one calendar window stands: start of a period, its end, the end of the next. */
+export const PERIOD_NUMBERS = 3
+
+/**
+ * Where the numbers of a cell stand. A row is the cells of one (layer, subject, category), and a state is the rows of
+ * the layers that apply, one behind the other; both hold a pair `[startedAt, used]` for each cell: those of the windows,
+ * and behind them that of slots, where a policy limits concurrency. Nothing else computes these places.
  */
 export class Layout {
   /** In the order of a row: see {@link inRowOrder}. */
-  readonly windows: readonly WindowDefinition[]
-  readonly lengthsMs: readonly number[]
-  /** What the windows are recognised by, in the order of a row. */
+  readonly cells: readonly CellSchema[]
+  /** What the cells are recognised by, in the order of a row. */
   readonly identities: readonly string[]
   /** The list of identities as one text, which rows that outlive a policy name by its {@link hash}. */
   readonly list: string
   /** {@link hash32} of {@link list}. */
   readonly hash: number
-  /** Windows of a row. */
+  /** After how long each window has surely ended, in the order of a row; see {@link CellSchema.lengthMs}. */
+  readonly lengthsMs: readonly number[]
+  /** Cells of a row. */
+  readonly size: number
+  /** Windows of a row, rolling ones and those of the calendar. */
   readonly width: number
+  /** Whether a row's last cell counts slots. */
+  readonly hasSlots: boolean
   /** Numbers of a row. */
   readonly rowCells: number
+  /** The calendar windows by their places in a row; a request tells their periods in this order. */
+  readonly calendars: readonly number[]
+  readonly #rolling: Spans
 
-  /** @param windows in the order of a row */
-  constructor(windows: readonly WindowDefinition[]) {
-    this.windows = windows
-    this.lengthsMs = windows.map(({ lengthMs }) => lengthMs)
-    this.identities = windows.map(windowIdentity)
+  /** @param cells in the order of a row */
+  constructor(cells: readonly CellSchema[]) {
+    this.cells = cells
+    this.identities = cells.map(({ identity }) => identity)
     this.list = this.identities.join('\n')
     this.hash = hash32(this.list)
-    this.width = windows.length
-    this.rowCells = 2 * windows.length
+    this.size = cells.length
+    this.hasSlots = cells.at(-1)?.kind === 'concurrency'
+    this.width = this.hasSlots ? cells.length - 1 : cells.length
+    this.lengthsMs = cells.slice(0, this.width).map(({ lengthMs }) => lengthMs)
+    this.rowCells = 2 * cells.length
+    this.calendars = this.lengthsMs.flatMap((_, window) => (cells[window]!.kind === 'calendar' ? [window] : []))
+    this.#rolling = { lengthsMs: this.lengthsMs, agesMs: this.lengthsMs.map(() => 0) }
   }
 
   /** Where the row of the `slot`th layer that applies begins in a state. */
@@ -37,14 +61,19 @@ export class Layout {
     return slot * this.rowCells
   }
 
-  /** Where a window's start stands in a state; what it used is the next number. */
-  cellAt(slot: number, window: number): number {
-    return 2 * (slot * this.width + window)
+  /** Where a cell's start stands in a state; what it used is the next number. */
+  cellAt(slot: number, cell: number): number {
+    return 2 * (slot * this.size + cell)
   }
 
-  /** Where a window's limit stands among those of the layers that apply. */
-  limitAt(slot: number, window: number): number {
-    return slot * this.width + window
+  /** Where a cell's limit stands among those of the layers that apply. */
+  limitAt(slot: number, cell: number): number {
+    return slot * this.size + cell
+  }
+
+  /** Where the periods of the `slot`th layer that applies begin among those of a request. */
+  periodsAt(slot: number): number {
+    return PERIOD_NUMBERS * slot * this.calendars.length
   }
 
   /** The `slot`th row of a state. */
@@ -57,8 +86,42 @@ export class Layout {
     return limits.slice(this.limitAt(slot, 0), this.limitAt(slot + 1, 0))
   }
 
-  /** The starts of a state's windows. */
+  /** The starts of a state's cells. */
   startsOf(state: readonly number[]): number[] {
     return state.filter((_, index) => index % 2 === 0)
   }
+
+  /**
+   * The spans of a row's windows at an instant; `undefined` where a calendar window is in neither of the two periods that
+   * the request knows.
+   *
+   * @param periods of each calendar window of each layer that applies in turn: see {@link PERIOD_NUMBERS}
+   * @param slot the row's place among the layers that apply
+   */
+  spansAt(now: number, periods: readonly number[] | undefined, slot: number): Spans | undefined {
+    if (this.calendars.length === 0) return this.#rolling
+    const lengthsMs = this.lengthsMs.slice()
+    const agesMs = this.#rolling.agesMs.slice()
+    for (const [index, window] of this.calendars.entries()) {
+      const period = periodAt(now, periods, this.periodsAt(slot) + PERIOD_NUMBERS * index)
+      if (period === undefined) return undefined
+      agesMs[window] = now - period.start
+      lengthsMs[window] = now - period.start + 1
+    }
+    return { lengthsMs, agesMs }
+  }
+}
+
+/** A period of the calendar, epoch milliseconds: `[start, end)`. */
+export interface Period {
+  readonly start: number
+  readonly end: number
+}
+
+/** Which of the two periods that begin at `at` an instant is in; `undefined`: neither. */
+export function periodAt(now: number, periods: readonly number[] | undefined, at: number): Period | undefined {
+  const [start, end, next] = [periods?.[at], periods?.[at + 1], periods?.[at + 2]]
+  if (start === undefined || end === undefined || next === undefined) return undefined
+  if (now >= start && now < end) return { start, end }
+  return now >= end && now < next ? { start: end, end: next } : undefined
 }

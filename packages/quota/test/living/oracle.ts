@@ -35,7 +35,7 @@ export class Oracle {
   /** The cells of a request in the policy's order, with their limits. */
   #cellsOf({ layers, windows, base }: Policy, { subject, category }: Pick<Request, 'subject' | 'category'>) {
     return layers.flatMap(({ name, shared }) =>
-      windows.map(({ label, lengthMs }) => {
+      windows.map(({ label, lengthMs = 0 }) => {
         const key = JSON.stringify([name, category, shared ? '' : subject[name], label, lengthMs])
         const cell = this.#cells.get(key) ?? { startedAt: -1, used: -1 }
         this.#cells.set(key, cell)

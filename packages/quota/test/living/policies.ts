@@ -87,7 +87,7 @@ function policyOf({ windows, categories, layers, limits }: Draft): Policy {
     layers.map(({ name, shared }) => {
       const limit = limits[name] ?? (shared ? 20 : 12)
       const byLabel = Object.fromEntries(
-        windows.map(({ label, lengthMs }) => [label, limit + (lengthMs > 60_000 ? 9 : 0)]),
+        windows.map(({ label, lengthMs = 0 }) => [label, limit + (lengthMs > 60_000 ? 9 : 0)]),
       )
       return [name, Object.fromEntries(categories.map((category) => [category, byLabel]))]
     }),

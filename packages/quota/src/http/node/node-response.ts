@@ -12,6 +12,7 @@ export interface NodeResponse {
   flushHeaders(): void
   destroy(): unknown
   emit(event: 'drain'): boolean
+  once(event: 'close', listener: () => void): unknown
 }
 
 /** What is used of Node's `IncomingMessage`. */

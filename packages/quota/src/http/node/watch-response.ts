@@ -44,61 +44,92 @@ export function watchResponse(
     holder[WATCH] = watch
   }
   if (!options.quota.sync || quota.settlesAtEnd) watch.guard(options.logger)
+  if (quota.settlesAtEnd) watch.settleAtClose()
 }
 
 class ResponseWatch {
+  /** What the response is written by beneath this watch. */
+  readonly writeHead: WriteHead
   readonly #req: NodeRequest
   readonly #res: NodeResponse
   readonly #exchange: Exchange
   readonly #ownsHeads: boolean
   #gate: ResponseGate | undefined
+  #closes = false
 
   constructor(req: NodeRequest, res: NodeResponse, exchange: Exchange, ownsHeads: boolean) {
     this.#req = req
     this.#res = res
     this.#exchange = exchange
     this.#ownsHeads = ownsHeads
-    const writeHead = res.writeHead as WriteHead
-    // Named one by one: an array for them is made for no head.
-    res.writeHead = ((status: unknown, reason: unknown, headers: unknown) =>
-      this.#writeHead(writeHead, status, reason, headers)) as NodeResponse['writeHead']
+    this.writeHead = res.writeHead as WriteHead
+    // One function for every response: a closure for each would be made anew with each request.
+    res.writeHead = watchedWriteHead as NodeResponse['writeHead']
   }
 
   /** Where settling may take its time, bytes wait for it. */
   guard(logger: QuotaLogger): void {
     this.#gate ??= new ResponseGate(this.#res, this.#req.method, {
       holdsBack: (status) => this.#exchange.holdsBack(status, this.#isHungUp()),
-      ending: () => this.#exchange.end(),
+      ending: () => this.#end(),
       failed: (error) => logger.error(error),
     })
   }
 
-  #writeHead(writeHead: WriteHead, status: unknown, reason: unknown, headers: unknown): unknown {
+  /** A response that is broken off is over too: then settles what its end would have settled. */
+  settleAtClose(): void {
+    if (this.#closes) return
+    this.#closes = true
+    // Those who listen as well come first: a handler that hears of it may still say what its work has cost.
+    const settle = (): void => void setTimeout(() => void this.#exchange.end(), 0)
+    if (this.#res.destroyed) settle()
+    else this.#res.once('close', settle)
+  }
+
+  #end(): Promise<void> | undefined {
+    const { statusCode, headersSent } = this.#res
+    if (!headersSent) this.#exchange.judge(statusCode, this.#isHungUp())
+    return this.#exchange.end()
+  }
+
+  write(status: unknown, reason: unknown, headers: unknown): unknown {
     const res = this.#res
-    if (res.headersSent) return writeHead.call(res, status, reason, headers)
-    this.#setFields(typeof status === 'number' ? status : res.statusCode, headers ?? reason)
-    writeHead.call(res, status, reason, headers)
-    const pending = this.#exchange.settle(res.statusCode, this.#isHungUp())
+    if (res.headersSent) return this.writeHead.call(res, status, reason, headers)
+    const isHungUp = this.#isHungUp()
+    this.#setFields(typeof status === 'number' ? status : res.statusCode, isHungUp, headers ?? reason)
+    this.writeHead.call(res, status, reason, headers)
+    const pending = this.#exchange.settle(res.statusCode, isHungUp)
     if (pending !== undefined) this.#gate?.hold(pending)
     return res
   }
 
-  #setFields(status: number, head: unknown): void {
+  #setFields(status: number, isHungUp: boolean, head: unknown): void {
     const res = this.#res
-    const exchange = this.#exchange
     if (this.#ownsHeads && isFields(head)) {
-      const fields = exchange.headersFor(status, this.#isHungUp(), (name) => head[name.toLowerCase()]?.toString())
-      for (const name in fields) head[name.toLowerCase()] = fields[name]
+      const fields = this.#exchange.fieldsFor(status, isHungUp, (name) => head[LOWER[name]]?.toString())
+      if (fields === undefined) return
+      head[LOWER['RateLimit-Policy']] = fields.policy
+      head[LOWER.RateLimit] = fields.limit
       return
     }
-    const fields = exchange.headersFor(status, this.#isHungUp(), (name) => res.getHeader(name)?.toString())
-    for (const name in fields) res.setHeader(name, fields[name] as string)
+    const fields = this.#exchange.fieldsFor(status, isHungUp, (name) => res.getHeader(name)?.toString())
+    if (fields === undefined) return
+    res.setHeader('RateLimit-Policy', fields.policy)
+    res.setHeader('RateLimit', fields.limit)
   }
 
   #isHungUp(): boolean {
     return this.#res.destroyed || this.#req.socket.writable === false
   }
 }
+
+/** `writeHead` of a watched response; its arguments are named one by one, since an array for them would be made for each head. */
+function watchedWriteHead(this: Watched, status: unknown, reason: unknown, headers: unknown): unknown {
+  return this[WATCH]!.write(status, reason, headers)
+}
+
+/** Names as a framework has them that writes all names in small letters. */
+const LOWER = { 'RateLimit-Policy': 'ratelimit-policy', RateLimit: 'ratelimit' } as const
 
 function isFields(head: unknown): head is Record<string, string | number | readonly string[] | undefined> {
   return typeof head === 'object' && head !== null && !Array.isArray(head)

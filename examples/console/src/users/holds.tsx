@@ -1,0 +1,101 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Hold } from '../api/documents.ts'
+import { useApi, usePolicy } from '../session.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { ErrorNotice } from '../ui/notice.tsx'
+import { useAction } from '../ui/use-action.ts'
+import { useInterval } from '../ui/use-interval.ts'
+import { useResource } from '../ui/use-resource.ts'
+import { useFormats, useWords } from '../words/words.ts'
+
+const REFRESH_MS = 5_000
+
+interface HoldsProps {
+  readonly id: string
+  onReleased(): void
+}
+
+/** What work that is under way holds of a user's quota; nothing is said where no work can hold anything. */
+export function Holds({ id, onReleased }: HoldsProps): JSX.Element | null {
+  const words = useWords()
+  const api = useApi()
+  const { concurrency } = usePolicy()
+  const holds = useResource(() => api.holds(id), [api, id])
+  const [releasing, setReleasing] = useState<Hold>()
+  useInterval(holds.reload, REFRESH_MS)
+  const open = holds.data ?? []
+  if (open.length === 0 && concurrency === undefined) return null
+  return (
+    <section aria-labelledby="holds">
+      <h2 id="holds">{words.users.holds}</h2>
+      <p class="quiet small">{words.users.holdsAbout}</p>
+      <ErrorNotice error={holds.error} retry={holds.reload} />
+      {open.length === 0 ? (
+        <p class="empty">{words.users.noHolds}</p>
+      ) : (
+        <ul class="credentials">
+          {open.map((hold) => (
+            <HoldRow key={hold.ref} hold={hold} onRelease={() => setReleasing(hold)} />
+          ))}
+        </ul>
+      )}
+      {releasing !== undefined && (
+        <Release
+          hold={releasing}
+          release={async () => {
+            await api.releaseHold(id, releasing.ref)
+            holds.reload()
+            onReleased()
+          }}
+          onClose={() => setReleasing(undefined)}
+        />
+      )}
+    </section>
+  )
+}
+
+function HoldRow({ hold, onRelease }: { hold: Hold; onRelease(): void }): JSX.Element {
+  const { users: words } = useWords()
+  const formats = useFormats()
+  const { operation, tokens, slot, takenAt, endsAt } = hold
+  return (
+    <li>
+      <span class="grow">
+        {words.holdOf(operation, formats.number(tokens))} {slot && words.holdSlot}
+        <span class="quiet small">{words.holdTimes(formats.dateTime(takenAt), formats.dateTime(endsAt))}</span>
+      </span>
+      <button type="button" aria-label={words.releaseOf(operation)} onClick={onRelease}>
+        {words.release}
+      </button>
+    </li>
+  )
+}
+
+interface ReleaseProps {
+  readonly hold: Hold
+  release(): Promise<void>
+  onClose(): void
+}
+
+function Release({ hold, release, onClose }: ReleaseProps): JSX.Element {
+  const words = useWords()
+  const { isBusy, error, run } = useAction()
+  const act = async (): Promise<void> => {
+    if (await run(release)) onClose()
+  }
+  return (
+    <Dialog title={words.users.releaseTitle} onClose={onClose}>
+      <p>{words.users.releaseAbout(hold.operation)}</p>
+      <ErrorNotice error={error} />
+      <p class="buttons">
+        <button type="button" class="danger" disabled={isBusy} onClick={() => void act()}>
+          {words.users.release}
+        </button>
+        <button type="button" onClick={onClose}>
+          {words.cancel}
+        </button>
+      </p>
+    </Dialog>
+  )
+}

@@ -1,0 +1,75 @@
+import type { Mode } from '../api/documents.ts'
+import type { FaultCode } from '../settings/form.ts'
+
+/** What the page of everybody's limits says. */
+export const settings = {
+  title: 'Limits',
+  about: 'They hold for everybody who has no limits of their own, from the moment that they are saved.',
+  version: (version: string) => `Version ${version}`,
+  mode: 'Mode',
+  modeAbout: {
+    conservative: '75 % of the base values',
+    normal: 'the base values as they are',
+    lenient: '150 % of the base values',
+    adaptive: '75 % to 150 %, by the errors of the last 30 minutes',
+    custom: 'the custom values as they are',
+  } satisfies Record<Mode, string>,
+  inNumbers: (window: string, limits: readonly (readonly [string, string])[]) =>
+    `A user, in ${window}: ${limits.map(([category, limit]) => `${limit} ${category.toLowerCase()}`).join(', ')}`,
+  inForce: 'in force',
+  notInForce:
+    'Some of what is stored is not in force, since the gateway does not know it or cannot take it. Unknown values are kept; the others are replaced when you save.',
+  limits: 'Values and what they come to',
+  limitsAbout:
+    'Tokens. The values on the left are yours to set; on the right is the limit that each mode makes of them, before you save. 0 blocks. An empty custom table is none.',
+  base: 'Base',
+  custom: 'Custom',
+  baseValue: 'Base value',
+  customValue: 'Custom value',
+  effective: 'Limit in mode',
+  window: 'Window',
+  now: (limit: string) => `now ${limit}`,
+  copyBase: 'Fill the custom values with the base values',
+  clearCustom: 'Clear the custom values',
+  sharedLayer: (layer: string) => `${layer} layer`,
+  enabled: (layer: string) => `${layer} limits apply`,
+  enabledAbout: 'Off: its windows are neither checked, charged nor shown.',
+  multiplier: (layer: string) => `Multiplier of the ${layer.toLowerCase()} limits`,
+  multiplierAbout: 'From 0.25 to 4, at most two decimals; in every mode.',
+  off: 'off',
+  notEnforced: 'not enforced',
+  shadow: 'Limits on trial',
+  shadowAbout:
+    'What is switched on here is counted and told to administrators, and refuses nobody. Users are not told of it.',
+  shadowAll: (layer: string) => `${layer}: no limit is enforced`,
+  shadowOne: (layer: string, window: string) => `${layer}, ${window}: not enforced`,
+  plans: 'Plans',
+  plansAbout:
+    'Limits of those who have the plan; modes scale them. An empty field follows the base value. A plan that is removed locks nobody out: its users follow the base values.',
+  planOf: (plan: string) => `Plan ${plan}`,
+  planName: 'Name of a new plan',
+  planFault: '1 to 32 of A-Z a-z 0-9 _ -, and no plan that is there.',
+  addPlan: 'Add the plan',
+  removePlan: 'Remove the plan',
+  removePlanOf: (plan: string) => `Remove the plan ${plan}`,
+  thresholds: 'Near a limit',
+  thresholdsList: 'When operators are told',
+  thresholdsAbout:
+    'Shares of a limit in percent, and tokens that are left, with commas between them: 80 %, 95 %, 100. Empty: 80 %; - is never.',
+  prices: 'Prices',
+  pricesAbout: 'Tokens of one request. An empty field is the default.',
+  operation: 'Operation',
+  category: 'Category',
+  price: 'Price',
+  defaultPrice: 'Default',
+  priceOf: (operation: string) => `Price of ${operation}`,
+  faults: {
+    tokens: 'A whole number from 0 to 100,000,000,000.',
+    price: 'A whole number, 0 or more; empty: the default.',
+    multiplier: 'A number from 0.25 to 4 with at most two decimals.',
+    customMissing: 'All custom values, or none; mode custom needs them.',
+    override: 'A whole number from 0 to 100,000,000,000; empty: the default.',
+    thresholds: 'Up to 8 entries with commas between them, such as 80 % or 100.',
+    until: 'A date and a time from 1970 on, or nothing.',
+  } satisfies Record<FaultCode, string>,
+}

@@ -1,0 +1,55 @@
+import type { QuotaStore } from '@scoregw/quota'
+import { ConfigError } from '../config/config-error.ts'
+import {
+  type GatewayPolicy,
+  gatewayPolicy,
+  gatewayPolicyOf,
+  LAYERS,
+  MONTH,
+  type OperationName,
+  type SlotsLine,
+  WINDOWS,
+  type WindowLine,
+} from './policy.ts'
+
+/** What a configuration adds to the gateway's own policy. */
+export interface ConfiguredLimits {
+  /** Tokens of each user in a calendar month, by category. */
+  readonly monthly: Readonly<Record<string, number>> | undefined
+  /** Imports from score sources that each user may have under way at once. */
+  readonly concurrentImports: number | undefined
+}
+
+/** The zone whose months count: that of the times in refusals. */
+const MONTH_ZONE = 'Asia/Shanghai'
+
+/** The operations that wait for a source. */
+const IMPORTS: readonly OperationName[] = ['source.lx', 'source.fish']
+
+/** The gateway's policy, with what the configuration adds. */
+export function configuredPolicy({ monthly, concurrentImports: slots }: ConfiguredLimits): GatewayPolicy {
+  if (monthly === undefined && slots === undefined) return gatewayPolicy
+  const month: WindowLine[] =
+    monthly === undefined ? [] : [{ label: MONTH, every: 'month', timeZone: MONTH_ZONE, tokens: monthly }]
+  const imports: SlotsLine | undefined =
+    slots === undefined ? undefined : { label: 'imports', layer: 'personal', operations: IMPORTS, slots }
+  return gatewayPolicyOf([...WINDOWS, ...month], LAYERS, imports)
+}
+
+/**
+ * Asks that the counters can be kept where they are to be kept.
+ * @throws {ConfigError} naming the variables that cannot be used there
+ */
+export function checkConfigured(
+  { monthly, concurrentImports }: ConfiguredLimits,
+  { can = {} }: Pick<QuotaStore, 'can'>,
+): void {
+  const faults: string[] = []
+  if (monthly !== undefined && can.calendar !== true) {
+    faults.push('QUOTA_MONTHLY_LIMIT: the counters at REDIS_URL cannot keep calendar months; leave it out')
+  }
+  if (concurrentImports !== undefined && (can.concurrency === undefined || can.holds !== true)) {
+    faults.push('QUOTA_MAX_CONCURRENT_IMPORTS: the counters at REDIS_URL cannot keep slots; leave it out')
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
+}

@@ -1,0 +1,104 @@
+import { type Browser, browserTests, type Locator, launchBrowser, type Page } from '@scoregw/browser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { goTo, seriousFaults, settled, signedIn } from './support/console.ts'
+import { ADMIN_TOKEN, type TestGateway } from './support/gateway.ts'
+import { sourceGateway } from './support/source-gateway.ts'
+import { held, lxScores } from './support/source-server.ts'
+
+const field = (page: Page | Locator, name: string): Locator => page.getByRole('textbox', { name, exact: true })
+const section = (page: Page, name: string): Locator =>
+  page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) })
+
+async function save(form: Page | Locator): Promise<void> {
+  await form.getByRole('button', { name: 'Save', exact: true }).click()
+  await form.getByText('Saved.', { exact: true }).waitFor()
+}
+
+const read = async ({ send }: Pick<TestGateway, 'send'>, path: string): Promise<unknown> =>
+  (await send('GET', `/admin/${path}`, { token: ADMIN_TOKEN })).body
+
+/** What a checker of accessibility says, and whether the page fits on a phone. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const found = await seriousFaults(page)
+  const viewport = page.viewportSize()
+  await page.setViewportSize({ width: 360, height: 740 })
+  const fits = await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')
+  if (viewport !== null) await page.setViewportSize(viewport)
+  return fits ? found : [...found, 'the page is wider than a phone']
+}
+
+describe.runIf(browserTests)('limits of every kind in the console', { timeout: 90_000 }, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  }, 60_000)
+  afterAll(() => browser?.close())
+
+  it('are shown and set: what is not enforced, plans, thresholds, months, slots, and what is held', async () => {
+    const env = { QUOTA_MONTHLY_LIMIT: 'read=2000,write=800', QUOTA_MAX_CONCURRENT_IMPORTS: '1' }
+    const gateway = await sourceGateway({ env })
+    const { page, faults } = await signedIn(browser, gateway)
+    const rows = page.locator('.limits tbody').first().locator('tr:not(.group) th')
+    expect(await rows.allTextContents()).toEqual([
+      ...['1 hour', '5 hours', '1 day'],
+      ...['calendar month', 'imports at once'],
+    ])
+
+    await page.getByRole('switch', { name: 'Personal, 1 hour: not enforced' }).check()
+    await page.getByRole('switch', { name: 'Site-wide: no limit is enforced' }).check()
+    expect((await rows.allTextContents())[0]).toBe('1 hournot enforced')
+    await field(page, 'Name of a new plan').fill('pro')
+    await field(page, 'Name of a new plan').press('Enter')
+    await field(page, 'Plan pro: Personal, write, 1 hour').fill('600')
+    await field(page, 'Plan pro: Personal, read, imports at once').fill('5')
+    await field(page, 'Name of a new plan').fill('team')
+    await page.getByRole('button', { name: 'Add the plan' }).click()
+    await field(page, 'When operators are told').fill('80 %, 95%，100')
+    await save(page)
+    const settings = await read(gateway, 'quota/settings')
+    expect(settings).toMatchObject({
+      shadow: { personal: ['1h'], site: 'all' },
+      plans: { pro: { personal: { write: { '1h': 600 }, read: { imports: 5 } } }, team: {} },
+      thresholds: [{ share: 0.8 }, { share: 0.95 }, { left: 100 }],
+    })
+    await page.getByRole('button', { name: 'Remove the plan team' }).click()
+    await field(page, 'When operators are told').fill('soon')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBe(1)
+    await field(page, 'When operators are told').fill('')
+    await save(page)
+    expect(await read(gateway, 'quota/settings')).toMatchObject({ plans: { pro: {} }, thresholds: null })
+    expect(await read(gateway, 'quota/settings')).not.toHaveProperty('plans.team')
+
+    expect(await faultsOf(page)).toEqual([])
+
+    await goTo(page, '#/users/demo')
+    const quota = section(page, 'Limits of this user')
+    await quota.getByLabel('Plan', { exact: true }).selectOption('pro')
+    await quota.getByLabel('The plan holds until').fill('2030-01-02T03:04')
+    await save(quota)
+    const at = await page.evaluate<string>('new Date("2030-01-02T03:04").toISOString()')
+    expect(await read(gateway, 'users/demo/quota')).toMatchObject({
+      plan: 'pro',
+      until: { overrides: null, plan: at },
+    })
+    await settled(page)
+    const usage = section(page, 'Usage now')
+    expect(await usage.locator('.not-enforced').count()).toBe(2 + 8)
+
+    const waiting = held(lxScores())
+    gateway.lx.answer(waiting.answer)
+    const importing = gateway.updateLx()
+    const holds = section(page, 'Held at present')
+    await holds.getByText('source.lx: 5 tokens and a slot').waitFor({ timeout: 20_000 })
+    await usage.getByText('5 of it held').first().waitFor({ timeout: 20_000 })
+    expect(await faultsOf(page)).toEqual([])
+    await holds.getByRole('button', { name: 'Release what source.lx holds' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Release', exact: true }).click()
+    await holds.getByText('Nothing is held.').waitFor()
+    expect(await read(gateway, 'users/demo/quota/holds')).toEqual({ items: [] })
+    waiting.release()
+    await importing
+    expect(faults).toEqual([])
+  })
+})

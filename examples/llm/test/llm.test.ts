@@ -1,0 +1,24 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, it } from 'vitest'
+import { chatServer, HOLD_MS } from '../src/server.ts'
+import { playStory } from '../src/story.ts'
+
+const { app, models } = chatServer()
+const server: Server = app.listen(0)
+
+afterAll(() => {
+  for (const model of models) model.kill('SIGKILL')
+  server.close()
+})
+
+it('six of twenty chats start, a killed one gives its tokens back, and a long one leaves a debt', async () => {
+  const lines: string[] = []
+  const { port } = server.address() as AddressInfo
+  const story = await playStory(`http://127.0.0.1:${port}`, models, (line) => lines.push(line))
+  expect(story).toMatchObject({ started: 6, refused: 14, whileAllSpeak: { used: 450, held: 450, remaining: 50 } })
+  expect(story.backAfterMs).toBeLessThan(HOLD_MS + 1_000)
+  expect(story.inTheEnd).toMatchObject({ limit: 500, used: 600, remaining: 0 })
+  expect(lines[0]).toBe('20 chats at once: 6 start, 14 are told to wait')
+  expect(lines.at(-1)).toBe("100 tokens of debt: the next chat waits for the window's end")
+}, 60_000)

@@ -1,0 +1,75 @@
+import type { EndedHold } from '@scoregw/quota/store'
+import type { HoldLook } from './hold-looks.ts'
+
+/** How often a process looks for holds that have ended: they are settled within a second of their end. */
+const SWEEP_EVERY_MS = 500
+/** Holds that are settled at one time. */
+const SWEPT_AT_ONCE = 32
+/** Most ended holds that are remembered until somebody asks. */
+const MAX_ENDED = 1_000
+
+/** What a {@link HoldSweeper} works with. */
+export interface HoldSweeperParts {
+  /** Whether anybody would answer now. */
+  readonly isUsable: () => boolean
+  /** Looks for holds that have ended, so many at the most. */
+  readonly look: (most: number) => Promise<HoldLook>
+  /** Settles a hold that has ended; `undefined` where somebody else was first. */
+  readonly settle: (name: string) => Promise<EndedHold | undefined>
+}
+
+/** Gives back what holds had that nobody settled, whoever took them. */
+export class HoldSweeper {
+  readonly #parts: HoldSweeperParts
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+  #ended: EndedHold[] = []
+  #sweeping: Promise<number> | undefined
+
+  constructor(parts: HoldSweeperParts) {
+    this.#parts = parts
+  }
+
+  /** From here on it sweeps by itself, and never keeps the process alive. */
+  start(): void {
+    this.#timer = setInterval(() => {
+      if (this.#parts.isUsable()) this.sweep().catch(() => undefined)
+    }, SWEEP_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearInterval(this.#timer)
+  }
+
+  /** Settles all holds that have ended; how many are open then. */
+  sweep(): Promise<number> {
+    this.#sweeping ??= this.#sweep().finally(() => {
+      this.#sweeping = undefined
+    })
+    return this.#sweeping
+  }
+
+  /** What this process has settled since the last call. */
+  drain(): readonly EndedHold[] {
+    const ended = this.#ended
+    this.#ended = []
+    return ended
+  }
+
+  async #sweep(): Promise<number> {
+    for (let hasSettled = true; ; ) {
+      const { names, size } = await this.#parts.look(SWEPT_AT_ONCE)
+      // Where others settle the same holds, or none can be settled, the next sweep goes on.
+      if (names.length === 0 || !hasSettled || this.#isStopped) return size
+      const settled = (await Promise.all(names.map((name) => this.#parts.settle(name)))).filter(isDefined)
+      hasSettled = settled.length > 0
+      this.#ended.push(...settled.slice(0, MAX_ENDED - this.#ended.length))
+    }
+  }
+}
+
+function isDefined<T>(value: T | undefined): value is T {
+  return value !== undefined
+}

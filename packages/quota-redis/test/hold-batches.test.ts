@@ -1,0 +1,264 @@
+import { memoryStore } from '@scoregw/quota'
+import {
+  type Counters,
+  type HoldTerms,
+  inRowOrder,
+  Layout,
+  type Quotas,
+  type StoreSchema,
+  slotsCell,
+  windowCell,
+} from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
+import * as fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newPrefix, openStore } from './store-harness.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 60
+const TIMEOUT_MS = 60_000 + 300 * RUNS
+
+const MINUTE_MS = 60_000
+const PERIOD_MS = 20 * MINUTE_MS
+const HOLD_MS = 5 * MINUTE_MS
+const ID_MS = 15 * MINUTE_MS
+
+const ROLLING = [
+  windowCell({ label: '10m', lengthMs: 10 * MINUTE_MS }),
+  windowCell({ label: '1h', lengthMs: 60 * MINUTE_MS }),
+]
+const CALENDAR = windowCell({ label: 'hour', every: 'hour', timeZone: 'UTC' })
+const SHAPES = [ROLLING, [...ROLLING, CALENDAR], [...ROLLING, slotsCell('running')], [CALENDAR, slotsCell('running')]]
+
+const SCHEMAS: readonly StoreSchema[] = SHAPES.map((cells) => ({
+  cells: inRowOrder(cells),
+  categories: ['read'],
+  layers: [
+    { name: 'site', shared: true },
+    { name: 'personal', shared: false },
+  ],
+}))
+
+/** Limits by kind of cell; few of them, so that takes under the same limits follow each other. */
+const LIMITS = [
+  { site: 20, personal: 9, slots: 2 },
+  { site: 14, personal: 12, slots: Number.POSITIVE_INFINITY },
+  { site: Number.POSITIVE_INFINITY, personal: 9, slots: 1 },
+]
+
+/** One object for the same limits, as an engine has. */
+const quotasByText = new Map<string, Quotas>()
+function quotasOf({ cells }: StoreSchema, which: number, layers: readonly number[]): Quotas {
+  const { site, personal, slots } = LIMITS[which]!
+  const limits = layers.flatMap((layer) =>
+    cells.map(({ kind }) => (kind === 'concurrency' ? slots : [site, personal][layer]!)),
+  )
+  const text = `${layers} ${limits}`
+  const known = quotasByText.get(text) ?? { layers, limits }
+  quotasByText.set(text, known)
+  return known
+}
+
+interface Ask {
+  readonly kind: 'take' | 'hold' | 'extend' | 'grow' | 'commit' | 'cancel' | 'reset' | 'read' | 'list'
+  readonly subject: string
+  readonly layers: readonly number[]
+  readonly cost: number
+  readonly id: string
+  readonly nonce: string
+  readonly limits: number
+  readonly overrun: 'refuse' | 'charge' | 'fit'
+  readonly slot: boolean
+  /** By how much the periods that it tells are behind, in periods. */
+  readonly isBehind: number
+}
+
+interface Turn {
+  readonly turnMs: number
+  readonly asks: readonly Ask[]
+}
+
+/** Under an id the same is asked again. */
+const HOLD_LAYERS = [0, 1]
+
+const anyAsk: fc.Arbitrary<Ask> = fc.record({
+  kind: fc.constantFrom(
+    ...([
+      'take',
+      'take',
+      'hold',
+      'hold',
+      'hold',
+      'extend',
+      'grow',
+      'commit',
+      'commit',
+      'cancel',
+      'reset',
+      'read',
+      'list',
+    ] as const),
+  ),
+  subject: fc.constantFrom('a', 'b'),
+  layers: fc.constantFrom([0, 1], [0, 1], [1], [1, 0]),
+  cost: fc.integer({ min: 1, max: 6 }),
+  id: fc.constantFrom('i', 'j', 'k'),
+  nonce: fc.constantFrom('n', 'n', 'n', 'm'),
+  limits: fc.constantFrom(0, 0, 0, 1, 2),
+  overrun: fc.constantFrom('refuse', 'charge', 'fit'),
+  slot: fc.boolean(),
+  isBehind: fc.constantFrom(0, 0, 0, 0, 1, 2),
+})
+
+const ask = anyAsk.map((asked): Ask => (asked.kind === 'hold' ? { ...asked, layers: HOLD_LAYERS } : asked))
+
+const turn: fc.Arbitrary<Turn> = fc.record({
+  turnMs: fc.constantFrom(
+    0,
+    0,
+    1,
+    MINUTE_MS,
+    HOLD_MS,
+    HOLD_MS - 1,
+    7 * MINUTE_MS,
+    PERIOD_MS,
+    ID_MS,
+    -1,
+    -MINUTE_MS,
+    3_600_000,
+  ),
+  asks: fc.array(ask, { minLength: 1, maxLength: 10 }),
+})
+
+/** Periods as an engine tells them: everybody's in one array, those of `b` in arrays of its own. */
+class Periods {
+  readonly #everybodys = new Map<string, readonly number[]>()
+
+  of(schema: StoreSchema, { subject, layers, isBehind }: Ask, now: number): readonly number[] | undefined {
+    if (new Layout(schema.cells).calendars.length === 0) return undefined
+    const periods = layers.flatMap((layer) => {
+      const shiftMs = subject === 'b' && layer === 1 ? 3 * MINUTE_MS : 0
+      const start = Math.floor((now - shiftMs) / PERIOD_MS) * PERIOD_MS + shiftMs - isBehind * PERIOD_MS
+      return [start, start + PERIOD_MS, start + 2 * PERIOD_MS]
+    })
+    if (subject === 'b') return periods
+    const name = `${layers} ${periods}`
+    const known = this.#everybodys.get(name) ?? periods
+    this.#everybodys.set(name, known)
+    return known
+  }
+}
+
+/** Those that end at the same instant are in no order. */
+async function listed(list: ReturnType<NonNullable<Counters['holds']>['list']>): Promise<unknown> {
+  const { now, holds } = await list
+  return { now, holds: holds.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
+}
+
+/** Puts one question to a store. */
+function put(counters: Counters, schema: StoreSchema, asked: Ask, periods: readonly number[] | undefined): unknown {
+  const { kind, subject, layers, cost, limits, overrun, slot } = asked
+  const quotas = quotasOf(schema, limits, layers)
+  const category = 0
+  if (kind === 'read') return counters.read({ subject, categories: [0], layers, periods })
+  if (kind === 'reset') return counters.reset({ subject, categories: [0], layers })
+  if (kind === 'take') return counters.take({ subject, category, quotas, cost, periods })
+  const { holds } = counters
+  if (holds === undefined) throw new TypeError('there are no holds')
+  if (kind === 'list') return listed(holds.list({ subject }))
+  const id = { id: asked.id, nonce: asked.nonce, fingerprint: 'f', ttlMs: ID_MS }
+  if (kind === 'hold') {
+    const hold: HoldTerms = { ttlMs: HOLD_MS, slot: slot && schema.cells.at(-1)?.kind === 'concurrency', maxHolds: 2 }
+    // Nothing but a slot, now and then.
+    const tokens = hold.slot && cost === 6 ? 0 : cost
+    return counters.take({ subject, category, quotas, cost: tokens, periods, id, hold })
+  }
+  const ref = { subject, category, id }
+  if (kind === 'extend') return holds.extend({ ...ref, ttlMs: HOLD_MS + MINUTE_MS })
+  if (kind === 'grow') return holds.grow({ ...ref, tokens: cost, quotas, periods })
+  const as = kind === 'commit' ? 'committed' : 'cancelled'
+  const actual = cost === 3 ? undefined : cost * 2 - 2
+  return holds.settle({ ...ref, as, actual, overrun, maxOverrun: 5, quotas, periods })
+}
+
+describe.runIf(redisTests)('batches with holds', () => {
+  let redis: RedisServer
+  let admin: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+    admin = new Redis({ port: redis.port })
+  })
+  afterAll(async () => {
+    admin.disconnect()
+    await redis.stop()
+  })
+
+  /** What is stored but for records: growths have names that are drawn. */
+  async function contents(prefix: string): Promise<Record<string, string>> {
+    const names = (await admin.keys(`{${prefix}}*`)).filter((name) => !name.startsWith(`{${prefix}}#`)).sort()
+    const values = await Promise.all(names.map((name) => admin.dumpBuffer(name)))
+    return Object.fromEntries(names.map((name, i) => [name.slice(prefix.length + 2), values[i]?.toString('hex') ?? '']))
+  }
+
+  async function play(schema: StoreSchema, turns: readonly Turn[], counts: Map<string, number>): Promise<void> {
+    const clock = manualClock()
+    const memory = memoryStore({ clock }).open(schema)
+    const [prefixA, prefixB] = [newPrefix(), newPrefix()]
+    const stores = [openStore(redis.port, prefixA, clock), openStore(redis.port, prefixB, clock)] as const
+    const [single, batched] = [stores[0].open(schema), stores[1].open(schema)]
+    const periods = new Periods()
+    try {
+      await Promise.all(stores.map((each) => each.ready()))
+      for (const { turnMs, asks } of turns) {
+        clock.advance(turnMs)
+        const told = asks.map((asked) => periods.of(schema, asked, clock.now()))
+        const expected: unknown[] = []
+        for (const [index, asked] of asks.entries()) expected.push(await put(memory, schema, asked, told[index]))
+        await single.holds?.sweep()
+        const { open } = (await batched.holds?.sweep()) ?? {}
+        const one: unknown[] = []
+        for (const [index, asked] of asks.entries()) one.push(await put(single, schema, asked, told[index]))
+        const all = await Promise.all(asks.map((asked, index) => put(batched, schema, asked, told[index])))
+        expect(one).toEqual(expected)
+        // A look at the list is two calls, between which others may come.
+        const inOrder = asks.map(({ kind }) => kind !== 'list')
+        expect(all.filter((_, index) => inOrder[index])).toEqual(expected.filter((_, index) => inOrder[index]))
+        expect(await contents(prefixB)).toEqual(await contents(prefixA))
+        expect(open).toBeTypeOf('number')
+        for (const [index, reply] of expected.entries()) {
+          const { outcome = 'done' } = (reply ?? {}) as { outcome?: string }
+          const name = `${asks[index]?.kind} ${outcome}`
+          counts.set(name, (counts.get(name) ?? 0) + 1)
+        }
+      }
+      expect((await single.holds?.sweep())?.open).toBe(memory.holds?.sweep().open)
+    } finally {
+      await Promise.all(stores.map((each) => each.close()))
+    }
+  }
+
+  it('are answered as one by one, and both as the memory store does', { timeout: TIMEOUT_MS }, async () => {
+    const counts = new Map<string, number>()
+    const history = fc.tuple(fc.constantFrom(...SCHEMAS), fc.array(turn, { minLength: 2, maxLength: 8 }))
+    await fc.assert(
+      fc.asyncProperty(history, ([schema, turns]) => play(schema, turns, counts)),
+      { numRuns: RUNS },
+    )
+    for (const seen of [
+      'take admitted',
+      'take refused',
+      'take stale',
+      'hold admitted',
+      'hold refused',
+      'hold duplicate',
+      'extend held',
+      'extend unknown',
+      'grow held',
+      'commit settled',
+      'commit unknown',
+    ]) {
+      expect([seen, counts.get(seen) ?? 0]).not.toEqual([seen, 0])
+    }
+  })
+})

@@ -1,0 +1,259 @@
+import { GRACE_MS } from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
+import * as fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Keys } from '../src/store/keys.ts'
+import { newPrefix } from './store-harness.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { EVERYTHING, HOURS, Holder, type HolderOptions, MONTHS, SLOTS } from './support/holders.ts'
+import { linesOf, runProgram } from './support/program.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+const SCHEDULES = deep ? 100_000 : 30
+
+const { later, proxy: startProxy } = useCleanups()
+
+describe.runIf(redisTests)('holds on Redis', () => {
+  let redis: RedisServer
+  let admin: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+    admin = new Redis({ port: redis.port })
+  })
+  afterAll(async () => {
+    admin.disconnect()
+    await redis.stop()
+  })
+
+  function holder(options: Partial<HolderOptions> & Pick<HolderOptions, 'prefix' | 'schema' | 'limits'>): Holder {
+    const made = new Holder({ port: redis.port, ...options })
+    later(() => made.close())
+    return made
+  }
+
+  const expiresAt = async (key: string): Promise<number> => Number(await admin.call('PEXPIRETIME', key))
+
+  it('grants exactly 6 of 20 holds of 75 at once under a limit of 500, to two processes', async () => {
+    const options = { prefix: newPrefix(), schema: HOURS, limits: [500] }
+    const parties = [holder(options), holder(options)]
+    const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => parties[n % 2]!.hold(`h${n}`, 75)))
+    expect(replies.filter(({ outcome }) => outcome === 'admitted')).toHaveLength(6)
+    expect(await parties[0]!.used()).toEqual([450])
+    expect((await parties[0]!.holds.list({ subject: 'u' })).holds).toHaveLength(6)
+  })
+
+  it('gives back what a killed process held, within a second of its end', { timeout: 30_000 }, async () => {
+    const prefix = newPrefix()
+    const witness = holder({ prefix, schema: SLOTS, limits: [500, 2] })
+    const code = `import { holdAndWait } from './test/support/holders.ts'; await holdAndWait(${redis.port}, '${prefix}', 400, 1000)`
+    const child = runProgram(code, { stdio: ['ignore', 'pipe', 'inherit'] })
+    later(() => child.kill('SIGKILL'))
+    const { value: said } = await linesOf(child).next()
+    child.kill('SIGKILL')
+    const [outcome, endsAt] = String(said).split(' ')
+    expect(outcome).toBe('admitted')
+    expect(await witness.used()).toEqual([400, 1])
+    await vi.waitFor(async () => expect(await witness.used()).toEqual([0, 0]), { timeout: 10_000, interval: 20 })
+    const { now } = await witness.take(1)
+    expect(now).toBeGreaterThanOrEqual(Number(endsAt))
+    // A second, and what a busy machine adds to a timer and a call.
+    expect(now).toBeLessThan(Number(endsAt) + 1_500)
+    const { ended, open } = await witness.holds.sweep()
+    expect(ended).toMatchObject([{ category: 'read', owner: 'u', tokens: 400, endsAt: Number(endsAt) }])
+    expect(open).toBe(0)
+  })
+
+  it('keeps a record without an end while the hold is open, and its row as long as it has a slot', async () => {
+    const clock = manualClock()
+    const prefix = newPrefix()
+    const one = holder({ prefix, schema: SLOTS, limits: [500, 2], clock })
+    const keys = new Keys(prefix, SLOTS)
+    const [row, record] = [keys.row(0, 0, 'u'), keys.record(0, 'u', 'h')]
+    const day = 86_400_000
+    await one.hold('h', 5, { ttlMs: day, slot: true })
+    expect(await expiresAt(record)).toBe(-1)
+    const before = await expiresAt(row)
+    expect(before).toBeGreaterThanOrEqual(Date.now() + day)
+    await one.extend('h', 2 * day)
+    const extended = await expiresAt(row)
+    expect(extended).toBeGreaterThanOrEqual(before + day - 60_000)
+    await one.extend('h', day)
+    await one.take(1)
+    await one.commit('h', 3)
+    expect(await expiresAt(row)).toBeGreaterThanOrEqual(extended)
+    expect((await expiresAt(record)) - Date.now()).toBeGreaterThan(500_000)
+    expect(await one.used()).toEqual([4, 0])
+    expect(await admin.zcard(keys.holds)).toBe(0)
+    expect(await admin.exists(keys.holds, keys.holdsOf('u'))).toBe(0)
+    expect(extended - Date.now()).toBeLessThan(2 * day + GRACE_MS + 1_000)
+  })
+
+  it('charges once whatever answer is lost, and answers a repeated commit from the record', {
+    timeout: 30_000,
+  }, async () => {
+    const prefix = newPrefix()
+    const proxy = await startProxy(redis.port)
+    const options = { prefix, schema: SLOTS, limits: [500, 5] }
+    const one = holder({ ...options, port: proxy.port })
+    const witness = holder(options)
+    await one.hold('before', 1)
+    await one.cancel('before')
+    const lost = async <T>(call: () => Promise<T>): Promise<T> => {
+      const cut = proxy.cutAfterNextRequest()
+      const reply = await call()
+      await cut
+      return reply
+    }
+    expect(await lost(() => one.hold('h', 10, { slot: true }))).toMatchObject({ outcome: 'admitted' })
+    expect(await witness.used()).toEqual([10, 1])
+    expect(await lost(() => one.grow('h', 7))).toMatchObject({ outcome: 'held' })
+    expect(await witness.used()).toEqual([17, 1])
+    expect(await lost(() => one.extend('h', 90_000))).toMatchObject({ outcome: 'held' })
+    const answer = { outcome: 'settled', charged: 30, uncharged: 0, reserved: 17 }
+    expect(await lost(() => one.commit('h', 30, 'charge'))).toMatchObject(answer)
+    expect(await witness.commit('h', 99, 'charge')).toMatchObject(answer)
+    expect(await witness.used()).toEqual([30, 0])
+    await one.hold('x', 4)
+    expect(await lost(() => one.cancel('x'))).toMatchObject({ outcome: 'settled' })
+    expect(await witness.used()).toEqual([30, 0])
+  })
+
+  it('refuses one whose index holds something else, and writes nothing', async () => {
+    const prefix = newPrefix()
+    const one = holder({ prefix, schema: SLOTS, limits: [500, 5] })
+    const keys = new Keys(prefix, SLOTS)
+    for (const key of [keys.holds, keys.holdsOf('u')]) {
+      await admin.set(key, 'something else')
+      await expect(one.hold('h', 1, { slot: true })).rejects.toMatchObject({ code: 'damaged_row' })
+      expect(await one.used()).toEqual([0, 0])
+      await admin.del(key)
+    }
+    expect(await one.hold('h', 1, { slot: true })).toMatchObject({ outcome: 'admitted' })
+  })
+
+  it('ends a hold whose row cannot be read any more, and looks for it no longer', async () => {
+    const clock = manualClock()
+    const prefix = newPrefix()
+    const one = holder({ prefix, schema: SLOTS, limits: [500, 5], clock })
+    const keys = new Keys(prefix, SLOTS)
+    await one.hold('h', 10, { slot: true })
+    await one.hold('i', 1)
+    await admin.set(keys.row(0, 0, 'u'), 'not a row')
+    await admin.set(keys.record(0, 'u', 'i'), 'not a record')
+    await admin.del(keys.record(0, 'u', 'h'))
+    await one.hold('j', 5).catch(() => undefined)
+    clock.advance(60_000)
+    await one.holds.sweep()
+    expect(await admin.exists(keys.holds, keys.holdsOf('u'))).toBe(0)
+  })
+
+  describe('of policies that differ', () => {
+    const ALL = [HOURS, SLOTS, MONTHS, EVERYTHING]
+    const limitsOf = ({ cells }: typeof HOURS) => cells.map(({ kind }) => (kind === 'concurrency' ? 3 : 100))
+    const pairs = ALL.flatMap((a) => ALL.filter((b) => b !== a).map((b) => [a, b] as const))
+
+    it('goes back to every row and limit, whoever settles it or ends it', async () => {
+      for (const [mine, theirs] of pairs) {
+        const clock = manualClock()
+        const prefix = newPrefix()
+        const [one, other] = [mine, theirs].map((schema) => holder({ prefix, schema, limits: limitsOf(schema), clock }))
+        const used = async (): Promise<number[]> => [...(await one!.used()), ...(await other!.used())]
+        const free = (await used()).map(() => 0)
+        const slot = mine === SLOTS || mine === EVERYTHING
+        for (const end of ['commit', 'cancel', 'sweep', 'late'] as const) {
+          await other!.take(1)
+          await one!.hold(end, 10, { slot })
+          expect(await other!.grow(end, 5)).toMatchObject({ outcome: 'held' })
+          const [hour] = await one!.used()
+          expect(hour).toBe(16)
+          if (end === 'commit') expect(await other!.commit(end, 0)).toMatchObject({ charged: 0 })
+          if (end === 'cancel') await other!.cancel(end)
+          if (end === 'sweep' || end === 'late') clock.advance(60_000)
+          if (end === 'sweep') expect((await other!.holds.sweep()).ended).toHaveLength(1)
+          if (end === 'late') expect(await other!.commit(end, 15)).toMatchObject({ outcome: 'expired' })
+          const after = await used()
+          await other!.counters.reset({ subject: 'u', categories: [0], layers: [0, 1] })
+          await one!.counters.reset({ subject: 'u', categories: [0], layers: [0, 1] })
+          // What the other one took is still there, in the limits that it knows.
+          expect(Math.max(...after)).toBe(1)
+          expect(await used()).toEqual(free)
+        }
+      }
+    })
+
+    it('has its slots for as long as it is open, whoever writes the row in between', async () => {
+      const clock = manualClock()
+      const prefix = newPrefix()
+      const one = holder({ prefix, schema: SLOTS, limits: [100, 1], clock })
+      const other = holder({ prefix, schema: MONTHS, limits: [100, 100], clock })
+      await one.hold('h', 1, { slot: true, ttlMs: 30 * 86_400_000 })
+      for (let day = 0; day < 20; day++) {
+        clock.advance(86_400_000)
+        await other.take(1)
+        expect(await one.hold(`no ${day}`, 1, { slot: true })).toMatchObject({ outcome: 'refused' })
+      }
+      await other.cancel('h')
+      expect(await one.hold('next', 1, { slot: true })).toMatchObject({ outcome: 'admitted' })
+    })
+  })
+
+  it(`never has more than 3 slots taken, over ${SCHEDULES} random schedules with crashes`, {
+    timeout: 120_000 + SCHEDULES * 100,
+  }, async () => {
+    const move = fc.tuple(
+      fc.constantFrom('hold', 'hold', 'extend', 'commit', 'crash', 'sweep', 'turn', 'reset'),
+      fc.nat(2),
+      fc.nat(3),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(move, { minLength: 6, maxLength: 25 }), async (moves) => {
+        const clock = manualClock()
+        const prefix = newPrefix()
+        const parties = Array.from(
+          { length: 3 },
+          () => new Holder({ port: redis.port, prefix, schema: SLOTS, limits: [1_000, 3], clock }),
+        )
+        // Who works: until it is settled, or the end of which its holder knows.
+        const working = new Map<string, number>()
+        const names: string[][] = [[], [], []]
+        try {
+          for (const [index, [what, who, n]] of moves.entries()) {
+            const party = parties[who]!
+            const name = names[who]![n % Math.max(1, names[who]!.length)] ?? 'none'
+            if (what === 'hold') {
+              const { outcome, endsAt } = await party.hold(`h${index}`, 1, { slot: true, ttlMs: 1_000 * (n + 1) })
+              if (outcome === 'admitted') working.set(`h${index}`, endsAt!)
+              if (outcome === 'admitted') names[who]!.push(`h${index}`)
+            }
+            if (what === 'extend') {
+              const { outcome, endsAt } = await party.extend(name, 3_000)
+              if (outcome === 'held') working.set(name, endsAt!)
+            }
+            if (what === 'commit') {
+              await party.commit(name)
+              working.delete(name)
+            }
+            // Nobody settles what a crashed process had; its work stopped with it, or goes on until the end.
+            if (what === 'crash') names[who] = []
+            if (what === 'sweep') await party.holds.sweep()
+            if (what === 'turn') clock.advance([1, 500, 1_000, 2_500][n]!)
+            if (what === 'reset') await party.counters.reset({ subject: 'u', categories: [0], layers: [0, 1] })
+            for (const [id, endsAt] of working) if (clock.now() >= endsAt) working.delete(id)
+            expect(working.size).toBeLessThanOrEqual(3)
+            const [, slots] = await party.used()
+            expect(slots).toBeGreaterThanOrEqual(working.size)
+            expect(slots).toBeLessThanOrEqual(3)
+          }
+          clock.advance(10_000)
+          await parties[0]!.holds.sweep()
+          expect((await parties[0]!.used())[1]).toBe(0)
+        } finally {
+          await Promise.all(parties.map((party) => party.close()))
+        }
+      }),
+      { numRuns: SCHEDULES },
+    )
+  })
+})

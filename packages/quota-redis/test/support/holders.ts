@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '@scoregw/quota'
+import {
+  type HoldReply,
+  hash32,
+  type Overrun,
+  type ReservationId,
+  type SettleHoldReply,
+  type StoreSchema,
+  slotsCell,
+  type TakeReply,
+  windowCell,
+} from '@scoregw/quota/store'
+import { Redis } from 'ioredis'
+import { type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
+import type { RedisHolds } from '../../src/store/redis-holds.ts'
+
+const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })
+const MONTH = windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })
+const LAYERS = [
+  { name: 'personal', shared: false },
+  { name: 'site', shared: true },
+]
+
+/** Counters of one hour and of slots, and parts of that and more, as other policies have. */
+export const HOURS: StoreSchema = { cells: [HOUR], categories: ['read'], layers: LAYERS }
+export const SLOTS: StoreSchema = { ...HOURS, cells: [HOUR, slotsCell('running')] }
+export const MONTHS: StoreSchema = { ...HOURS, cells: [HOUR, MONTH] }
+export const EVERYTHING: StoreSchema = { ...HOURS, cells: [HOUR, MONTH, slotsCell('running')] }
+
+/** What one holder of holds works with. */
+export interface HolderOptions {
+  readonly port: number
+  readonly prefix: string
+  readonly schema: StoreSchema
+  /** Of each limit of a row in turn. */
+  readonly limits: readonly number[]
+  readonly clock?: Clock | undefined
+  readonly deadlineMs?: number | undefined
+}
+
+const FAR = 4_102_444_800_000
+
+/** What differs from a usual hold. */
+export interface HeldTerms {
+  readonly ttlMs?: number
+  readonly slot?: boolean
+  readonly nonce?: string
+}
+
+/** One process of several, with holds on one subject. */
+export class Holder {
+  readonly store: RedisStore
+  readonly counters: RedisCounters
+  readonly #options: HolderOptions
+
+  constructor(options: HolderOptions) {
+    const { port, prefix, schema, clock, deadlineMs = 1_000 } = options
+    const client = new Redis({ port, lazyConnect: true })
+    this.#options = options
+    this.store = redisStore({ client, prefix, deadlineMs, testClock: clock })
+    this.counters = this.store.open(schema)
+  }
+
+  get holds(): RedisHolds {
+    if (this.counters.holds === undefined) throw new TypeError('there are no holds')
+    return this.counters.holds
+  }
+
+  take(cost: number, subject = 'u'): Promise<TakeReply> {
+    return this.counters.take({ ...this.#terms(subject), cost })
+  }
+
+  hold(id: string, cost: number, terms: HeldTerms = {}): Promise<TakeReply> {
+    const { ttlMs = 60_000, slot = false, nonce = 'n' } = terms
+    const hold = { ttlMs, slot, maxHolds: 1_000 }
+    return this.counters.take({ ...this.#terms(), cost, id: idOf(id, nonce), hold })
+  }
+
+  extend(id: string, ttlMs: number): Promise<HoldReply> {
+    return this.holds.extend({ subject: 'u', category: 0, id: idOf(id), ttlMs })
+  }
+
+  grow(id: string, tokens: number): Promise<HoldReply> {
+    return this.holds.grow({ ...this.#terms(), id: idOf(id), tokens })
+  }
+
+  commit(id: string, actual?: number, overrun: Overrun = 'refuse', nonce = 'n'): Promise<SettleHoldReply> {
+    const settle = { as: 'committed', actual, overrun, maxOverrun: 1_000 } as const
+    return this.holds.settle({ ...this.#terms(), id: idOf(id, nonce), ...settle })
+  }
+
+  cancel(id: string, nonce = 'n'): Promise<SettleHoldReply> {
+    const settle = { as: 'cancelled', overrun: 'refuse', maxOverrun: 0 } as const
+    return this.holds.settle({ ...this.#terms(), id: idOf(id, nonce), ...settle })
+  }
+
+  /** What is used of each limit of the first layer. */
+  async used(subject = 'u'): Promise<number[]> {
+    const { periods } = this.#terms()
+    const { states } = await this.counters.read({ subject, categories: [0], layers: [0], periods })
+    return states[0]!.filter((_, index) => index % 2 === 1)
+  }
+
+  close(): Promise<void> {
+    return this.store.close()
+  }
+
+  #terms(subject = 'u') {
+    const { schema, limits } = this.#options
+    const quotas = { layers: [0, 1], limits: [...limits, ...limits] }
+    const calendars = schema.cells.filter(({ kind }) => kind === 'calendar')
+    const periods = calendars.length === 0 ? undefined : [0, FAR, 2 * FAR, 0, FAR, 2 * FAR]
+    return { subject, category: 0, quotas, periods }
+  }
+}
+
+export function idOf(id: string, nonce = 'n'): ReservationId {
+  return { id, nonce, fingerprint: `f${hash32(id) % 2}`, ttlMs: 600_000 }
+}
+
+/**
+ * Takes a hold on the server at a port, says so, and lives until it is killed.
+ *
+ * @public The text of the child's program imports it.
+ */
+export async function holdAndWait(port: number, prefix: string, tokens: number, ttlMs: number): Promise<void> {
+  const holder = new Holder({ port, prefix, schema: SLOTS, limits: [500, 2] })
+  await holder.store.ready()
+  const { outcome, endsAt } = await holder.hold(randomUUID(), tokens, { ttlMs, slot: true })
+  process.stdout.write(`${outcome} ${endsAt}\n`)
+  setInterval(() => undefined, 60_000)
+}

@@ -1,0 +1,181 @@
+import type { Clock, Limit, Policy, Subject, SubjectSettings, WindowStatus } from '@scoregw/quota'
+import type { CalendarWindow, LayerDefinition, OperationDefinition, WindowDefinition } from '@scoregw/quota/store'
+import { effectiveLimit, isShadowed } from './effective-limit.ts'
+import type { ModelLimit } from './model-counters.ts'
+import type { ModelDocuments } from './model-documents.ts'
+import type { ModelSpan } from './model-windows.ts'
+
+/** The period of a calendar window that an instant is in, its end, and the end of the next one, epoch milliseconds. */
+export type ModelCalendar = (
+  window: CalendarWindow,
+  at: number,
+) => readonly [start: number, end: number, nextEnd: number]
+
+/** Whose counters. */
+export interface CellsOf {
+  readonly subject: Subject
+  readonly category: string
+  readonly plan?: string | undefined
+}
+
+/** A limit that applies, with all that decides about it. */
+export interface ModelCell {
+  /** What its counter is recognised by. */
+  readonly name: string
+  readonly layer: LayerDefinition
+  readonly category: string
+  readonly label: string
+  readonly kind: WindowStatus['kind']
+  /** `undefined`: there is no such limit here, and its slots are counted all the same. */
+  readonly limit: Limit | undefined
+  readonly enforced: boolean
+  /** Of a window. */
+  readonly window?: WindowDefinition | undefined
+  readonly span?: ModelSpan | undefined
+}
+
+/** A limit of every row, and what its counter is recognised by beside the row. */
+interface NamedLimit extends Pick<ModelCell, 'label' | 'kind' | 'window'> {
+  readonly identity: string
+}
+
+/** What counters there are for whom, and under what limits, by policy and settings. */
+export class ModelCells {
+  readonly policy: Policy
+  readonly #limits: readonly NamedLimit[]
+  readonly #documents: ModelDocuments
+  readonly #clock: Clock
+  readonly #calendar: ModelCalendar | undefined
+
+  constructor(policy: Policy, documents: ModelDocuments, clock: Clock, calendar: ModelCalendar | undefined) {
+    this.policy = policy
+    const { windows, concurrency } = policy
+    const ofWindows = windows.map((window) => {
+      return { label: window.label, window, identity: identityOf(window), kind: kindOf(window) }
+    })
+    const slots = { label: concurrency?.label ?? '', identity: JSON.stringify(['slots', concurrency?.label]) }
+    this.#limits = concurrency === undefined ? ofWindows : [...ofWindows, { ...slots, kind: 'concurrency' as const }]
+    this.#documents = documents
+    this.#clock = clock
+    this.#calendar = calendar
+  }
+
+  /** The counters that a request is judged by: the layers in turn, their windows as the policy names them, then slots. */
+  of({ subject, category, plan }: CellsOf): ModelCell[] {
+    const settings = this.#documents.settings(this.policy)
+    const bypassed = this.policy.layers.flatMap((layer) => this.#settingsOf(layer, subject)?.bypass ?? [])
+    const applying = this.policy.layers.filter(({ name, shared }) =>
+      shared ? settings.layers[name]?.enabled === true && !bypassed.includes(name) : true,
+    )
+    return applying.flatMap((layer) => {
+      const terms = { policy: this.policy, settings, subject: this.#settingsOf(layer, subject), plan }
+      const row = rowOf(layer, subject, category)
+      return this.#limits.map(({ label, window, identity, kind }): ModelCell => {
+        const of = { layer, category, label, isSlots: window === undefined }
+        const span = window && this.#span(window)
+        const name = row + identity
+        return {
+          name,
+          layer,
+          category,
+          label,
+          kind,
+          window,
+          span,
+          limit: effectiveLimit(terms, of),
+          enforced: !isShadowed(settings, of),
+        }
+      })
+    })
+  }
+
+  /** The names of a layer's windows, whether it applies or not. */
+  windowNames(layer: LayerDefinition, { subject, category }: CellsOf): string[] {
+    const row = rowOf(layer, subject, category)
+    return this.policy.windows.map((window) => row + identityOf(window))
+  }
+
+  /** The period of a calendar window at an instant. */
+  period(window: CalendarWindow, at: number): readonly [start: number, end: number] {
+    const [start, end] = this.#periodsAt(window, at)
+    return [start, end]
+  }
+
+  /** Whether an operation takes a slot: there is a limit somewhere that it counts for. */
+  takesSlot(operation: string): boolean {
+    const { concurrency, layers, base } = this.policy
+    const { category } = operationOf(this.policy, operation)
+    const isNamed = concurrency?.operations?.includes(operation) || concurrency?.categories?.includes(category)
+    const label = concurrency?.label ?? ''
+    return isNamed === true && layers.some(({ name }) => base[name]?.[category]?.[label] !== undefined)
+  }
+
+  #span(window: WindowDefinition): ModelSpan {
+    if (window.every === undefined) return { lengthMs: window.lengthMs }
+    const [periodStart, periodEnd] = this.period(window, this.#clock.now())
+    return { periodStart, periodEnd }
+  }
+
+  #periodsAt(window: CalendarWindow, at: number): readonly [start: number, end: number, nextEnd: number] {
+    if (this.#calendar === undefined) throw new RangeError('the model has no calendar')
+    return this.#calendar(window, at)
+  }
+
+  #settingsOf(layer: LayerDefinition, subject: Subject): SubjectSettings | undefined {
+    if (layer.shared) return undefined
+    const stored = this.#documents.subject(this.policy, layer.name, keyOf(layer, subject))
+    if (stored === undefined) return undefined
+    const isOver = (until: number | null): boolean => until !== null && this.#clock.now() >= until
+    return {
+      ...stored,
+      overrides: isOver(stored.until.overrides) ? {} : stored.overrides,
+      plan: isOver(stored.until.plan) ? null : stored.plan,
+    }
+  }
+}
+
+/** The windows of some cells as those who charge them see them. */
+export function enforcedWindows(cells: readonly ModelCell[]): ModelLimit[] {
+  return cells.flatMap(({ name, span, limit, enforced }) =>
+    span === undefined ? [] : [{ name, span, limit: enforced ? inTokens(limit) : Number.POSITIVE_INFINITY }],
+  )
+}
+
+/** The slots among some cells likewise. */
+export function enforcedSlots(cells: readonly ModelCell[]): { name: string; limit: number }[] {
+  return cells.flatMap(({ name, kind, limit, enforced }) =>
+    kind === 'concurrency' ? [{ name, limit: enforced ? inTokens(limit) : Number.POSITIVE_INFINITY }] : [],
+  )
+}
+
+export function inTokens(limit: Limit | undefined): number {
+  return limit === undefined || limit === 'unlimited' ? Number.POSITIVE_INFINITY : limit
+}
+
+export function operationOf({ operations }: Policy, operation: string): OperationDefinition {
+  const definition = operations[operation]
+  if (definition === undefined) throw new RangeError(`the policy has no operation "${operation}"`)
+  return definition
+}
+
+export function keyOf({ name, shared }: LayerDefinition, subject: Subject): string {
+  if (shared) return 'everybody'
+  return typeof subject === 'string' ? subject : (subject[name] ?? '')
+}
+
+function kindOf(window: WindowDefinition | undefined): WindowStatus['kind'] {
+  if (window === undefined) return 'concurrency'
+  return window.every === undefined ? 'rolling' : 'calendar'
+}
+
+/** As JSON no two rows are one text. */
+function rowOf(layer: LayerDefinition, subject: Subject, category: string): string {
+  return JSON.stringify([layer.name, keyOf(layer, subject), category])
+}
+
+/** What tells a window from others in the same layer, category and subject: everything that says when it begins and ends. */
+function identityOf(window: WindowDefinition): string {
+  if (window.every === undefined) return JSON.stringify(['rolling', window.label, window.lengthMs])
+  const { label, every, timeZone, weekStartsOn = 1, anchor = {} } = window
+  return JSON.stringify(['calendar', label, every, timeZone, every === 'week' ? weekStartsOn : null, anchor])
+}

@@ -1,0 +1,155 @@
+import type { Limit, RefusedDecision, UncountedWindow, Violation, WindowStatus } from '@scoregw/quota'
+import { inTokens, type ModelCell, type ModelCells } from './model-cells.ts'
+import type { ModelCounters } from './model-counters.ts'
+import type { ModelRecord } from './model-records.ts'
+
+/** Nobody knows when a slot will be free: refusals name one second from now. */
+const SLOT_RETRY_MS = 1_000
+
+/** What a request needs. */
+export interface Needed {
+  readonly cost: number
+  readonly slot: boolean
+}
+
+/** What can be said of a limit beside its counts. */
+interface Facts {
+  readonly lengthMs: number | null
+  readonly startedAt: number | null
+  readonly used: number
+  /** When it counts anew; `null`: it is not open, or no time ends it. */
+  readonly resetAt: number | null
+}
+
+/** Says what callers see of counters. */
+export class ModelSight {
+  readonly #cells: ModelCells
+  readonly #counters: ModelCounters
+
+  constructor(cells: ModelCells, counters: ModelCounters) {
+    this.#cells = cells
+    this.#counters = counters
+  }
+
+  /** The limits that apply, in the policy's order. */
+  show(cells: readonly ModelCell[]): WindowStatus[] {
+    return cells.flatMap((cell) => {
+      const { layer, category, label, kind, limit, enforced } = cell
+      if (limit === undefined) return []
+      const { lengthMs, startedAt, used, resetAt } = this.#facts(cell)
+      const remaining: Limit = limit === 'unlimited' ? limit : Math.max(0, limit - used)
+      const { name, scope } = layer
+      return [
+        {
+          layer: name,
+          scope,
+          category,
+          window: label,
+          kind,
+          lengthMs,
+          limit,
+          used,
+          remaining,
+          startedAt,
+          resetAt,
+          enforced,
+        },
+      ]
+    })
+  }
+
+  /** The limits that refuse a request, those that are enforced or those that are not. */
+  violations(cells: readonly ModelCell[], { cost, slot }: Needed, enforced: boolean): Violation[] {
+    return cells.flatMap((cell) => {
+      const requested = cell.kind === 'concurrency' ? Number(slot) : cost
+      const limit = inTokens(cell.limit)
+      const { lengthMs, used, resetAt } = this.#facts(cell)
+      if (cell.enforced !== enforced || requested === 0 || used + requested <= limit) return []
+      const now = this.#counters.clock.now()
+      const { layer, label, kind } = cell
+      return [
+        {
+          layer: layer.name,
+          scope: layer.scope,
+          category: cell.category,
+          window: label,
+          kind,
+          lengthMs,
+          limit,
+          used,
+          requested,
+          resetAt: kind === 'concurrency' ? now + SLOT_RETRY_MS : (resetAt ?? now + (lengthMs ?? 0)),
+          retryable: requested <= limit,
+        },
+      ]
+    })
+  }
+
+  #facts(cell: ModelCell): Facts {
+    const { name, window, span } = cell
+    if (window === undefined || span === undefined)
+      return { lengthMs: null, startedAt: null, used: this.#counters.slotsTaken(name), resetAt: null }
+    const open = this.#counters.windows.look(name, span)
+    const used = open?.used ?? 0
+    const startedAt = open?.startedAt ?? null
+    if (window.every === undefined) {
+      const { lengthMs } = window
+      return { lengthMs, startedAt, used, resetAt: startedAt === null ? null : startedAt + lengthMs }
+    }
+    // Where the clock stepped back over a boundary, it is the later period that the window is in.
+    const now = this.#counters.clock.now()
+    const [start, end] = this.#cells.period(window, Math.max(now, startedAt ?? now))
+    return { lengthMs: end - start, startedAt, used, resetAt: end }
+  }
+}
+
+/** What open holds of a category have in the very windows that are shown, in the first layer of the subject's own. */
+export function withHeld(
+  shown: readonly WindowStatus[],
+  cells: readonly ModelCell[],
+  records: readonly ModelRecord[],
+  own: string | undefined,
+): readonly WindowStatus[] {
+  return shown.map((status) => {
+    const name = cells.find(({ layer, label }) => layer.name === status.layer && label === status.window)?.name ?? ''
+    const held = records.map(({ charged, hold }): number => {
+      if (status.kind === 'concurrency') return hold?.slots.includes(name) ? 1 : 0
+      return charged[name]?.startedAt === status.startedAt ? (charged[name]?.tokens ?? 0) : 0
+    })
+    const sum = held.reduce((total, each) => total + each, 0)
+    return status.layer === own && sum > 0 && status.used > 0 ? { ...status, held: Math.min(sum, status.used) } : status
+  })
+}
+
+/** What a refusal says beside its violations. */
+export function refusalOf(
+  violations: readonly Violation[],
+  layers: readonly string[],
+  now: number,
+): Pick<RefusedDecision, 'violations' | 'binding' | 'retryable' | 'resetAt' | 'retryAfterMs' | 'retryAfterSeconds'> {
+  const hopeless = violations.filter(({ retryable }) => !retryable)
+  const foremost = hopeless.length > 0 ? hopeless : violations
+  const windows = foremost.filter(({ kind }) => kind !== 'concurrency')
+  const candidates = windows.length > 0 ? windows : foremost
+  const resetAt = Math.max(...candidates.map((each) => each.resetAt))
+  const latest = candidates.filter((each) => each.resetAt === resetAt)
+  const first = Math.min(...latest.map((each) => layers.indexOf(each.layer)))
+  const ofFirstLayer = latest.filter((each) => layers.indexOf(each.layer) === first)
+  const longest = Math.max(...ofFirstLayer.map((each) => each.lengthMs ?? 0))
+  const binding = ofFirstLayer.find((each) => (each.lengthMs ?? 0) === longest)
+  if (binding === undefined) throw new RangeError('a refusal without a violation')
+  const waitMs = resetAt - now
+  return {
+    violations,
+    binding,
+    retryable: binding.retryable,
+    resetAt,
+    retryAfterMs: Math.max(1, waitMs),
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  }
+}
+
+/** As seen where no counter was asked. */
+export function uncounted(status: WindowStatus): UncountedWindow {
+  return { ...status, used: null, remaining: null, startedAt: null, resetAt: null }
+}

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { type CalendarWindow, inRowOrder, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { abilityCase } from './abilities.ts'
+import type { CaseContext, ConformanceCase } from './harness.ts'
+import { DAY_MS, HOUR_MS, idOf, PERSONAL, Probe, rollingCells, SITE, type TwoPeriods } from './probe.ts'
+
+const MINUTE_MS = 60_000
+const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC' }
+
+/** One calendar window, one layer. */
+const MONTHLY: StoreSchema = { cells: [windowCell(MONTH)], categories: ['read'], layers: [PERSONAL] }
+const HOURLY: StoreSchema = { ...MONTHLY, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
+/** A rolling window and one of the calendar. */
+const BOTH: StoreSchema = { ...MONTHLY, cells: inRowOrder([...HOURLY.cells, ...MONTHLY.cells]) }
+
+/** Periods around an instant: one that began 10 minutes ago and ends in 20, and the hour after it. */
+function around(now: number): TwoPeriods {
+  return [now - 10 * MINUTE_MS, now + 20 * MINUTE_MS, now + 80 * MINUTE_MS]
+}
+
+interface Given extends CaseContext {
+  readonly probe: Probe
+  /** The start of the period that the clock is in, its end, and the end of the next one. */
+  readonly start: number
+  readonly end: number
+  readonly nextEnd: number
+}
+
+function calendarCase(name: string, run: (given: Given) => Promise<void>, steps = false): ConformanceCase {
+  const needs = steps ? (['calendar', 'clock-steps'] as const) : 'calendar'
+  return abilityCase(`calendar: ${name}`, needs, (context) => {
+    const period = around(context.clock.now())
+    const [start, end, nextEnd] = period
+    return run({ ...context, probe: new Probe(context.store, MONTHLY, 10, period), start, end, nextEnd })
+  })
+}
+
+/** Promises about windows that are periods of the calendar. */
+export const CALENDAR_CASES: readonly ConformanceCase[] = [
+  calendarCase('a window opens at the start of its period and ends with it, to the millisecond', async (given) => {
+    const { probe, advance, clock, start, end, nextEnd } = given
+    assert.deepEqual(await probe.states(), [-1, 0])
+    const { states } = await probe.admitted(3)
+    assert.deepEqual([...states], [start, 3])
+    await advance(end - clock.now() - 1)
+    const last = await probe.refused(8)
+    assert.deepEqual([...last.states], [start, 3])
+    await advance(1)
+    assert.deepEqual(await probe.states(), [-1, 0])
+    const next = await probe.admitted(8)
+    assert.deepEqual([...next.states], [end, 8], 'the next period, of which the same request tells')
+    await advance(nextEnd - end - 1)
+    await probe.refused(3)
+    assert.deepEqual(await probe.states(), [end, 8])
+  }),
+  calendarCase('a period begins to the millisecond', async ({ probe, clock }) => {
+    const now = clock.now()
+    const { states } = await probe.admitted(3, { period: [now, now + 1, now + 2] })
+    assert.deepEqual([...states], [now, 3])
+    assert.deepEqual(await probe.states({ period: [now - 1, now, now + 1] }), [now, 3], 'the second of two periods')
+  }),
+  calendarCase('where the clock is in neither period the answer is stale, and nothing is charged', async (given) => {
+    const { probe, advance, clock, nextEnd } = given
+    const now = clock.now()
+    for (const period of [
+      [now + 1, now + MINUTE_MS, now + 2 * MINUTE_MS],
+      [now - 2, now - 1, now],
+    ] as const) {
+      const reply = await probe.take(3, { period })
+      assert.deepEqual([reply.outcome, reply.now, [...reply.states]], ['stale', now, []])
+      assert.equal(reply.settingsRevision, undefined, 'it is not the settings that are stale')
+      const periods = probe.periods(1, { period })
+      const read = await probe.counters().read({ subject: 'u', categories: [0], layers: [0], periods })
+      assert.deepEqual([read.isStale, read.now, [...read.states]], [true, now, []])
+    }
+    assert.deepEqual(await probe.states(), [-1, 0])
+    await advance(nextEnd - now)
+    assert.equal((await probe.take(3)).outcome, 'stale')
+    const again = await probe.admitted(3, { period: [nextEnd, nextEnd + DAY_MS, nextEnd + 2 * DAY_MS] })
+    assert.deepEqual([...again.states], [nextEnd, 3])
+  }),
+  abilityCase('calendar: what is stale uses no id up', ['calendar', 'ids'], async ({ store, clock }) => {
+    const now = clock.now()
+    const probe = new Probe(store, MONTHLY, 10, around(now))
+    assert.equal((await probe.take(3, { id: idOf('attempt'), period: [now - 2, now - 1, now] })).outcome, 'stale')
+    await probe.admitted(3, { id: idOf('attempt', 'other', 'read:2') })
+  }),
+  calendarCase('after a reset in the middle of a period it begins 1 ms later, each time', async ({ probe, start }) => {
+    await probe.admitted(10)
+    for (let again = 1; again <= 3; again++) {
+      await probe.reset()
+      assert.deepEqual(await probe.states(), [-1, 0])
+      const { states } = await probe.admitted(10)
+      assert.deepEqual([...states], [start + again, 10])
+      await probe.refused(1)
+    }
+  }),
+  calendarCase('a reset ends with the period in which it was made', async ({ probe, advance, clock, end }) => {
+    await probe.admitted(4)
+    await probe.reset()
+    await advance(end - clock.now())
+    const { states } = await probe.admitted(4)
+    assert.deepEqual([...states], [end, 4])
+  }),
+  calendarCase('tokens go back to the same period, and to no other', async ({ probe, advance, clock, start, end }) => {
+    const early = await probe.admitted(6)
+    await advance(MINUTE_MS)
+    const late = await probe.admitted(3)
+    await probe.cancel(late, 3)
+    assert.deepEqual(await probe.states(), [start, 6])
+    await advance(end - clock.now())
+    await probe.cancel(early, 1)
+    assert.deepEqual(await probe.states(), [-1, 0])
+    await probe.admitted(5)
+    await probe.cancel(early, 6)
+    assert.deepEqual(await probe.states(), [end, 5])
+  }),
+  calendarCase('tokens of before a reset go nowhere', async ({ probe, start }) => {
+    const early = await probe.admitted(6)
+    await probe.reset()
+    await probe.cancel(early, 6)
+    assert.deepEqual(await probe.states(), [-1, 0])
+    await probe.admitted(7)
+    await probe.cancel(early, 6)
+    assert.deepEqual(await probe.states(), [start + 1, 7])
+  }),
+  calendarCase(
+    'a clock that steps back over a boundary leaves the later period as it is',
+    async ({ probe, advance, stepClock, clock, end }) => {
+      await probe.admitted(9)
+      await advance(end - clock.now() + 1_000)
+      await probe.admitted(3)
+      await stepClock(-2_000)
+      assert.deepEqual(await probe.states(), [end, 3])
+      const { states } = await probe.admitted(4)
+      assert.deepEqual([...states], [end, 7])
+      await probe.refused(4)
+      await advance(2_000)
+      assert.deepEqual(await probe.states(), [end, 7])
+    },
+    true,
+  ),
+  calendarCase(
+    'a window of a period more than 5 s ahead moves to the present one, with what was used',
+    async ({ probe, advance, stepClock, clock, end }) => {
+      await advance(end - clock.now())
+      await probe.admitted(3)
+      await stepClock(-5_001)
+      const now = end - 5_001
+      const { states } = await probe.admitted(4)
+      assert.deepEqual([...states], [now + 1, 7])
+      await advance(5_000)
+      await probe.refused(4)
+      await advance(1)
+      assert.deepEqual(await probe.states(), [-1, 0])
+    },
+    true,
+  ),
+  calendarCase(
+    'of a period at most 5 s ahead it stays where it is, and a refusal moves it only beyond that',
+    async ({ probe, advance, stepClock, clock, end }) => {
+      await advance(end - clock.now())
+      await probe.admitted(10)
+      await stepClock(-5_000)
+      assert.deepEqual([...(await probe.refused(1)).states], [end, 10])
+      await stepClock(-1_000)
+      assert.deepEqual([...(await probe.refused(1)).states], [end - 6_000 + 1, 10])
+      await advance(6_000)
+      await probe.admitted(10)
+    },
+    true,
+  ),
+  calendarCase('it stands beside a rolling window, and each ends by itself', async ({ store, advance, clock }) => {
+    const now = clock.now()
+    const period: TwoPeriods = [now - 10 * MINUTE_MS, now + 90 * MINUTE_MS, now + DAY_MS]
+    const probe = new Probe(store, BOTH, [10, 12], period)
+    const start = now - 10 * MINUTE_MS
+    assert.deepEqual([...(await probe.admitted(7)).states], [now, 7, start, 7])
+    await probe.refused(4)
+    await advance(HOUR_MS)
+    await probe.refused(6)
+    assert.deepEqual(await probe.states(), [-1, 0, start, 7])
+    assert.deepEqual([...(await probe.admitted(5)).states], [now + HOUR_MS, 5, start, 12])
+    await advance(30 * MINUTE_MS)
+    assert.deepEqual(await probe.states(), [now + HOUR_MS, 5, -1, 0])
+    assert.deepEqual([...(await probe.admitted(5)).states], [now + HOUR_MS, 10, now + 90 * MINUTE_MS, 5])
+  }),
+  calendarCase('periods are those of each request, also of requests at the same time', async (given) => {
+    const { probe, store, peer, clock, start, advance } = given
+    const now = clock.now()
+    const own: TwoPeriods = [now - 1_000, now + 1_000, now + 2_000]
+    const stale: TwoPeriods = [now - 2, now - 1, now]
+    const asked = [undefined, own, undefined, stale, own, undefined]
+    const replies = await Promise.all(
+      asked.map((period, index) =>
+        probe.take(1, {
+          subject: ['a', 'b', 'c'][index % 3] ?? '',
+          store: index % 2 ? peer : store,
+          ...(period ? { period } : {}),
+        }),
+      ),
+    )
+    const outcomes = replies.map(({ outcome }) => outcome)
+    assert.deepEqual(outcomes, ['admitted', 'admitted', 'admitted', 'stale', 'admitted', 'admitted'])
+    assert.deepEqual(await Promise.all(['a', 'b', 'c'].map((subject) => probe.states({ subject }))), [
+      [start, 1],
+      [now - 1_000, 2],
+      [start, 2],
+    ])
+    await advance(1_000)
+    assert.deepEqual(await probe.states({ subject: 'b', period: own }), [-1, 0])
+    assert.deepEqual(await probe.states({ subject: 'a' }), [start, 1])
+  }),
+  calendarCase('each layer has periods of its own', async ({ store, clock, advance }) => {
+    const now = clock.now()
+    const probe = new Probe(store, { ...MONTHLY, layers: [PERSONAL, SITE] }, 10)
+    const periods = [now - 5, now + 5, now + 10, now - 7, now + 1_000, now + 2_000]
+    assert.deepEqual([...(await probe.admitted(4, { periods })).states], [now - 5, 4, now - 7, 4])
+    await advance(5)
+    assert.deepEqual([...(await probe.admitted(4, { periods })).states], [now + 5, 4, now - 7, 8])
+    await probe.refused(4, { periods })
+    await advance(5)
+    assert.equal((await probe.take(1, { periods })).outcome, 'stale', 'one of them is enough')
+    const site = { layers: [1], limits: [10], periods: periods.slice(3) }
+    assert.deepEqual([...(await probe.admitted(1, site)).states], [now - 7, 9])
+  }),
+  calendarCase(
+    'two policies on one row: what only one knows is left alone',
+    async ({ store, peer, clock, advance }) => {
+      const now = clock.now()
+      const start = now - DAY_MS
+      const period: TwoPeriods = [start, start + 31 * DAY_MS, start + 62 * DAY_MS]
+      const [both, hourly] = [new Probe(store, BOTH, 100, period), new Probe(peer, HOURLY, 100)]
+      await both.admitted(4)
+      await hourly.admitted(3)
+      assert.deepEqual(await both.states(), [now, 7, start, 4])
+      await hourly.reset()
+      assert.deepEqual(await both.states(), [-1, 0, start, 4])
+      await advance(2 * DAY_MS)
+      await hourly.admitted(1)
+      await advance(28 * DAY_MS - 1)
+      assert.deepEqual(await both.states(), [-1, 0, start, 4], 'kept as long as the period needs')
+      await advance(1)
+      assert.deepEqual(await both.states(), [-1, 0, -1, 0])
+    },
+  ),
+  calendarCase('another rule is another window, and begins unused', async ({ store, probe, clock, start }) => {
+    await probe.admitted(4)
+    const period = around(clock.now())
+    for (const rule of [{ timeZone: 'Asia/Shanghai' }, { anchor: { day: 2 } }, { label: 'moon' }]) {
+      const other = new Probe(store, { ...MONTHLY, cells: [windowCell({ ...MONTH, ...rule })] }, 10, period)
+      assert.deepEqual(await other.states(), [-1, 0])
+      await other.admitted(1)
+    }
+    const same = new Probe(store, { ...MONTHLY, cells: [windowCell({ ...MONTH, anchor: { day: 1 } })] }, 10, period)
+    assert.deepEqual(await same.states(), [start, 4])
+    assert.deepEqual(await probe.states(), [start, 4])
+  }),
+]

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { createQuota, type HeldReservation, type Policy, type Quota, type Reservation } from '@scoregw/quota'
+import { utcCalendar } from '../histories/utc-calendar.ts'
+import { abilityCase } from './abilities.ts'
+import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import { DAY_MS, HOUR_MS, PERSONAL, SITE, throwsCode } from './probe.ts'
+
+const LIMITS = { '1h': 10, running: 2 }
+
+/** Work that is held, and slots for some of it in each subject's own layer. */
+const POLICY: Policy<'look' | 'work'> = {
+  windows: [{ label: '1h', lengthMs: HOUR_MS }],
+  categories: ['read'],
+  layers: [PERSONAL, SITE],
+  operations: {
+    look: { category: 'read', cost: 1, overrun: 'charge', maxOverrun: 5 },
+    work: { category: 'read', cost: 3 },
+  },
+  base: { personal: { read: LIMITS }, site: { read: { '1h': 1_000 } } },
+  concurrency: { label: 'running', operations: ['work'] },
+  plans: { pro: { personal: { read: { '1h': 100 } } } },
+}
+/** The same without slots. */
+const HELD: Policy<'look' | 'work'> = {
+  ...POLICY,
+  concurrency: undefined,
+  base: { personal: { read: { '1h': 10 } }, site: { read: { '1h': 1_000 } } },
+}
+const DAILY: Policy<'look' | 'work'> = {
+  ...HELD,
+  windows: [{ label: 'day', every: 'day', timeZone: 'UTC' }],
+  base: { personal: { read: { day: 10 } }, site: { read: { day: 1_000 } } },
+  plans: {},
+}
+
+interface Given extends CaseContext {
+  readonly quota: Quota
+  /** An engine of another process. */
+  readonly other: Quota
+}
+
+function engineCase(
+  name: string,
+  policy: Policy,
+  needs: readonly Need[],
+  run: (given: Given) => Promise<void>,
+): ConformanceCase {
+  return abilityCase(`engine: ${name}`, needs, (context) => {
+    const { store, peer, clock } = context
+    const [quota, other] = [store, peer].map((each) =>
+      createQuota({ policy, store: each, clock, calendar: utcCalendar }),
+    )
+    assert.ok(quota !== undefined && other !== undefined)
+    return run({ ...context, quota, other })
+  })
+}
+
+/** The reservation, which has to have been admitted. */
+function held(reservation: Reservation): HeldReservation {
+  assert.ok(reservation.status === 'reserved', `expected a reservation, got "${reservation.status}"`)
+  return reservation
+}
+
+/** Tokens used and tokens held of the subject's own first window. */
+async function own(quota: Quota, canHold = true): Promise<readonly [used: number, held: number]> {
+  if (canHold) await quota.holds.sweep()
+  const [first] = (await quota.status('u')).windows.read ?? []
+  return [first?.used ?? -1, first?.held ?? 0]
+}
+
+const SMALL = { subject: 'u', operation: 'look', cost: 4 } as const
+
+/** Promises about engines on a store that can more than rolling windows. */
+export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
+  engineCase('a hold ends by itself, unless it is extended', HELD, ['holds'], async ({ quota, advance, clock }) => {
+    const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
+    const two = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
+    assert.equal(one.endsAt, clock.now() + 60_000)
+    assert.deepEqual(await own(quota), [8, 8])
+    await advance(30_000)
+    assert.equal(await two.extend(60_000), clock.now() + 60_000)
+    await advance(30_000)
+    assert.deepEqual(await own(quota), [4, 4])
+    await throwsCode(() => one.extend(), 'reservation_expired')
+    assert.deepEqual(await two.commit(1), { charged: 1, uncharged: 0 })
+    assert.deepEqual(await own(quota), [1, 0])
+  }),
+  engineCase('a hold grows, and is committed above', HELD, ['holds'], async ({ quota }) => {
+    const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
+    assert.equal((await one.add(7)).allowed, false)
+    assert.equal((await one.add(6)).allowed, true)
+    assert.deepEqual(await own(quota), [10, 10])
+    assert.deepEqual(await one.commit(17), { charged: 15, uncharged: 2 })
+    assert.deepEqual(await one.commit(), { charged: 15, uncharged: 2 }, 'settled once')
+    assert.deepEqual(await own(quota), [15, 0])
+    assert.equal((await quota.consume({ subject: 'u', operation: 'look' })).allowed, false)
+    const above = held(await quota.reserve({ subject: 'v', operation: 'work', cost: 2, ttlMs: 60_000 }))
+    await throwsCode(() => above.commit(3), 'commit_above_reservation')
+    assert.deepEqual(await above.commit(2), { charged: 2, uncharged: 0 })
+  }),
+  engineCase('a hold is settled in another process, by its token', HELD, ['holds'], async ({ quota, other }) => {
+    const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
+    const resumed = await other.resume(one.token ?? '')
+    assert.equal((await resumed.add(2)).allowed, true)
+    assert.deepEqual(await resumed.commit(3), { charged: 3, uncharged: 0 })
+    assert.deepEqual(await one.commit(1), { charged: 3, uncharged: 0 }, 'answered from the record')
+    assert.deepEqual(await own(quota), [3, 0])
+  }),
+  engineCase('open holds are listed, and an administrator releases one', HELD, ['holds'], async ({ quota, other }) => {
+    const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
+    const [hold, ...more] = await other.holds.list('u')
+    assert.deepEqual([hold?.tokens, hold?.operation, hold?.endsAt, more], [4, 'look', one.endsAt, []])
+    await other.holds.release('u', hold?.ref ?? '')
+    assert.deepEqual(await own(quota), [0, 0])
+    await throwsCode(() => one.commit(), 'reservation_cancelled')
+  }),
+  engineCase(
+    'a slot is refused as what it is, and free when the work ends',
+    POLICY,
+    ['holds', 'concurrency'],
+    async (given) => {
+      const { quota, other, clock } = given
+      const work = { subject: 'u', operation: 'work' } as const
+      await throwsCode(() => quota.consume(work), 'reservation_required')
+      const one = held(await quota.reserve(work))
+      held(await other.reserve(work))
+      const third = await quota.reserve(work)
+      assert.ok(third.status === 'refused')
+      const { binding, retryAfterSeconds } = third.decision
+      assert.deepEqual(
+        [
+          binding.kind,
+          binding.window,
+          binding.limit,
+          binding.used,
+          binding.requested,
+          binding.resetAt,
+          retryAfterSeconds,
+        ],
+        ['concurrency', 'running', 2, 2, 1, clock.now() + 1_000, 1],
+      )
+      assert.deepEqual(await own(quota), [6, 6])
+      await one.commit(0)
+      held(await quota.reserve(work))
+      const full = await quota.reserve({ ...work, cost: 8 })
+      assert.ok(full.status === 'refused')
+      assert.equal(full.decision.binding.kind, 'rolling', 'a window, for which waiting helps, before slots')
+      assert.equal(full.decision.violations.length, 2)
+    },
+  ),
+  engineCase(
+    'a calendar refusal is true to the millisecond',
+    DAILY,
+    ['calendar'],
+    async ({ quota, advance, clock }) => {
+      await quota.consume({ ...SMALL, cost: 10 })
+      const refused = await quota.consume(SMALL)
+      assert.ok(!refused.allowed)
+      const { resetAt, binding } = refused
+      assert.deepEqual([binding.kind, binding.lengthMs, resetAt % DAY_MS], ['calendar', DAY_MS, 0])
+      await advance(resetAt - clock.now() - 1)
+      assert.equal((await quota.consume(SMALL)).allowed, false)
+      await advance(1)
+      const admitted = await quota.consume(SMALL)
+      assert.ok(admitted.allowed)
+      const [day] = admitted.windows
+      assert.deepEqual([day?.startedAt, day?.used, day?.resetAt], [resetAt, 4, resetAt + DAY_MS])
+    },
+  ),
+  engineCase('what is in shadow is charged, told, and refuses nobody', HELD, [], async ({ quota }) => {
+    await quota.settings.update({ shadow: { personal: 'all' } })
+    await quota.consume({ ...SMALL, cost: 8 })
+    const decision = await quota.consume(SMALL)
+    assert.equal(decision.allowed, true)
+    assert.deepEqual(
+      decision.shadowed.map(({ layer, window, used, limit }) => [layer, window, used, limit]),
+      [['personal', '1h', 8, 10]],
+    )
+    assert.deepEqual(await own(quota, false), [12, 0])
+    await quota.settings.update({ shadow: { personal: [] } })
+    assert.equal((await quota.consume(SMALL)).allowed, false)
+  }),
+  engineCase('a plan counts by the request or by the settings, which win', HELD, [], async ({ quota }) => {
+    await quota.consume({ ...SMALL, cost: 10 })
+    assert.equal((await quota.consume(SMALL)).allowed, false)
+    assert.equal((await quota.consume({ ...SMALL, plan: 'pro' })).allowed, true)
+    await quota.subjects.set('u', { plan: 'pro' })
+    assert.equal((await quota.consume(SMALL)).allowed, true)
+    await quota.settings.update({ plans: { pro: { personal: { read: { '1h': 19 } } } } })
+    assert.equal((await quota.consume(SMALL)).allowed, false)
+    assert.equal((await quota.consume({ ...SMALL, cost: 1 })).allowed, true)
+  }),
+]

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { abilityCase } from './abilities.ts'
+import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
+import { DAY_MS, HOUR_MS, ONE_WINDOW, SIX_WINDOWS } from './probe.ts'
+
+export interface HoldGiven extends CaseContext {
+  /** Ten tokens an hour. */
+  readonly probe: HoldProbe
+}
+
+/** A case about holds under one window of an hour. */
+export function holdCase(
+  name: string,
+  run: (given: HoldGiven) => Promise<void>,
+  ...more: readonly Need[]
+): ConformanceCase {
+  return abilityCase(`holds: ${name}`, ['holds', ...more], (context) =>
+    run({ ...context, probe: new HoldProbe(context.store, ONE_WINDOW, 10) }),
+  )
+}
+
+/** Whatever finds a hold: what it says while the hold is open, and once it is past its end. */
+const LOOKS: Readonly<Record<string, readonly [look: (probe: HoldProbe) => Promise<unknown>, open: string]>> = {
+  'an extension': [async (probe) => (await probe.extend('a', 1)).outcome, 'held'],
+  'a growth': [async (probe) => (await probe.grow('a', 1)).outcome, 'held'],
+  'a commit': [async (probe) => (await probe.settleHold('a', 'committed')).outcome, 'settled'],
+  'a repeated reservation': [async (probe) => (await probe.hold('a', 4)).outcome, 'admitted'],
+}
+
+/** Promises about the end of holds: when it is, what goes back, and what moves it. */
+export const HOLD_CASES: readonly ConformanceCase[] = [
+  holdCase('its tokens are charged like any others, and the answer says when it ends', async ({ probe, advance }) => {
+    const reply = await probe.held('a', 7)
+    assert.deepEqual([[...reply.states], reply.endsAt], [[reply.now, 7], reply.now + HOLD_MS])
+    await advance(MINUTE_MS / 2)
+    await probe.refused(4)
+    await probe.admitted(3)
+    assert.equal((await probe.hold('b', 1)).outcome, 'refused')
+    assert.deepEqual(await probe.used(), [10])
+  }),
+  holdCase('it ends to the millisecond, and its tokens go back to where they came from', async ({ probe, advance }) => {
+    const { now } = await probe.held('a', 7)
+    await probe.admitted(2)
+    await advance(HOLD_MS - 1)
+    assert.deepEqual(await probe.sweep(), [])
+    assert.deepEqual(await probe.states(), [now, 9])
+    assert.equal(await probe.open(), 1)
+    await advance(1)
+    const ended = await probe.sweep()
+    const end = { category: 'read', owner: 'u', fingerprint: 'hold read:1', tokens: 7, endsAt: now + HOLD_MS }
+    assert.deepEqual(ended, [end])
+    assert.deepEqual(await probe.states(), [now, 2])
+    assert.equal(await probe.open(), 0)
+    assert.deepEqual(await probe.sweep(), [])
+  }),
+  ...Object.entries(LOOKS).map(([what, [look, open]]) =>
+    holdCase(`${what} finds it open 1 ms before its end, and ends it there`, async ({ probe, store, advance }) => {
+      const other = new HoldProbe(store, ONE_WINDOW, 10)
+      const early = { subject: 'v' }
+      await probe.held('a', 4)
+      await other.held('a', 4, early)
+      await advance(HOLD_MS - 1)
+      assert.equal(await look(probe), open)
+      assert.notEqual((await probe.used())[0], 0)
+      // The other one is looked at when it has passed its end, and nobody has swept.
+      await advance(1)
+      const late = new Proxy(other, {
+        get: (target, name: keyof HoldProbe) =>
+          typeof target[name] === 'function'
+            ? (id: string, ...rest: readonly unknown[]) =>
+                (target[name] as (...all: unknown[]) => unknown).call(target, id, ...rest, early)
+            : target[name],
+      })
+      assert.equal(await look(late), 'expired')
+      assert.deepEqual(await other.used(early), [0])
+    }),
+  ),
+  holdCase('it is ended once, whoever sweeps, and what others hold stays', async ({ probe, store, peer, advance }) => {
+    await probe.held('a', 3)
+    await probe.held('b', 3, { ttlMs: HOUR_MS / 2 })
+    await advance(HOLD_MS)
+    const swept = await Promise.all([probe.sweep(store), probe.sweep(peer), probe.sweep(store), probe.sweep(peer)])
+    assert.equal(swept.flat().length, 1)
+    assert.deepEqual(await probe.used(), [3])
+    await probe.admitted(7)
+    assert.deepEqual([...(await probe.sweep(store)), ...(await probe.sweep(peer))], [])
+    assert.deepEqual(await probe.used(), [10])
+  }),
+  holdCase('holds of several subjects, categories and instants end each at its own', async ({ store, advance }) => {
+    const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
+    const all = [0, 1, 2, 3, 4, 5].map((n) => ({ subject: `u${n % 3}`, category: n % 2, ttlMs: (n + 1) * 1_000 }))
+    for (const [n, each] of all.entries()) await probe.held(`h${n}`, n + 1, each)
+    for (let left = 6; left > 0; left--) {
+      assert.equal(await probe.open(), left)
+      await advance(1_000)
+      const [ended, ...more] = await probe.sweep()
+      const at = 6 - left
+      assert.deepEqual(
+        [ended?.tokens, ended?.owner, ended?.category, more],
+        [at + 1, `u${at % 3}`, ['read', 'write'][at % 2], []],
+      )
+    }
+    for (const category of [0, 1]) assert.deepEqual(await probe.used({ category, layers: [1] }), [0, 0, 0])
+  }),
+  holdCase('many that end at one instant all end', async ({ probe, advance }) => {
+    for (let n = 0; n < 250; n++) await probe.held(`h${n}`, 1, { maxHolds: 1_000, subject: `u${n % 25}` })
+    await advance(HOLD_MS)
+    assert.equal((await probe.sweep()).length, 250)
+    assert.equal(await probe.open(), 0)
+    for (let n = 0; n < 25; n++) assert.deepEqual(await probe.used({ subject: `u${n}` }), [0])
+  }),
+  holdCase('an extension moves the end forward and never back', async ({ probe, advance }) => {
+    const { now } = await probe.held('a', 4)
+    await advance(10_000)
+    const shorter = await probe.extend('a', 5_000)
+    assert.deepEqual([shorter.outcome, shorter.endsAt, shorter.now], ['held', now + HOLD_MS, now + 10_000])
+    const longer = await probe.extend('a', HOLD_MS)
+    assert.deepEqual([longer.outcome, longer.endsAt], ['held', now + 10_000 + HOLD_MS])
+    await advance(HOLD_MS - 1)
+    assert.deepEqual(await probe.sweep(), [])
+    assert.equal((await probe.extend('a', 2)).endsAt, now + 10_000 + HOLD_MS + 1)
+    await advance(1)
+    assert.deepEqual(await probe.sweep(), [])
+    await advance(1)
+    assert.equal((await probe.sweep()).length, 1)
+    assert.deepEqual(await probe.used(), [0])
+  }),
+  holdCase('an extension after the end says so, and revives nothing', async ({ probe, advance }) => {
+    await probe.held('a', 4)
+    await advance(HOLD_MS)
+    await probe.sweep()
+    for (let again = 0; again < 2; again++) assert.equal((await probe.extend('a', DAY_MS)).outcome, 'expired')
+    assert.deepEqual([await probe.used(), await probe.open()], [[0], 0])
+    await probe.held('b', 4)
+    await probe.settleHold('b', 'committed')
+    assert.equal((await probe.extend('b', DAY_MS)).outcome, 'settled')
+    assert.equal((await probe.extend('nobody', DAY_MS)).outcome, 'unknown')
+    await probe.held('c', 4)
+    assert.equal((await probe.extend('c', DAY_MS, { nonce: 'another' })).outcome, 'unknown')
+    assert.equal((await probe.extend('c', DAY_MS, { subject: 'v' })).outcome, 'unknown')
+    await advance(HOLD_MS)
+    assert.equal((await probe.sweep()).length, 1, 'nobody else moved its end')
+  }),
+  holdCase('a window that ended first takes nothing back', async ({ probe, advance }) => {
+    await probe.held('a', 4, { ttlMs: 2 * HOUR_MS })
+    await advance(HOUR_MS)
+    await probe.admitted(6)
+    await advance(HOUR_MS - 1)
+    assert.deepEqual(await probe.used(), [6])
+    await advance(1)
+    await probe.admitted(3)
+    assert.equal((await probe.sweep()).length, 1)
+    assert.deepEqual(await probe.used(), [3])
+  }),
+  holdCase('a window that was reset takes nothing back', async ({ probe, advance }) => {
+    await probe.held('a', 4)
+    await probe.reset()
+    await probe.admitted(6)
+    await advance(HOLD_MS)
+    assert.equal((await probe.sweep()).length, 1)
+    assert.deepEqual(await probe.used(), [6])
+  }),
+  holdCase(
+    'a clock that steps back revives nothing that was ended',
+    async ({ probe, advance, stepClock }) => {
+      await probe.held('a', 4)
+      await advance(HOLD_MS)
+      await probe.sweep()
+      await stepClock(-30_000)
+      assert.equal((await probe.extend('a', HOUR_MS)).outcome, 'expired')
+      assert.equal((await probe.grow('a', 1)).outcome, 'expired')
+      assert.equal((await probe.hold('a', 4)).outcome, 'expired')
+      assert.equal((await probe.committed('a'))[0], 'expired')
+      await probe.admitted(6)
+      await advance(30_000)
+      assert.deepEqual(await probe.sweep(), [])
+      assert.deepEqual(await probe.used(), [6])
+    },
+    'clock-steps',
+  ),
+  holdCase(
+    'a clock that steps back leaves open holds their end',
+    async ({ probe, advance, stepClock }) => {
+      const { now } = await probe.held('a', 4)
+      await stepClock(-3_000)
+      await advance(HOLD_MS)
+      assert.deepEqual(await probe.sweep(), [])
+      assert.equal((await probe.extend('a', 1)).endsAt, now + HOLD_MS)
+      await advance(3_000)
+      assert.equal((await probe.sweep()).length, 1)
+      assert.deepEqual(await probe.used(), [0])
+    },
+    'clock-steps',
+  ),
+  holdCase('20 at the same time of 75 under a limit of 500: exactly 6', async ({ probe, store, peer }) => {
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => probe.hold(`h${n}`, 75, { limits: [500], store: n % 2 ? peer : store })),
+    )
+    assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 6)
+    assert.deepEqual([await probe.used(), await probe.open()], [[450], 6])
+  }),
+]

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { windowCell } from '@scoregw/quota/store'
+import { abilityCase } from './abilities.ts'
+import type { ConformanceCase } from './harness.ts'
+import { holdCase } from './hold-cases.ts'
+import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
+import { HOUR_MS, ONE_WINDOW, SIX_WINDOWS, type TwoPeriods } from './probe.ts'
+
+const LONG = { ttlMs: 20 * HOUR_MS } as const
+
+/** Promises about holds that grow while they are open. */
+export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
+  holdCase('grows as far as there is room, all or nothing', async ({ probe, advance }) => {
+    const { now, endsAt } = await probe.held('a', 4)
+    await advance(1_000)
+    const more = await probe.grow('a', 5)
+    assert.deepEqual([more.outcome, more.endsAt, [...more.states]], ['held', endsAt, [now, 9]])
+    const tooMuch = await probe.grow('a', 2)
+    assert.deepEqual([tooMuch.outcome, [...tooMuch.states]], ['refused', [now, 9]])
+    assert.equal((await probe.grow('a', 1)).outcome, 'held')
+    assert.deepEqual(await probe.used(), [10])
+    await advance(HOLD_MS - 1_000)
+    assert.equal((await probe.sweep())[0]?.tokens, 10)
+    assert.deepEqual(await probe.used(), [0])
+  }),
+  holdCase('grows in every window, or in none', async ({ store }) => {
+    const probe = new HoldProbe(store, SIX_WINDOWS, [10, 10, 10, 10, 10, 8])
+    await probe.held('a', 4)
+    assert.equal((await probe.grow('a', 5)).outcome, 'refused')
+    assert.deepEqual(await probe.used(), [4, 4, 4, 4, 4, 4])
+    assert.equal((await probe.grow('a', 4)).outcome, 'held')
+    assert.deepEqual(await probe.used(), [8, 8, 8, 8, 8, 8])
+    assert.deepEqual(await probe.committed('a', { actual: 3 }), ['settled', 3, 0, 8])
+    assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
+  }),
+  holdCase('goes by the limits and layers of now', async ({ store }) => {
+    const probe = new HoldProbe(store, SIX_WINDOWS, 10)
+    await probe.held('a', 4)
+    const now = { layers: [0], limits: [6, 6, 6] }
+    assert.equal((await probe.grow('a', 3, now)).outcome, 'refused')
+    assert.equal((await probe.grow('a', 2, now)).outcome, 'held')
+    assert.deepEqual(await probe.used(), [6, 6, 6, 4, 4, 4])
+    assert.equal(await probe.released('a', now), 'settled')
+    assert.deepEqual(await probe.used(), [0, 0, 0, 0, 0, 0])
+  }),
+  holdCase('in a newer opening its tokens are those of that opening alone', async ({ store, advance }) => {
+    const probe = new HoldProbe(store, SIX_WINDOWS, 20)
+    const { now } = await probe.held('a', 4, LONG)
+    await advance(HOUR_MS)
+    const { states } = await probe.grow('a', 3)
+    assert.deepEqual(states.slice(0, 6), [now + HOUR_MS, 3, now, 7, now, 7])
+    await probe.admitted(5)
+    // 2 go back: of each window the newest.
+    assert.deepEqual(await probe.committed('a', { actual: 5 }), ['settled', 5, 0, 7])
+    assert.deepEqual((await probe.used()).slice(0, 3), [6, 10, 10])
+  }),
+  holdCase('what goes back to a newer opening is never more than was charged in it', async ({ store, advance }) => {
+    const probe = new HoldProbe(store, SIX_WINDOWS, 20)
+    await probe.held('a', 4, LONG)
+    await advance(HOUR_MS)
+    await probe.grow('a', 3)
+    await probe.admitted(5)
+    assert.equal(await probe.released('a'), 'settled')
+    assert.deepEqual((await probe.used()).slice(0, 3), [5, 5, 5])
+  }),
+  holdCase('grows in the same opening after others, and after a reset in another', async ({ probe }) => {
+    await probe.held('a', 2)
+    await probe.admitted(1)
+    await probe.grow('a', 2)
+    await probe.reset()
+    await probe.admitted(1)
+    await probe.grow('a', 3)
+    assert.deepEqual(await probe.used(), [4])
+    assert.equal(await probe.released('a'), 'settled')
+    assert.deepEqual(await probe.used(), [1])
+  }),
+  holdCase('what was settled, has ended or is not theirs does not grow', async ({ probe, advance }) => {
+    await probe.held('a', 2)
+    assert.equal((await probe.grow('a', 1, { nonce: 'another' })).outcome, 'unknown')
+    await probe.settleHold('a', 'committed')
+    assert.equal((await probe.grow('a', 1)).outcome, 'settled')
+    assert.equal((await probe.grow('nobody', 1)).outcome, 'unknown')
+    await probe.held('b', 3)
+    await advance(HOLD_MS)
+    await probe.sweep()
+    const late = await probe.grow('b', 1)
+    assert.deepEqual([late.outcome, [...late.states]], ['expired', []])
+    assert.deepEqual(await probe.used(), [2])
+  }),
+  holdCase('one that costs nothing opens no window until it grows', async ({ probe, advance }) => {
+    const { now, states } = await probe.held('a', 0)
+    assert.deepEqual([...states], [-1, 0])
+    assert.deepEqual(await probe.states(), [-1, 0])
+    await advance(5)
+    assert.deepEqual([...(await probe.grow('a', 3)).states], [now + 5, 3])
+    await advance(HOLD_MS)
+    await probe.sweep()
+    assert.deepEqual(await probe.states(), [now + 5, 0])
+  }),
+  holdCase('of many growths at the same time as many are made as there is room for', async ({ probe, store, peer }) => {
+    await probe.held('a', 1)
+    const all = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => probe.grow('a', 2, { store: n % 2 ? peer : store })),
+    )
+    assert.equal(all.filter(({ outcome }) => outcome === 'held').length, 4)
+    assert.deepEqual(await probe.committed('a', { actual: 0 }), ['settled', 0, 0, 9])
+    assert.deepEqual(await probe.used(), [0])
+  }),
+  holdCase(
+    'under other settings the answer is stale, and nothing is charged',
+    async ({ probe, storeRevision }) => {
+      await storeRevision('two')
+      await probe.held('a', 2, { settingsRevision: 'two' })
+      const reply = await probe.grow('a', 1, { settingsRevision: 'one' })
+      assert.deepEqual([reply.outcome, reply.settingsRevision], ['stale', 'two'])
+      assert.deepEqual(await probe.used(), [2])
+      assert.equal((await probe.grow('a', 1, { settingsRevision: 'two' })).outcome, 'held')
+      assert.equal((await probe.hold('b', 1, { settingsRevision: 'one' })).outcome, 'stale')
+      assert.deepEqual(await probe.committed('a', { settingsRevision: 'one' }), ['settled', 3, 0, 3])
+    },
+    'revisions',
+  ),
+  abilityCase('holds: of calendar windows grow in the period of now', ['holds', 'calendar'], async (context) => {
+    const { store, clock, advance } = context
+    const cells = [windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })]
+    const now = clock.now()
+    const period: TwoPeriods = [now - MINUTE_MS, now + MINUTE_MS, now + HOUR_MS]
+    const probe = new HoldProbe(store, { ...ONE_WINDOW, cells }, 10, period)
+    await probe.held('a', 6, LONG)
+    assert.equal((await probe.grow('a', 5)).outcome, 'refused')
+    await advance(MINUTE_MS)
+    assert.deepEqual([...(await probe.grow('a', 5)).states], [now + MINUTE_MS, 5])
+    const stale = { period: [now, now + 1, now + 2] as const }
+    const reply = await probe.grow('a', 1, stale)
+    assert.deepEqual([reply.outcome, [...reply.states]], ['stale', []])
+    const over = await probe.settleHold('a', 'committed', { actual: 12, overrun: 'charge', maxOverrun: 5, ...stale })
+    assert.equal(over.outcome, 'stale')
+    assert.deepEqual(await probe.states(), [now + MINUTE_MS, 5])
+    assert.deepEqual(await probe.committed('a', { actual: 12, overrun: 'charge', maxOverrun: 5 }), [
+      'settled',
+      12,
+      0,
+      11,
+    ])
+    assert.deepEqual(await probe.states(), [now + MINUTE_MS, 6])
+  }),
+]

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import type { StoreSchema } from '@scoregw/quota/store'
+import { withWindows } from './edits.ts'
+import type { ConformanceCase } from './harness.ts'
+import { holdCase } from './hold-cases.ts'
+import { HOLD_MS, HoldProbe } from './hold-probe.ts'
+import { DAY_MS, HOUR_MS, SIX_WINDOWS } from './probe.ts'
+
+/** Everything that may change without touching a hold: windows, places of categories and layers, a shared layer more. */
+const EDITED: StoreSchema = {
+  ...withWindows(SIX_WINDOWS, [
+    { label: '10m', lengthMs: 600_000 },
+    { label: '5h', lengthMs: 5 * HOUR_MS },
+    { label: '1d', lengthMs: DAY_MS },
+  ]),
+  categories: ['admin', 'write', 'read'],
+  layers: [{ name: 'all', shared: true }, ...SIX_WINDOWS.layers],
+}
+
+const ANOTHER = { nonce: 'another' } as const
+const OTHER_USE = { fingerprint: 'hold write:2' } as const
+
+/** Promises about whose a hold is, how many there may be, how long they are known, and who is told of them. */
+export const HOLD_ID_CASES: readonly ConformanceCase[] = [
+  holdCase(
+    'a repeat by the same holder gets the first answer, another holder is told',
+    async ({ probe, peer, advance }) => {
+      const first = await probe.held('a', 4)
+      await advance(1_000)
+      await probe.admitted(2)
+      const again = await probe.held('a', 4, { store: peer, ttlMs: HOUR_MS })
+      assert.deepEqual([[...again.states], again.endsAt], [[...first.states], first.endsAt])
+      assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
+      assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
+      assert.deepEqual([await probe.used(), await probe.open()], [[6], 1])
+    },
+  ),
+  holdCase(
+    'a repeat after the end says that it ended, another holder is told as before',
+    async ({ probe, advance }) => {
+      await probe.held('a', 4)
+      await advance(HOLD_MS)
+      assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
+      assert.equal((await probe.hold('a', 4)).outcome, 'expired')
+      assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
+      assert.deepEqual([await probe.used(), await probe.open()], [[0], 0])
+    },
+  ),
+  holdCase('a repeat after a settling charges nothing', async ({ probe }) => {
+    await probe.held('a', 4)
+    await probe.committed('a', { actual: 3 })
+    assert.equal((await probe.hold('a', 4)).outcome, 'admitted')
+    assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
+    await probe.held('b', 4)
+    await probe.released('b')
+    assert.equal((await probe.hold('b', 4)).outcome, 'cancelled')
+    assert.equal((await probe.hold('b', 4, ANOTHER)).outcome, 'cancelled')
+    assert.deepEqual([await probe.used(), await probe.open()], [[3], 0])
+  }),
+  holdCase('nobody but its holder can settle it', async ({ probe }) => {
+    await probe.held('a', 4)
+    assert.equal((await probe.committed('a', { ...ANOTHER, actual: 1 }))[0], 'unknown')
+    assert.equal(await probe.released('a', ANOTHER), 'unknown')
+    assert.equal(await probe.released('a', { subject: 'v' }), await probe.released('nobody', { subject: 'v' }))
+    assert.deepEqual([await probe.used(), await probe.open()], [[4], 1])
+    assert.deepEqual(await probe.committed('a', { actual: 1 }), ['settled', 1, 0, 4])
+  }),
+  holdCase('a cancel that overtakes its reserve keeps it from charging', async ({ probe }) => {
+    await probe.released('a')
+    assert.equal((await probe.hold('a', 4)).outcome, 'cancelled')
+    assert.deepEqual([await probe.states(), await probe.open()], [[-1, 0], 0])
+  }),
+  holdCase('a refusal leaves no hold and uses no id up', async ({ probe }) => {
+    assert.equal((await probe.hold('a', 11)).outcome, 'refused')
+    assert.equal(await probe.open(), 0)
+    assert.equal((await probe.extend('a', 1)).outcome, 'unknown')
+    await probe.held('a', 4, { ...ANOTHER, ...OTHER_USE })
+  }),
+  holdCase('two processes with one id: one holds, the other is told of a duplicate', async ({ probe, store, peer }) => {
+    const replies = await Promise.all([
+      probe.hold('a', 6),
+      probe.hold('a', 6, { ...ANOTHER, store: peer }),
+      probe.hold('a', 6, { store }),
+    ])
+    assert.deepEqual(replies.map(({ outcome }) => outcome).sort(), ['admitted', 'admitted', 'duplicate'])
+    assert.deepEqual([await probe.used(), await probe.open()], [[6], 1])
+  }),
+  holdCase(
+    'a subject has as many as it may, over all categories, and nobody else is bound by them',
+    async ({ store, advance }) => {
+      const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
+      const most = { maxHolds: 3 } as const
+      for (const [n, id] of ['a', 'b', 'c'].entries())
+        await probe.held(id, 1, { ...most, category: n % 2, ttlMs: (n + 1) * 1_000 })
+      const reply = await probe.hold('d', 1, most)
+      assert.deepEqual([reply.outcome, [...reply.states]], ['too_many_holds', []])
+      await probe.held('a', 1, most)
+      await probe.held('a', 1, { ...most, subject: 'v' })
+      await probe.admitted(1)
+      assert.deepEqual((await probe.used())[0], 3)
+      await probe.committed('c')
+      await probe.held('e', 1, most)
+      assert.equal((await probe.hold('f', 1, most)).outcome, 'too_many_holds')
+      await advance(1_000)
+      await probe.sweep()
+      await probe.held('f', 1, most)
+      assert.equal((await probe.hold('d', 1, most)).outcome, 'too_many_holds')
+      await probe.held('d', 1, { maxHolds: 4 })
+    },
+  ),
+  holdCase('a record is kept for its time after the end of the hold', async ({ probe, advance }) => {
+    const keep = { idTtlMs: 2 * HOUR_MS, ttlMs: 30 * 60_000 } as const
+    for (const id of ['a', 'b', 'c']) await probe.held(id, 1, keep)
+    await advance(30 * 60_000 - 1)
+    await probe.committed('a', keep)
+    await probe.released('b', keep)
+    await advance(2 * HOUR_MS - 1)
+    assert.equal((await probe.hold('a', 1, { ...keep, ...ANOTHER })).outcome, 'duplicate')
+    assert.deepEqual(await probe.committed('a', keep), ['settled', 1, 0, 1])
+    assert.equal((await probe.hold('b', 1, keep)).outcome, 'cancelled')
+    await advance(1)
+    assert.equal((await probe.hold('c', 1, keep)).outcome, 'expired')
+  }),
+  holdCase('a record is kept as long as its hold is open, however long that is', async ({ probe, advance }) => {
+    const brief = { idTtlMs: 1_000, ttlMs: 10 * HOUR_MS } as const
+    await probe.held('a', 4, brief)
+    for (let hour = 0; hour < 9; hour++) {
+      await advance(HOUR_MS)
+      await probe.sweep()
+      assert.equal((await probe.hold('a', 4, { ...brief, ...ANOTHER })).outcome, 'duplicate')
+    }
+    assert.equal((await probe.extend('a', 20 * HOUR_MS, brief)).outcome, 'held')
+    await advance(15 * HOUR_MS)
+    assert.deepEqual(await probe.committed('a', { ...brief, actual: 6, overrun: 'charge', maxOverrun: 2 }), [
+      'settled',
+      6,
+      0,
+      4,
+    ])
+    assert.deepEqual(await probe.used(), [2])
+  }),
+  holdCase(
+    'open holds are listed with all that is known of them, the earliest end first',
+    async ({ store, advance }) => {
+      const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
+      const late = await probe.held('late', 5, { category: 1, ttlMs: HOUR_MS, fingerprint: 'hold write:5', nonce: 'n' })
+      await advance(10)
+      const soon = await probe.held('soon', 3)
+      await probe.held('gone', 2)
+      await probe.held('ended', 2, { ttlMs: 1_000 })
+      await probe.held('soon', 7, { subject: 'v' })
+      await probe.admitted(1)
+      await probe.committed('gone')
+      await probe.grow('soon', 4)
+      await advance(1_000)
+      await probe.sweep()
+      const { holds, now } = await probe.list()
+      assert.equal(now, late.now + 1_010)
+      const row = (start: number, tokens: number) => [start, tokens, start, tokens, start, tokens]
+      assert.deepEqual(
+        holds.map((hold) => ({ ...hold, charged: [...hold.charged] })),
+        [
+          {
+            category: 0,
+            id: 'soon',
+            nonce: 'nonce-a',
+            fingerprint: 'hold read:1',
+            tokens: 7,
+            slot: false,
+            takenAt: soon.now,
+            endsAt: soon.now + HOLD_MS,
+            charged: row(soon.now, 7),
+          },
+          {
+            category: 1,
+            id: 'late',
+            nonce: 'n',
+            fingerprint: 'hold write:5',
+            tokens: 5,
+            slot: false,
+            takenAt: late.now,
+            endsAt: late.now + HOUR_MS,
+            charged: row(late.now, 5),
+          },
+        ],
+      )
+      assert.deepEqual(await probe.list({ subject: 'nobody' }).then((reply) => reply.holds), [])
+      const [theirs, ...more] = (await probe.list({ subject: 'v' })).holds
+      assert.deepEqual([theirs?.tokens, more], [7, []])
+    },
+  ),
+  holdCase('what is past its end is not listed, also before anybody swept', async ({ probe, advance }) => {
+    await probe.held('a', 4)
+    await probe.held('b', 4, { ttlMs: HOLD_MS + 1 })
+    await advance(HOLD_MS)
+    const { holds } = await probe.list()
+    assert.deepEqual(
+      holds.map(({ id }) => id),
+      ['b'],
+    )
+  }),
+  holdCase(
+    'under two policies it is one hold, by the names of its category and layers',
+    async ({ store, peer, advance }) => {
+      const [before, after] = [new HoldProbe(store, SIX_WINDOWS, 100), new HoldProbe(peer, EDITED, 100)]
+      const read = { category: 2 } as const
+      await before.held('a', 4)
+      await after.held('b', 3, read)
+      await before.held('w', 1, { category: 1 })
+      assert.equal((await after.hold('a', 4, { ...read, ...ANOTHER })).outcome, 'duplicate')
+      assert.equal((await before.hold('b', 3, ANOTHER)).outcome, 'duplicate')
+      assert.equal((await before.hold('b', 3, { ...ANOTHER, ...OTHER_USE })).outcome, 'conflict')
+      assert.deepEqual((await before.list()).holds.map(({ id, category }) => [id, category]).sort(), [
+        ['a', 0],
+        ['b', 0],
+        ['w', 1],
+      ])
+      assert.deepEqual((await after.list()).holds.map(({ id, category }) => [id, category]).sort(), [
+        ['a', 2],
+        ['b', 2],
+        ['w', 1],
+      ])
+      assert.equal((await after.extend('a', HOUR_MS, read)).outcome, 'held')
+      assert.equal((await after.grow('a', 2, read)).outcome, 'held')
+      assert.deepEqual(await before.used({ layers: [0] }), [4, 9, 9])
+      assert.deepEqual(await after.used({ ...read, layers: [1] }), [5, 9, 9])
+      assert.equal(await before.released('b'), 'settled')
+      assert.deepEqual(await after.used({ ...read, layers: [0, 1] }), [2, 2, 2, 2, 6, 6])
+      assert.equal(await after.released('a', read), 'settled')
+      assert.deepEqual(await before.used(), [0, 0, 0, 0, 0, 0])
+      await advance(HOLD_MS)
+      assert.equal((await after.sweep()).length + (await before.sweep()).length, 1)
+      assert.deepEqual(await before.used({ category: 1 }), [0, 0, 0, 0, 0, 0])
+    },
+  ),
+]

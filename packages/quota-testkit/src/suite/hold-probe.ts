@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import {
+  type AsyncHolds,
+  type EndedHold,
+  type HoldRef,
+  type HoldReply,
+  type HoldTerms,
+  type ListHoldsReply,
+  type Overrun,
+  type QuotaStore,
+  type SettleHoldOutcome,
+  type SettleHoldReply,
+  type StoreSchema,
+  type SyncHolds,
+  slotsCell,
+  type TakeReply,
+} from '@scoregw/quota/store'
+import { idOf, ONE_WINDOW, PERSONAL, Probe, type ProbeOptions, SECOND_MS, SITE } from './probe.ts'
+
+export const MINUTE_MS = 60_000
+/** How long holds last unless a case says otherwise: less than any window. */
+export const HOLD_MS: number = 60 * SECOND_MS
+
+/** A window of an hour and slots, in layers of each subject's own. */
+export const SLOTS: StoreSchema = { ...ONE_WINDOW, cells: [...ONE_WINDOW.cells, slotsCell('running')] }
+/** The same, and a layer that everybody shares. */
+export const SHARED_SLOTS: StoreSchema = { ...SLOTS, layers: [PERSONAL, SITE] }
+
+/** What differs from a usual hold. */
+export interface HoldOptions extends Omit<ProbeOptions, 'id' | 'hold'>, Partial<HoldTerms> {
+  readonly nonce?: string
+  readonly fingerprint?: string
+  /** How long the record of the id is kept after the hold. */
+  readonly idTtlMs?: number
+  readonly actual?: number
+  readonly overrun?: Overrun
+  readonly maxOverrun?: number
+}
+
+/** What came of a settling, in as few words as possible. */
+export type Settled = readonly [outcome: SettleHoldOutcome, charged: number, uncharged: number, reserved: number]
+
+/** Requests about holds to one store under one schema, with everything usual left out. */
+export class HoldProbe extends Probe {
+  /** Takes a hold under an id, whatever comes of it. */
+  async hold(id: string, cost: number, options: HoldOptions = {}): Promise<TakeReply> {
+    const { ttlMs = HOLD_MS, slot = false, maxHolds = 100 } = options
+    return this.take(cost, { ...options, id: this.#idOf(id, options), hold: { ttlMs, slot, maxHolds } })
+  }
+
+  async held(id: string, cost: number, options: HoldOptions = {}): Promise<TakeReply> {
+    const reply = await this.hold(id, cost, options)
+    assert.equal(reply.outcome, 'admitted', `a hold of ${cost}, cells ${JSON.stringify(reply.states)}`)
+    return reply
+  }
+
+  async extend(id: string, ttlMs: number, options: HoldOptions = {}): Promise<HoldReply> {
+    return this.#holds(options.store).extend({ ...this.#ref(id, options), ttlMs })
+  }
+
+  async grow(id: string, tokens: number, options: HoldOptions = {}): Promise<HoldReply> {
+    const { settingsRevision } = options
+    const asked = { ...this.#ref(id, options), tokens, ...this.terms(options), settingsRevision }
+    return this.#holds(options.store).grow(asked)
+  }
+
+  async settleHold(id: string, as: 'committed' | 'cancelled', options: HoldOptions = {}): Promise<SettleHoldReply> {
+    const { actual, overrun = 'refuse', maxOverrun = 0 } = options
+    const asked = { ...this.#ref(id, options), as, actual, overrun, maxOverrun, ...this.terms(options) }
+    return this.#holds(options.store).settle(asked)
+  }
+
+  /** Commits, and says what came of it. */
+  async committed(id: string, options: HoldOptions = {}): Promise<Settled> {
+    const { outcome, charged, uncharged, reserved } = await this.settleHold(id, 'committed', options)
+    return [outcome, charged, uncharged, reserved]
+  }
+
+  async released(id: string, options: HoldOptions = {}): Promise<SettleHoldOutcome> {
+    return (await this.settleHold(id, 'cancelled', options)).outcome
+  }
+
+  async list(options: HoldOptions = {}): Promise<ListHoldsReply> {
+    return this.#holds(options.store).list({ subject: options.subject ?? 'u' })
+  }
+
+  /** Sweeps until nothing is left to be ended, and tells what was. */
+  async sweep(...stores: readonly QuotaStore[]): Promise<readonly EndedHold[]> {
+    const all: EndedHold[] = []
+    for (const store of stores.length > 0 ? stores : [undefined]) {
+      for (let ended: readonly EndedHold[]; ; all.push(...ended)) {
+        ended = (await this.#holds(store).sweep()).ended
+        if (ended.length === 0) break
+      }
+    }
+    return all
+  }
+
+  /** Open holds of everybody. */
+  async open(): Promise<number> {
+    return (await this.#holds(undefined).sweep()).open
+  }
+
+  /** What is taken of the slots of each layer; the last number of each row. */
+  async slots(options: HoldOptions = {}): Promise<number[]> {
+    const width = this.schema.cells.length
+    return (await this.used(options)).filter((_, index) => index % width === width - 1)
+  }
+
+  #holds(store: QuotaStore | undefined): SyncHolds | AsyncHolds {
+    const { holds } = this.counters(store)
+    assert.ok(holds !== undefined, 'a store that can hold has counters with `holds`')
+    return holds
+  }
+
+  #ref(id: string, options: HoldOptions): HoldRef {
+    const { subject = 'u', category = 0 } = options
+    return { subject, category, id: this.#idOf(id, options) }
+  }
+
+  #idOf(id: string, { nonce = 'nonce-a', fingerprint = 'hold read:1', idTtlMs = 600_000 }: HoldOptions) {
+    return idOf(id, nonce, fingerprint, idTtlMs)
+  }
+}

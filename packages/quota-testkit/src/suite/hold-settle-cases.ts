@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import type { ConformanceCase } from './harness.ts'
+import { holdCase } from './hold-cases.ts'
+import { HOLD_MS, HoldProbe } from './hold-probe.ts'
+import { HOUR_MS, SIX_WINDOWS } from './probe.ts'
+
+const CHARGE = { overrun: 'charge', maxOverrun: 5 } as const
+const FIT = { overrun: 'fit', maxOverrun: 5 } as const
+const LONG = { ttlMs: 3 * HOUR_MS } as const
+
+/** Promises about the end of a hold by its holder: what its work cost, in time or late, once or again. */
+export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
+  holdCase('a commit below gives the rest back, a full one nothing', async ({ probe }) => {
+    await probe.held('a', 6)
+    assert.deepEqual(await probe.committed('a', { actual: 2 }), ['settled', 2, 0, 6])
+    assert.deepEqual(await probe.used(), [2])
+    await probe.held('b', 8)
+    assert.deepEqual(await probe.committed('b'), ['settled', 8, 0, 8])
+    assert.deepEqual([await probe.used(), await probe.open()], [[10], 0])
+    await probe.refused(1)
+  }),
+  holdCase('a cancel gives everything back and charges nothing', async ({ probe, advance }) => {
+    const { now } = await probe.held('a', 6)
+    await advance(5)
+    const reply = await probe.settleHold('a', 'cancelled')
+    assert.deepEqual([reply.outcome, reply.charged, reply.now], ['settled', 0, now + 5])
+    assert.deepEqual([await probe.states(), await probe.open()], [[now, 0], 0])
+    await advance(HOLD_MS)
+    assert.deepEqual(await probe.sweep(), [], 'what is settled does not end again')
+  }),
+  holdCase('a commit above is refused where the operation says so, and the hold is as it was', async ({ probe }) => {
+    await probe.held('a', 4)
+    assert.equal((await probe.settleHold('a', 'committed', { actual: 5, maxOverrun: 9 })).outcome, 'above')
+    assert.deepEqual([await probe.used(), await probe.open()], [[4], 1])
+    assert.deepEqual(await probe.committed('a', { actual: 3 }), ['settled', 3, 0, 4])
+    assert.deepEqual(await probe.used(), [3])
+  }),
+  holdCase('a commit above is charged whatever the limits, up to what one may overrun', async ({ probe, advance }) => {
+    await probe.admitted(6)
+    await probe.held('a', 4, LONG)
+    const reply = await probe.settleHold('a', 'committed', { actual: 12, ...CHARGE })
+    assert.deepEqual([reply.outcome, reply.charged, reply.uncharged, reply.reserved], ['settled', 9, 3, 4])
+    assert.equal(reply.states[1], 15)
+    assert.deepEqual(await probe.used(), [15])
+    await probe.refused(1)
+    await advance(HOUR_MS)
+    await probe.admitted(10)
+  }),
+  holdCase('what is charged in addition goes into the windows that are open then', async ({ store, advance }) => {
+    const probe = new HoldProbe(store, SIX_WINDOWS, 10)
+    const { now } = await probe.held('a', 4, LONG)
+    await advance(HOUR_MS)
+    assert.deepEqual(await probe.committed('a', { actual: 7, ...CHARGE }), ['settled', 7, 0, 4])
+    const state = [now + HOUR_MS, 3, now, 7, now, 7]
+    assert.deepEqual(await probe.states(), [...state, ...state])
+  }),
+  holdCase('what is charged in addition goes by the layers of now', async ({ store }) => {
+    const probe = new HoldProbe(store, SIX_WINDOWS, 10)
+    await probe.held('a', 4)
+    const own = { layers: [0], limits: [10, 10, 10] }
+    assert.deepEqual(await probe.committed('a', { actual: 6, ...CHARGE, ...own }), ['settled', 6, 0, 4])
+    assert.deepEqual(await probe.used(), [6, 6, 6, 4, 4, 4])
+  }),
+  holdCase(
+    'a commit above is charged as far as every window has room, where it is to fit',
+    async ({ store }) => {
+      const probe = new HoldProbe(store, SIX_WINDOWS, [20, 20, 20, 10, 9, 20])
+      await probe.admitted(3)
+      await probe.held('a', 4)
+      assert.deepEqual(await probe.committed('a', { actual: 8, ...FIT }), ['settled', 6, 2, 4])
+      assert.deepEqual(await probe.used(), [9, 9, 9, 9, 9, 9])
+      await probe.refused(1)
+    },
+    'fit',
+  ),
+  holdCase(
+    'with more room than one may overrun it fits up to that, without any not at all',
+    async ({ probe }) => {
+      await probe.held('a', 2)
+      assert.deepEqual(await probe.committed('a', { actual: 8, ...FIT, maxOverrun: 3 }), ['settled', 5, 3, 2])
+      await probe.held('b', 5)
+      assert.deepEqual(await probe.committed('b', { actual: 6, ...FIT }), ['settled', 5, 1, 5])
+      await probe.held('c', 0)
+      await probe.admitted(5, { limits: [15] })
+      assert.deepEqual(await probe.committed('c', { actual: 1, ...FIT }), ['settled', 0, 1, 0], 'already above')
+      assert.deepEqual(await probe.used(), [15])
+    },
+    'fit',
+  ),
+  holdCase('a repeated commit is answered from the record, and charges nothing', async ({ probe, peer, advance }) => {
+    await probe.held('a', 4)
+    const first = await probe.committed('a', { actual: 9, ...CHARGE, maxOverrun: 2 })
+    assert.deepEqual(first, ['settled', 6, 3, 4])
+    await advance(599_999)
+    for (const again of [{ actual: 9, ...CHARGE }, { actual: 1 }, {}, { store: peer, actual: 30, ...CHARGE }]) {
+      assert.deepEqual(await probe.committed('a', again), first)
+      assert.deepEqual(await probe.used(), [6])
+    }
+  }),
+  holdCase('commits at the same time are one commit', async ({ probe, store, peer }) => {
+    await probe.held('a', 4)
+    const options = { actual: 7, ...CHARGE }
+    const all = await Promise.all(
+      [store, peer, store, peer].map((each) => probe.committed('a', { ...options, store: each })),
+    )
+    assert.deepEqual(
+      all,
+      [0, 1, 2, 3].map(() => ['settled', 7, 0, 4]),
+    )
+    assert.deepEqual(await probe.used(), [7])
+  }),
+  holdCase('a commit after a cancel says so, a cancel after a commit does nothing', async ({ probe }) => {
+    await probe.held('a', 4)
+    assert.equal(await probe.released('a'), 'settled')
+    assert.equal((await probe.settleHold('a', 'committed', { actual: 6, ...CHARGE })).outcome, 'cancelled')
+    assert.equal(await probe.released('a'), 'settled')
+    assert.deepEqual(await probe.used(), [0])
+    await probe.held('b', 4)
+    await probe.committed('b')
+    assert.equal(await probe.released('b'), 'settled')
+    assert.deepEqual(await probe.used(), [4])
+    assert.deepEqual(await probe.committed('b'), ['settled', 4, 0, 4], 'and leaves the answer as it was')
+  }),
+  holdCase('a late commit is charged anew where the operation says so, and once', async ({ probe, advance }) => {
+    await probe.held('a', 4)
+    await advance(HOLD_MS)
+    await probe.sweep()
+    await probe.admitted(9)
+    const reply = await probe.settleHold('a', 'committed', { actual: 12, ...CHARGE })
+    assert.deepEqual([reply.outcome, reply.charged, reply.uncharged], ['settled', 9, 3])
+    assert.deepEqual(await probe.used(), [18])
+    const again = await probe.committed('a', { actual: 12, ...CHARGE })
+    assert.deepEqual(again.slice(0, 3), ['settled', 9, 3])
+    assert.deepEqual(await probe.used(), [18])
+  }),
+  holdCase('a late commit of less than was held is charged as it is', async ({ probe, advance }) => {
+    await probe.held('a', 4)
+    await probe.held('b', 5)
+    await advance(HOLD_MS)
+    await probe.sweep()
+    assert.deepEqual((await probe.committed('a', { actual: 3, ...CHARGE })).slice(0, 3), ['settled', 3, 0])
+    assert.deepEqual((await probe.committed('b', CHARGE)).slice(0, 3), ['settled', 5, 0])
+    assert.deepEqual(await probe.used(), [8])
+  }),
+  ...[{ overrun: 'refuse' } as const, FIT].map((options) =>
+    holdCase(
+      `a late commit is not charged where an overrun is to ${options.overrun}`,
+      async ({ probe, advance }) => {
+        await probe.held('a', 4)
+        await advance(HOLD_MS)
+        for (let again = 0; again < 2; again++) {
+          const [outcome, charged] = await probe.committed('a', { actual: 2, ...options })
+          assert.deepEqual([outcome, charged], ['expired', 0])
+        }
+        assert.deepEqual(await probe.used(), [0])
+      },
+      ...(options.overrun === 'fit' ? (['fit'] as const) : []),
+    ),
+  ),
+  holdCase('a cancel after the end does nothing', async ({ probe, advance }) => {
+    await probe.held('a', 4)
+    await probe.admitted(3)
+    await advance(HOLD_MS)
+    assert.equal(await probe.released('a'), 'settled')
+    assert.equal(await probe.released('a'), 'settled')
+    assert.deepEqual(await probe.used(), [3])
+  }),
+  holdCase('a commit and a sweep at its end give its tokens back once', async ({ probe, store, peer, advance }) => {
+    for (const round of [0, 1, 2, 3]) {
+      const id = `a${round}`
+      await probe.held(id, 4, { ttlMs: 1_000, limits: [100] })
+      await advance(1_000)
+      await Promise.all([
+        probe.sweep(store),
+        probe.committed(id, { store: peer }),
+        probe.sweep(peer),
+        probe.released(id, { store }),
+      ])
+      await probe.admitted(4, { limits: [100] })
+      assert.deepEqual(await probe.used(), [4 * (round + 1)])
+    }
+  }),
+  holdCase('of nobody knows what there is nothing to commit', async ({ probe }) => {
+    const nothing = await probe.committed('nobody', { actual: 3, ...CHARGE })
+    assert.deepEqual([nothing[0], nothing[1]], ['unknown', 0])
+    assert.deepEqual(await probe.states(), [-1, 0])
+    await probe.held('nobody', 3, { nonce: 'somebody' })
+  }),
+  holdCase('settles go by the record, whatever layers are in force by now', async ({ store, advance }) => {
+    const probe = new HoldProbe(store, SIX_WINDOWS, 20)
+    const own = { layers: [0], limits: [20, 20, 20] }
+    for (const id of ['a', 'b', 'c']) await probe.held(id, 4)
+    await probe.held('d', 2, own)
+    await probe.committed('a', { actual: 1, ...own })
+    await probe.released('b', own)
+    assert.deepEqual(await probe.used(), [7, 7, 7, 5, 5, 5])
+    await probe.committed('d', { actual: 1 })
+    assert.deepEqual(await probe.used(), [6, 6, 6, 5, 5, 5])
+    await advance(HOLD_MS)
+    await probe.sweep()
+    assert.deepEqual(await probe.used(), [2, 2, 2, 1, 1, 1])
+  }),
+]

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict'
+import { type StoreSchema, slotsCell } from '@scoregw/quota/store'
+import { abilityCase } from './abilities.ts'
+import type { CaseContext, ConformanceCase, Need, RowName } from './harness.ts'
+import { HOLD_MS, HoldProbe, MINUTE_MS, SHARED_SLOTS, SLOTS } from './hold-probe.ts'
+import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, rollingCells } from './probe.ts'
+
+interface Given extends CaseContext {
+  /** 100 tokens an hour and two slots. */
+  readonly probe: HoldProbe
+}
+
+function slotsCase(name: string, run: (given: Given) => Promise<void>, ...more: readonly Need[]): ConformanceCase {
+  return abilityCase(`slots: ${name}`, ['holds', 'concurrency', ...more], (context) =>
+    run({ ...context, probe: new HoldProbe(context.store, SLOTS, [100, 2]) }),
+  )
+}
+
+/** Slots of a layer of its own and of one that everybody shares. */
+function sharedCase(
+  name: string,
+  run: (given: Given) => Promise<void>,
+  limits: readonly number[] = [100, 2, 100, 3],
+): ConformanceCase {
+  return abilityCase(`slots: ${name}`, ['holds', 'concurrency', 'shared-concurrency'], (context) =>
+    run({ ...context, probe: new HoldProbe(context.store, SHARED_SLOTS, limits) }),
+  )
+}
+
+const SLOT = { slot: true } as const
+const ROW: RowName = { layer: 'personal', category: 'read', key: 'u' }
+
+/** Every way in which a hold gives its slot back. */
+const ENDS: Readonly<Record<string, (given: Given) => Promise<void>>> = {
+  'a commit': async ({ probe }) => void (await probe.settleHold('a', 'committed')),
+  'a commit of less': async ({ probe }) => void (await probe.settleHold('a', 'committed', { actual: 1 })),
+  'a cancel': async ({ probe }) => void (await probe.settleHold('a', 'cancelled')),
+  'its end': async ({ probe, advance }) => {
+    await probe.extend('b', HOUR_MS)
+    await advance(HOLD_MS)
+    await probe.sweep()
+  },
+}
+
+/** Promises about how much work is under way: slots, taken in the same decision as tokens. */
+export const SLOTS_CASES: readonly ConformanceCase[] = [
+  slotsCase('as many as the limit says are taken, with the tokens, and not one more', async ({ probe }) => {
+    const first = await probe.held('a', 3, SLOT)
+    assert.deepEqual([first.states[1], first.states[3]], [3, 1])
+    const second = await probe.held('b', 4, SLOT)
+    assert.deepEqual([second.states[1], second.states[3]], [7, 2])
+    const third = await probe.hold('c', 1, SLOT)
+    assert.deepEqual([third.outcome, third.states[1], third.states[3]], ['refused', 7, 2])
+    assert.deepEqual(await probe.used(), [7, 2])
+  }),
+  slotsCase('before one was taken nothing can be seen of them', async ({ probe }) => {
+    assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
+    const { states } = await probe.admitted(1)
+    assert.deepEqual(states.slice(2), [-1, 0])
+    await probe.held('a', 0, SLOT)
+    assert.deepEqual(await probe.used(), [1, 1], 'also by a hold that costs nothing')
+  }),
+  slotsCase('refused for slots, no window is charged or opened, and no record is left', async ({ probe }) => {
+    const none = { ...SLOT, limits: [100, 0] }
+    assert.equal((await probe.hold('a', 3, none)).outcome, 'refused')
+    assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
+    await probe.held('a', 3, { ...SLOT, nonce: 'another', fingerprint: 'hold read:2' })
+  }),
+  slotsCase('refused by a window, no slot is taken', async ({ probe }) => {
+    await probe.held('a', 99, SLOT)
+    assert.equal((await probe.hold('b', 2, SLOT)).outcome, 'refused')
+    assert.deepEqual(await probe.used(), [99, 1])
+    await probe.held('c', 1, SLOT)
+  }),
+  slotsCase('what needs none asks for none and leaves them alone', async ({ probe }) => {
+    for (const id of ['a', 'b']) await probe.held(id, 1, SLOT)
+    await probe.admitted(1)
+    await probe.held('c', 1, { limits: [100, 0] })
+    await probe.settleHold('c', 'cancelled')
+    assert.deepEqual(await probe.used(), [3, 2])
+  }),
+  ...Object.entries(ENDS).map(([what, end]) =>
+    slotsCase(`${what} gives one back, once`, async (given) => {
+      const { probe } = given
+      for (const id of ['a', 'b']) await probe.held(id, 5, SLOT)
+      await end(given)
+      assert.deepEqual(await probe.slots(), [1])
+      for (let again = 0; again < 3; again++) {
+        await probe.settleHold('a', 'committed')
+        await probe.settleHold('a', 'cancelled')
+        await probe.sweep()
+      }
+      assert.deepEqual(await probe.slots(), [1])
+      await probe.held('c', 1, SLOT)
+      assert.equal((await probe.hold('d', 1, SLOT)).outcome, 'refused')
+    }),
+  ),
+  slotsCase('a reset closes windows and leaves slots', async ({ probe }) => {
+    for (const id of ['a', 'b']) await probe.held(id, 5, SLOT)
+    await probe.reset()
+    assert.deepEqual(await probe.used(), [0, 2])
+    assert.equal((await probe.hold('c', 1, SLOT)).outcome, 'refused')
+    await probe.settleHold('a', 'committed')
+    assert.deepEqual(await probe.slots(), [1])
+    await probe.held('c', 1, SLOT)
+    await probe.settleHold('b', 'cancelled')
+    assert.deepEqual(await probe.used(), [1, 1])
+  }),
+  slotsCase('no time gives one back, however long ago the windows ended', async ({ probe, advance }) => {
+    for (const id of ['a', 'b']) await probe.held(id, 5, { ...SLOT, ttlMs: 20 * HOUR_MS })
+    await advance(10 * HOUR_MS)
+    await probe.sweep()
+    assert.deepEqual(await probe.used(), [0, 2])
+    assert.equal((await probe.hold('c', 1, SLOT)).outcome, 'refused')
+    await probe.extend('a', DAY_MS)
+    await advance(23 * HOUR_MS)
+    await probe.sweep()
+    assert.deepEqual(await probe.used(), [0, 1])
+    await probe.held('c', 1, SLOT)
+    assert.deepEqual(await probe.used(), [1, 2], 'beside one that was taken long ago')
+    assert.equal((await probe.hold('d', 1, SLOT)).outcome, 'refused')
+    await probe.settleHold('a', 'committed')
+    assert.deepEqual(await probe.slots(), [1])
+  }),
+  slotsCase(
+    'a row is kept at least as long as holds have slots in it',
+    async ({ probe, keptForMs, advance }) => {
+      await probe.held('a', 5, { ...SLOT, ttlMs: 20 * HOUR_MS })
+      assert.ok((await keptForMs(ROW)) >= 20 * HOUR_MS)
+      await advance(HOUR_MS)
+      await probe.extend('a', DAY_MS)
+      assert.ok((await keptForMs(ROW)) >= DAY_MS, 'an extension keeps it longer')
+      await probe.admitted(1)
+      await probe.reset()
+      await probe.held('b', 5, SLOT)
+      assert.ok((await keptForMs(ROW)) >= DAY_MS, 'and nothing keeps it shorter')
+    },
+    'expiry',
+  ),
+  slotsCase(
+    'one of a row that was lost is not given back to the row that came after',
+    async ({ probe, advance, damage }) => {
+      await probe.held('a', 5, SLOT)
+      await damage(ROW, (bytes) => bytes.slice(0, -1))
+      await probe.reset()
+      await advance(1)
+      await probe.held('b', 5, SLOT)
+      await probe.settleHold('a', 'cancelled')
+      assert.deepEqual(await probe.used(), [5, 1])
+    },
+    'damage',
+  ),
+  slotsCase('a lowered limit takes none away, and refuses until there are fewer', async ({ probe }) => {
+    for (const id of ['a', 'b']) await probe.held(id, 5, SLOT)
+    const one = { ...SLOT, limits: [100, 1] }
+    assert.equal((await probe.hold('c', 1, one)).outcome, 'refused')
+    await probe.settleHold('a', 'committed')
+    assert.equal((await probe.hold('c', 1, one)).outcome, 'refused')
+    await probe.settleHold('b', 'committed')
+    await probe.held('c', 1, one)
+  }),
+  slotsCase('of many at the same time as many are admitted as there are slots', async ({ probe, store, peer }) => {
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        probe.hold(`h${n}`, 1, { ...SLOT, store: n % 2 ? peer : store, limits: [100, 7] }),
+      ),
+    )
+    assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 7)
+    assert.deepEqual(await probe.used(), [7, 7])
+  }),
+  slotsCase('categories and subjects have slots of their own', async ({ store }) => {
+    const probe = new HoldProbe(store, { ...SLOTS, categories: ['read', 'write'] }, [100, 1])
+    await probe.held('a', 1, SLOT)
+    await probe.held('a', 1, { ...SLOT, category: 1 })
+    await probe.held('a', 1, { ...SLOT, subject: 'v' })
+    assert.equal((await probe.hold('b', 1, SLOT)).outcome, 'refused')
+    await probe.settleHold('a', 'committed', { category: 1 })
+    assert.deepEqual([await probe.slots(), await probe.slots({ category: 1 })], [[1], [0]])
+  }),
+  slotsCase(
+    'a clock that steps back gives none back twice, and takes none again',
+    async ({ probe, advance, stepClock }) => {
+      await probe.held('a', 5, SLOT)
+      await advance(HOLD_MS)
+      await probe.sweep()
+      await probe.held('b', 5, SLOT)
+      await stepClock(-30_000)
+      await probe.sweep()
+      assert.deepEqual(await probe.slots(), [1])
+      await probe.held('c', 5, SLOT)
+      assert.equal((await probe.hold('d', 5, SLOT)).outcome, 'refused')
+      await advance(30_000)
+      await probe.sweep()
+      assert.deepEqual(await probe.slots(), [2])
+    },
+    'clock-steps',
+  ),
+  slotsCase('two policies on one row: slots are left alone by one that does not know them', async (given) => {
+    const { store, peer, advance } = given
+    const other: StoreSchema = { ...ONE_WINDOW, cells: rollingCells({ label: '1m', lengthMs: MINUTE_MS }) }
+    const [probe, plain] = [new HoldProbe(store, SLOTS, [100, 2]), new Probe(peer, other, 100)]
+    await probe.held('a', 5, { ...SLOT, ttlMs: 3 * HOUR_MS })
+    await plain.admitted(1)
+    await plain.reset()
+    await plain.admitted(2)
+    assert.deepEqual(await probe.used(), [5, 1])
+    await advance(2 * HOUR_MS)
+    await plain.admitted(3)
+    assert.deepEqual(await probe.used(), [0, 1])
+    await probe.settleHold('a', 'committed')
+    assert.deepEqual(await probe.used(), [0, 0])
+    assert.deepEqual(await plain.used(), [3])
+  }),
+  slotsCase('policies with other windows count the same slots, under another label others', async ({ store, peer }) => {
+    const windows = rollingCells({ label: '1m', lengthMs: MINUTE_MS }, { label: '1d', lengthMs: DAY_MS })
+    const one = new HoldProbe(store, SLOTS, [100, 2])
+    const same = new HoldProbe(peer, { ...SLOTS, cells: [...windows, slotsCell('running')] }, [100, 100, 2])
+    const other = new HoldProbe(peer, { ...SLOTS, cells: [...windows, slotsCell('active')] }, [100, 100, 2])
+    await one.held('a', 1, SLOT)
+    await same.held('b', 1, SLOT)
+    assert.equal((await one.hold('c', 1, SLOT)).outcome, 'refused')
+    assert.deepEqual(await other.slots(), [0])
+    await other.held('d', 1, SLOT)
+    await same.settleHold('a', 'committed')
+    assert.deepEqual([await one.slots(), await same.slots(), await other.slots()], [[1], [1], [1]])
+    assert.equal(await other.released('b'), 'settled', 'by the record, whatever cells are known')
+    assert.deepEqual([await one.slots(), await other.slots()], [[0], [1]])
+  }),
+  sharedCase('in a shared layer they add up over subjects', async ({ probe }) => {
+    for (const subject of ['u', 'v', 'w']) await probe.held('a', 1, { ...SLOT, subject })
+    assert.equal((await probe.hold('a', 1, { ...SLOT, subject: 'x' })).outcome, 'refused')
+    assert.deepEqual(await probe.used({ subject: 'x' }), [0, 0, 3, 3])
+    await probe.settleHold('a', 'cancelled', { subject: 'v' })
+    assert.deepEqual(await probe.used(), [1, 1, 2, 2])
+    await probe.held('a', 1, { ...SLOT, subject: 'x' })
+  }),
+  sharedCase('where one layer has none left, none is taken in the other', async ({ probe }) => {
+    for (const id of ['a', 'b']) await probe.held(id, 1, SLOT)
+    assert.equal((await probe.hold('c', 1, SLOT)).outcome, 'refused')
+    assert.deepEqual(await probe.used(), [2, 2, 2, 2])
+    await probe.held('a', 1, { ...SLOT, subject: 'v' })
+    assert.equal((await probe.hold('b', 1, { ...SLOT, subject: 'v' })).outcome, 'refused')
+    assert.deepEqual(await probe.used({ subject: 'v' }), [1, 1, 3, 3])
+  }),
+  sharedCase('those of a layer that is bypassed by now go by the record', async ({ probe }) => {
+    await probe.held('a', 4, SLOT)
+    const bypassed = { layers: [0], limits: [100, 2] }
+    await probe.held('b', 3, { ...SLOT, ...bypassed })
+    assert.deepEqual(await probe.used(), [7, 2, 4, 1])
+    await probe.settleHold('a', 'cancelled', bypassed)
+    assert.deepEqual(await probe.used(), [3, 1, 0, 0])
+    await probe.settleHold('b', 'committed')
+    assert.deepEqual(await probe.used(), [3, 0, 0, 0])
+  }),
+]

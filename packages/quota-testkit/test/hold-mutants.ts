@@ -1,0 +1,145 @@
+import {
+  ModelCounters,
+  type ModelId,
+  type ModelMoved,
+  type ModelSettle,
+  type ModelSettled,
+  type ModelTake,
+  type ModelTaken,
+} from '../src/model/model-counters.ts'
+import type { ModelRecord } from '../src/model/model-records.ts'
+
+/** Rules of holds left out one by one: what each is for, and the promise that is broken without it. */
+export interface BrokenCounters {
+  readonly fault: string
+  readonly Counters: typeof ModelCounters
+  /** What a machine that only hears the answers has to say of it. */
+  readonly promise: RegExp
+  /** It knows the names of the machine's windows, and is of no use in a store. */
+  readonly isOfMachine?: boolean
+}
+
+function record(model: ModelCounters, { name }: ModelId): ModelRecord | undefined {
+  return model.state.records[name]
+}
+
+/** The commit of something that was settled already goes through once more. */
+function reopened(model: ModelCounters, id: ModelId, ...states: readonly ModelRecord['state'][]): void {
+  const known = record(model, id)
+  if (known && states.includes(known.state)) Object.assign(known, { state: 'reserved', keptUntil: null })
+}
+
+export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
+  {
+    fault: 'an extension revives what has ended',
+    promise: /revived|slots/,
+    Counters: class extends ModelCounters {
+      override extend(id: ModelId, ttlMs: number): ModelMoved {
+        reopened(this, id, 'expired')
+        const known = record(this, id)?.hold
+        if (known) known.endsAt = Math.max(known.endsAt, this.clock.now() + 1)
+        return super.extend(id, ttlMs)
+      }
+    },
+  },
+  {
+    fault: 'what has ended is swept again',
+    promise: /tokens are used/,
+    Counters: class extends ModelCounters {
+      override sweep(): number {
+        for (const each of Object.values(this.state.records)) if (each.state === 'expired') each.state = 'reserved'
+        return super.sweep()
+      }
+    },
+  },
+  {
+    fault: 'a repeated commit charges its excess again',
+    isOfMachine: true,
+    promise: /tokens are used/,
+    Counters: class extends ModelCounters {
+      override settleHold(id: ModelId, request: ModelSettle): ModelSettled {
+        const known = record(this, id)
+        if (known?.state === 'committed') this.windows.charge('window', { lengthMs: 120_000 }, 1)
+        return super.settleHold(id, request)
+      }
+    },
+  },
+  {
+    fault: 'a commit forgets its excess',
+    promise: /tokens are used/,
+    Counters: class extends ModelCounters {
+      override settleHold(id: ModelId, request: ModelSettle): ModelSettled {
+        return super.settleHold(id, { ...request, windows: [] })
+      }
+    },
+  },
+  {
+    fault: 'a commit charges whatever it overran',
+    promise: /more than it may/,
+    Counters: class extends ModelCounters {
+      override settleHold(id: ModelId, request: ModelSettle): ModelSettled {
+        return super.settleHold(id, { ...request, maxOverrun: 1_000 })
+      }
+    },
+  },
+  {
+    fault: 'slots are free when the window has ended',
+    isOfMachine: true,
+    promise: /slots are taken/,
+    Counters: class extends ModelCounters {
+      override slotsTaken(name: string): number {
+        const window = this.windows.look('window', { lengthMs: 120_000 })
+        return window === undefined && this.state.windows.window !== undefined ? 0 : super.slotsTaken(name)
+      }
+    },
+  },
+  {
+    fault: 'a repeated reservation after the end holds again',
+    promise: /slots are taken|tokens are used/,
+    Counters: class extends ModelCounters {
+      override take(request: ModelTake): ModelTaken {
+        const { id } = request
+        if (id && record(this, id)?.state === 'expired') delete this.state.records[id.name]
+        return super.take(request)
+      }
+    },
+  },
+  {
+    fault: 'a growth is forgotten by its hold',
+    promise: /tokens are used/,
+    Counters: class extends ModelCounters {
+      override grow(...[id, tokens, windows]: Parameters<ModelCounters['grow']>): ModelMoved {
+        const before = structuredClone(record(this, id))
+        const moved = super.grow(id, tokens, windows)
+        if (before) this.state.records[id.name] = before
+        return moved
+      }
+    },
+  },
+  {
+    fault: 'a growth in a newer window goes back to it with all that was charged before',
+    promise: /tokens are used/,
+    Counters: class extends ModelCounters {
+      override grow(...[id, tokens, windows]: Parameters<ModelCounters['grow']>): ModelMoved {
+        const moved = super.grow(id, tokens, windows)
+        const known = record(this, id)
+        if (known && moved.outcome === 'held')
+          for (const [name, charge] of Object.entries(known.charged))
+            known.charged[name] = { ...charge, tokens: known.tokens }
+        return moved
+      }
+    },
+  },
+  {
+    fault: 'only its own settling gives a slot back',
+    promise: /slots are taken/,
+    Counters: class extends ModelCounters {
+      override sweep(): number {
+        const slots = structuredClone(this.state.slots)
+        const ended = super.sweep()
+        Object.assign(this.state.slots, slots)
+        return ended
+      }
+    },
+  },
+]

@@ -1,0 +1,7 @@
+/**
+ * Calendar windows, on luxon: this entry alone needs it.
+ *
+ * @module
+ */
+export { luxonCalendar } from './calendar/luxon-calendar.ts'
+export type { Calendar, OwnAnchor, TwoPeriods } from './windows/calendar.ts'

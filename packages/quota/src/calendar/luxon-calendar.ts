@@ -1,0 +1,40 @@
+import { IANAZone } from 'luxon'
+import type { Calendar, OwnAnchor, TwoPeriods } from '../windows/calendar.ts'
+import type { CalendarWindow } from '../windows/window.ts'
+import { periodsAt } from './periods.ts'
+
+/**
+ * A calendar made with luxon, which has the zones that the machine's ICU has.
+ *
+ * A month's 29th to 31st are the last day of a month without them, and come back. A beginning that a zone's clock leaves
+ * out, as summer time begins, moves forward by as much as the clock does; one that it shows twice is at the first of the
+ * two instants. An hour begins whenever the clock shows a full hour. Periods tile the time line: none overlaps another,
+ * and nothing is between them.
+ *
+ * @example
+ * createQuota({ policy, calendar: luxonCalendar() })
+ */
+export function luxonCalendar(): Calendar {
+  return { isTimeZone: (name) => IANAZone.isValidZone(name), periods }
+}
+
+/** @throws {QuotaError} `invalid_policy` for a zone that the machine does not know */
+function periods(window: CalendarWindow, at: number, anchor: OwnAnchor | null = null): TwoPeriods {
+  return window.anchor === 'subject' ? ownPeriods(window, at, anchor) : periodsAt(window, at, window.anchor ?? {})
+}
+
+/**
+ * A changed anchor counts from the end of the period in which it was changed. From there to the first beginning under the
+ * new one is a period too, a short one.
+ */
+function ownPeriods(window: CalendarWindow, at: number, anchor: OwnAnchor | null): TwoPeriods {
+  const { changedAt, was = null, ...now } = anchor ?? {}
+  if (changedAt === undefined) return periodsAt(window, at, now)
+  const [, changed] = ownPeriods(window, changedAt, was)
+  if (at >= changed) {
+    const [start, end, nextEnd] = periodsAt(window, at, now)
+    return [Math.max(start, changed), end, nextEnd]
+  }
+  const [start, end, nextEnd] = ownPeriods(window, at, was)
+  return [start, end, end < changed ? nextEnd : periodsAt(window, changed, now)[1]]
+}

@@ -1,0 +1,42 @@
+import type { Policy } from '../policy/policy.ts'
+import type { EndedHold, HoldRecord } from '../store/hold-port.ts'
+import type { Subject } from '../store/schema.ts'
+import { operationOf } from './check.ts'
+import { holdRef } from './hold-token.ts'
+import type { Hold, HoldEnd } from './requests.ts'
+
+/** The open holds of an engine's subjects. */
+export interface QuotaHolds {
+  /**
+   * The open holds of a subject, the earliest end first.
+   * @throws {QuotaError} `invalid_subject`, `holds_unsupported`
+   */
+  list(subject: Subject): Promise<readonly Hold[]>
+  /**
+   * Cancels a hold of a subject, whoever holds it: its tokens go back and its slots are free.
+   *
+   * @param ref as {@link list} gives it
+   * @returns whether there was such a hold, and open
+   * @throws {QuotaError} `invalid_subject`, `holds_unsupported`
+   */
+  release(subject: Subject, ref: string): Promise<boolean>
+  /**
+   * Settles holds that have ended, and tells of them by the event `holdEnded`. Stores do so by themselves, at most a second
+   * after; this is for those who do not want to wait, and for the number of holds.
+   *
+   * @returns open holds of all subjects
+   */
+  sweep(): Promise<{ readonly open: number; readonly ended: readonly HoldEnd[] }>
+}
+
+/** A hold as administrators see it. */
+export function shownHold({ categories }: Policy, hold: HoldRecord): Hold {
+  const { id, fingerprint, tokens, slot, takenAt, endsAt } = hold
+  const category = categories[hold.category]!
+  return { ref: holdRef(category, id), operation: operationOf(fingerprint), category, tokens, slot, takenAt, endsAt }
+}
+
+/** The end of a hold as those see it who listen. */
+export function shownEnd({ fingerprint, ...rest }: EndedHold): HoldEnd {
+  return { operation: operationOf(fingerprint), ...rest }
+}

@@ -1,0 +1,101 @@
+import type { EndedHold } from '../store/hold-port.ts'
+import { refundCharged } from '../windows/row.ts'
+import { freeSlot } from '../windows/slots.ts'
+import { EndQueue } from './end-queue.ts'
+import type { HoldFacts, IdRecord, IdRecords } from './id-records.ts'
+import type { Tables } from './tables.ts'
+
+/** Most ended holds that are remembered until somebody asks. */
+const MAX_ENDED = 1_000
+
+/** The open holds of a store: by when they end, and by whose they are. */
+export class HoldBook {
+  readonly #tables: Tables
+  readonly #ids: IdRecords
+  /** May name a hold more than once, and settled ones: the record tells. */
+  readonly #byEnd = new EndQueue()
+  readonly #byOwner = new Map<string, Set<string>>()
+  #ended: EndedHold[] = []
+  #size = 0
+
+  constructor(tables: Tables, ids: IdRecords) {
+    this.#tables = tables
+    this.#ids = ids
+  }
+
+  /** Open holds. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** Keys of the open holds of an owner. */
+  of(owner: string): ReadonlySet<string> {
+    return this.#byOwner.get(owner) ?? NONE
+  }
+
+  /** Writes the record of a hold that is open: a new one, or one that has changed. */
+  putOpen(key: string, record: IdRecord & { readonly hold: HoldFacts }): void {
+    const { owner, endsAt } = record.hold
+    this.#ids.put(key, record)
+    this.#byEnd.push(endsAt, key)
+    const keys = this.#byOwner.get(owner) ?? new Set()
+    this.#byOwner.set(owner, keys)
+    if (keys.has(key)) return
+    keys.add(key)
+    this.#size++
+  }
+
+  /** Writes the record of a hold that was open: tokens go back by it, slots are free. */
+  close(
+    key: string,
+    { hold, ...record }: IdRecord & { readonly hold: HoldFacts },
+    state: IdRecord['state'],
+    now: number,
+    { giveBack, answer }: { readonly giveBack: number; readonly answer?: HoldFacts['answer'] },
+  ): void {
+    for (const { layer, key: subject, charged } of hold.rows) {
+      const table = this.#tables.of(layer, hold.category)
+      const row = table.find(subject)
+      if (row === undefined) continue
+      for (const [c, { kind }] of table.cells.entries()) {
+        const [startedAt, taken] = [charged[2 * c], charged[2 * c + 1]]
+        if (startedAt === undefined || taken === undefined || taken === 0) continue
+        if (kind === 'concurrency') freeSlot(row, 2 * c, startedAt)
+        else refundCharged(row, 2 * c, 1, charged, 2 * c, giveBack)
+      }
+    }
+    this.#ids.put(key, { ...record, state, expiresAt: now + hold.ttlMs, hold: { ...hold, rows: [], answer } })
+    this.#forget(key, hold.owner)
+  }
+
+  /** Settles every hold that has ended by now: exactly once, and whatever looks comes after it. */
+  endDue(now: number): void {
+    while (this.#byEnd.firstEndsAt <= now) {
+      const key = this.#byEnd.pop()!
+      const record = this.#ids.find(key, now)
+      const hold = record?.hold
+      if (record?.state !== 'reserved' || hold === undefined || hold.endsAt > now) continue
+      const { category, owner, tokens, endsAt } = hold
+      this.close(key, { ...record, hold }, 'expired', now, { giveBack: tokens })
+      if (this.#ended.length < MAX_ENDED) {
+        this.#ended.push({ category, owner, fingerprint: record.fingerprint, tokens, endsAt })
+      }
+    }
+  }
+
+  /** What ended since the last call. */
+  drain(): readonly EndedHold[] {
+    const ended = this.#ended
+    this.#ended = []
+    return ended
+  }
+
+  #forget(key: string, owner: string): void {
+    const keys = this.#byOwner.get(owner)
+    if (keys?.delete(key) !== true) return
+    this.#size--
+    if (keys.size === 0) this.#byOwner.delete(owner)
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set()

@@ -1,0 +1,50 @@
+import type { Fault } from '../errors/quota-error.ts'
+import { plain } from '../errors/shown.ts'
+import { isObject } from '../options/objects.ts'
+
+/** Most faults that are told of one document. */
+const MAX_FAULTS = 100
+
+/** A stored document as a policy takes it, and what in it could not be taken. */
+export interface Fitted<T> {
+  readonly settings: T
+  readonly faults: readonly Fault[]
+}
+
+/** What in a stored document could not be taken, as far as there is room. */
+export class Faults {
+  readonly list: Fault[] = []
+
+  add(path: string, message: string): void {
+    if (this.list.length < MAX_FAULTS) this.list.push({ path, message })
+  }
+}
+
+/** Tells names that the policy does not have. */
+export function strangers(value: unknown, known: object, path: string, faults: Faults): void {
+  if (value !== undefined && !isObject(value)) {
+    faults.add(path, 'expected an object: the values of the policy apply')
+    return
+  }
+  for (const key of Object.keys(value ?? {})) {
+    const of = path === '' ? '' : `${path}.`
+    if (!Object.hasOwn(known, key)) faults.add(of + plain(key), 'not in the policy: kept, not in force')
+  }
+}
+
+/** A member of its own of what may be an object; `undefined`: there is none. */
+export function member(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+}
+
+/** The members of what may be an object. */
+export function membersOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return isObject(value) ? Object.entries(value) : []
+}
+
+export function mapValues<T, U>(
+  record: Readonly<Record<string, T>>,
+  map: (value: T, key: string) => U,
+): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]))
+}

@@ -1,0 +1,211 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { luxonCalendar } from '../src/calendar.ts'
+import { createQuota, definePolicy, memorySettings, memoryStore } from '../src/index.ts'
+import { changedAnchor, fitAnchor } from '../src/policy/anchors.ts'
+import type { CalendarAnchor, CalendarPeriod, CalendarWindow } from '../src/store.ts'
+import type { OwnAnchor } from '../src/windows/calendar.ts'
+import { testClock } from './support.ts'
+
+const DAY = 86_400_000
+const calendar = luxonCalendar()
+const window = (every: CalendarPeriod, timeZone = 'UTC'): CalendarWindow => ({
+  label: every,
+  every,
+  timeZone,
+  anchor: 'subject',
+})
+const at = (month: number, day: number): number => Date.UTC(2026, month - 1, day)
+
+/** An anchor after some changes, as it is stored. */
+function changed(windows: readonly CalendarWindow[], changes: readonly (readonly [number, CalendarAnchor | null])[]) {
+  return changes.reduce<OwnAnchor | null>(
+    (stored, [now, set]) => changedAnchor(stored, set, { windows, calendar, now }),
+    null,
+  )
+}
+
+describe('an anchor that is changed', () => {
+  const month = [window('month')]
+
+  it('keeps what it was, and counts from the next period', () => {
+    const anchor = changed(month, [[at(3, 10), { day: 15 }]])
+    expect(anchor).toEqual({ day: 15, was: null, changedAt: at(3, 10) })
+    expect(calendar.periods(month[0]!, at(3, 20), anchor)).toEqual([at(3, 1), at(4, 1), at(4, 15)])
+  })
+
+  it('again before it counted, is changed from what counts', () => {
+    const anchor = changed(month, [
+      [at(3, 10), { day: 15 }],
+      [at(3, 20), { day: 20 }],
+    ])
+    expect(anchor).toEqual({ day: 20, was: null, changedAt: at(3, 20) })
+    expect(calendar.periods(month[0]!, at(3, 20), anchor)).toEqual([at(3, 1), at(4, 1), at(4, 20)])
+  })
+
+  it('again after it counted, forgets what was before that', () => {
+    const anchor = changed(month, [
+      [at(3, 10), { day: 15 }],
+      [at(4, 20), { day: 20 }],
+    ])
+    expect(anchor).toEqual({ day: 20, was: { day: 15 }, changedAt: at(4, 20) })
+  })
+
+  it('in the short period that a change begins with, remembers where that began', () => {
+    const anchor = changed(month, [
+      [at(3, 10), { day: 15 }],
+      [at(4, 5), { day: 20 }],
+    ])
+    expect(anchor).toEqual({ day: 20, was: { day: 15, was: null, changedAt: at(3, 10) }, changedAt: at(4, 5) })
+    expect(calendar.periods(month[0]!, at(4, 5), anchor)).toEqual([at(4, 1), at(4, 15), at(4, 20)])
+  })
+
+  it('back before it counted, was never changed', () => {
+    const anchor = changed(month, [
+      [at(3, 10), { day: 15 }],
+      [at(3, 20), null],
+    ])
+    expect(anchor).toBeNull()
+  })
+
+  it('to none, is at the calendar after the period', () => {
+    const anchor = changed(month, [
+      [at(3, 10), { day: 15 }],
+      [at(6, 20), null],
+    ])
+    expect(anchor).toEqual({ was: { day: 15 }, changedAt: at(6, 20) })
+    expect(calendar.periods(month[0]!, at(6, 20), anchor)).toEqual([at(6, 15), at(7, 15), at(8, 1)])
+    expect(changedAnchor(anchor, null, { windows: month, calendar, now: at(8, 2) })).toBeNull()
+  })
+
+  it('to the same in other words, is not changed', () => {
+    const anchor = changed(month, [
+      [at(3, 10), { day: 15 }],
+      [at(3, 20), { day: 15, time: '00:00' }],
+    ])
+    expect(anchor).toEqual({ day: 15, time: '00:00', was: null, changedAt: at(3, 10) })
+    expect(changed(month, [[at(3, 10), { day: 1 }]])).toEqual({ day: 1 })
+  })
+
+  it('where no window goes by it, keeps its last change for those who have one', () => {
+    const terms = { windows: [], calendar: undefined }
+    let anchor: OwnAnchor | null = null
+    for (let day = 1; day <= 28; day++) anchor = changedAnchor(anchor, { day }, { ...terms, now: at(3, day) })
+    expect(anchor).toEqual({ day: 28, was: { day: 27 }, changedAt: at(3, 28) })
+  })
+
+  it('as often as one likes, has the periods of all its changes, of which few are kept', () => {
+    const anchors = fc.record(
+      {
+        month: fc.integer({ min: 1, max: 12 }),
+        day: fc.integer({ min: 1, max: 31 }),
+        time: fc.constantFrom('00:00', '06:30', '23:59'),
+      },
+      { requiredKeys: [] },
+    )
+    const changes = fc.array(fc.tuple(fc.integer({ min: 0, max: 60 * DAY }), fc.option(anchors)), {
+      minLength: 1,
+      maxLength: 12,
+    })
+    const everies = fc.subarray<CalendarPeriod>(['day', 'week', 'month', 'year'], { minLength: 1 })
+    const property = fc.property(everies, changes, (chosen, steps) => {
+      const windows = chosen.map((every) => window(every, 'Europe/Berlin'))
+      let now = at(1, 1)
+      let stored: OwnAnchor | null = null
+      // The whole story: every change on top of all before.
+      let whole: OwnAnchor | null = null
+      for (const [ms, set] of steps) {
+        now += ms
+        stored = changedAnchor(stored, set, { windows, calendar, now })
+        whole = { ...set, was: whole, changedAt: now }
+        expect(fitAnchor(stored ?? {})).toEqual(stored ?? {})
+        expect(JSON.stringify(stored).split('changedAt').length - 1).toBeLessThanOrEqual(3 * windows.length)
+        for (const later of [0, 1, 31 * DAY, 400 * DAY]) {
+          for (const each of windows) {
+            expect(calendar.periods(each, now + later, stored)).toEqual(calendar.periods(each, now + later, whole))
+          }
+        }
+      }
+    })
+    fc.assert(property, { numRuns: 30 })
+  }, 60_000)
+})
+
+describe('the anchor of a subject', () => {
+  const policy = definePolicy({
+    windows: [{ label: 'month', every: 'month', timeZone: 'UTC', anchor: 'subject' }],
+    categories: ['call'],
+    layers: [{ name: 'user' }, { name: 'all', shared: true }],
+    operations: { ask: { category: 'call', cost: 1 } },
+    base: { user: { call: { month: 5 } }, all: { call: { month: 100 } } },
+  })
+
+  function made() {
+    const clock = testClock(at(3, 10))
+    const settingsStore = memorySettings()
+    const store = memoryStore({ clock })
+    return { clock, settingsStore, quota: createQuota({ policy, clock, calendar, store, settingsStore }) }
+  }
+
+  it('opens periods of the subject alone, from the next one on', async () => {
+    const { quota, clock } = made()
+    await quota.subjects.set('u', { anchor: { day: 15 } })
+    const resets = async (subject: string) =>
+      (await quota.status(subject)).windows.call!.map(({ resetAt }) => new Date(resetAt!).toISOString().slice(5, 10))
+    expect(await resets('u')).toEqual(['04-01', '04-01'])
+    for (let i = 0; i < 5; i++) quota.consumeSync({ subject: 'u', operation: 'ask' })
+    expect(quota.consumeSync({ subject: 'u', operation: 'ask' }).allowed).toBe(false)
+    clock.at = at(4, 1)
+    expect(await resets('u')).toEqual(['04-15', '05-01'])
+    expect(quota.consumeSync({ subject: 'u', operation: 'ask', cost: 5 }).allowed).toBe(true)
+    clock.at = at(4, 15)
+    expect(await resets('u')).toEqual(['05-15', '05-01'])
+    expect(await resets('v')).toEqual(['05-01', '05-01'])
+    expect(quota.consumeSync({ subject: 'u', operation: 'ask', cost: 5 }).allowed).toBe(true)
+    await quota.close()
+  })
+
+  it('is written back as it was read, and its story is kept by the engine', async () => {
+    const { quota, clock, settingsStore } = made()
+    await quota.subjects.set('u', { anchor: { day: 15 } })
+    const { version: _, revision: __, ...read } = await quota.subjects.get('u')
+    expect(read.anchor).toEqual({ day: 15, was: null, changedAt: at(3, 10) })
+    clock.at = at(3, 12)
+    const forged = { ...read, anchor: { day: 15, was: { day: 3 }, changedAt: 7 }, bypass: ['all'] }
+    expect(await quota.subjects.set('u', forged)).toMatchObject({ ...read, bypass: ['all'], version: 2 })
+    expect(settingsStore.readSubject('user', 'u')!.document).toEqual({ ...read, bypass: ['all'] })
+    clock.at = at(5, 20)
+    await quota.subjects.set('u', {})
+    expect((await quota.subjects.get('u')).anchor).toEqual({ was: { day: 15 }, changedAt: at(5, 20) })
+    await quota.subjects.remove('u')
+    expect((await quota.subjects.get('u')).anchor).toBeNull()
+    await quota.close()
+  })
+
+  it('is made of what is stored at the moment, also when another writer comes in between', async () => {
+    const { quota, clock, settingsStore } = made()
+    const write = settingsStore.writeSubject.bind(settingsStore)
+    let others = 0
+    const racing = {
+      ...settingsStore,
+      sync: true as const,
+      isMarked: false,
+      read: () => settingsStore.read(),
+      write: settingsStore.write.bind(settingsStore),
+      readSubject: settingsStore.readSubject.bind(settingsStore),
+      watch: settingsStore.watch.bind(settingsStore),
+      writeSubject: (layer: string, key: string, document: unknown, options: object) => {
+        if (others++ === 0) write(layer, key, { anchor: { day: 7 } }, {})
+        return write(layer, key, document, options)
+      },
+    }
+    await quota.close()
+    const other = createQuota({ policy, clock, calendar, store: memoryStore({ clock }), settingsStore: racing })
+    expect((await other.subjects.set('u', { anchor: { day: 20 } })).anchor).toEqual({
+      day: 20,
+      was: { day: 7 },
+      changedAt: at(3, 10),
+    })
+    await other.close()
+  })
+})

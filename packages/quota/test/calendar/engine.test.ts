@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { luxonCalendar } from '../../src/calendar.ts'
+import { createQuota, type Decision, definePolicy, memoryStore, type SyncQuota } from '../../src/index.ts'
+import { CALENDAR_PERIODS, type CalendarWindow } from '../../src/windows/window.ts'
+import { type TestClock, testClock } from '../support.ts'
+import { isDeep, oracleOf, ZONES } from './zones.ts'
+
+const DAY_MS = 86_400_000
+const calendar = luxonCalendar()
+
+interface Clocks {
+  readonly clock: TestClock
+  readonly storeClock?: TestClock
+}
+
+/** An engine that admits ten tokens a period, with a rolling hour beside it that never refuses. */
+function tenEach(window: Omit<CalendarWindow, 'label'>, { clock, storeClock = clock }: Clocks): SyncQuota<'call'> {
+  const policy = definePolicy({
+    windows: [
+      { label: '1h', lengthMs: 3_600_000 },
+      { label: 'w', ...window },
+    ],
+    categories: ['call'],
+    layers: [{ name: 'customer' }, { name: 'everybody', shared: true }],
+    operations: { call: { category: 'call', cost: 1 } },
+    base: { customer: { call: { '1h': 'unlimited', w: 10 } }, everybody: { call: { '1h': 'unlimited', w: 1_000 } } },
+  })
+  return createQuota({ policy, calendar, clock, store: memoryStore({ clock: storeClock }) })
+}
+
+function consumed(quota: SyncQuota<'call'>, cost: number): Decision {
+  return quota.consumeSync({ subject: 'c7', operation: 'call', cost })
+}
+
+describe('an engine with calendar windows', () => {
+  it('refuses until the period ends, to the millisecond, whenever it is asked', () => {
+    const asked = fc.constantFrom(...ZONES).chain((timeZone) => {
+      const changes = oracleOf(timeZone).changes.filter((at) => at > Date.UTC(2011, 0))
+      return fc.record({
+        timeZone: fc.constant(timeZone),
+        every: fc.constantFrom(...CALENDAR_PERIODS),
+        at: fc
+          .tuple(fc.constantFrom(Date.UTC(2026, 0), ...changes), fc.integer({ min: -DAY_MS, max: DAY_MS }))
+          .map(([change, after]) => change + after),
+      })
+    })
+    fc.assert(
+      fc.property(asked, ({ at, ...rule }) => {
+        const clock = testClock(at)
+        const quota = tenEach(rule, { clock })
+        const [start, end, nextEnd] = calendar.periods({ label: 'w', ...rule }, at)
+        expect(consumed(quota, 10)).toMatchObject({ allowed: true })
+        expect(consumed(quota, 1)).toMatchObject({
+          allowed: false,
+          binding: { window: 'w', resetAt: end, lengthMs: end - start },
+          retryAfterSeconds: Math.ceil((end - at) / 1000),
+        })
+        clock.at = end - 1
+        expect(consumed(quota, 1)).toMatchObject({ allowed: false })
+        clock.at = end
+        expect(consumed(quota, 10)).toMatchObject({ allowed: true })
+        expect(consumed(quota, 1)).toMatchObject({ allowed: false, binding: { resetAt: nextEnd } })
+      }),
+      { numRuns: isDeep ? 1_000 : 40 },
+    )
+  })
+
+  const month = { every: 'month', timeZone: 'Asia/Shanghai' } as const
+
+  it('goes by the clock of the store, whatever that of the process says', () => {
+    const storeClock = testClock(Date.parse('2026-08-31T15:59:59.999Z'))
+    const quota = tenEach(month, { clock: testClock(Date.parse('2031-02-01T00:00Z')), storeClock })
+    consumed(quota, 10)
+    expect(consumed(quota, 1)).toMatchObject({ binding: { resetAt: Date.parse('2026-08-31T16:00Z') } })
+    storeClock.at += 1
+    expect(consumed(quota, 10)).toMatchObject({ allowed: true })
+  })
+
+  it('finds its period after a pause of years', () => {
+    const clock = testClock(Date.parse('2026-08-31T00:00Z'))
+    const quota = tenEach(month, { clock })
+    consumed(quota, 10)
+    clock.at = Date.parse('2034-02-10T00:00Z')
+    const [status] = quota.statusSync('c7').windows.call!.filter(({ window }) => window === 'w')
+    expect(status).toMatchObject({ used: 0, startedAt: null, resetAt: Date.parse('2034-02-28T16:00Z') })
+    expect(consumed(quota, 10)).toMatchObject({ allowed: true })
+  })
+
+  it('keeps what was used where an anchor is changed, and changed again', async () => {
+    const clock = testClock(Date.parse('2026-03-10T00:00Z'))
+    const quota = tenEach({ every: 'month', timeZone: 'UTC', anchor: 'subject' }, { clock })
+    const endsAt = (subject: string): string => {
+      const own = quota
+        .statusSync(subject)
+        .windows.call!.filter(({ window, layer }) => window === 'w' && layer === 'customer')
+      return new Date(own[0]!.resetAt!).toISOString().slice(0, 10)
+    }
+    consumed(quota, 10)
+    for (const day of [12, 20, 11, 31]) {
+      await quota.subjects.set('c7', { anchor: { day } })
+      clock.at += DAY_MS
+      expect(consumed(quota, 1)).toMatchObject({ allowed: false })
+      expect([endsAt('c7'), endsAt('c8')]).toEqual(['2026-04-01', '2026-04-01'])
+    }
+    clock.at = Date.parse('2026-04-01T00:00Z')
+    expect(consumed(quota, 10)).toMatchObject({ allowed: true })
+    expect([endsAt('c7'), endsAt('c8')]).toEqual(['2026-04-30', '2026-05-01'])
+  })
+})

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { faultsOf } from '../../src/options/faults.ts'
+import { anchorCheck, calendarWindowCheck } from '../../src/policy/calendar-rules.ts'
+
+const month = { label: 'month', every: 'month', timeZone: 'Asia/Shanghai' }
+
+/** Faults as one line each. */
+function told(window: unknown): string[] {
+  return faultsOf(calendarWindowCheck(), window).map(({ path, message }) => `${path}: ${message}`)
+}
+
+describe('windows that are right', () => {
+  it.each([
+    month,
+    { ...month, weekStartsOn: undefined, anchor: undefined },
+    { ...month, every: 'hour' },
+    { ...month, every: 'week', weekStartsOn: 7, anchor: { time: '23:59' } },
+    { ...month, anchor: { day: 31, time: '06:30' } },
+    { ...month, anchor: { day: 31, month: undefined } },
+    { ...month, anchor: 'subject' },
+    { ...month, every: 'year', anchor: { month: 2, day: 30, time: '00:00' } },
+    ...['UTC', 'Asia/Kolkata', 'Asia/Calcutta', 'Etc/GMT+8', 'EST5EDT'].map((timeZone) => ({ ...month, timeZone })),
+  ])('%j', (window) => {
+    expect(told(window)).toEqual([])
+  })
+})
+
+describe('faults say where, what is expected, and what came', () => {
+  const zone = 'timeZone: expected an IANA time zone, "Asia/Shanghai" for example, got'
+  it.each([
+    [null, [': expected an object, got null']],
+    ['month', [': expected an object, got a string']],
+    [{}, expect.arrayContaining([expect.stringMatching(/^timeZone: missing: an IANA time zone/)])],
+    [{ ...month, every: 'mounth' }, [expect.stringMatching(/^every: expected "hour" or .*"year", got "mounth"$/)]],
+    [{ ...month, every: 'fortnight', weekStartsOn: 1 }, [expect.stringContaining('every: expected')]],
+    [{ ...month, label: 'a month' }, [expect.stringContaining('label: expected 1 to 32 of')]],
+    [{ ...month, timeZone: 'Asia/Shangai' }, [`${zone} "Asia/Shangai"; did you mean "Asia/Shanghai"?`]],
+    [{ ...month, timeZone: 'asia/shanghai' }, [`${zone} "asia/shanghai"; did you mean "Asia/Shanghai"?`]],
+    [{ ...month, timeZone: 'Asia/shanghai' }, [`${zone} "Asia/shanghai"; did you mean "Asia/Shanghai"?`]],
+    [{ ...month, timeZone: 'shanghai' }, [`${zone} "shanghai"; did you mean "Asia/Shanghai"?`]],
+    [{ ...month, timeZone: '+08:00' }, [`${zone} "+08:00"`]],
+    [{ ...month, timeZone: 'Beijing' }, [`${zone} "Beijing"`]],
+    [{ ...month, timeZone: 8 }, [`${zone} 8`]],
+    [{ ...month, every: 'week', weekStartsOn: 0 }, ['weekStartsOn: expected a whole number from 1 to 7, got 0']],
+    [{ ...month, weekStartsOn: 1 }, ['weekStartsOn: is for every: "week" alone; this window is of every: "month"']],
+    [{ ...month, every: 'hour', anchor: { time: '00:30' } }, ['anchor: an hour has none: it begins with the hour']],
+    [{ ...month, every: 'hour', anchor: 'subject' }, ['anchor: an hour has none: it begins with the hour']],
+    [{ ...month, anchor: 'user' }, ['anchor: expected "subject", got "user"']],
+    [{ ...month, anchor: 15 }, ['anchor: expected an object, got a number']],
+    [{ ...month, anchor: { month: 2 } }, ['anchor.month: a month is anchored by day and time alone']],
+    [{ ...month, anchor: { dya: 2 } }, ['anchor.dya: unknown key; did you mean "day"?']],
+    [
+      { ...month, every: 'week', anchor: { day: 2 } },
+      ['anchor.day: a week is anchored by time alone; its first day is `weekStartsOn`'],
+    ],
+    [{ ...month, every: 'day', anchor: { day: 2 } }, ['anchor.day: a day is anchored by time alone']],
+    [{ ...month, anchor: { day: 0 } }, ['anchor.day: expected a whole number from 1 to 31, got 0']],
+    [
+      { ...month, anchor: { day: 32, time: '24:00' } },
+      [
+        'anchor.day: expected a whole number from 1 to 31, got 32',
+        'anchor.time: expected a time of day from "00:00" to "23:59", got "24:00"',
+      ],
+    ],
+    [
+      { ...month, every: 'year', anchor: { month: 13, time: '9:00' } },
+      [expect.stringContaining('anchor.month: '), expect.stringContaining('anchor.time: ')],
+    ],
+    [{ ...month, lengthMs: 5 }, [expect.stringContaining('lengthMs: unknown key')]],
+  ])('%j', (window, faults) => {
+    expect(told(window)).toEqual(faults)
+  })
+})
+
+it('takes an anchor of a subject as it is of any period', () => {
+  expect(faultsOf(anchorCheck(), { month: 12, day: 31, time: '06:00' })).toEqual([])
+  expect(faultsOf(anchorCheck(), {})).toEqual([])
+  expect(faultsOf(anchorCheck(), { day: 1.5 })).toHaveLength(1)
+})

@@ -1,0 +1,348 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import {
+  createQuota,
+  definePolicy,
+  type MemoryStore,
+  memorySettings,
+  memoryStore,
+  type Quota,
+  type QuotaOptions,
+  type Reservation,
+} from '../src/index.ts'
+import { asyncStore, START, type TestClock, testClock } from './support.ts'
+
+const MINUTE = 60_000
+
+const shape = {
+  windows: [{ label: '1h', lengthMs: 3_600_000 }],
+  categories: ['chat'],
+  layers: [{ name: 'user' }],
+} as const
+const operations = {
+  ask: { category: 'chat', cost: 75, overrun: 'charge', maxOverrun: 100 },
+  fit: { category: 'chat', cost: 75, overrun: 'fit', maxOverrun: 100 },
+  plain: { category: 'chat', cost: 75 },
+} as const
+const policy = definePolicy({ ...shape, operations, base: { user: { chat: { '1h': 500 } } } })
+
+const slots = definePolicy({
+  ...shape,
+  operations,
+  concurrency: { label: 'running', operations: ['ask'] },
+  base: { user: { chat: { '1h': 500, running: 2 } } },
+})
+
+interface Fixture {
+  readonly clock: TestClock
+  readonly store: MemoryStore
+  readonly quota: Quota
+}
+
+function fixture(isSync: boolean, options: Partial<QuotaOptions> = {}): Fixture {
+  const clock = testClock()
+  const store = memoryStore({ clock })
+  const quota = createQuota({ policy, clock, store: isSync ? store : asyncStore(store), ...options } as QuotaOptions)
+  return { clock, store, quota }
+}
+
+type Held = Extract<Reservation, { status: 'reserved' }>
+
+async function held(quota: Quota, more: object = {}): Promise<Held> {
+  const reservation = await quota.reserve({ subject: 'u', operation: 'ask', ttlMs: MINUTE, ...more })
+  if (reservation.status !== 'reserved') throw new Error(`not held: ${reservation.status}`)
+  return reservation
+}
+
+async function used(quota: Quota): Promise<number> {
+  return (await quota.status('u')).windows.chat![0]!.used
+}
+
+afterEach(() => void vi.useRealTimers())
+
+describe.each([
+  ['whose store answers at once', true],
+  ['whose store answers later', false],
+])('holds of an engine %s', (_, isSync) => {
+  it('twenty at once of 75 under 500: six', async () => {
+    const { quota } = fixture(isSync)
+    const all = await Promise.all(
+      Array.from({ length: 20 }, () => quota.reserve({ subject: 'u', operation: 'ask', ttlMs: MINUTE })),
+    )
+    expect(all.filter(({ allowed }) => allowed)).toHaveLength(6)
+    expect(await used(quota)).toBe(450)
+  })
+
+  it('go back when they end, and not a millisecond before', async () => {
+    const { quota, clock } = fixture(isSync)
+    const hold = await held(quota)
+    expect(hold.endsAt).toBe(START + MINUTE)
+    clock.at += MINUTE - 1
+    expect(await used(quota)).toBe(75)
+    clock.at += 1
+    expect(await used(quota)).toBe(0)
+    clock.at -= 10
+    expect(await used(quota)).toBe(0)
+  })
+
+  it('are seen in the status, in lists, and can be released', async () => {
+    const { quota } = fixture(isSync)
+    await quota.consume({ subject: 'u', operation: 'plain' })
+    await held(quota)
+    expect((await quota.status('u')).windows.chat![0]).toMatchObject({ used: 150, held: 75 })
+    const [hold] = await quota.holds.list('u')
+    expect(hold).toMatchObject({ operation: 'ask', category: 'chat', tokens: 75, slot: false, takenAt: START })
+    expect(await quota.holds.release('u', hold!.ref)).toBe(true)
+    expect(await quota.holds.release('u', hold!.ref)).toBe(false)
+    expect((await quota.status('u')).windows.chat![0]).not.toHaveProperty('held')
+    expect(await used(quota)).toBe(75)
+  })
+
+  it('are extended from now on, never shortened, and not after their end', async () => {
+    const { quota, clock } = fixture(isSync)
+    const hold = await held(quota)
+    clock.at += 30_000
+    expect(await hold.extend()).toBe(START + 90_000)
+    expect(await hold.extend(1)).toBe(START + 90_000)
+    expect(hold.endsAt).toBe(START + 90_000)
+    clock.at = START + 90_000
+    await expect(hold.extend()).rejects.toMatchObject({ code: 'reservation_expired' })
+    await expect(hold.add(1)).rejects.toMatchObject({ code: 'reservation_expired' })
+  })
+
+  it('grow by all of it or by nothing', async () => {
+    const { quota } = fixture(isSync)
+    const hold = await held(quota)
+    expect(await hold.add(425)).toMatchObject({ allowed: true, cost: 425 })
+    expect(await hold.add(1)).toMatchObject({ allowed: false, binding: { used: 500, requested: 1 } })
+    expect(await hold.commit(499)).toEqual({ charged: 499, uncharged: 0 })
+    expect(await used(quota)).toBe(499)
+  })
+
+  it('are committed above what they had, by what the operation says', async () => {
+    const { quota } = fixture(isSync)
+    expect(await (await held(quota)).commit(300)).toEqual({ charged: 175, uncharged: 125 })
+    expect(await used(quota)).toBe(175)
+    expect(await (await held(quota, { operation: 'fit', cost: 300 })).commit(400)).toEqual({
+      charged: 325,
+      uncharged: 75,
+    })
+    expect(await used(quota)).toBe(500)
+  })
+
+  it('may leave a debt that later requests wait for', async () => {
+    const { quota } = fixture(isSync)
+    const hold = await held(quota, { cost: 500 })
+    expect(await hold.commit(590)).toEqual({ charged: 590, uncharged: 0 })
+    expect(await quota.consume({ subject: 'u', operation: 'plain', cost: 1 })).toMatchObject({ allowed: false })
+    expect(await used(quota)).toBe(590)
+  })
+
+  it('of other operations are not, and stay as they are', async () => {
+    const { quota } = fixture(isSync)
+    const hold = await held(quota, { operation: 'plain' })
+    await expect(hold.commit(76)).rejects.toMatchObject({ code: 'commit_above_reservation' })
+    expect(await hold.commit(75)).toEqual({ charged: 75, uncharged: 0 })
+  })
+
+  it('are charged late where the operation charges an overrun, as a new charge', async () => {
+    const { quota, clock } = fixture(isSync)
+    const hold = await held(quota)
+    clock.at += MINUTE
+    expect(await used(quota)).toBe(0)
+    expect(await hold.commit(400)).toEqual({ charged: 175, uncharged: 225 })
+    expect(await hold.commit(400)).toEqual({ charged: 175, uncharged: 225 })
+    expect(await used(quota)).toBe(175)
+    const other = await held(quota, { operation: 'plain' })
+    clock.at += MINUTE
+    await expect(other.commit()).rejects.toMatchObject({ code: 'reservation_expired' })
+    await other.cancel()
+    expect(await used(quota)).toBe(175)
+  })
+
+  it('are settled once, and share a promise meanwhile', async () => {
+    const { quota } = fixture(isSync)
+    const hold = await held(quota)
+    expect(await Promise.all([hold.commit(50), hold.commit(60)])).toEqual([
+      { charged: 50, uncharged: 0 },
+      { charged: 50, uncharged: 0 },
+    ])
+    await hold.cancel()
+    expect(await used(quota)).toBe(50)
+  })
+
+  it('are resumed by their token, in another engine of the policy', async () => {
+    const { quota, store, clock } = fixture(isSync)
+    const hold = await held(quota)
+    const other = createQuota({ policy, clock, store })
+    const resumed = await other.resume(hold.token!)
+    expect(resumed).toMatchObject({ status: 'resumed', subject: 'u', operation: 'ask', endsAt: START + MINUTE })
+    expect(await resumed.commit(20)).toEqual({ charged: 20, uncharged: 0 })
+    expect(await hold.commit()).toEqual({ charged: 20, uncharged: 0 })
+    await expect((await other.resume(hold.token!)).extend()).rejects.toMatchObject({ code: 'reservation_expired' })
+    clock.at += 700_000
+    await expect(other.resume(hold.token!)).rejects.toMatchObject({ code: 'reservation_expired' })
+  })
+
+  it('tell of a cancelled one that is committed elsewhere', async () => {
+    const { quota } = fixture(isSync)
+    const hold = await held(quota)
+    await (await quota.resume(hold.token!)).cancel()
+    await expect(hold.commit()).rejects.toMatchObject({ code: 'reservation_cancelled' })
+  })
+
+  it.each(['', 'hold1.', 'hold1.e30', 'nonsense', 5, null, undefined])('cannot be resumed by %j', async (token) => {
+    const { quota } = fixture(isSync)
+    await expect(quota.resume(token as string)).rejects.toMatchObject({ code: 'invalid_token' })
+  })
+
+  it('of another policy are not taken for one of its own', async () => {
+    const { quota } = fixture(isSync)
+    const other = definePolicy({
+      ...shape,
+      operations: { chat: { category: 'chat', cost: 1 } },
+      base: { user: { chat: { '1h': 500 } } },
+    })
+    const { token } = await held(quota)
+    await expect(createQuota({ policy: other }).resume(token!)).rejects.toMatchObject({ code: 'invalid_token' })
+  })
+
+  it.each([0, -1, 0.5, 86_400_001, 365 * 86_400_000, Number.NaN, '1'])('do not last %j ms', async (ttlMs) => {
+    const { quota } = fixture(isSync)
+    const request = { subject: 'u', operation: 'ask', ttlMs: ttlMs as number }
+    await expect(quota.reserve(request)).rejects.toMatchObject({ code: 'invalid_ttl' })
+    await expect((await held(quota)).extend(ttlMs as number)).rejects.toMatchObject({ code: 'invalid_ttl' })
+  })
+
+  it('are only so many', async () => {
+    const { quota, clock } = fixture(isSync, { maxHolds: 2 })
+    await held(quota, { cost: 1 })
+    await held(quota, { cost: 1 })
+    await expect(held(quota, { cost: 1 })).rejects.toMatchObject({ code: 'too_many_holds' })
+    clock.at += MINUTE
+    await held(quota, { cost: 1 })
+  })
+
+  it('under an id say that they are over to their holder, and to others that they were', async () => {
+    const { quota, clock } = fixture(isSync, { createNonce: () => 'same' })
+    await held(quota, { id: 'x' })
+    clock.at += MINUTE
+    expect(await quota.reserve({ subject: 'u', operation: 'ask', ttlMs: MINUTE, id: 'x' })).toMatchObject({
+      status: 'expired',
+    })
+  })
+
+  it('that are none can be neither extended nor grown', async () => {
+    const { quota } = fixture(isSync)
+    const reservation = (await quota.reserve({ subject: 'u', operation: 'plain' })) as Held
+    expect(reservation.token).toBeUndefined()
+    await expect(reservation.extend()).rejects.toMatchObject({ code: 'hold_required' })
+    await expect(reservation.add(1)).rejects.toMatchObject({ code: 'hold_required' })
+  })
+
+  it('are kept alive by run() while the work lasts', async () => {
+    vi.useFakeTimers()
+    const { quota, clock } = fixture(isSync)
+    const result = await quota.run({ subject: 'u', operation: 'ask', ttlMs: MINUTE }, async () => {
+      for (let minute = 0; minute < 10; minute++) {
+        clock.at += 20_000
+        await vi.advanceTimersByTimeAsync(20_000)
+      }
+      return used(quota)
+    })
+    expect(result).toMatchObject({ allowed: true, value: 75 })
+    clock.at += MINUTE
+    expect(await used(quota)).toBe(75)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('tell of their end, and of an overrun', async () => {
+    const { quota, clock } = fixture(isSync)
+    const told: unknown[] = []
+    quota.on('holdEnded', (end) => told.push(end))
+    quota.on('overrun', (overrun) => told.push(overrun))
+    await (await held(quota)).commit(200)
+    await held(quota)
+    clock.at += MINUTE
+    expect((await quota.holds.sweep()).open).toBe(0)
+    expect(told).toEqual([
+      { subject: 'u', operation: 'ask', category: 'chat', charged: 175, uncharged: 25, reserved: 75 },
+      { operation: 'ask', category: 'chat', owner: 'u', tokens: 75, endsAt: START + MINUTE },
+    ])
+    await quota.close()
+  })
+
+  it('survive in a snapshot', async () => {
+    const { quota, store, clock } = fixture(isSync)
+    const hold = await held(quota)
+    const parts = JSON.parse(JSON.stringify([...store.snapshot()])) as unknown[]
+    const other = fixture(isSync)
+    other.clock.at = clock.at
+    for (const part of parts) other.store.restore(part)
+    expect(await used(other.quota)).toBe(75)
+    expect(await (await other.quota.resume(hold.token!)).commit(30)).toEqual({ charged: 30, uncharged: 0 })
+    const third = fixture(isSync)
+    for (const part of parts) third.store.restore(part)
+    third.clock.at += MINUTE
+    expect(await used(third.quota)).toBe(0)
+  })
+})
+
+describe.each([
+  ['whose store answers at once', true],
+  ['whose store answers later', false],
+])('concurrency in an engine %s', (_, isSync) => {
+  const running = async (quota: Quota): Promise<number> => (await quota.status('u')).windows.chat![1]!.used
+
+  it('is a slot a reservation, given back by every settle', async () => {
+    const { quota } = fixture(isSync, { policy: slots })
+    const first = await held(quota, { ttlMs: undefined })
+    const second = await held(quota, { ttlMs: undefined })
+    const third = await quota.reserve({ subject: 'u', operation: 'ask' })
+    expect(third.decision).toMatchObject({
+      allowed: false,
+      retryAfterSeconds: 1,
+      binding: { kind: 'concurrency', window: 'running', lengthMs: null, limit: 2, used: 2, requested: 1 },
+    })
+    await first.commit()
+    await second.cancel()
+    expect(await running(quota)).toBe(0)
+    expect(await used(quota)).toBe(75)
+  })
+
+  it('is given back when the hold ends, and not by a reset', async () => {
+    const { quota, clock } = fixture(isSync, { policy: slots, holdTtlMs: 5_000 })
+    await held(quota, { ttlMs: undefined })
+    await quota.reset('u')
+    expect(await running(quota)).toBe(1)
+    expect(await used(quota)).toBe(0)
+    clock.at += 5_000
+    expect(await running(quota)).toBe(0)
+  })
+
+  it('is checked after the windows, which bind', async () => {
+    const { quota } = fixture(isSync, { policy: slots })
+    await held(quota, { cost: 250 })
+    await held(quota, { cost: 250 })
+    const { decision } = await quota.reserve({ subject: 'u', operation: 'ask', cost: 1 })
+    expect(decision).toMatchObject({ allowed: false, binding: { window: '1h' } })
+    expect(decision).toHaveProperty('violations.length', 2)
+  })
+
+  it('leaves other operations alone, and cannot be consumed', async () => {
+    const { quota } = fixture(isSync, { policy: slots })
+    expect(await quota.consume({ subject: 'u', operation: 'plain' })).toMatchObject({ allowed: true })
+    await expect(quota.consume({ subject: 'u', operation: 'ask' })).rejects.toMatchObject({
+      code: 'reservation_required',
+    })
+    expect(await running(quota)).toBe(0)
+  })
+
+  it('asks a store that can hold', () => {
+    const { open } = memoryStore()
+    const store = { sync: true as const, open }
+    expect(() => createQuota({ policy: slots, store })).toThrow(expect.objectContaining({ code: 'store_unsupported' }))
+    expect(() => createQuota({ policy, store, settingsStore: memorySettings() })).toThrow(
+      expect.objectContaining({ code: 'store_unsupported' }),
+    )
+  })
+})

@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { AdmittedRequest, type HttpMeterOptions, type HttpRequest, httpMeter } from '../src/http.ts'
+import { createQuota, definePolicy, memoryStore, type QuotaError, type SyncQuota } from '../src/index.ts'
+import { testClock } from './support.ts'
+
+type Operation = 'write' | 'chat' | 'work'
+
+function engine(options: { readonly maxHolds?: number; readonly holdTtlMs?: number } = {}) {
+  const clock = testClock()
+  const policy = definePolicy({
+    windows: [{ label: '1h', lengthMs: 3_600_000 }],
+    categories: ['write'],
+    layers: [{ name: 'personal', scope: 'Personal', shared: false }],
+    operations: {
+      write: { category: 'write', cost: 5 },
+      chat: { category: 'write', cost: 5, overrun: 'charge', maxOverrun: 10 },
+      work: { category: 'write', cost: 5 },
+    },
+    concurrency: { label: 'running', operations: ['work'] },
+    base: { personal: { write: { '1h': 100, running: 1 } } },
+    plans: { pro: { personal: { write: { '1h': 1_000 } } } },
+  })
+  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, ...options })
+  const used = () => quota.statusSync('u').windows.write?.[0]?.used
+  const held = async () => (await quota.holds.list('u')).length
+  return { clock, quota, used, held }
+}
+
+type Options = Partial<HttpMeterOptions<HttpRequest<Operation>, Operation>>
+
+async function admit(quota: SyncQuota<Operation>, operation: Operation, options: Options = {}) {
+  const logger = { warn: vi.fn(), error: vi.fn() }
+  const given = { quota, logger, ...options } as Parameters<typeof httpMeter<Operation>>[0]
+  const admission = await httpMeter(given).admit({ method: 'POST', operation, subject: 'u', plan: undefined })
+  if (!(admission instanceof AdmittedRequest)) throw new Error('not admitted')
+  return { admission, logger }
+}
+
+describe('a request that is a hold', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  async function pass(clock: { at: number }, ms: number): Promise<void> {
+    for (let gone = 0; gone < ms; gone += 100) {
+      clock.at += 100
+      await vi.advanceTimersByTimeAsync(100)
+    }
+  }
+
+  it('is kept alive while its response is under way, and no longer', async () => {
+    const { quota, clock, used, held } = engine()
+    const { admission } = await admit(quota, 'write', { settle: 'end', ttlMs: 900 })
+    await pass(clock, 10_000)
+    expect(await held()).toBe(1)
+    expect(await admission.commit(2)).toEqual({ charged: 2, uncharged: 0 })
+    expect(vi.getTimerCount()).toBe(0)
+    expect([used(), await held()]).toEqual([2, 0])
+  })
+
+  it('lasts as long as the option says, else as the engine does', async () => {
+    const { quota, clock } = engine({ holdTtlMs: 7_000 })
+    await admit(quota, 'write', { settle: 'end' })
+    await admit(quota, 'write', { settle: 'end', ttlMs: 900 })
+    await admit(quota, 'work', { ttlMs: 1_234 })
+    const ends = (await quota.holds.list('u')).map(({ endsAt }) => endsAt - clock.at)
+    expect(ends).toEqual([900, 1_234, 7_000])
+  })
+
+  it('tells what a commit above it was charged, and says it again', async () => {
+    const { quota, used } = engine()
+    const { admission } = await admit(quota, 'chat', { settle: 'end' })
+    expect(await admission.commit(20)).toEqual({ charged: 15, uncharged: 5 })
+    expect(await admission.commit(1)).toEqual({ charged: 15, uncharged: 5 })
+    expect(used()).toBe(15)
+  })
+
+  it('grows and lasts longer as its handler says', async () => {
+    const { quota, clock, used } = engine()
+    const { admission } = await admit(quota, 'chat', { settle: 'end', standardHeaders: 'draft-10' })
+    expect((await admission.add(30)).allowed).toBe(true)
+    expect((await admission.add(90)).allowed).toBe(false)
+    expect(await admission.extend(500_000)).toBe(clock.at + 500_000)
+    expect(admission.headersFor(200).RateLimit).toBe('"personal-1h";r=65;t=3600, "personal-running";r=1')
+    await admission.settle(200)
+    await admission.end()
+    expect(used()).toBe(35)
+  })
+
+  it('is settled at the end by what the head said, and its handler is not heard after a failure', async () => {
+    const { quota, used, held } = engine()
+    const { admission } = await admit(quota, 'work')
+    await admission.settle(500)
+    expect([used(), await held()]).toEqual([5, 1])
+    expect(await admission.commit()).toEqual({ charged: 0, uncharged: 0 })
+    await admission.end()
+    expect([used(), await held()]).toEqual([0, 0])
+  })
+
+  it('is told to the logger when it was over before it was settled, once', async () => {
+    const { quota, clock } = engine()
+    const { admission, logger } = await admit(quota, 'write', { settle: 'end', ttlMs: 900 })
+    clock.at += 10_000
+    await expect(admission.commit(2)).rejects.toMatchObject({ code: 'reservation_expired' })
+    await admission.end()
+    expect(logger.error).toHaveBeenCalledTimes(1)
+  })
+})
+
+describe('a meter of holds', () => {
+  it('answers 503 where a subject has too many', async () => {
+    const { quota } = engine({ maxHolds: 1 })
+    await admit(quota, 'chat', { settle: 'end' })
+    const meter = httpMeter({ quota, settle: 'end' } as Parameters<typeof httpMeter<Operation>>[0])
+    const answer = await meter.admit({ method: 'POST', operation: 'chat', subject: 'u' })
+    expect(answer).toMatchObject({ kind: 'answer', status: 503, error: { code: 'too_many_holds' } })
+  })
+
+  it('has the plan that the request names', async () => {
+    const { quota } = engine()
+    const meter = httpMeter<Operation>({ quota })
+    const ask = (plan: string | undefined) =>
+      meter.admit({ method: 'POST', operation: 'write', subject: 'u', cost: 101, plan })
+    expect(await ask(undefined)).toMatchObject({ status: 429 })
+    expect(await ask('pro')).toMatchObject({ kind: 'metered' })
+  })
+
+  it('cannot charge a slot first: told at construction, or by the request', async () => {
+    const { quota } = engine()
+    const meter = httpMeter<Operation>({ quota, settle: 'charge-first' })
+    const faults = [{ path: 'settle', message: expect.stringMatching(/"work" takes a slot/) }]
+    expect(() => meter.operation('work')).toThrow(expect.objectContaining({ code: 'invalid_options', faults }))
+    expect(() => meter.admit({ method: 'POST', operation: 'work', subject: 'u' })).toThrow(
+      expect.objectContaining({ code: 'reservation_required' } satisfies Partial<QuotaError>),
+    )
+  })
+
+  it('refuses a time to live and a plan that are none', () => {
+    const { quota } = engine()
+    const make = () => httpMeter({ quota, ttlMs: 0, plan: '' } as Parameters<typeof httpMeter<Operation>>[0])
+    expect(make).toThrow(/ttlMs: expected a whole number of milliseconds/)
+  })
+
+  it('says what has no hold to grow', async () => {
+    const { quota } = engine()
+    const { admission } = await admit(quota, 'write')
+    await expect(admission.add(1)).rejects.toMatchObject({ code: 'hold_required' })
+    const first = await admit(quota, 'write', { settle: 'charge-first' })
+    await expect(first.admission.extend()).rejects.toMatchObject({ code: 'hold_required' })
+    expect(await first.admission.commit()).toEqual({ charged: 5, uncharged: 0 })
+  })
+})

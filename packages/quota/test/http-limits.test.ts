@@ -1,0 +1,94 @@
+import { DateTime } from 'luxon'
+import { describe, expect, it } from 'vitest'
+import { luxonCalendar } from '../src/calendar.ts'
+import { quotaExceededBody, quotaStatusBody, rateLimitHeaders, refusalHeaders } from '../src/http.ts'
+import { createQuota, defaultPolicy, definePolicy, memoryStore } from '../src/index.ts'
+
+/** 6 August 2026, 22:06:26 in Beijing. */
+const NOW = Date.UTC(2026, 7, 6, 14, 6, 26)
+const clock = { now: () => NOW }
+
+function engine() {
+  const policy = definePolicy({
+    windows: [
+      { label: '1h', lengthMs: 3_600_000 },
+      { label: 'month', every: 'month', timeZone: 'Asia/Shanghai' },
+    ],
+    categories: ['write'],
+    layers: [{ name: 'personal', scope: 'Personal', shared: false }],
+    operations: { write: { category: 'write', cost: 1 }, chat: { category: 'write', cost: 1 } },
+    concurrency: { label: 'running', operations: ['chat'] },
+    base: { personal: { write: { '1h': 100, month: 30, running: 2 } } },
+  })
+  return createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar() })
+}
+
+const monthEnd = DateTime.fromISO('2026-09-01T00:00:00', { zone: 'Asia/Shanghai' }).toMillis()
+
+describe('limits of every kind, over HTTP', () => {
+  it('tell of a calendar limit when its period ends, and name it by its label', async () => {
+    const quota = engine()
+    await quota.consume({ subject: 'u', operation: 'write', cost: 30 })
+    const refusal = await quota.consume({ subject: 'u', operation: 'write' })
+    if (refusal.allowed) throw new Error('admitted')
+    const waitSeconds = Math.ceil((monthEnd - NOW) / 1000)
+    expect(refusalHeaders(refusal)['Retry-After']).toBe(String(waitSeconds))
+    expect(quotaExceededBody(refusal)).toMatchObject({
+      msg: 'Reached Personal Month Quota Limit for Write requests. You may continue after 2026-09-01 00:00:00 Beijing Time (UTC+8). For a higher quota, ask at the support forum.',
+      quota: { window: 'month', resetAt: '2026-08-31T16:00:00.000Z' },
+    })
+    expect(quotaExceededBody(refusal, { locale: 'zh-CN' }).msg).toMatch(/^已达到个人 每月写入配额上限。/)
+    expect(rateLimitHeaders(refusal)).toEqual({
+      'RateLimit-Policy': `"personal-1h";q=100;w=3600, "personal-month";q=30;w=${31 * 86_400}, "personal-running";q=2`,
+      RateLimit: `"personal-month";r=0;t=${waitSeconds}`,
+    })
+  })
+
+  it('tell of a concurrency limit that so many are under way, and when to ask again', async () => {
+    const quota = engine()
+    for (let time = 0; time < 2; time++) await quota.reserve({ subject: 'u', operation: 'chat' })
+    const { decision } = await quota.reserve({ subject: 'u', operation: 'chat' })
+    if (decision === undefined || decision.allowed) throw new Error('admitted')
+    expect(refusalHeaders(decision)).toEqual({ 'Retry-After': '1', 'X-Quota-Reset': '2026-08-06T14:06:27.000Z' })
+    expect(rateLimitHeaders(decision).RateLimit).toBe('"personal-running";r=0')
+    const en = 'Reached Personal Limit of 2 Write requests at once. You may continue when one of them has ended. '
+    expect(quotaExceededBody(decision).msg).toBe(`${en}For a higher quota, ask at the support forum.`)
+    expect(quotaExceededBody(decision, { locale: 'zh-CN' }).msg).toBe(
+      '已达到个人同时进行的写入请求数上限（2）。其中一个结束后即可继续请求。如需更高配额，请前往支持论坛申请。',
+    )
+    const status = quotaStatusBody(await quota.status('u')).windows.write
+    expect(
+      status?.map(({ window, held, startedAt, resetAt }) => [window, held, startedAt === null, resetAt === null]),
+    ).toEqual([
+      ['1h', 2, false, false],
+      ['month', 2, false, false],
+      ['running', 2, true, true],
+    ])
+  })
+
+  it('say that waiting will not help where nothing may be under way', async () => {
+    const quota = engine()
+    await quota.settings.update({ base: { personal: { write: { running: 0 } } } })
+    const { decision } = await quota.reserve({ subject: 'u', operation: 'chat' })
+    if (decision === undefined || decision.allowed) throw new Error('admitted')
+    expect(decision.retryable).toBe(false)
+    expect(quotaExceededBody(decision).msg).toMatch(/above the Personal Limit of 0 Write requests at once: waiting/)
+    expect(quotaExceededBody(decision, { locale: 'zh-CN' }).msg).toMatch(/等待无法解决/)
+  })
+
+  it('leave out what is not enforced', async () => {
+    const quota = engine()
+    await quota.settings.update({ shadow: { personal: ['month', 'running'] } })
+    const decision = await quota.consume({ subject: 'u', operation: 'write' })
+    expect(rateLimitHeaders(decision).RateLimit).toBe('"personal-1h";r=99;t=3600')
+    expect(quotaStatusBody(await quota.status('u')).windows.write?.map(({ window }) => window)).toEqual(['1h'])
+  })
+
+  it('show nothing new of the default policy', async () => {
+    const quota = createQuota({ policy: defaultPolicy(), store: memoryStore({ clock }), clock })
+    await quota.consume({ subject: 'u', operation: 'write' })
+    expect(JSON.stringify(quotaStatusBody(await quota.status('u')).windows.write?.[0])).toBe(
+      '{"scope":"Personal","window":"1h","limit":60,"used":1,"remaining":59,"startedAt":"2026-08-06T14:06:26.000Z","resetAt":"2026-08-06T15:06:26.000Z"}',
+    )
+  })
+})

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { createQuota, definePolicy, memorySettings, memoryStore, type QuotaOptions } from '../src/index.ts'
+import type { AsyncSettingsStore } from '../src/store.ts'
+import { HOUR, testClock } from './support.ts'
+
+const policy = definePolicy({
+  windows: [{ label: '1h', lengthMs: HOUR }],
+  categories: ['call'],
+  layers: [{ name: 'user' }, { name: 'team' }, { name: 'all', shared: true }],
+  operations: { ask: { category: 'call', cost: 1 } },
+  base: { user: { call: { '1h': 10 } }, team: { call: { '1h': 100 } }, all: { call: { '1h': 1_000 } } },
+  plans: { pro: { user: { call: { '1h': 50 } } } },
+})
+type Options = QuotaOptions<'ask'>
+
+function made(options: Partial<Options> = {}) {
+  const clock = testClock()
+  const quota = createQuota<'ask'>({ policy, clock, store: memoryStore({ clock }), ...options })
+  const unknown: unknown[] = []
+  quota.on('unknownPlan', (told) => unknown.push(told))
+  const limitsOf = async (user: string, plan?: string): Promise<string> => {
+    const { windows } = await quota.status({ user, team: 't' }, { plan })
+    return windows.call!.map(({ limit }) => limit).join(' ')
+  }
+  return { quota, clock, unknown, limitsOf }
+}
+
+/** Settings that are read, not looked up. */
+function asyncSettings(): AsyncSettingsStore {
+  const inner = memorySettings()
+  return {
+    sync: false,
+    isMarked: false,
+    read: async () => inner.read(),
+    write: async (document, options) => inner.write(document, options),
+    readSubject: async (layer, key) => inner.readSubject(layer, key),
+    writeSubject: async (layer, key, document, options) => inner.writeSubject(layer, key, document, options),
+    watch: (listener) => inner.watch(listener),
+  }
+}
+
+describe.each([
+  ['settings that answer at once', memorySettings],
+  ['settings that answer later', asyncSettings],
+])('plans, under %s', (_name, settings) => {
+  it('are those of the subject, else of the request, in every call', async () => {
+    const { quota, limitsOf } = made({ settingsStore: settings() })
+    await quota.subjects.set('stored', { plan: 'pro' })
+    expect([await limitsOf('u'), await limitsOf('u', 'pro'), await limitsOf('stored')]).toEqual([
+      '10 100 1000',
+      '50 100 1000',
+      '50 100 1000',
+    ])
+    const request = { subject: { user: 'u', team: 't' }, operation: 'ask', cost: 11 } as const
+    expect((await quota.peek(request)).allowed).toBe(false)
+    expect((await quota.consume(request)).allowed).toBe(false)
+    expect((await quota.peek({ ...request, plan: 'pro' })).allowed).toBe(true)
+    const reservation = await quota.reserve({ ...request, plan: 'pro' })
+    expect(reservation.allowed).toBe(true)
+    await reservation.cancel()
+    expect((await quota.consume({ ...request, plan: 'pro' })).allowed).toBe(true)
+    await quota.close()
+  })
+
+  it('are moved for all who have them by one change of the settings, and back', async () => {
+    const { quota, limitsOf } = made({ settingsStore: settings() })
+    await quota.subjects.set('stored', { plan: 'pro' })
+    await quota.settings.update({ plans: { pro: { user: { call: { '1h': 70 } } } } })
+    expect([await limitsOf('stored'), await limitsOf('u', 'pro')]).toEqual(['70 100 1000', '70 100 1000'])
+    await quota.settings.update({ plans: { pro: { user: null, team: { call: { '1h': 500 } } } } })
+    expect(await limitsOf('stored')).toBe('50 100 1000')
+    await quota.subjects.set('t', { plan: 'pro' }, { layer: 'team' })
+    expect(await limitsOf('stored')).toBe('50 500 1000')
+    await quota.settings.update({ plans: { pro: null } })
+    expect((await quota.settings.get()).plans).toEqual({})
+    expect(await limitsOf('stored')).toBe('50 100 1000')
+    await quota.close()
+  })
+
+  it('that only the settings have are plans; one that is removed follows the base, and is told', async () => {
+    const { quota, limitsOf, unknown } = made({ settingsStore: settings() })
+    await quota.settings.update({ plans: { max: { user: { call: { '1h': 'unlimited' } } } } })
+    await quota.subjects.set('stored', { plan: 'max' })
+    expect([await limitsOf('stored'), await limitsOf('u', 'max')]).toEqual(['unlimited 100 1000', 'unlimited 100 1000'])
+    expect(unknown).toEqual([])
+    await quota.settings.update({ plans: { max: null } })
+    expect(await limitsOf('stored')).toBe('10 100 1000')
+    expect(unknown).toEqual([{ plan: 'max', subject: { user: 'stored', team: 't' }, of: 'settings' }])
+    await quota.close()
+  })
+
+  it('that there are not are told once under one version of the settings, and follow the base', async () => {
+    const { quota, limitsOf, unknown } = made({ settingsStore: settings() })
+    for (let i = 0; i < 3; i++) expect(await limitsOf(`u${i}`, 'gold')).toBe('10 100 1000')
+    await quota.consume({ subject: { user: 'u', team: 't' }, operation: 'ask', plan: 'toString' })
+    const told = { plan: 'gold', subject: { user: 'u0', team: 't' }, of: 'request' }
+    expect(unknown).toEqual([told, { plan: 'toString', subject: { user: 'u', team: 't' }, of: 'request' }])
+    await quota.settings.update({ prices: { ask: 2 } })
+    await limitsOf('u0', 'gold')
+    expect(unknown).toHaveLength(3)
+    await quota.close()
+  })
+
+  it('end when they are said to', async () => {
+    const { quota, clock, limitsOf } = made({ settingsStore: settings() })
+    const until = { plan: clock.at + HOUR, overrides: clock.at + 2 * HOUR }
+    await quota.subjects.set('u', { plan: 'pro', overrides: {}, until })
+    expect(await limitsOf('u')).toBe('50 100 1000')
+    clock.at += HOUR - 1
+    expect(await limitsOf('u')).toBe('50 100 1000')
+    clock.at += 1
+    expect(await limitsOf('u')).toBe('10 100 1000')
+    expect((await quota.subjects.get('u')).plan).toBe('pro')
+    await quota.close()
+  })
+})
+
+describe('plans', () => {
+  it('of made-up names fill no memory and tell no more than 100 names', async () => {
+    const { quota, unknown } = made()
+    for (let i = 0; i < 1_000; i++) {
+      await quota.consume({ subject: { user: `u${i}`, team: 't' }, operation: 'ask', plan: `plan-${i}` })
+    }
+    expect(unknown).toHaveLength(100)
+    await quota.close()
+  })
+
+  it('are not missed before the settings were read for the first time', async () => {
+    const settingsStore = asyncSettings()
+    const { quota: other } = made({ settingsStore })
+    await other.settings.update({ plans: { max: { user: { call: { '1h': 70 } } } } })
+    const { quota, limitsOf, unknown } = made({ settingsStore })
+    expect(await limitsOf('u', 'max')).toBe('70 100 1000')
+    expect(unknown).toEqual([])
+    await quota.close()
+    await other.close()
+  })
+
+  it('that a subject is to have must be there, those of the policy or of the settings', async () => {
+    const { quota } = made()
+    await expect(quota.subjects.set('u', { plan: 'por' })).rejects.toMatchObject({
+      code: 'invalid_settings',
+      faults: [{ path: 'plan', message: 'not a plan: "por"; did you mean "pro"?' }],
+    })
+    await quota.settings.update({ plans: { trial: {} } })
+    await expect(quota.subjects.set('u', { plan: 'trial' })).resolves.toMatchObject({ plan: 'trial', version: 1 })
+    await quota.close()
+  })
+})

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { luxonCalendar } from '../src/calendar.ts'
+import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
+import type { Threshold } from '../src/store.ts'
+import { fixture, HOUR, testClock } from './support.ts'
+
+function heard(thresholds?: readonly Threshold[]) {
+  const made = fixture({ thresholds })
+  const near: string[] = []
+  made.quota.on('nearLimit', ({ subject, threshold, window: { layer, window, used, limit } }) =>
+    near.push(`${subject} ${layer} ${window} ${used}/${limit} ${JSON.stringify(threshold)}`),
+  )
+  const consume = (cost: number, subject = 'u') => made.quota.consumeSync({ subject, operation: 'write', cost })
+  return { ...made, near, consume }
+}
+
+describe('a limit is near', () => {
+  it('at 80 %, where nobody says otherwise', () => {
+    const { near, consume } = heard()
+    consume(47)
+    expect(near).toEqual([])
+    consume(1)
+    consume(1)
+    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+  })
+
+  it('at each threshold that one charge crosses, in the order in which they are named', () => {
+    const { near, consume } = heard([{ share: 0.5 }, { left: 10 }, { share: 1 }])
+    consume(30)
+    consume(19)
+    expect(near).toEqual(['u personal 1h 30/60 {"share":0.5}'])
+    consume(11)
+    expect(near.slice(1)).toEqual(['u personal 1h 60/60 {"left":10}', 'u personal 1h 60/60 {"share":1}'])
+  })
+
+  it('again after tokens went back, and in each opening: a crossing is what is told', () => {
+    const { quota, clock, near, consume } = heard()
+    const reservation = quota.reserveSync({ subject: 'u', operation: 'write', cost: 48 })
+    reservation.cancel()
+    expect(near).toHaveLength(1)
+    consume(60)
+    clock.at += HOUR
+    consume(48)
+    expect(near).toEqual([48, 60, 48].map((used) => `u personal 1h ${used}/60 {"share":0.8}`))
+  })
+
+  it('never by what charges nothing, refuses, looks, or has no limit', async () => {
+    const { quota, near, consume } = heard([{ share: 0.01 }])
+    const unlimited = { '1h': 'unlimited', '5h': 'unlimited', '1d': 'unlimited' } as const
+    await quota.settings.update({ base: { personal: { write: unlimited }, site: { write: unlimited } } })
+    consume(0)
+    consume(1_000)
+    quota.peekSync({ subject: 'u', operation: 'write' })
+    quota.consumeSync({ subject: 'u', operation: 'read', cost: 1_000_000 })
+    expect(near).toEqual([])
+  })
+
+  it('not where it always was: more left than there is', () => {
+    const { near, consume } = heard([{ left: 60 }])
+    consume(60)
+    expect(near).toEqual([])
+  })
+
+  it('by exact hundredths', async () => {
+    for (const share of [1, 7, 29, 33, 57, 58, 80, 99, 100]) {
+      const { quota, near, consume } = heard([{ share: share / 100 }])
+      await quota.settings.update({ base: { personal: { write: { '1h': 100, '5h': 1_000, '1d': 1_000 } } } })
+      await quota.settings.update({ layers: { site: { enabled: false } } })
+      let at = 0
+      for (let used = 1; used <= 100 && at === 0; used++) {
+        consume(1)
+        if (near.length > 0) at = used
+      }
+      // 0.07 x 100 is more than 7 in floating point, and 0.29 x 100 less than 29.
+      expect(at).toBe(share)
+    }
+  })
+
+  it('by the settings before the options, and again by the options after that', async () => {
+    const { quota, near, consume } = heard([{ share: 0.5 }])
+    const { settings } = await quota.settings.update({ thresholds: [{ left: 1 }] })
+    expect(settings.thresholds).toEqual([{ left: 1 }])
+    consume(58)
+    expect(near).toEqual([])
+    consume(1)
+    expect(near).toEqual(['u personal 1h 59/60 {"left":1}'])
+    await quota.settings.update({ thresholds: [] })
+    consume(60, 'v')
+    expect(near).toHaveLength(1)
+    await quota.settings.update({ thresholds: null })
+    consume(30, 'w')
+    expect(near.slice(1)).toEqual(['w personal 1h 30/60 {"share":0.5}'])
+  })
+
+  it('also if it is shadowed, of the calendar, or of slots', async () => {
+    const clock = testClock(Date.UTC(2026, 7, 6))
+    const policy = definePolicy({
+      windows: [{ label: 'day', every: 'day', timeZone: 'UTC' }],
+      categories: ['call'],
+      layers: [{ name: 'user' }],
+      operations: { chat: { category: 'call', cost: 10 } },
+      concurrency: { label: 'running', operations: ['chat'] },
+      base: { user: { call: { day: 30, running: 2 } } },
+    })
+    const quota = createQuota({ policy, clock, store: memoryStore({ clock }), calendar: luxonCalendar() })
+    await quota.settings.update({ shadow: { user: ['day'] } })
+    const near: string[] = []
+    quota.on('nearLimit', ({ window }) =>
+      near.push(`${window.window} ${window.kind} ${window.used} ${window.enforced}`),
+    )
+    const chat = { subject: 'u', operation: 'chat', ttlMs: 1_000 } as const
+    const first = await quota.reserve(chat)
+    expect(near).toEqual([])
+    await quota.reserve(chat)
+    expect(near).toEqual(['running concurrency 2 true'])
+    // A growth takes tokens, and no slot.
+    if (first.status === 'reserved') expect((await first.add(10)).allowed).toBe(true)
+    expect(near.slice(1)).toEqual(['day calendar 30 false'])
+    await first.cancel()
+    await quota.reserve(chat)
+    expect(near.slice(2)).toEqual(['running concurrency 2 true'])
+    await quota.close()
+  })
+})
