@@ -8,12 +8,13 @@ const CALLS = 100
 
 /** Asks so much, stands still as soon as it is sent, and says what became of it when it goes on. */
 const program = (port: number): string => `
+  import { windowCell } from '@scoregw/quota/store'
   import { redisStore } from '@scoregw/quota-redis'
   import { Redis } from 'ioredis'
   const client = new Redis({ port: ${port}, lazyConnect: true })
   const store = redisStore({ client })
   const counters = store.open({
-    windows: [{ label: '1h', lengthMs: 3_600_000 }],
+    cells: [windowCell({ label: '1h', lengthMs: 3_600_000 })],
     categories: ['read'],
     layers: [{ name: 'personal', shared: false }],
   })

@@ -33,6 +33,8 @@ interface Line {
 
 export async function startProxy(targetPort: number): Promise<TcpProxy> {
   const lines = new Set<Line>()
+  /** When the last data for a socket arrives there. */
+  const arrivals = new WeakMap<Socket, number>()
   const state = { latencyMs: 0, dropReplies: false, blackHole: false, refuse: false }
   let cutNext: (() => void) | undefined
 
@@ -79,11 +81,13 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
     }
   }
 
+  /** Data never overtakes what was sent before it, also where the latency was lowered meanwhile. */
   function forward(line: Line, to: Socket, data: Buffer): void {
-    // Equal delays keep the order; a latency lowered in mid-stream could let data overtake, so it goes by timers only
-    // while there is one, and tests change it between requests.
-    if (state.latencyMs === 0) to.write(data)
-    else setTimeout(() => lines.has(line) && to.write(data), state.latencyMs)
+    const now = performance.now()
+    const dueAt = Math.max(now + state.latencyMs, arrivals.get(to) ?? 0)
+    arrivals.set(to, dueAt)
+    if (dueAt <= now) to.write(data)
+    else setTimeout(() => lines.has(line) && to.write(data), Math.ceil(dueAt - now))
   }
 
   function destroy(line: Line): void {
