@@ -7,7 +7,7 @@ import { speak } from './model.ts'
 export const HOLD_MS = 2_000
 
 /** What a chat is expected to cost in tokens; the truth is known when it is over. */
-export const ESTIMATE = 75
+const ESTIMATE = 75
 
 /** A server that streams what a model says, 500 tokens an hour for each user. */
 export function chatServer(): { readonly app: Express; readonly models: Set<ChildProcess> } {

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 
 /** The one window of the user's quota, as `/me/quota` tells it. */
-export interface Usage {
+interface Usage {
   readonly limit: number
   readonly used: number
   readonly remaining: number

@@ -8,7 +8,7 @@ export function overridePath(category: string, window: string): string {
 }
 
 /** Where it says until when something is in force. */
-export const UNTIL_PATHS = ['until.overrides', 'until.plan'] as const
+const UNTIL_PATHS = ['until.overrides', 'until.plan'] as const
 
 /** The members by which shared layers are bypassed. */
 export function bypassPaths(policy: Policy): string[] {

@@ -115,7 +115,7 @@ export class Holder {
   }
 }
 
-export function idOf(id: string, nonce = 'n'): ReservationId {
+function idOf(id: string, nonce = 'n'): ReservationId {
   return { id, nonce, fingerprint: `f${hash32(id) % 2}`, ttlMs: 600_000 }
 }
 

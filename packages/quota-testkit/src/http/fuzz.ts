@@ -131,11 +131,11 @@ export async function runHttpFuzz(harness: HttpHarness, options: HttpFuzzOptions
       for (let at = 0; at < sample.length; at += SIDE_BY_SIDE) {
         await Promise.all(sample.slice(at, at + SIDE_BY_SIDE).map((each) => play(client, each, seed, statuses)))
       }
+      const held = await heldInTheEnd(client)
+      equal(held, 0, `holds left, with seed ${seed} and a store that answers ${store}`)
       const expected = sample.reduce((sum, each) => sum + each.charged, 0)
       const used = (await client.used('u1')) + (await client.used('u2'))
       equal(used, expected, `tokens charged, with seed ${seed} and a store that answers ${store}`)
-      const held = await heldInTheEnd(client)
-      equal(held, 0, `holds left, with seed ${seed} and a store that answers ${store}`)
       charged += used
     } finally {
       client.close()

@@ -20,7 +20,7 @@ import type {
 export type SettleAs = 'committed' | 'cancelled'
 
 /** What a handle does, whichever way its store answers. */
-export interface HandleWork<R, N, D> {
+interface HandleWork<R, N, D> {
   /** What is wrong with a settle can be told before anything is asked. @throws {QuotaError} */
   readonly check: (as: SettleAs, actual: number | undefined) => void
   /** @param actual tokens that the work cost; default: all of them */
@@ -34,7 +34,7 @@ export interface HandleWork<R, N, D> {
 }
 
 /** What can be seen of a hold. */
-export interface HoldSeen {
+interface HoldSeen {
   readonly token: string
   readonly endsAt: number
   readonly ttlMs: number
