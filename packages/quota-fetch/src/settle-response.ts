@@ -14,6 +14,8 @@ export async function settleResponse(
 ): Promise<Response> {
   const { status } = response
   const { settlesAtEnd } = quota
+  // What the handler asked for may turn out to be impossible: then the outcome decides.
+  if (quota.pending !== undefined) await quota.pending
   const hasGone = status >= 400 && isHungUp()
   const fields = quota.fields(status, hasGone)
   quota.judge(status, hasGone)

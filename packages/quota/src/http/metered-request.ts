@@ -84,12 +84,14 @@ export class MeteredRequest implements RequestQuota {
   /** @param actual default: everything that is reserved */
   async commit(actual?: number): Promise<CommitResult> {
     // The head has told of a failure: what its handler says later changes nothing.
-    if (this.#failed) return { charged: 0, uncharged: 0 }
+    if (this.#failed && !this.#settled) return { charged: 0, uncharged: 0 }
     await this.#commit(actual)
     return this.#result ?? { charged: this.#charged, uncharged: 0 }
   }
 
   async cancel(): Promise<void> {
+    // A commit under way may yet turn out to be impossible, and to have settled nothing.
+    if (this.#pending !== undefined) await this.#pending
     await this.#cancel()
   }
 
@@ -120,8 +122,9 @@ export class MeteredRequest implements RequestQuota {
 
   /** Settles by the status of the head, a hold only when the response ends; {@link pending} tells what to wait for. */
   judge(status: number, isHungUp: boolean): void {
+    // Also while a commit is under way, which may turn out to be impossible.
+    if (status >= 400 && !isHungUp) this.#failed = true
     if (this.gives(status, isHungUp)) {
-      this.#failed = true
       if (!this.#isHold) this.#cancel()?.catch(() => undefined)
     } else if (status < 400 && !this.settlesAtEnd) this.#commit(undefined)?.catch(() => undefined)
   }
