@@ -115,7 +115,8 @@ describe.runIf(redisTests)('a busy process', { timeout: 60_000 }, () => {
     expect(why.filter((each) => each.includes('no more are taken on'))).toHaveLength(100)
     expect(why.filter((each) => each.includes('no answer within 500 ms'))).toHaveLength(10_000)
     redis.resume()
-    expect(await timeToRecover(quota)).toBeLessThan(1_000)
+    // Half a second by itself; ten thousand late answers are given back meanwhile, beside other tests.
+    expect(await timeToRecover(quota)).toBeLessThan(2_000)
   })
 
   it('sends nothing whose deadline is over', async ({ onTestFinished }) => {

@@ -21,7 +21,7 @@ function programThatDecides(port: number): ChildProcess {
     import { redisStore } from '@scoregw/quota-redis'
     import { Redis } from 'ioredis'
     const client = new Redis({ port: ${port}, lazyConnect: true })
-    const quota = createQuota({ policy: defaultPolicy(), store: redisStore({ client }) })
+    const quota = createQuota({ policy: defaultPolicy(), store: redisStore({ client, deadlineMs: 1_000 }) })
     const decide = () => quota.consume({ subject: 'u', operation: 'write' }).then(() => 'admitted', ({ code }) => code)
     console.log(await decide(), await decide(), await decide())
     await quota.close()
