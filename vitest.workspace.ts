@@ -48,6 +48,7 @@ const types: TestProjectInlineConfiguration = {
     typecheck: {
       enabled: true,
       only: true,
+      checker: join(root, 'node_modules/typescript-7/bin/tsc'),
       include: ['packages/*/test/**/*.test-d.ts'],
       tsconfig: join(root, 'tsconfig.types.json'),
     },

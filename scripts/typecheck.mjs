@@ -1,5 +1,7 @@
 // Type-checks the root files and every workspace package that holds TypeScript, two at a time.
+// By TypeScript 7, which takes a tenth of the time; declarations and tools that need the compiler's API keep 6.
 import { existsSync, readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { folders, root, run } from './workspace.mjs'
 
@@ -16,12 +18,13 @@ const webPages = folders.filter(hasSources).flatMap((folder) =>
         .map((file) => join(folder, 'src', dirname(file)))
     : [],
 )
+const tsc = join(createRequire(import.meta.url).resolve('typescript-7/package.json'), '..', 'bin', 'tsc')
 const queue = ['.', ...folders.filter(hasSources), ...webPages]
 let failed = false
 
 async function worker() {
   for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) {
-    const { code, output } = await run('tsc', ['--project', join(root, folder), '--pretty', 'false'])
+    const { code, output } = await run(process.execPath, [tsc, '--project', join(root, folder), '--pretty', 'false'])
     console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${folder}`)
     if (code !== 0) {
       failed = true

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import ts from 'typescript'
 import { afterAll, describe, expect, it } from 'vitest'
 import { oneLine, pages, readPage, root, type Snippet, snippetsOf } from './markdown.ts'
 import type { SnippetRun } from './run-snippets.ts'
@@ -22,34 +22,24 @@ mkdirSync(folder, { recursive: true })
 for (const snippet of snippets) writeFileSync(fileOf(snippet), '\n'.repeat(snippet.line - 1) + snippet.code)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-function compilerOptions(): ts.CompilerOptions {
-  const path = join(docs, 'tsconfig.json')
-  const { tsBuildInfoFile: _, ...options } = ts.parseJsonConfigFileContent(
-    ts.readConfigFile(path, ts.sys.readFile).config,
-    ts.sys,
-    docs,
-  ).options
-  return { ...options, incremental: false, noUnusedLocals: false }
-}
+const tsc = join(createRequire(import.meta.url).resolve('typescript-7/package.json'), '..', 'bin', 'tsc')
 
-/** Errors of the snippets themselves; the sources they import are checked elsewhere. */
-function typeErrors(): string[] {
-  const program = ts.createProgram(snippets.map(fileOf), compilerOptions())
-  const errors = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()].map(textOf)
-  const ofSnippets = snippets.flatMap((snippet) => {
-    const source = program.getSourceFile(fileOf(snippet))
-    const faults = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
-    return faults.map((fault) => `${snippet.page}:${lineOf(source, fault)} ${textOf(fault)}`)
-  })
-  return [...errors, ...ofSnippets]
-}
-
-function textOf({ messageText }: ts.Diagnostic): string {
-  return ts.flattenDiagnosticMessageText(messageText, '\n')
-}
-
-function lineOf(source: ts.SourceFile | undefined, { start = 0 }: ts.Diagnostic): number {
-  return source === undefined ? 0 : source.getLineAndCharacterOfPosition(start).line + 1
+/** What the compiler says of the snippets and its options; the sources they import are checked elsewhere. */
+async function typeErrors(): Promise<string[]> {
+  const config = join(folder, 'tsconfig.json')
+  const compilerOptions = { incremental: false, noUnusedLocals: false }
+  writeFileSync(
+    config,
+    JSON.stringify({ extends: join(docs, 'tsconfig.json'), compilerOptions, include: [], files: snippets.map(fileOf) }),
+  )
+  const output = await promisify(execFile)(process.execPath, [tsc, '--project', config, '--pretty', 'false'], {
+    cwd: folder,
+  }).then(
+    () => '',
+    (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
+  )
+  // An error begins with its file, relative to the folder; what explains it is indented below.
+  return output.split(/\n(?!\s|$)/).filter((fault) => fault !== '' && !fault.startsWith('../'))
 }
 
 async function runAll(run: readonly Snippet[]): Promise<SnippetRun[]> {
@@ -66,7 +56,7 @@ describe('the snippets of the documentation', () => {
     expect(snippets.length).toBeGreaterThan(20)
   })
 
-  it('have no type errors', () => expect(typeErrors()).toEqual([]), 120_000)
+  it('have no type errors', async () => expect(await typeErrors()).toEqual([]), 120_000)
 
   it('print what they say', async () => {
     const run = snippets.filter((snippet) => snippet.run)
