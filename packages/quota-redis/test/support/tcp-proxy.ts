@@ -18,6 +18,8 @@ export interface TcpProxy {
   /** Connections are closed as soon as they are accepted. */
   refuse(on: boolean): void
   cutAll(): void
+  /** How often clients sent something after a reply: round trips, where they wait for replies. */
+  roundTrips(): number
   /** How many clients are connected. */
   openSockets(): number
   stop(): Promise<void>
@@ -26,6 +28,8 @@ export interface TcpProxy {
 interface Line {
   readonly client: Socket
   readonly server: Socket
+  /** Whether what came last came from the server. */
+  replied: boolean
   lostData: boolean
   /** Set while the reply to a request is awaited in order to cut the line. */
   cut: (() => void) | undefined
@@ -37,6 +41,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
   const arrivals = new WeakMap<Socket, number>()
   const state = { latencyMs: 0, dropReplies: false, blackHole: false, refuse: false }
   let cutNext: (() => void) | undefined
+  let roundTrips = 0
 
   const listener = createServer({ noDelay: true }, (client) => {
     if (state.refuse) {
@@ -46,6 +51,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
     const line: Line = {
       client,
       server: connect({ port: targetPort, host: '127.0.0.1', noDelay: true }),
+      replied: true,
       lostData: false,
       cut: undefined,
     }
@@ -59,6 +65,8 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
   })
 
   function fromClient(line: Line, data: Buffer): void {
+    if (line.replied) roundTrips += 1
+    line.replied = false
     if (state.blackHole) {
       line.lostData = true
       return
@@ -71,6 +79,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
   }
 
   function fromServer(line: Line, data: Buffer): void {
+    line.replied = true
     if (line.cut !== undefined) {
       line.cut()
       destroy(line)
@@ -127,6 +136,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
     cutAll() {
       for (const line of lines) destroy(line)
     },
+    roundTrips: () => roundTrips,
     openSockets: () => lines.size,
     async stop() {
       for (const line of lines) destroy(line)
