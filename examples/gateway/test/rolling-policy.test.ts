@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { type Browser, browserTests, launchBrowser } from '@scoregw/browser'
 import { redisTests } from '@scoregw/redis-server'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -75,7 +76,7 @@ async function usedOf(at: Process, id: string): Promise<Record<string, number>> 
   )
 }
 
-/** Users who write as fast as they are answered, to whichever of the processes are there. */
+/** Users who write one thing after the other, to whichever of the processes are there. */
 class Load {
   admitted = 0
   /** Of requests that a stopping process cut off nobody knows whether they were charged. */
@@ -85,7 +86,11 @@ class Load {
 
   constructor(processes: Process[], tokens: readonly string[]) {
     this.#done = tokens.map(async (token, index) => {
-      for (let turn = index; !this.isOver; turn++) await this.#write(processes[turn % processes.length]!, token)
+      for (let turn = index; !this.isOver; turn++) {
+        await this.#write(processes[turn % processes.length]!, token)
+        // Leaves the machine to the processes that start meanwhile.
+        await setTimeout(5)
+      }
     })
   }
 
@@ -103,8 +108,6 @@ class Load {
       if (!(error instanceof TypeError)) throw error
       const { code } = (error.cause ?? {}) as { code?: string }
       if (code !== 'ECONNREFUSED') this.cutOff++
-      // A process that is not there answers at once: let others have the turn.
-      await new Promise((resolve) => setImmediate(resolve))
     }
   }
 }

@@ -83,6 +83,8 @@ async function operationsOf(child: Child): Promise<Map<string, RegExp>> {
   return new Map(operations.map((each) => [each, new RegExp(`^${each.replaceAll(/\{\w+\}/g, '[^/]+')}$`)]))
 }
 
+const isDeep = process.env.QUOTA_TEST_DEEP === '1'
+
 describe('the walkthrough', { timeout: 60_000 }, () => {
   const walkthrough = readWalkthrough()
 
@@ -96,13 +98,16 @@ describe('the walkthrough', { timeout: 60_000 }, () => {
     expect(operations.size).toBeGreaterThan(40)
   })
 
-  it.runIf(postgresTests && redisTests)('is what two processes answer that share PostgreSQL and Redis', async () => {
-    const [postgres, redis] = await Promise.all([postgresServer(), redisServer()])
-    const env = { ...(await sources()), DATABASE_URL: await postgres.createDatabase(), REDIS_URL: redis.url }
-    // They also share the file of the demo's credentials.
-    const dataDir = tempDir()
-    const children = await Promise.all([runGateway(dataDir, env), runGateway(dataDir, env)])
-    compare(walkthrough, await walk(walkthrough, children))
-    expect(children.map((child) => requestsOf([child]).length > 20)).toEqual([true, true])
-  })
+  it.runIf(isDeep && postgresTests && redisTests)(
+    'is what two processes answer that share PostgreSQL and Redis',
+    async () => {
+      const [postgres, redis] = await Promise.all([postgresServer(), redisServer()])
+      const env = { ...(await sources()), DATABASE_URL: await postgres.createDatabase(), REDIS_URL: redis.url }
+      // They also share the file of the demo's credentials.
+      const dataDir = tempDir()
+      const children = await Promise.all([runGateway(dataDir, env), runGateway(dataDir, env)])
+      compare(walkthrough, await walk(walkthrough, children))
+      expect(children.map((child) => requestsOf([child]).length > 20)).toEqual([true, true])
+    },
+  )
 })

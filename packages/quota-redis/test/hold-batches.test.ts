@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newPrefix, openStore } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
 
-const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 60
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 30
 const TIMEOUT_MS = 60_000 + 300 * RUNS
 
 const MINUTE_MS = 60_000

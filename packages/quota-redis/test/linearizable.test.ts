@@ -6,7 +6,7 @@ import type { RedisCounters } from '../src/index.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
 
-const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 5_000 : 150
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 5_000 : 60
 const LENGTHS = [3_600_000, 18_000_000]
 const LIMITS = [5, 7]
 const SCHEMA: StoreSchema = {

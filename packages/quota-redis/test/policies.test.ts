@@ -8,7 +8,7 @@ import { useCleanups } from './support/cleanups.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
-const RUNS = deep ? 1_000 : 30
+const RUNS = deep ? 1_000 : 12
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -301,7 +301,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
         await reset()
         expect((await take(5, 'u', [5, 5, 9e9, 9e9])).outcome).toBe('admitted')
       }),
-      { numRuns: deep ? 10_000 : 200 },
+      { numRuns: deep ? 10_000 : 80 },
     )
   })
 

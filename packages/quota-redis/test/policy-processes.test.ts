@@ -5,7 +5,7 @@ import { newPrefix } from './store-harness.ts'
 import { type PartyReport, type Seen, startParty } from './support/policy-party.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
 
-const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 1_000 : 30
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 1_000 : 10
 const seed = Number(process.env.QUOTA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 const CALLERS = 8

@@ -21,6 +21,6 @@ describeStore({ describe, it }, bare, 'a store without any capability')
 describe('random histories', () => {
   it('through the calls that await', { timeout: TIMEOUT_MS }, async () => {
     const late = manualFactory((clock) => lateStore(mapStore(clock)), ['ids'])
-    await runHistories(late, { runs: 100 })
+    await runHistories(late, { runs: 40 })
   })
 })

@@ -4,7 +4,7 @@ import { leasedFactory } from '../store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
-const PROMISES = { runs: deep ? 5_000 : 30, maxSteps: 30 }
+const PROMISES = { runs: deep ? 5_000 : 15, maxSteps: 30 }
 
 describe.runIf(redisTests)('a store with leases', () => {
   let redis: RedisServer
