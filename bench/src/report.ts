@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { arch, cpus, loadavg, totalmem, type } from 'node:os'
 
 /** How fast one contestant was. */
 export interface Rate {
@@ -44,8 +45,23 @@ export interface Latency {
 export interface Target {
   readonly name: string
   readonly target: number
+  /** Whether it is to be so much at least, or at most. */
+  readonly wanted: 'least' | 'most'
   readonly reached: number
   readonly ok: boolean
+  /** Where it is missed and that is known: why. */
+  readonly because?: string
+}
+
+/** What figures were found on. */
+export interface Machine {
+  readonly cpu: string
+  readonly cores: number
+  readonly memoryGiB: number
+  readonly system: string
+  readonly node: string
+  /** How many processes wanted a core when the suite began, over a minute: far above 0, others were at work. */
+  readonly load: number
 }
 
 /** What a suite found. */
@@ -61,21 +77,48 @@ export interface Findings {
 export interface Report extends Findings {
   readonly suite: string
   readonly commit: string
-  readonly node: string
+  /** The day, as `2026-01-31`. */
+  readonly date: string
+  readonly machine: Machine
 }
 
-export function reportOf(suite: string, findings: Findings): Report {
-  return { suite, commit: commit(), node: process.version, ...findings }
+/** @param machine as it was before anything was measured */
+export function reportOf(suite: string, machine: Machine, findings: Findings): Report {
+  return { suite, commit: commit(), date: new Date().toISOString().slice(0, 10), machine, ...findings }
+}
+
+export function machineNow(): Machine {
+  const [cpu] = cpus()
+  return {
+    cpu: cpu?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    system: `${type()} ${arch()}`,
+    node: process.version,
+    load: Number(loadavg()[0]?.toFixed(2)),
+  }
 }
 
 /** A target for a figure that should be large. */
-export function atLeast(name: string, target: number, reached: number): Target {
-  return { name, target, reached, ok: reached >= target }
+export function atLeast(name: string, target: number, reached: number, because?: string): Target {
+  return targetOf(name, target, 'least', reached, reached >= target, because)
 }
 
 /** A target for a figure that should be small. */
-export function atMost(name: string, target: number, reached: number): Target {
-  return { name, target, reached, ok: reached <= target }
+export function atMost(name: string, target: number, reached: number, because?: string): Target {
+  return targetOf(name, target, 'most', reached, reached <= target, because)
+}
+
+function targetOf(
+  name: string,
+  target: number,
+  wanted: Target['wanted'],
+  reached: number,
+  ok: boolean,
+  because: string | undefined,
+): Target {
+  const found = { name, target, wanted, reached, ok }
+  return ok || because === undefined ? found : { ...found, because }
 }
 
 /** The result of that name. */
@@ -83,43 +126,6 @@ export function resultOf<T extends { readonly name: string }>(results: readonly 
   const found = results.find((result) => result.name === name)
   if (found === undefined) throw new Error(`no result named ${name}`)
   return found
-}
-
-export function print({ results, heap, server, latency, targets }: Findings): void {
-  console.table(
-    results.map(({ name, perSecond, ratio, spread: [low, high] }) => ({
-      name,
-      'per second': Math.round(perSecond),
-      ratio: rounded(ratio),
-      spread: `${rounded(low)} to ${rounded(high)}`,
-    })),
-  )
-  if (heap !== undefined) {
-    console.table(
-      heap.map(({ name, bytesPerUser, keyBytes, besideKeyBytes }) => ({
-        name,
-        'bytes per user': Math.round(bytesPerUser),
-        'key text': Math.round(keyBytes),
-        'beside it': Math.round(besideKeyBytes),
-      })),
-    )
-  }
-  if (server !== undefined) {
-    console.table(
-      server.map(({ name, redisUs, nodeUs, bytesPerUser }) => ({
-        name,
-        'Redis, us': rounded(redisUs),
-        'Node, us': rounded(nodeUs),
-        'bytes per user': Math.round(bytesPerUser),
-      })),
-    )
-  }
-  if (latency !== undefined) console.table(latency.map(({ name, p99Ms }) => ({ name, 'p99, ms': p99Ms })))
-  console.table(targets.map((target) => ({ ...target, reached: rounded(target.reached) })))
-}
-
-function rounded(value: number): number {
-  return Number(value.toFixed(3))
 }
 
 /** The commit at hand, with `-dirty` where files differ from it; `none` outside a repository. */

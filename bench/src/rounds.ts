@@ -15,6 +15,8 @@ export interface RoundOptions {
   readonly roundMs: number
   /** How long each works before the first round, in milliseconds. */
   readonly warmUpMs: number
+  /** Whether garbage is collected before each turn, so that no contestant pays for another's. @default true */
+  readonly collectsGarbage?: boolean
 }
 
 /**
@@ -22,7 +24,7 @@ export interface RoundOptions {
  * first is what the others are compared to, round by round. Each round begins with another contestant.
  */
 export async function interleave(contestants: readonly Contestant[], options: RoundOptions): Promise<Rate[]> {
-  const collectGarbage = garbageCollector()
+  const collectGarbage = options.collectsGarbage === false ? () => undefined : garbageCollector()
   for (const contestant of contestants) await contestant.perSecondOver(options.warmUpMs)
   const rates = contestants.map((): number[] => [])
   for (let round = 0; round < options.rounds; round++) {
@@ -45,7 +47,8 @@ export async function interleave(contestants: readonly Contestant[], options: Ro
   })
 }
 
-function quantile(values: readonly number[], share: number): number {
+/** The value below which so large a share of the values lies, by the nearest one that there is. */
+export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN
 }

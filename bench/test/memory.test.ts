@@ -15,8 +15,8 @@ test('the memory suite writes its report', { timeout: 60_000 }, async () => {
   const printed = await runBench('memory', '--quick', '--json', file)
   const report = JSON.parse(await readFile(file, 'utf8'))
 
-  expect(report).toMatchObject({ suite: 'memory', commit: expect.any(String), node: process.version })
-  expect(report.results).toHaveLength(8)
+  expect(report).toMatchObject({ suite: 'memory', commit: expect.any(String), machine: { node: process.version } })
+  expect(report.results).toHaveLength(12)
   for (const result of report.results) {
     expect(result).toEqual({
       name: expect.any(String),
@@ -29,17 +29,10 @@ test('the memory suite writes its report', { timeout: 60_000 }, async () => {
   expect(report.results[0].ratio).toBe(1)
   expect(report.heap).toHaveLength(4)
   for (const { bytesPerUser, keyBytes, besideKeyBytes } of report.heap) {
-    expect(besideKeyBytes).toBe(bytesPerUser - keyBytes)
+    expect(besideKeyBytes).toBeCloseTo(bytesPerUser - keyBytes, 0)
   }
-  expect(report.targets).toHaveLength(3)
-  for (const target of report.targets) {
-    expect(target).toEqual({
-      name: expect.any(String),
-      target: expect.any(Number),
-      reached: expect.any(Number),
-      ok: expect.any(Boolean),
-    })
-  }
+  // Too short for figures, and so for goals.
+  expect(report.targets).toEqual([])
 })
 
 test('an unknown suite is refused, naming those there are', async () => {

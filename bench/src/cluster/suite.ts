@@ -1,11 +1,10 @@
 import { startCluster } from '@scoregw/redis-server'
-import { batches, description } from '../memory/users.ts'
+import { description, names as USERS } from '../memory/users.ts'
 import { atLeast, atMost, type Findings, type Rate, resultOf } from '../report.ts'
 import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
 import { type ClusterDecider, deciders, LEASED, LOCAL, leased, local, type Seeds } from './deciders.ts'
 
 const CALLERS = [64, 512]
-const USERS = batches.flat()
 /** Processes' worth of stores that share a site until it refuses, and its tokens. */
 const SHARERS = 4
 const SITE_LIMIT = 1_500_000

@@ -2,6 +2,7 @@ import { createQuota, defaultPolicy, type Limit, type LimitTable, type SyncQuota
 import { MAX_LIMIT } from '@scoregw/quota/store'
 import type { Contestant } from '../rounds.ts'
 import { deciding } from './contestant.ts'
+import { type Batches, one, skewed } from './users.ts'
 
 /** Tokens a decision. */
 export const COST = 15
@@ -15,37 +16,88 @@ export function engine(personal: Limit): SyncQuota<'music.upsert'> {
   return createQuota({ policy: defaultPolicy({ operations, base }) })
 }
 
+/** What is measured of this project, by what it shows. */
+export const OURS = {
+  admitted: 'quota: consumeSync',
+  refused: 'quota: consumeSync, all refused',
+  awaited: 'quota: await consume',
+} as const
+
+/** Floods, each to be compared with {@link OURS.admitted}. */
+export const FLOODS = {
+  unseen: 'quota: consumeSync, subjects never seen before',
+  ids: 'quota: reserveSync, ids never seen before',
+  skewed: 'quota: consumeSync, a million subjects, few of them hot',
+  one: 'quota: consumeSync, one subject',
+} as const
+
+const OPERATION = 'music.upsert'
+
 export function ours(): Contestant[] {
-  return [consumeSync(), consumeSyncRefused(), consume()]
+  return [admitted(OURS.admitted), refused(), awaited()]
 }
 
-function consumeSync(): Contestant {
+export function floods(): Contestant[] {
+  return [unseen(), ids(), admitted(FLOODS.skewed, skewed), admitted(FLOODS.one, one)]
+}
+
+function admitted(name: string, asked?: Batches): Contestant {
+  return deciding(name, askingSync(engine(MAX_LIMIT)), asked && { asked })
+}
+
+function refused(): Contestant {
+  return deciding(OURS.refused, askingSync(engine(COST - 1)), { expected: 'none' })
+}
+
+function askingSync(quota: SyncQuota<typeof OPERATION>): (users: Uint32Array) => number {
+  return (users) => {
+    let count = 0
+    for (const user of users) if (quota.consumeSync({ subject: `user-${user}`, operation: OPERATION }).allowed) count++
+    return count
+  }
+}
+
+function awaited(): Contestant {
   const quota = engine(MAX_LIMIT)
-  return deciding('quota: consumeSync', (users) => {
-    let admitted = 0
-    for (const subject of users) if (quota.consumeSync({ subject, operation: 'music.upsert' }).allowed) admitted++
-    return admitted
+  return deciding(OURS.awaited, async (users) => {
+    let count = 0
+    for (const user of users) {
+      if ((await quota.consume({ subject: `user-${user}`, operation: OPERATION })).allowed) count++
+    }
+    return count
   })
 }
 
-function consumeSyncRefused(): Contestant {
-  const quota = engine(COST - 1)
-  return deciding(
-    'quota: consumeSync, all refused',
-    (users) => {
-      let admitted = 0
-      for (const subject of users) if (quota.consumeSync({ subject, operation: 'music.upsert' }).allowed) admitted++
-      return admitted
-    },
-    'none',
-  )
+/** Engines that begin anew before their stores are full: what is measured is not the refusal of a full store. */
+function begunAnew(): () => SyncQuota<typeof OPERATION> {
+  const mostCalls = 400_000
+  let quota = engine(MAX_LIMIT)
+  let calls = 0
+  return () => {
+    if (++calls % mostCalls === 0) quota = engine(MAX_LIMIT)
+    return quota
+  }
 }
 
-function consume(): Contestant {
-  const quota = engine(MAX_LIMIT)
-  return deciding('quota: await consume', async (users) => {
-    let admitted = 0
-    for (const subject of users) if ((await quota.consume({ subject, operation: 'music.upsert' })).allowed) admitted++
-    return admitted
+function unseen(): Contestant {
+  const next = begunAnew()
+  let seen = 0
+  return deciding(FLOODS.unseen, (users) => {
+    let count = 0
+    for (const _ of users) if (next().consumeSync({ subject: `user-${seen++}`, operation: OPERATION }).allowed) count++
+    return count
+  })
+}
+
+function ids(): Contestant {
+  const next = begunAnew()
+  let seen = 0
+  return deciding(FLOODS.ids, (users) => {
+    let count = 0
+    for (const user of users) {
+      const reservation = next().reserveSync({ subject: `user-${user}`, operation: OPERATION, id: `id-${seen++}` })
+      if (reservation.status === 'reserved') count++
+    }
+    return count
   })
 }

@@ -14,7 +14,7 @@ export function floor(): Contestant {
   const limits = new Floor(LIMIT)
   return deciding('floor: loop over a Map', (users) => {
     let admitted = 0
-    for (const user of users) if (limits.take(user, COST) === 0) admitted++
+    for (const user of users) if (limits.take(`user-${user}`, COST) === 0) admitted++
     return admitted
   })
 }
@@ -42,7 +42,7 @@ export function expressWindows(): MemoryStore[] {
 function flexibleOne(): Contestant {
   const limiter = new RateLimiterMemory({ points: LIMIT, duration: 3_600 })
   return deciding('rate-limiter-flexible: one limit', async (users) => {
-    for (const user of users) await limiter.consume(user, COST)
+    for (const user of users) await limiter.consume(`user-${user}`, COST)
     return users.length
   })
 }
@@ -52,7 +52,7 @@ function flexibleSix(): Contestant {
   const site = new RateLimiterUnion(...flexibleLimiters('site'))
   return deciding('rate-limiter-flexible: six limits, two unions', async (users) => {
     for (const user of users) {
-      await personal.consume(user, COST)
+      await personal.consume(`user-${user}`, COST)
       await site.consume('all', COST)
     }
     return users.length
@@ -69,7 +69,9 @@ function expressStores(): Contestant {
   }
   return deciding('express-rate-limit: six MemoryStores', async (users) => {
     let admitted = 0
-    for (const user of users) if ((await allows(personal, user)) && (await allows(site, 'all'))) admitted++
+    for (const user of users) {
+      if ((await allows(personal, `user-${user}`)) && (await allows(site, 'all'))) admitted++
+    }
     return admitted
   })
 }
@@ -86,7 +88,7 @@ function tokenBuckets(): Contestant {
   }
   return deciding('limiter: six TokenBuckets', (keys) => {
     let admitted = 0
-    for (const user of keys) if (takeAll(bucketsOf(user)) && takeAll(site)) admitted++
+    for (const user of keys) if (takeAll(bucketsOf(`user-${user}`)) && takeAll(site)) admitted++
     return admitted
   })
 }

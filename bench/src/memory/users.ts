@@ -5,15 +5,28 @@ const USERS = 10_000
 const BATCH = 1_024
 const BATCHES = 64
 
-/** Users in a random order that is the same in every run, in batches. */
-export const batches: readonly (readonly string[])[] = (() => {
-  const random = randomNumbers(SEED)
-  const keys = Array.from({ length: USERS }, (_, index) => `user-${index}`)
-  const next = (): string => keys[Math.floor(random() * USERS)] as string
-  return Array.from({ length: BATCHES }, () => Array.from({ length: BATCH }, next))
-})()
+/** Numbers of users, in batches. A contestant makes its keys of them: each call has a string of its own, as callers' have. */
+export type Batches = readonly Uint32Array[]
+
+const random = randomNumbers(SEED)
+
+/** Users in a random order that is the same in every run. */
+export const batches: Batches = batchesOf(() => Math.floor(random() * USERS))
+
+/** A few hot users and many cold ones: the k-th of a million is asked for in proportion to 1 / k. */
+export const skewed: Batches = batchesOf(() => Math.floor(1_000_000 ** random()) - 1)
+
+/** One user and nobody else. */
+export const one: Batches = batchesOf(() => 0)
 
 export const description: string = `${USERS} users, seed ${SEED}`
+
+/** The users' names, for those who ask for the same ones again and again. */
+export const names: readonly string[] = batches.flatMap((users) => [...users].map((user) => `user-${user}`))
+
+function batchesOf(next: () => number): Batches {
+  return Array.from({ length: BATCHES }, () => Uint32Array.from({ length: BATCH }, next))
+}
 
 /** Numbers from 0 to 1: a linear congruential generator, plenty for spreading users. */
 function randomNumbers(seed: number): () => number {

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { batches, description } from '../memory/users.ts'
+import { description, names as USERS } from '../memory/users.ts'
 import { atLeast, atMost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
 import { type Contestant, interleave } from '../rounds.ts'
 import { deciders, OURS, type RedisDecider } from './deciders.ts'
@@ -8,7 +8,6 @@ import { startRedis } from './server.ts'
 const CALLERS = [1, 64, 512]
 /** Callers while the processors' time is measured. */
 const CPU_CALLERS = 64
-const USERS = batches.flat()
 
 /** Decisions by one Redis, six counters each; what they cost the server, and the bytes that a user does. */
 export async function redis(quick: boolean): Promise<Findings> {

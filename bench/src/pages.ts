@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { picture } from './picture.ts'
+import type { Report } from './report.ts'
+import { read } from './results.ts'
+import { suites } from './suites.ts'
+import { TABLES } from './tables.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** Pages that show results between `<!-- bench: SUITE TABLE -->` and `<!-- /bench -->`. */
+const PAGES = ['bench/README.md', 'docs/guide/benchmarks.md']
+const PICTURE = 'docs/guide/benchmarks.svg'
+
+type Reports = Readonly<Record<string, Report | undefined>>
+
+/** What the pages and the picture are to be by the committed results, by their paths. */
+export function pagesNow(): Readonly<Record<string, string>> {
+  const reports = Object.fromEntries(Object.keys(suites).map((suite) => [suite, read(suite)]))
+  const pages = PAGES.map((page) => [page, filled(readFileSync(join(ROOT, page), 'utf8'), reports, page)])
+  return { ...Object.fromEntries(pages), [PICTURE]: picture(reports) }
+}
+
+export function writePages(): void {
+  for (const [page, content] of Object.entries(pagesNow())) writeFileSync(join(ROOT, page), content)
+}
+
+/** A page with what the results say in each of its places. */
+function filled(text: string, reports: Reports, page: string): string {
+  return text.replaceAll(/(<!-- bench: (\w+) (\w+) -->\n)[\s\S]*?(<!-- \/bench -->)/g, (_, start, suite, kind, end) => {
+    const tableOf = Object.hasOwn(TABLES, kind) ? TABLES[kind] : undefined
+    if (tableOf === undefined || !Object.hasOwn(suites, suite)) {
+      throw new Error(`${page}: there is no "${suite} ${kind}" to show: ${Object.keys(TABLES).join(', ')} of a suite`)
+    }
+    const report = reports[suite]
+    return `${start}\n${report === undefined ? 'Not measured yet.' : tableOf(report)}\n\n${end}`
+  })
+}

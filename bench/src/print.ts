@@ -1,0 +1,50 @@
+import type { Findings, Target } from './report.ts'
+
+/** Findings as tables on the standard output. */
+export function print({ results, heap, server, latency, targets }: Findings): void {
+  console.table(
+    results.map(({ name, perSecond, ratio, spread: [low, high] }) => ({
+      name,
+      'per second': Math.round(perSecond),
+      ratio: rounded(ratio),
+      spread: `${rounded(low)} to ${rounded(high)}`,
+    })),
+  )
+  if (heap !== undefined) {
+    console.table(
+      heap.map(({ name, bytesPerUser, keyBytes, besideKeyBytes }) => ({
+        name,
+        'bytes per user': Math.round(bytesPerUser),
+        'key text': Math.round(keyBytes),
+        'beside it': Math.round(besideKeyBytes),
+      })),
+    )
+  }
+  if (server !== undefined) {
+    console.table(
+      server.map(({ name, redisUs, nodeUs, bytesPerUser }) => ({
+        name,
+        'Redis, us': rounded(redisUs),
+        'Node, us': rounded(nodeUs),
+        'bytes per user': Math.round(bytesPerUser),
+      })),
+    )
+  }
+  if (latency !== undefined) console.table(latency.map(({ name, p99Ms }) => ({ name, 'p99, ms': p99Ms })))
+  printTargets(targets)
+}
+
+/** Each goal in a line: reached or missed, and why. */
+export function printTargets(targets: readonly Target[]): void {
+  for (const target of targets) console.log(lineOf(target))
+}
+
+function lineOf({ name, target, wanted, reached, ok, because }: Target): string {
+  const reason = because === undefined ? '' : `\n          ${because}`
+  return `${ok ? 'reached' : 'missed '} ${name}: ${rounded(reached)}, wanted at ${wanted} ${target}${reason}`
+}
+
+/** To three digits behind the point. */
+export function rounded(value: number): number {
+  return Number(value.toFixed(3))
+}

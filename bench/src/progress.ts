@@ -1,0 +1,16 @@
+/** Tells on the standard error what is measured at the moment, so that the standard output has the findings alone. */
+export function progress(what: string): void {
+  const { stderr } = process
+  if (!stderr.isTTY) {
+    stderr.write(`${what}\n`)
+    return
+  }
+  stderr.clearLine(0)
+  stderr.cursorTo(0)
+  stderr.write(what)
+}
+
+/** The line of {@link progress} is over. */
+export function progressEnds(): void {
+  progress('')
+}

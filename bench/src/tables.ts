@@ -1,0 +1,67 @@
+import { rounded } from './print.ts'
+import type { Findings, Report } from './report.ts'
+
+type Cell = string | number
+
+/** What a page can show of a suite's results, by its name in the page. */
+export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
+  results: ({ results }) =>
+    table(
+      ['', 'ratio', '10 % to 90 %'],
+      results.map(({ name, ratio, spread: [low, high] }) => [
+        name,
+        rounded(ratio),
+        `${rounded(low)} to ${rounded(high)}`,
+      ]),
+    ),
+  heap: ({ heap = [] }) =>
+    table(
+      ['', 'bytes a user beside the key'],
+      heap.map(({ name, besideKeyBytes }) => [name, Math.round(besideKeyBytes)]),
+    ),
+  server: ({ server = [] }) =>
+    table(
+      ['', 'Redis, us a decision', 'Node, us a decision', 'bytes a user and category'],
+      server.map(({ name, redisUs, nodeUs, bytesPerUser }) => [
+        name,
+        redisUs.toFixed(1),
+        nodeUs.toFixed(1),
+        Math.round(bytesPerUser),
+      ]),
+    ),
+  latency: ({ latency = [] }) =>
+    table(
+      ['', 'p99, ms'],
+      latency.map(({ name, p99Ms }) => [name, p99Ms]),
+    ),
+  goals: ({ targets }) =>
+    table(
+      ['goal', 'wanted', 'reached', ''],
+      targets.map(({ name, target, wanted, reached, ok, because }) => [
+        name,
+        `at ${wanted} ${target}`,
+        rounded(reached),
+        ok ? 'reached' : ['missed', because].filter(Boolean).join(': '),
+      ]),
+    ),
+  machine({ machine, commit, date }) {
+    const { cpu, cores, memoryGiB, system, node, load } = machine
+    return `${date}, commit ${commit}: ${cpu}, ${cores} cores, ${memoryGiB} GiB, ${system}, Node ${node}; load at the start ${load}.`
+  },
+}
+
+/** A Markdown table as the formatters of Markdown leave it. */
+function table(head: readonly Cell[], rows: readonly (readonly Cell[])[]): string {
+  const lines = [head, ...rows].map((row) => row.map(String))
+  const widths = head.map((_, column) => Math.max(3, ...lines.map((line) => line[column]?.length ?? 0)))
+  const [first, ...rest] = lines.map(
+    (line) => `| ${line.map((text, column) => text.padEnd(widths[column] ?? 0)).join(' | ')} |`,
+  )
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`
+  return [first, rule, ...rest].join('\n')
+}
+
+/** The ratio of one contestant, for pictures. */
+export function ratioIn({ results }: Findings, name: string): number | undefined {
+  return results.find((result) => result.name === name)?.ratio
+}
