@@ -77,6 +77,7 @@ export type {
   AsyncCounters,
   AsyncStore,
   Counters,
+  OpenReply,
   QuotaStore,
   ReadReply,
   ReadRequest,

@@ -78,17 +78,22 @@ export class SyncCounting {
 
   take(asked: Asked, { id, hold }: ReservationTerms): Answered | NoAnswer {
     const live = this.#live
+    const counters = this.#counters
     let quotas = live.compiled.defaults[asked.category]!
     let ofSettings = true
     try {
       const { subject, category, cost, plan } = asked
       quotas = live.known(subject, plan)![category]!
       ofSettings = false
+      if (id === undefined && hold === undefined && counters.takeOpen !== undefined) {
+        const reply = counters.takeOpen(subject, category, quotas, cost, live.compiled.settings.version)
+        if (reply !== undefined) return reply
+      }
       for (let turns = 1; ; turns++) {
         const periods = this.#periods.of(quotas)
         // Settings that answer at once are read by every decision: nothing could be newer.
         const settingsRevision = undefined
-        const reply = this.#counters.take({ subject, category, quotas, cost, settingsRevision, id, periods, hold })
+        const reply = counters.take({ subject, category, quotas, cost, settingsRevision, id, periods, hold })
         if (reply.outcome !== 'stale') {
           this.#periods.heard(reply.now)
           return answeredUnder(reply, quotas, periods, live.compiled.settings.version)

@@ -3,6 +3,7 @@ import { refundCharged } from '../windows/row.ts'
 import { freeSlot } from '../windows/slots.ts'
 import { EndQueue } from './end-queue.ts'
 import type { HoldFacts, IdRecord, IdRecords } from './id-records.ts'
+import { PAIRS } from './row-table.ts'
 import type { Tables } from './tables.ts'
 
 /** Most ended holds that are remembered until somebody asks. */
@@ -26,6 +27,11 @@ export class HoldBook {
   /** Open holds. */
   get size(): number {
     return this.#size
+  }
+
+  /** When the next of them may end, epoch milliseconds; `Infinity` without any. */
+  get firstEndsAt(): number {
+    return this.#byEnd.firstEndsAt
   }
 
   /** Keys of the open holds of an owner. */
@@ -60,9 +66,10 @@ export class HoldBook {
       for (const [c, { kind }] of table.cells.entries()) {
         const [startedAt, taken] = [charged[2 * c], charged[2 * c + 1]]
         if (startedAt === undefined || taken === undefined || taken === 0) continue
-        if (kind === 'concurrency') freeSlot(row, 2 * c, startedAt)
-        else refundCharged(row, 2 * c, 1, charged, 2 * c, giveBack)
+        if (kind === 'concurrency') freeSlot(row, PAIRS + 2 * c, startedAt)
+        else refundCharged(row, PAIRS + 2 * c, 1, charged, 2 * c, giveBack)
       }
+      table.put(subject, row)
     }
     this.#ids.put(key, { ...record, state, expiresAt: now + hold.ttlMs, hold: { ...hold, rows: [], answer } })
     this.#forget(key, hold.owner)

@@ -1,5 +1,7 @@
 import { QuotaError } from '../errors/quota-error.ts'
+import type { Quotas } from '../policy/limits.ts'
 import type {
+  OpenReply,
   ReadReply,
   ReadRequest,
   ResetRequest,
@@ -9,12 +11,13 @@ import type {
   TakeRequest,
 } from '../store/quota-store.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
-import type { StoreSchema } from '../store/schema.ts'
+import type { StoreSchema, Subject } from '../store/schema.ts'
 import { instantOf } from '../time/clock.ts'
 import { close, refund } from '../windows/row.ts'
 import { type IdRecord, idKey } from './id-records.ts'
 import { MemoryHolds } from './memory-holds.ts'
 import { RowDecisions } from './row-decisions.ts'
+import { PAIRS } from './row-table.ts'
 import type { MemoryShared } from './shared.ts'
 
 /** One decision in so many forgets a little of what has ended. */
@@ -37,6 +40,22 @@ export class MemoryCounters implements SyncCounters {
     const now = this.#now()
     const reply = request.id === undefined ? this.#rows.decide(request, now) : this.#takeOnce(request, request.id, now)
     this.#sweep(now)
+    return reply
+  }
+
+  takeOpen(
+    subject: Subject,
+    category: number,
+    quotas: Quotas,
+    cost: number,
+    settingsVersion: number,
+  ): OpenReply | undefined {
+    const { clock, book } = this.#shared
+    const now = clock.now()
+    // A hold that has ended is settled before anything is looked at, and a clock that is none is told of.
+    if (book.firstEndsAt <= now || !Number.isSafeInteger(now)) return undefined
+    const reply = this.#rows.open.take(subject, category, quotas, cost, settingsVersion, now)
+    if (reply !== undefined) this.#sweep(now)
     return reply
   }
 
@@ -69,7 +88,7 @@ export class MemoryCounters implements SyncCounters {
     if (giveBack === 0) return
     const { layout } = this.#rows
     const startedAts = layout.startsOf(states)
-    this.#rows.change(request, (row, l) => refund(row, 0, layout.width, startedAts, layout.limitAt(l, 0), giveBack))
+    this.#rows.change(request, (row, l) => refund(row, PAIRS, layout.width, startedAts, layout.limitAt(l, 0), giveBack))
   }
 
   /** Marks an id settled; whether it was this nonce's to settle, and still open. */
@@ -89,7 +108,7 @@ export class MemoryCounters implements SyncCounters {
     this.#now()
     const { width } = this.#rows.layout
     for (const category of categories) {
-      this.#rows.change({ subject, category, layers }, (row) => close(row, 0, width))
+      this.#rows.change({ subject, category, layers }, (row) => close(row, PAIRS, width))
     }
   }
 

@@ -19,6 +19,7 @@ import { instantOf } from '../time/clock.ts'
 import { NOT_OPEN } from '../windows/window.ts'
 import { type HoldFacts, type HoldRow, type IdRecord, idKey, NEVER } from './id-records.ts'
 import type { RowDecisions, RowReply } from './row-decisions.ts'
+import { PAIRS } from './row-table.ts'
 import type { MemoryShared } from './shared.ts'
 
 type OpenRecord = IdRecord & { readonly hold: HoldFacts }
@@ -196,11 +197,11 @@ export class MemoryHolds implements SyncHolds {
     return layers.map((layer) => {
       const { table, places } = this.#rows.viewOf(layer, category)
       const key = this.#rows.keyOf(layer, subject)
-      const row = table.find(key)
+      const row = table.kept(key)
       const charged = table.cells.flatMap(() => [NOT_OPEN, 0])
       for (const [cell, place] of places.entries()) {
         const taken = cell < layout.width ? tokens : Number(slot)
-        if (taken > 0) [charged[2 * place], charged[2 * place + 1]] = [row![2 * place]!, taken]
+        if (taken > 0) [charged[2 * place], charged[2 * place + 1]] = [row![PAIRS + 2 * place]!, taken]
       }
       return { layer: schema.layers[layer]!.name, key, charged }
     })

@@ -8,7 +8,7 @@ import { HoldBook } from './hold-book.ts'
 import { type HoldFacts, type IdRecord, IdRecords } from './id-records.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import { type MemoryStoreOptions, parseMemoryStoreOptions } from './options.ts'
-import type { RowTable } from './row-table.ts'
+import { blankRow, PAIRS, type RowTable } from './row-table.ts'
 import type { MemoryShared } from './shared.ts'
 import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
 import { Tables } from './tables.ts'
@@ -106,7 +106,10 @@ class Store implements MemoryStore {
     })
     for (const [index, key, cells] of parsed.rows) {
       const { table, places } = targets[index]!
-      if (table.find(key) === undefined) copyPairs(cells, places, table.add(key))
+      if (table.kept(key) !== undefined) continue
+      const row = blankRow(table.cells.length)
+      copyPairs(cells, places, row, PAIRS)
+      table.put(key, row)
     }
     for (const [key, record] of parsed.ids) {
       if (ids.find(key, now) !== undefined) continue
@@ -119,7 +122,7 @@ class Store implements MemoryStore {
         const target = targets.find(({ layer, category }) => layer === row.layer && category === hold.category)
         if (target === undefined) return { ...row, charged: [] }
         const charged = target.table.cells.flatMap(() => [NOT_OPEN, 0])
-        copyPairs(row.charged, target.places, charged)
+        copyPairs(row.charged, target.places, charged, 0)
         return { ...row, charged }
       })
       const taken: IdRecord & { readonly hold: HoldFacts } = { ...record, hold: { ...hold, rows } }
@@ -133,7 +136,7 @@ class Store implements MemoryStore {
     const { maxSubjects, maxIds } = this.#shared
     for (const [index, { layer, category }] of tables.entries()) {
       const table = this.#shared.tables.of(layer, category)
-      const added = rows.filter(([of, key]) => of === index && table.find(key) === undefined).length
+      const added = rows.filter(([of, key]) => of === index && table.kept(key) === undefined).length
       if (table.size + added > maxSubjects) table.sweep(now, 2 * table.size)
       if (table.size + added > maxSubjects) throw noRoom(`${maxSubjects} subjects (maxSubjects)`)
     }
@@ -152,11 +155,12 @@ function placesIn(table: RowTable, identities: readonly string[]): readonly (num
   })
 }
 
-function copyPairs(from: readonly number[], places: readonly (number | undefined)[], to: number[]): void {
+/** @param at where the pairs begin that are written */
+function copyPairs(from: readonly number[], places: readonly (number | undefined)[], to: number[], at: number): void {
   for (const [i, place] of places.entries()) {
     if (place === undefined || from[2 * i] === undefined) continue
-    to[2 * place] = from[2 * i]!
-    to[2 * place + 1] = from[2 * i + 1]!
+    to[at + 2 * place] = from[2 * i]!
+    to[at + 2 * place + 1] = from[2 * i + 1]!
   }
 }
 

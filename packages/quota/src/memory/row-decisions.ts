@@ -3,9 +3,10 @@ import { QuotaError } from '../errors/quota-error.ts'
 import type { TakeRequest } from '../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
 import { Layout, type Spans } from '../windows/layout.ts'
-import { chargeAndView, closedRow, fits, reanchor, roomIn, viewRow } from '../windows/row.ts'
+import { chargeAndView, fits, reanchor, roomIn, viewRow } from '../windows/row.ts'
 import { slotFits, takeSlot, viewSlots } from '../windows/slots.ts'
-import type { Row } from './row-table.ts'
+import { OpenRows } from './open-rows.ts'
+import { blankRow, PAIRS, type Row } from './row-table.ts'
 import { TableView } from './table-view.ts'
 import type { Tables } from './tables.ts'
 
@@ -26,17 +27,16 @@ export interface RowReply {
 export class RowDecisions {
   readonly layout: Layout
   readonly schema: StoreSchema
+  readonly open: OpenRows
   readonly #tables: Tables
   readonly #maxSubjects: number
   /** One for each (layer, category), at `layer * categories + category`. */
   readonly #views: readonly TableView[]
-  /** Whether rows are used as they are in every table: see {@link TableView.isStraight}. */
-  readonly #isStraight: boolean
   /** A row that never opened, standing in for the rows that are not there. */
   readonly #blank: Row
   /** Copied for each reply: copying an array of doubles is cheaper than growing one. */
   readonly #statesByLayers: readonly number[][]
-  /** The rows of the request at hand, one a layer, and what lasts how long in them. */
+  /** Copies of the rows of the request at hand, one a layer, and what lasts how long in them. */
   readonly #rows: (Row | undefined)[] = []
   readonly #spans: Spans[] = []
   #isMissing = false
@@ -51,8 +51,8 @@ export class RowDecisions {
     this.#views = schema.layers.flatMap((layer) =>
       schema.categories.map((category) => new TableView(this.#tables.of(layer.name, category), this.layout)),
     )
-    this.#isStraight = this.#views.every(({ isStraight }) => isStraight)
-    this.#blank = closedRow(this.layout.size)
+    this.open = new OpenRows(schema, this.layout, this.#views)
+    this.#blank = blankRow(this.layout.size)
     this.#statesByLayers = Array.from({ length: schema.layers.length + 1 }, (_, layers) =>
       Array.from({ length: this.layout.rowAt(layers) }, () => 0.5),
     )
@@ -87,7 +87,7 @@ export class RowDecisions {
     let room = Number.POSITIVE_INFINITY
     for (let l = 0; l < layers.length; l++) {
       const cells = this.#rows[l] ?? this.#blank
-      room = Math.min(room, roomIn(cells, 0, this.#spans[l]!, limits, this.layout.limitAt(l, 0), now))
+      room = Math.min(room, roomIn(cells, PAIRS, this.#spans[l]!, limits, this.layout.limitAt(l, 0), now))
     }
     return Math.max(0, room)
   }
@@ -111,7 +111,7 @@ export class RowDecisions {
       const row = view.find(key)
       if (row === undefined) continue
       change(row, slot)
-      if (!view.isStraight) view.put(key, row)
+      view.put(key, row)
     }
   }
 
@@ -129,8 +129,8 @@ export class RowDecisions {
     const layout = this.layout
     for (let l = 0; l < layers.length; l++) {
       const cells = this.#rows[l] ?? this.#blank
-      if (cost > 0 && !fits(cells, 0, this.#spans[l]!, limits, layout.limitAt(l, 0), cost, now)) return false
-      if (slot && !slotFits(cells, 2 * layout.width, limits[layout.limitAt(l, layout.width)]!)) return false
+      if (cost > 0 && !fits(cells, PAIRS, this.#spans[l]!, limits, layout.limitAt(l, 0), cost, now)) return false
+      if (slot && !slotFits(cells, PAIRS + 2 * layout.width, limits[layout.limitAt(l, layout.width)]!)) return false
     }
     return true
   }
@@ -153,21 +153,19 @@ export class RowDecisions {
   #refuse({ subject, category, cost, quotas: { layers } }: RowRequest, now: number): WindowStates {
     for (let l = 0; l < layers.length; l++) {
       const row = this.#rows[l]
-      if (row !== undefined && cost > 0) reanchor(row, 0, this.layout.width, now)
+      if (row !== undefined && cost > 0) reanchor(row, PAIRS, this.layout.width, now)
     }
-    if (!this.#isStraight) this.#putBack(layers, category, subject)
+    this.#putBack(layers, category, subject)
     return this.#view(layers.length, now)
   }
 
   /** Adds the rows that are missing; throws before it writes when there is no room. */
-  #addRows({ subject, category, quotas: { layers } }: RowRequest, now: number): void {
+  #addRows({ category, quotas: { layers } }: RowRequest, now: number): void {
     if (!this.#isMissing) return
     for (let l = 0; l < layers.length; l++) {
       if (this.#rows[l] === undefined) this.#makeRoom(this.#viewOf(layers[l]!, category), now)
     }
-    for (let l = 0; l < layers.length; l++) {
-      this.#rows[l] ??= this.#viewOf(layers[l]!, category).add(this.keyOf(layers[l]!, subject))
-    }
+    for (let l = 0; l < layers.length; l++) this.#rows[l] ??= this.#viewOf(layers[l]!, category).blank()
   }
 
   #makeRoom({ table }: TableView, now: number): void {
@@ -186,14 +184,14 @@ export class RowDecisions {
     for (let l = 0; l < layers.length; l++) {
       const row = rows[l]!
       const spans = this.#spans[l]!
-      if (cost > 0) chargeAndView(row, 0, spans, cost, now, states, layout.rowAt(l))
-      else viewRow(row, 0, spans, now, states, layout.rowAt(l))
+      if (cost > 0) chargeAndView(row, PAIRS, spans, cost, now, states, layout.rowAt(l))
+      else viewRow(row, PAIRS, spans, now, states, layout.rowAt(l))
       if (layout.hasSlots) {
-        if (hold?.slot === true) takeSlot(row, 2 * layout.width, now)
-        viewSlots(row, 2 * layout.width, states, layout.cellAt(l, layout.width))
+        if (hold?.slot === true) takeSlot(row, PAIRS + 2 * layout.width, now)
+        viewSlots(row, PAIRS + 2 * layout.width, states, layout.cellAt(l, layout.width))
       }
     }
-    if (!this.#isStraight) this.#putBack(layers, category, subject)
+    this.#putBack(layers, category, subject)
     return states
   }
 
@@ -203,18 +201,17 @@ export class RowDecisions {
     const states = this.#statesByLayers[layers]!.slice()
     for (let l = 0; l < layers; l++) {
       const row = this.#rows[l] ?? this.#blank
-      viewRow(row, 0, this.#spans[l]!, now, states, layout.rowAt(l))
-      if (layout.hasSlots) viewSlots(row, 2 * layout.width, states, layout.cellAt(l, layout.width))
+      viewRow(row, PAIRS, this.#spans[l]!, now, states, layout.rowAt(l))
+      if (layout.hasSlots) viewSlots(row, PAIRS + 2 * layout.width, states, layout.cellAt(l, layout.width))
     }
     return states
   }
 
-  /** Rows of tables that are not straight are copies. */
+  /** The rows at hand are those of the tables from now on. */
   #putBack(layers: readonly number[], category: number, subject: Subject): void {
     for (let l = 0; l < layers.length; l++) {
       const row = this.#rows[l]
-      const view = this.#viewOf(layers[l]!, category)
-      if (row !== undefined && !view.isStraight) view.put(this.keyOf(layers[l]!, subject), row)
+      if (row !== undefined) this.#viewOf(layers[l]!, category).put(this.keyOf(layers[l]!, subject), row)
     }
   }
 

@@ -3,8 +3,37 @@ import { closedRow, lastEnd } from '../windows/row.ts'
 import { CLOSED, GRACE_MS } from '../windows/window.ts'
 import { Sweeper } from './sweeper.ts'
 
-/** A row of cells, see `windows/row.ts`. */
+/**
+ * `[added, ...pairs]`: the pairs of a row's cells, see `windows/row.ts`, and what was charged to every one of them since
+ * they were written. A charge of open windows is one addition to the first number. The pairs of a row that is in a table
+ * are never written in place: decisions keep the row, and what was added to it by then, and have their states of it.
+ */
 export type Row = number[]
+
+/** Where the pairs of a {@link Row} begin. */
+export const PAIRS = 1
+
+/** A row whose cells never opened. */
+export function blankRow(cells: number): Row {
+  return copyOf([0, ...closedRow(cells)])
+}
+
+/** Another row that says the same, with nothing added to its pairs. */
+export function writable(row: Row): Row {
+  const copy = copyOf(row)
+  const added = copy[0]!
+  if (added === 0) return copy
+  copy[0] = 0
+  for (let i = PAIRS + 1; i < copy.length; i += 2) if (copy[i] !== CLOSED) copy[i]! += added
+  return copy
+}
+
+/** An array that was made of fractions holds plain doubles; one of small integers would be copied at the first instant. */
+function copyOf(row: Row): Row {
+  const copy = new Array<number>(row.length).fill(0.5)
+  for (let i = 0; i < row.length; i++) copy[i] = row[i]!
+  return copy
+}
 
 /**
  * The rows of one layer and category, by subject key; the layer that everybody shares has the key `''`. Every policy
@@ -34,16 +63,21 @@ export class RowTable {
     })
   }
 
-  find(key: string): Row | undefined {
+  /** The row as it is kept: only its first number may be written. */
+  kept(key: string): Row | undefined {
     return key === '' ? this.#sharedRow : this.#rows.get(key)
   }
 
-  /** Adds a row whose cells never opened; the caller knows that there is none. */
-  add(key: string): Row {
-    const row = closedRow(this.#cells.length)
+  /** A copy with nothing added to its pairs, to be {@link put} after a change. */
+  find(key: string): Row | undefined {
+    const row = this.kept(key)
+    return row && writable(row)
+  }
+
+  /** The row of a subject from now on; whoever puts it writes it no more. */
+  put(key: string, row: Row): void {
     if (key === '') this.#sharedRow = row
     else this.#rows.set(key, row)
-    return row
   }
 
   /** Looks at a few rows, where any can have ended, and forgets those that have. */
@@ -57,13 +91,13 @@ export class RowTable {
   }
 
   /** Every row that still says something. */
-  *rows(now: number): Generator<readonly [key: string, cells: Row]> {
-    if (this.#sharedRow !== undefined && now < this.#endOf(this.#sharedRow)) yield ['', [...this.#sharedRow]]
-    for (const [key, row] of this.#rows) if (now < this.#endOf(row)) yield [key, [...row]]
+  *rows(now: number): Generator<readonly [key: string, pairs: number[]]> {
+    if (this.#sharedRow !== undefined && now < this.#endOf(this.#sharedRow)) yield ['', pairsOf(this.#sharedRow)]
+    for (const [key, row] of this.#rows) if (now < this.#endOf(row)) yield [key, pairsOf(row)]
   }
 
   #endOf(row: Row): number {
-    return lastEnd(row, 0, this.#lengthsMs) + GRACE_MS
+    return lastEnd(row, PAIRS, this.#lengthsMs) + GRACE_MS
   }
 
   #append(cell: CellSchema): number {
@@ -71,8 +105,14 @@ export class RowTable {
     this.#lengthsMs.push(cell.lengthMs)
     // Rows with slots taken stay as long as those are; it is windows that end by themselves.
     if (Number.isFinite(cell.lengthMs)) this.#lifeMs = Math.max(this.#lifeMs, cell.lengthMs + GRACE_MS)
-    for (const row of this.#rows.values()) row.push(CLOSED, CLOSED)
-    this.#sharedRow?.push(CLOSED, CLOSED)
+    // What was added is never added to a closed cell, see `writable`.
+    const longer = (row: Row): Row => copyOf([...row, CLOSED, CLOSED])
+    for (const [key, row] of this.#rows) this.#rows.set(key, longer(row))
+    if (this.#sharedRow !== undefined) this.#sharedRow = longer(this.#sharedRow)
     return this.#cells.length - 1
   }
+}
+
+function pairsOf(row: Row): number[] {
+  return writable(row).slice(PAIRS)
 }

@@ -130,11 +130,36 @@ export interface ResetRequest {
  */
 export interface SyncCounters {
   take(request: TakeRequest): TakeReply
+  /**
+   * The usual take, without a request of its own: it answers exactly as {@link take} would, or with `undefined` where anything
+   * is unusual, and then has done nothing. A store may have it for speed alone.
+   *
+   * @param settingsVersion to be had in the reply
+   */
+  takeOpen?(
+    subject: Subject,
+    category: number,
+    quotas: Quotas,
+    cost: number,
+    settingsVersion: number,
+  ): OpenReply | undefined
   read(request: ReadRequest): ReadReply
   settle(request: SettleRequest): void
   reset(request: ResetRequest): void
   /** There where the store {@link StoreAbilities.holds}. */
   readonly holds?: SyncHolds | undefined
+}
+
+/** What {@link SyncCounters.takeOpen} answers: no window is of the calendar, and nothing was asked again. */
+export interface OpenReply {
+  readonly outcome: 'admitted' | 'refused'
+  /** Epoch milliseconds. */
+  readonly now: number
+  readonly quotas: Quotas
+  readonly periods: undefined
+  readonly settingsVersion: number
+  /** As `TakeReply.states`; may be worked out when it is looked at. */
+  readonly states: readonly number[]
 }
 
 /** As {@link SyncCounters}, for stores that answer later. */

@@ -1,0 +1,140 @@
+import type { Quotas } from '../policy/limits.ts'
+import type { OpenReply } from '../store/quota-store.ts'
+import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
+import type { Layout } from '../windows/layout.ts'
+import { CLOSED, MAX_AHEAD_MS, MAX_USED, NOT_OPEN } from '../windows/window.ts'
+import { PAIRS, type Row } from './row-table.ts'
+import type { TableView } from './table-view.ts'
+
+/** Rows that a reply keeps: most policies have a personal and a shared layer. */
+const MOST_LAYERS = 2
+
+/** What a row has to say to a cost. `VACANT`: it is not there yet, and would have room. */
+const NO_ROOM = 0
+const ROOM = 1
+const VACANT = 2
+const UNUSUAL = 3
+
+/** `undefined`: there is none; `null`: it has other policies' cells too. */
+type Kept = Row | null | undefined
+
+/**
+ * The usual decision, by itself: rolling windows, every one of them open, one row or two. It is what nearly every request
+ * asks for, so it looks at each number once and makes nothing but the answer; it writes nothing before it knows that
+ * everything is usual. So is a refusal of who was never admitted. Whatever is not is left to `RowDecisions`, which decides
+ * alike.
+ */
+export class OpenRows {
+  readonly #schema: StoreSchema
+  readonly #views: readonly TableView[]
+  readonly #lengthsMs: readonly number[]
+  /** Whether the policy has nothing but rolling windows. */
+  readonly #isRolling: boolean
+
+  /** @param views one for each (layer, category), at `layer * categories + category` */
+  constructor(schema: StoreSchema, layout: Layout, views: readonly TableView[]) {
+    this.#schema = schema
+    this.#views = views
+    this.#lengthsMs = layout.lengthsMs
+    this.#isRolling = layout.calendars.length === 0 && !layout.hasSlots
+  }
+
+  /** Charges every row, or says that one has no room; `undefined`: it is not usual, and nothing was done. */
+  take(
+    subject: Subject,
+    category: number,
+    quotas: Quotas,
+    cost: number,
+    settingsVersion: number,
+    now: number,
+  ): OpenReply | undefined {
+    const { layers, limits } = quotas
+    const { length } = layers
+    if (!this.#isRolling || length > MOST_LAYERS || length === 0) return undefined
+    const first = this.#rowOf(layers[0]!, category, subject)
+    let room = this.#roomIn(first, limits, 0, cost, now)
+    if (room === UNUSUAL) return undefined
+    let second: Kept
+    if (length === MOST_LAYERS) {
+      second = this.#rowOf(layers[1]!, category, subject)
+      const more = this.#roomIn(second, limits, this.#lengthsMs.length, cost, now)
+      if (more === UNUSUAL) return undefined
+      if (more === NO_ROOM || room === ROOM) room = more
+    }
+    // Who has no room in one row opens no other.
+    if (room === VACANT) return undefined
+    if (room === ROOM) {
+      first![0]! += cost
+      if (length === MOST_LAYERS) second![0]! += cost
+    }
+    return new Reply(room === ROOM, now, quotas, settingsVersion, first, second)
+  }
+
+  #rowOf(layer: number, category: number, subject: Subject): Kept {
+    const { layers, categories } = this.#schema
+    return this.#views[layer * categories.length + category]!.kept(layerKey(layers[layer]!, subject))
+  }
+
+  #roomIn(row: Kept, limits: readonly number[], from: number, cost: number, now: number): number {
+    if (row === null) return UNUSUAL
+    if (row === undefined) return this.#roomInNothing(limits, from, cost)
+    const lengthsMs = this.#lengthsMs
+    const added = row[0]! + cost
+    let room = ROOM
+    for (let w = 0; w < lengthsMs.length; w++) {
+      const startedAt = row[PAIRS + 2 * w]!
+      const used = row[PAIRS + 2 * w + 1]!
+      // Closed, over, or opened by a clock that was fast: such a window is to be written.
+      if (used === CLOSED || now >= startedAt + lengthsMs[w]! || startedAt - now > MAX_AHEAD_MS) return UNUSUAL
+      if (used + added > limits[from + w]!) room = NO_ROOM
+      else if (used + added > MAX_USED) return UNUSUAL
+    }
+    return room
+  }
+
+  #roomInNothing(limits: readonly number[], from: number, cost: number): number {
+    for (let w = 0; w < this.#lengthsMs.length; w++) if (cost > limits[from + w]!) return NO_ROOM
+    return VACANT
+  }
+}
+
+/** An answer that has its states of the rows as they were: see {@link Row}. */
+class Reply implements OpenReply {
+  readonly outcome: 'admitted' | 'refused'
+  readonly now: number
+  readonly quotas: Quotas
+  readonly settingsVersion: number
+  readonly #first: Kept
+  readonly #second: Kept
+  readonly #addedToFirst: number
+  readonly #addedToSecond: number
+
+  constructor(isAdmitted: boolean, now: number, quotas: Quotas, settingsVersion: number, first: Kept, second: Kept) {
+    this.outcome = isAdmitted ? 'admitted' : 'refused'
+    this.now = now
+    this.quotas = quotas
+    this.settingsVersion = settingsVersion
+    this.#first = first
+    this.#second = second
+    this.#addedToFirst = first ? first[0]! : 0
+    this.#addedToSecond = second ? second[0]! : 0
+  }
+
+  get periods(): undefined {
+    return undefined
+  }
+
+  get states(): number[] {
+    const { layers, limits } = this.quotas
+    const width = limits.length / layers.length
+    const states = statesOf(this.#first, this.#addedToFirst, width)
+    return layers.length === 1 ? states : [...states, ...statesOf(this.#second, this.#addedToSecond, width)]
+  }
+}
+
+function statesOf(row: Kept, added: number, width: number): number[] {
+  if (!row) return Array.from({ length: width }, () => [NOT_OPEN, 0]).flat()
+  const pairs = row.slice(PAIRS)
+  for (let i = 1; i < pairs.length; i += 2) pairs[i]! += added
+  return pairs
+}

@@ -1,0 +1,258 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  createQuota,
+  type Decision,
+  definePolicy,
+  type MemoryStore,
+  memoryStore,
+  type SyncQuota,
+  type SyncReservation,
+} from '../src/index.ts'
+import type { SyncStore } from '../src/store.ts'
+import { fixture, flatBase, HOUR, type Operation, START, type TestClock, testClock, testPolicy } from './support.ts'
+
+const DEEP = process.env.QUOTA_TEST_DEEP === '1'
+const SUBJECTS = ['ann', 'ben', 'cleo']
+/** As what the shared layer refuses, so that each layer is met as the one that refuses. */
+const LIMITS = flatBase(200, 420)
+
+/** Beside the usual window of an hour one that no other policy has: rows get another policy's cells. */
+const FIVE_HOURS = { label: '5h', lengthMs: 5 * HOUR } as const
+const SHAPE = {
+  categories: ['read', 'write'],
+  layers: [{ name: 'personal' }, { name: 'site', shared: true }],
+  operations: {
+    read: { category: 'read', cost: 4 },
+    write: { category: 'write', cost: 15 },
+    big: { category: 'write', cost: 50 },
+  },
+} as const
+const OTHER = definePolicy({
+  ...SHAPE,
+  windows: [
+    { label: '1h', lengthMs: HOUR },
+    { label: '2h', lengthMs: 2 * HOUR },
+  ],
+  base: {
+    personal: { read: { '1h': 90, '2h': 90 }, write: { '1h': 90, '2h': 90 } },
+    site: { read: { '1h': 300, '2h': 300 }, write: { '1h': 300, '2h': 300 } },
+  },
+})
+
+/** A store whose counters decide in the general part alone. */
+function generalStore(store: MemoryStore): SyncStore {
+  return {
+    sync: true,
+    can: store.can,
+    open(schema) {
+      const counters = store.open(schema)
+      return {
+        take: (request) => counters.take(request),
+        read: (request) => counters.read(request),
+        settle: (request) => counters.settle(request),
+        reset: (request) => counters.reset(request),
+        holds: counters.holds,
+      }
+    },
+  }
+}
+
+/** An engine, its store, and everything it was asked and said. */
+class Side {
+  readonly clock: TestClock = testClock()
+  readonly #memory = memoryStore({ clock: this.clock })
+  readonly #store: SyncStore
+  readonly #quota: SyncQuota<Operation>
+  #other: SyncQuota<'read' | 'write' | 'big'> | undefined
+  readonly #reservations: SyncReservation[] = []
+  readonly decisions: Decision[] = []
+  /** What each decision said when it was made. */
+  readonly said: string[] = []
+
+  constructor(isGeneral: boolean) {
+    this.#store = isGeneral ? generalStore(this.#memory) : this.#memory
+    let nonces = 0
+    const createNonce = (): string => `nonce-${nonces++}`
+    this.#quota = createQuota({ policy: testPolicy(LIMITS), store: this.#store, clock: this.clock, createNonce })
+  }
+
+  async play([kind, a, b]: Step): Promise<unknown> {
+    const subject = SUBJECTS[a % SUBJECTS.length]!
+    const operation = (['read', 'write', 'big'] as const)[b % 3]!
+    switch (kind) {
+      case 'consume':
+        return this.#decided(this.#quota.consumeSync({ subject, operation }))
+      case 'priced':
+        return this.#decided(this.#quota.consumeSync({ subject, operation, cost: b * 20 }))
+      case 'other':
+        this.#other ??= createQuota({ policy: OTHER, store: this.#store, clock: this.clock })
+        return this.#decided(this.#other.consumeSync({ subject, operation }))
+      case 'reserve':
+        return this.#reserved(this.#quota.reserveSync({ subject, operation }))
+      case 'id':
+        return this.#reserved(this.#quota.reserveSync({ subject, operation, id: `id-${b}` }))
+      case 'hold':
+        return this.#reserved(this.#quota.reserveSync({ subject, operation, ttlMs: 1 + b * 20 * 60_000 }))
+      case 'settle':
+        return this.#settle(a, b)
+      case 'reset':
+        return this.#quota.reset(subject)
+      case 'settings':
+        return void (await this.#quota.settings.update({
+          mode: (['normal', 'conservative', 'lenient'] as const)[b % 3]!,
+        }))
+      case 'subject':
+        return void (await this.#quota.subjects.set(subject, { bypass: b % 2 === 0 ? ['site'] : [] }))
+      case 'wait':
+        this.clock.at += [1, 1_000, HOUR / 2, HOUR, 5 * HOUR, 30 * HOUR, -2_000, -HOUR][b % 8]!
+        return this.clock.at
+      default:
+        return this.#decided(this.#quota.peekSync({ subject, operation }))
+    }
+  }
+
+  /** Everything that is kept. */
+  kept(): string {
+    return JSON.stringify([...this.#memory.snapshot()])
+  }
+
+  #decided(decision: Decision): string {
+    this.decisions.push(decision)
+    this.said.push(JSON.stringify(decision))
+    return this.said.at(-1)!
+  }
+
+  #reserved(reservation: SyncReservation): string {
+    if (reservation.status === 'reserved') this.#reservations.push(reservation)
+    return reservation.decision === undefined ? reservation.status : this.#decided(reservation.decision)
+  }
+
+  #settle(a: number, b: number): unknown {
+    const [reservation] = this.#reservations.splice(a % (this.#reservations.length || 1), 1)
+    if (reservation?.status !== 'reserved') return undefined
+    try {
+      return b % 2 === 0 ? reservation.cancel() : reservation.commit(b)
+    } catch (error) {
+      return String(error)
+    }
+  }
+}
+
+const KINDS = [
+  ...Array.from({ length: 8 }, () => 'consume' as const),
+  ...(['priced', 'reserve', 'reserve', 'settle', 'settle', 'wait', 'wait', 'peek', 'id', 'hold'] as const),
+  ...(['reset', 'settings', 'subject'] as const),
+]
+type Step = readonly [kind: (typeof KINDS)[number] | 'other', a: number, b: number]
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.tuple(
+    fc.oneof(
+      { arbitrary: fc.constantFrom(...KINDS), weight: 40 },
+      { arbitrary: fc.constant('other' as const), weight: 1 },
+    ),
+    fc.nat(7),
+    fc.nat(12),
+  ),
+  { minLength: 30, maxLength: 60, size: 'max' },
+)
+
+describe('decisions on open rows', () => {
+  it(
+    'are those of the general part, to the byte, and never change afterwards',
+    async () => {
+      let decisions = 0
+      await fc.assert(
+        fc.asyncProperty(steps, async (history) => {
+          const [usual, general] = [new Side(false), new Side(true)]
+          for (const step of history) {
+            const [a, b] = [await usual.play(step), await general.play(step)]
+            expect(a).toEqual(b)
+          }
+          expect(usual.kept()).toBe(general.kept())
+          expect(usual.decisions.map((each) => JSON.stringify(each))).toEqual(general.said)
+          decisions += usual.decisions.length
+        }),
+        { numRuns: DEEP ? 20_000 : 150 },
+      )
+      expect(decisions).toBeGreaterThan(1_000)
+    },
+    DEEP ? 1_800_000 : 60_000,
+  )
+
+  it('say what they said, whatever happens to their rows', async () => {
+    const clock = testClock()
+    const quota = createQuota({ policy: testPolicy(LIMITS), clock, store: memoryStore({ clock }) })
+    const consume = (): Decision => quota.consumeSync({ subject: 'ann', operation: 'write' })
+    const used = (decision: Decision): unknown => decision.windows.map((window) => window.used)
+    const [first, second] = [consume(), consume()]
+    clock.at += HOUR
+    const third = consume()
+    await quota.reset('ann')
+    const fourth = consume()
+    expect([first, second, third, fourth].map(used)).toEqual([
+      [15, 15, 15, 15, 15, 15],
+      [30, 30, 30, 30, 30, 30],
+      [15, 45, 45, 15, 45, 45],
+      [15, 15, 15, 30, 60, 60],
+    ])
+  })
+
+  it('are not made on rows whose cells stand in the order of an older policy', () => {
+    const clock = testClock()
+    const store = memoryStore({ clock })
+    const each = { read: { '5h': 90 }, write: { '5h': 90 } }
+    const old = definePolicy({ ...SHAPE, windows: [FIVE_HOURS], base: { personal: each, site: each } })
+    createQuota({ policy: old, clock, store }).consumeSync({ subject: 'ann', operation: 'write' })
+    clock.at += 1_000
+    const quota = createQuota({ policy: testPolicy(LIMITS), clock, store })
+    const used = [1, 2].map(() =>
+      quota.consumeSync({ subject: 'ann', operation: 'write' }).windows.map((window) => window.used),
+    )
+    expect(used.map((windows) => windows.slice(0, 3))).toEqual([
+      [15, 30, 15],
+      [30, 45, 30],
+    ])
+  })
+
+  it('are not made on rows with slots', async () => {
+    const said = [memoryStore, (options: { clock: TestClock }) => generalStore(memoryStore(options))].map((make) => {
+      const clock = testClock()
+      const limits = { '5h': 90, slots: 2 }
+      const each = { read: limits, write: limits }
+      const concurrency = { label: 'slots', operations: ['big'] as const }
+      const base = { personal: each, site: each }
+      const policy = definePolicy({ ...SHAPE, windows: [FIVE_HOURS], concurrency, base })
+      const quota = createQuota({ policy, clock, store: make({ clock }), createNonce: () => 'nonce' })
+      quota.reserveSync({ subject: 'ann', operation: 'big' })
+      return [1, 2, 3, 4].map(() => JSON.stringify(quota.consumeSync({ subject: 'ann', operation: 'write' })))
+    })
+    expect(said[0]).toEqual(said[1])
+  })
+
+  it('are not made by a clock that says no time', () => {
+    const { quota, clock } = fixture()
+    quota.consumeSync({ subject: 'ann', operation: 'write' })
+    clock.at = Number.NaN
+    expect(() => quota.consumeSync({ subject: 'ann', operation: 'write' })).toThrow(/quota|clock|store/)
+  })
+
+  it('stay exact where counts are as large as numbers are', () => {
+    const limit = Number.MAX_SAFE_INTEGER
+    const [usual, general] = [memoryStore, (options: { clock: TestClock }) => generalStore(memoryStore(options))].map(
+      (make) => {
+        const clock = testClock(START)
+        const base = { personal: LIMITS.personal!, site: LIMITS.site! }
+        const unlimited = JSON.parse(
+          JSON.stringify(base, (_, value) => (typeof value === 'number' ? 'unlimited' : value)),
+        )
+        const quota = createQuota({ policy: testPolicy(unlimited), clock, store: make({ clock }) })
+        return [limit, limit, 15].map((cost) =>
+          JSON.stringify(quota.consumeSync({ subject: 'ann', operation: 'write', cost })),
+        )
+      },
+    )
+    expect(usual).toEqual(general)
+  })
+})
