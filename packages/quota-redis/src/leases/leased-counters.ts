@@ -18,7 +18,7 @@ import type { RedisCounters } from '../store/redis-store.ts'
 import type { Shard } from '../store/shard.ts'
 import { GROUPS, groupOf } from './groups.ts'
 import type { LeaseCounts } from './lease-report.ts'
-import { joined, type Parts, partsOf, type QuotaParts, quotaParts, rowsOf } from './parts.ts'
+import { joined, type Parts, partsOf, periodParts, type QuotaParts, quotaParts, rowsOf } from './parts.ts'
 import type { Pools } from './pools.ts'
 import type { SiteAnswer } from './site-answer.ts'
 import type { SitePool } from './site-pool.ts'
@@ -74,10 +74,13 @@ export class LeasedCounters implements RedisCounters {
     const { subject, categories, layers } = request
     const parts = partsOf(this.#schema, layers)
     if (parts.shared.length > 0) await Promise.all([...this.#pools.values()].map(({ refreshed }) => refreshed))
+    const periods = periodParts(this.#layout, parts, request.periods)
     const [own, site] = await Promise.all([
-      this.#shard(subject).read({ subject, categories, layers: parts.own }),
-      this.#site.read({ subject, categories, layers: parts.shared }),
+      this.#shard(subject).read({ subject, categories, layers: parts.own, periods: periods.own }),
+      this.#site.read({ subject, categories, layers: parts.shared, periods: periods.shared }),
     ])
+    if (own.isStale === true) return own
+    if (site.isStale === true) return site
     const states = categories.map((category, index) => {
       const shared = site.states[index]!
       const pool = parts.shared.length === 0 ? undefined : this.#pools.get(poolKey(category, parts.shared))
@@ -167,16 +170,18 @@ export class LeasedCounters implements RedisCounters {
   }
 
   /** Without a revision: the settings are in the site's slot, and own rows learn of them by watching. */
-  #takeOwn(request: TakeRequest, { ownQuotas }: QuotaParts): Promise<TakeReply> {
-    return this.#shard(request.subject).take({ ...request, quotas: ownQuotas, settingsRevision: undefined })
+  #takeOwn(request: TakeRequest, { ownQuotas, periodsOf }: QuotaParts): Promise<TakeReply> {
+    const periods = periodsOf(request.periods).own
+    return this.#shard(request.subject).take({ ...request, quotas: ownQuotas, periods, settingsRevision: undefined })
   }
 
   #takeSite(
-    { cost, settingsRevision, category }: TakeRequest,
-    { shared, sharedQuotas }: QuotaParts,
+    { cost, settingsRevision, category, periods: both }: TakeRequest,
+    { shared, sharedQuotas: { limits }, periodsOf }: QuotaParts,
     mayOpen: boolean,
   ): SiteAnswer | Promise<SiteAnswer> {
-    return this.#pool(category, shared).take({ cost, limits: sharedQuotas.limits, settingsRevision, mayOpen })
+    const periods = periodsOf(both).shared
+    return this.#pool(category, shared).take({ cost, limits, settingsRevision, periods, mayOpen })
   }
 
   async #takeAfter(
@@ -251,16 +256,21 @@ export class LeasedCounters implements RedisCounters {
     const own = await this.#shard(request.subject).take({
       ...request,
       quotas,
+      periods: parts.periodsOf(request.periods).own,
       cost,
       id: undefined,
       settingsRevision: undefined,
     })
+    if (own.outcome === 'stale') return own
     return { outcome: 'refused', now: site.now, states: this.#joined(parts, own.states, site.states) }
   }
 
   /** The same for the shared rows. */
-  async #refusedByOwn({ category, subject }: TakeRequest, parts: QuotaParts, own: TakeReply): Promise<TakeReply> {
-    const site = await this.#site.read({ subject, categories: [category], layers: parts.shared })
+  async #refusedByOwn(request: TakeRequest, parts: QuotaParts, own: TakeReply): Promise<TakeReply> {
+    const { category, subject } = request
+    const periods = parts.periodsOf(request.periods).shared
+    const site = await this.#site.read({ subject, categories: [category], layers: parts.shared, periods })
+    if (site.isStale === true) return { outcome: 'stale', now: site.now, states: [] }
     return {
       ...own,
       states: this.#joined(parts, own.states, withoutIdle(site.states[0]!, this.#pool(category, parts.shared))),

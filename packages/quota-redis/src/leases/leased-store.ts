@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { StoreSchema } from '@scoregw/quota/store'
+import type { StoreAbilities, StoreSchema } from '@scoregw/quota/store'
 import type { Line } from '../line/line.ts'
 import { type Lines, linesOf } from '../line/lines.ts'
 import { Deadline } from '../store/deadline.ts'
@@ -40,6 +40,7 @@ const ONE_SLOT =
 
 class Store implements LeasedRedisStore {
   readonly sync = false
+  readonly can: StoreAbilities = { calendar: true }
   readonly deadlineMs: number
   readonly #options: ParsedRedisStoreOptions
   /** Beginnings of keys, by group. */
