@@ -29,6 +29,18 @@ interface Member {
   readonly counters: RedisCounters
 }
 
+type Periods = readonly [start: number, end: number, nextEnd: number]
+
+/** What differs from a usual take. */
+interface Terms {
+  /** Of the site. */
+  readonly limit?: number
+  readonly windows?: number
+  readonly subject?: string
+  /** Periods of the site, where they are not those of the own layer. */
+  readonly site?: Periods
+}
+
 const { later } = useCleanups()
 
 describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, () => {
@@ -56,12 +68,11 @@ describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, ()
   function take(
     { counters }: Member,
     cost: number,
-    [start, end, nextEnd]: readonly [number, number, number],
-    { limit = LIMIT, windows = 1, subject = 'u' } = {},
+    own: Periods,
+    { limit = LIMIT, windows = 1, subject = 'u', site = own }: Terms = {},
   ): Promise<TakeReply> {
     const limits = [...Array(windows).fill(Number.POSITIVE_INFINITY), ...Array(windows).fill(limit)]
-    const periods = [start, end, nextEnd, start, end, nextEnd]
-    return counters.take({ subject, category: 0, quotas: { layers: [0, 1], limits }, cost, periods })
+    return counters.take({ subject, category: 0, quotas: { layers: [0, 1], limits }, cost, periods: [...own, ...site] })
   }
 
   async function siteOf({ counters }: Member, periods: readonly number[]): Promise<readonly number[]> {
@@ -70,7 +81,7 @@ describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, ()
   }
 
   /** Takes by one at a time, as many as there are spent from leases that last. */
-  async function untilLeased(member: Member, periods: readonly [number, number, number], windows = 1): Promise<number> {
+  async function untilLeased(member: Member, periods: Periods, windows = 1): Promise<number> {
     let taken = 0
     do {
       const replies = await Promise.all(Array.from({ length: 20 }, () => take(member, 1, periods, { windows })))
@@ -114,11 +125,19 @@ describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, ()
 
   it('are not for requests that tell other periods, which are stale', async () => {
     const { clock, start, end, nextEnd, one } = sharing()
-    const taken = await untilLeased(one, [start, end, nextEnd])
+    const periods = [start, end, nextEnd] as const
+    const ahead = [end, nextEnd, nextEnd + DAY_MS] as const
+    const isStale = async (own: Periods, terms: Terms): Promise<void> => {
+      const reply = await take(one, 1, own, terms)
+      expect(reply).toMatchObject({ outcome: 'stale', now: clock.now(), states: [] })
+      expect(reply.settingsRevision).toBeUndefined()
+    }
+    await isStale(periods, { site: ahead })
+    const taken = await untilLeased(one, periods)
     const { idleTokens } = one.store.leases()
-    const ahead = await take(one, 1, [end, nextEnd, nextEnd + DAY_MS])
-    expect(ahead).toMatchObject({ outcome: 'stale', now: clock.now(), states: [] })
-    expect(ahead.settingsRevision).toBeUndefined()
+    await isStale(periods, { site: ahead })
+    await isStale(ahead, { site: periods })
+    await isStale(ahead, { site: periods, limit: 1 })
     expect((await take(one, idleTokens, [start - DAY_MS, start, end])).outcome).toBe('admitted')
     const read = { subject: 'nobody', categories: [0], layers: [1], periods: [end, nextEnd, nextEnd + 1] }
     expect(await one.counters.read(read)).toMatchObject({ isStale: true, states: [] })
@@ -147,6 +166,23 @@ describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, ()
     expect([refused.outcome, refused.states]).toEqual(['refused', [start, 4, start, 4]])
     const other = await take(one, 7, periods, { limit: 10, subject: 'v' })
     expect([other.outcome, other.states]).toEqual(['refused', [-1, 0, start, 4]])
+  })
+
+  it('of several shared layers go by the periods of each', async () => {
+    const layers = [...MONTHLY.layers, { name: 'all', shared: true }]
+    const { clock, start, end, nextEnd, one, other } = sharing({ ...MONTHLY, layers })
+    const now = clock.now()
+    const periods = [start, end, nextEnd, start, end, nextEnd, start, now + 500, nextEnd]
+    const takeOf = (cost: number) => {
+      const quotas = { layers: [0, 1, 2], limits: [LIMIT, LIMIT, LIMIT] }
+      return one.counters.take({ subject: 'u', category: 0, quotas, cost, periods })
+    }
+    expect((await takeOf(5)).states).toEqual([start, 5, start, 5, start, 5])
+    clock.advance(500)
+    expect((await takeOf(3)).states).toEqual([start, 8, start, 8, now + 500, 3])
+    await one.store.close()
+    const read = { subject: 'u', categories: [0], layers: [1, 2], periods: periods.slice(3) }
+    expect((await other.counters.read(read)).states).toEqual([[start, 8, now + 500, 3]])
   })
 
   it('idle processes ask for nothing when periods end, and open none', async () => {
