@@ -1,5 +1,6 @@
 import type { HoldRef, WindowStates } from '@scoregw/quota/store'
 import { CODES, DAMAGE } from './codes.ts'
+import { type FreedTokens, readFreed } from './hold-shared.ts'
 import type { Call, Operation, Replay, Waiter } from './operation.ts'
 import { unpackRowsInto } from './row-bytes.ts'
 import { viewOf } from './states.ts'
@@ -14,6 +15,14 @@ export const STORED = 'm'
 /** What the script tells of a hold beside its letter. */
 export type HoldFacts = readonly (number | string)[]
 
+/** Where operations on holds leave what is not for their callers. */
+export interface HoldDesk {
+  /** Asks for an operation once more. */
+  readonly askAgain: (operation: Operation) => void
+  /** A hold was ended by an operation, whatever that was for, and had tokens in another slot. */
+  readonly freed: (freed: FreedTokens) => void
+}
+
 /**
  * Something done with a hold. What the hold has in which rows is known to its record alone: an operation names the rows that
  * it likely has, and is asked for again, with the others, where there are any.
@@ -21,14 +30,13 @@ export type HoldFacts = readonly (number | string)[]
 export abstract class HoldOperation<T> implements Operation {
   readonly repeatable: boolean = true
   readonly #waiter: Waiter<T>
-  readonly #askAgain: (operation: Operation) => void
+  readonly #desk: HoldDesk
   #moreRows: readonly string[] = []
   #rows: readonly number[] = []
 
-  /** @param askAgain asks for this operation once more */
-  constructor(waiter: Waiter<T>, askAgain: (operation: Operation) => void) {
+  constructor(waiter: Waiter<T>, desk: HoldDesk) {
     this.#waiter = waiter
-    this.#askAgain = askAgain
+    this.#desk = desk
   }
 
   abstract encode(call: Call): void
@@ -43,9 +51,11 @@ export abstract class HoldOperation<T> implements Operation {
   answer(replay: Replay, letter: string): void {
     const facts = JSON.parse((replay.stored.next().value as Buffer).toString()) as HoldFacts
     const told = replay.stored.next().value as Buffer
+    const freed = readFreed(replay.stored.next().value as Buffer)
+    if (freed !== undefined) this.#desk.freed(freed)
     if (letter === MORE_ROWS) {
       this.#moreRows = [...this.#moreRows, ...(facts as readonly string[])]
-      this.#askAgain(this)
+      this.#desk.askAgain(this)
       return
     }
     if (letter === DAMAGE) {

@@ -30,7 +30,10 @@ export function holdsOf(shard: Shard): RedisHolds {
   return {
     extend: (request) => shard.extend(request),
     grow: (request) => shard.grow(request),
-    settle: (request) => shard.settleHold(request),
+    async settle(request) {
+      const { more: _, ...reply } = await shard.settleHold(request)
+      return reply
+    },
     list: (request) => shard.list(request),
     async sweep() {
       const open = await shard.sweeper.sweep()
