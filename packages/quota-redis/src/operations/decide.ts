@@ -31,7 +31,10 @@ export const decideScript: ScriptOfShape = scriptsByShape((shape) =>
 
 /** The same for batches in which there are holds. */
 export const holdScript: ScriptOfShape = scriptsByShape((shape) =>
-  scriptOf([...TAKES, holdShared, holdRecord, holds, decide, write, records, holdIndex, reply], shape, { constants, holds: true }),
+  scriptOf([...TAKES, holdShared, holdRecord, holds, decide, write, records, holdIndex, reply], shape, {
+    constants,
+    holds: true,
+  }),
 )
 
 /** What both answer: see `lua/decide.lua`. */

@@ -23,7 +23,7 @@ export class HoldSweeper {
   readonly #parts: HoldSweeperParts
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
-  #ended: EndedHold[] = []
+  readonly #ended: EndedHold[] = []
   #sweeping: Promise<number> | undefined
 
   constructor(parts: HoldSweeperParts) {
