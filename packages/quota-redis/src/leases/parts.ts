@@ -46,7 +46,13 @@ export function quotaParts(schema: StoreSchema, layout: Layout, quotas: Quotas):
     known.set(periods, split)
     return split
   }
-  return { ...parts, ownQuotas, sharedQuotas: partOf(layout, quotas, parts.sharedAt), nothing, periodsOf }
+  return {
+    ...parts,
+    ownQuotas,
+    sharedQuotas: windowsOnly(layout, partOf(layout, quotas, parts.sharedAt)),
+    nothing,
+    periodsOf,
+  }
 }
 
 export function periodParts(
@@ -66,6 +72,11 @@ function partOf(layout: Layout, { layers, limits }: Quotas, places: readonly num
     layers: places.map((at) => layers[at]!),
     limits: places.flatMap((at) => layout.limitsOf(limits, at)),
   }
+}
+
+/** Slots are counted in own rows alone. */
+function windowsOnly({ size, width }: Layout, { layers, limits }: Quotas): Quotas {
+  return { layers, limits: limits.map((limit, cell) => (cell % size < width ? limit : Number.POSITIVE_INFINITY)) }
 }
 
 /** The states of some of a request's layers. */

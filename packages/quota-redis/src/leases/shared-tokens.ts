@@ -1,6 +1,7 @@
 import {
   type CellSchema,
   cellOfIdentity,
+  inRowOrder,
   type Layout,
   NOT_OPEN,
   type StoreSchema,
@@ -56,7 +57,7 @@ export interface SharedTokensParts {
 export class SharedTokens {
   readonly #parts: SharedTokensParts
   /** The site's rows as other policies name them, by those names. */
-  readonly #others = new Map<string, Shard | undefined>()
+  readonly #others = new Map<string, Shard>()
 
   constructor(parts: SharedTokensParts) {
     this.#parts = parts
@@ -64,20 +65,20 @@ export class SharedTokens {
 
   /** Waits for what is under way, a deadline at most. */
   async close(): Promise<void> {
-    await Promise.all([...this.#others.values()].map((shard) => shard?.close()))
+    await Promise.all([...this.#others.values()].map((shard) => shard.close()))
   }
 
   /** Never throws. */
   giveBack({ tokens, rows }: FreedTokens): void {
-    for (const each of rows) {
-      for (const [amount, starts] of amountsOf(each, tokens)) {
-        this.#send(each.of, amount, starts).catch(() => this.#parts.strand(amount))
-      }
+    const { names, cells } = folded(rows)
+    const of = JSON.stringify(names)
+    for (const [amount, starts] of amountsOf(cells, tokens)) {
+      this.#send(of, names, amount, starts).catch(() => this.#parts.strand(amount))
     }
   }
 
-  async #send(of: string, tokens: number, starts: readonly number[]): Promise<void> {
-    const [category, layers, windows] = JSON.parse(of) as RowNames
+  async #send(of: string, names: RowNames, tokens: number, starts: readonly number[]): Promise<void> {
+    const [category, layers, windows] = names
     const { schema, layout } = this.#parts
     const own = {
       category: schema.categories.indexOf(category),
@@ -85,40 +86,77 @@ export class SharedTokens {
     }
     const isOwn = own.category >= 0 && !own.layers.includes(-1) && windows.join('\n') === windowsOf(layout).join('\n')
     if (isOwn) {
-      const cells = starts.flatMap((start, at) => (isLast(at, layout) && layout.hasSlots ? [start, NOT_OPEN] : [start]))
+      const isLast = (at: number): boolean => layout.hasSlots && at % layout.width === layout.width - 1
+      const cells = starts.flatMap((start, at) => (isLast(at) ? [start, NOT_OPEN] : [start]))
       return this.#parts.pool(own.category, own.layers).putBack(cells, tokens)
     }
-    const shard = this.#otherSite(of, [category, layers, windows])
-    const all = layers.map((_, layer) => layer)
-    const states = statesOf(starts)
-    await shard?.settle({ subject: '', category: 0, layers: all, states, giveBack: tokens, as: 'cancelled' })
+    const all = [...layers.keys()]
+    const settle = { subject: '', category: 0, layers: all, states: statesOf(starts), giveBack: tokens } as const
+    await this.#otherSite(of, names).settle({ ...settle, as: 'cancelled' })
   }
 
-  #otherSite(of: string, [category, names, windows]: RowNames): Shard | undefined {
-    if (this.#others.has(of)) return this.#others.get(of)
-    const cells = windows.map(cellOfIdentity)
+  #otherSite(of: string, [category, names, windows]: RowNames): Shard {
     const layers = names.map((name) => ({ name, shared: true }))
-    const isKnown = cells.every((cell): cell is CellSchema => cell !== undefined)
-    // Windows that this version does not know: another process may have been meant to give back.
-    const shard = isKnown ? this.#parts.siteOf({ cells, categories: [category], layers }) : undefined
+    const shard =
+      this.#others.get(of) ?? this.#parts.siteOf({ cells: cellsOf(windows), categories: [category], layers })
     this.#others.set(of, shard)
     return shard
   }
 }
 
-function isLast(at: number, { width }: Layout): boolean {
-  return at % width === width - 1
+function cellsOf(identities: readonly string[]): CellSchema[] {
+  return identities.flatMap((identity) => cellOfIdentity(identity) ?? [])
+}
+
+/** What a hold has in one window: when that was opened, and how much was charged to it. */
+interface Charged {
+  readonly start: number
+  readonly tokens: number
+}
+
+/**
+ * What a hold has in all rows, though it was charged under several policies: layers and windows of all of them, so that of
+ * each window no more goes back than the hold's tokens. As in a record a newer opening takes the place of an older one, which
+ * has ended.
+ */
+function folded(rows: readonly FreedRows[]): { readonly names: RowNames; readonly cells: readonly Charged[] } {
+  const known = new Map<string, Charged>()
+  const [layers, identities] = [new Set<string>(), new Set<string>()]
+  let category = ''
+  for (const { of, cells } of rows) {
+    const [itsCategory, itsLayers, windows] = JSON.parse(of) as RowNames
+    category = itsCategory
+    for (const [index, name] of itsLayers.flatMap((layer) => windows.map((window) => [layer, window])).entries()) {
+      const [layer, window] = name as [string, string]
+      const [start, tokens] = [cells[2 * index]!, cells[2 * index + 1]!]
+      const had = known.get(keyOf(layer, window)) ?? NOTHING
+      const isOlder = start < had.start
+      const more = start === had.start ? { start, tokens: tokens + had.tokens } : { start, tokens }
+      known.set(keyOf(layer, window), isOlder ? had : more)
+      layers.add(layer)
+      identities.add(window)
+    }
+  }
+  // Windows of a kind that this version does not know are left out: what is lost is lost.
+  const windows = inRowOrder(cellsOf([...identities])).map(({ identity }) => identity)
+  const cells = [...layers].flatMap((layer) => windows.map((window) => known.get(keyOf(layer, window)) ?? NOTHING))
+  return { names: [category, [...layers], windows], cells }
+}
+
+const NOTHING: Charged = { start: NOT_OPEN, tokens: 0 }
+
+function keyOf(layer: string, window: string): string {
+  return `${layer}\n${window}`
 }
 
 /** How much goes back to windows with which starts: one amount for each, as a window has at most what it was charged. */
-function amountsOf({ cells }: FreedRows, tokens: number): ReadonlyMap<number, readonly number[]> {
+function amountsOf(cells: readonly Charged[], tokens: number): ReadonlyMap<number, readonly number[]> {
   const amounts = new Map<number, number[]>()
-  const count = cells.length / 2
-  for (let window = 0; window < count; window++) {
-    const amount = Math.min(tokens, cells[2 * window + 1]!)
+  for (const [index, { start, tokens: charged }] of cells.entries()) {
+    const amount = Math.min(tokens, charged)
     if (amount === 0) continue
-    const starts = amounts.get(amount) ?? new Array<number>(count).fill(NOT_OPEN)
-    starts[window] = cells[2 * window]!
+    const starts = amounts.get(amount) ?? new Array<number>(cells.length).fill(NOT_OPEN)
+    starts[index] = start
     amounts.set(amount, starts)
   }
   return amounts

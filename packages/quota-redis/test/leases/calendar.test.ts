@@ -133,6 +133,9 @@ describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, ()
       expect(reply.settingsRevision).toBeUndefined()
     }
     await isStale(periods, { site: ahead })
+    const ofSite = { subject: 'u', category: 0, quotas: { layers: [1], limits: [LIMIT] }, cost: 5 }
+    expect(await one.counters.take({ ...ofSite, periods: ahead })).toMatchObject({ outcome: 'stale', states: [] })
+    expect(await siteOf(one, periods)).toEqual([-1, 0])
     const taken = await untilLeased(one, periods)
     const { idleTokens } = one.store.leases()
     await isStale(periods, { site: ahead })
@@ -174,7 +177,7 @@ describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, ()
     const now = clock.now()
     const periods = [start, end, nextEnd, start, end, nextEnd, start, now + 500, nextEnd]
     const takeOf = (cost: number) => {
-      const quotas = { layers: [0, 1, 2], limits: [LIMIT, LIMIT, LIMIT] }
+      const quotas = { layers: [0, 1, 2], limits: [LIMIT, LIMIT, 7] }
       return one.counters.take({ subject: 'u', category: 0, quotas, cost, periods })
     }
     expect((await takeOf(5)).states).toEqual([start, 5, start, 5, start, 5])
