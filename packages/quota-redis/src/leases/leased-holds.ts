@@ -117,7 +117,7 @@ export class LeasedHolds {
       await this.#attach(request, parts, site, cost)
       return this.#answer(parts, own, site.states)
     }
-    await this.#places.putBack(category, parts, site.states, cost)
+    await this.#putBack(category, parts, site, cost, own)
     return this.#answer(parts, own, without(site.states, cost))
   }
 
@@ -187,9 +187,9 @@ export class LeasedHolds {
       tokens,
       this.#growOwn(request, parts, charge.mark, charge),
     )
-    const { hasGrown, ...own } = grown
+    const { hasGrown, isInDoubt, ...own } = grown
     if (own.outcome === 'held') return { ...own, states: this.#places.joined(parts, own.states, site.states) }
-    if (hasGrown !== true) await this.#places.putBack(category, parts, site.states, tokens)
+    if (hasGrown !== true) await this.#putBack(category, parts, site, tokens, { isInDoubt })
     if (own.outcome !== 'refused') return own
     return { ...own, states: this.#places.joined(parts, own.states, without(site.states, tokens)) }
   }
@@ -250,6 +250,18 @@ export class LeasedHolds {
     }
   }
 
+  /** What the own part did not take goes back, but not where a sending of it may be carried out yet. */
+  async #putBack(
+    category: number,
+    parts: QuotaParts,
+    { states }: SiteAnswer,
+    tokens: number,
+    { isInDoubt }: { readonly isInDoubt?: boolean | undefined },
+  ): Promise<void> {
+    if (isInDoubt === true) this.#places.strand(tokens)
+    else await this.#places.putBack(category, parts, states, tokens)
+  }
+
   /** Says what was charged at the site after the own part. A hold that is gone by then does not need it. */
   async #attach(
     request: HoldTakeRequest | GrowRequest,
@@ -304,6 +316,6 @@ function stale({ now, settingsRevision }: Pick<SiteAnswer, 'now' | 'settingsRevi
 }
 
 /** Without what is no business of an engine. */
-function plain({ mark: _, isPartial: __, ...reply }: HoldTaken): TakeReply {
+function plain({ mark: _, isPartial: __, isInDoubt: ___, ...reply }: HoldTaken): TakeReply {
   return reply
 }

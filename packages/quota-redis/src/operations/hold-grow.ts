@@ -18,6 +18,8 @@ export function newMark(): string {
 export interface Grown extends HoldReply {
   /** Of a hold that does not grow any more: it did, by this growth. */
   readonly hasGrown?: boolean
+  /** Of one that was not made: it may be yet, as it was sent twice. */
+  readonly isInDoubt?: boolean
 }
 
 /** What makes a growth one and no other. */
@@ -50,10 +52,11 @@ export class GrowOperation extends HoldOperation<Grown> {
     const { quotas, periods } = this.#request
     const { now } = replay
     const outcome = HOLD_OUTCOMES[letter]!
-    if (letter === 's') return { outcome, now, states: [], settingsRevision: replay.settingsRevision }
+    const doubt = this.isRepeated ? { isInDoubt: true } : undefined
+    if (letter === 's') return { outcome, now, states: [], settingsRevision: replay.settingsRevision, ...doubt }
     if (wasMade === 1) return { outcome, now, states: [], hasGrown: true }
-    if (outcome !== 'held' && outcome !== 'refused') return { outcome, now, states: [] }
+    if (outcome !== 'held' && outcome !== 'refused') return { outcome, now, states: [], ...doubt }
     const states = this.states(replay, quotas.layers.length, periods)
-    return outcome === 'held' ? { outcome, now, endsAt: Number(endsAt), states } : { outcome, now, states }
+    return outcome === 'held' ? { outcome, now, endsAt: Number(endsAt), states } : { outcome, now, states, ...doubt }
   }
 }

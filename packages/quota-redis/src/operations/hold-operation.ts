@@ -32,6 +32,9 @@ export abstract class HoldOperation<T> implements Operation {
   readonly #waiter: Waiter<T>
   readonly #desk: HoldDesk
   #moreRows: readonly string[] = []
+  /** It was sent, and not answered since. */
+  #isOut = false
+  #isRepeated = false
   #rows: readonly number[] = []
 
   constructor(waiter: Waiter<T>, desk: HoldDesk) {
@@ -48,7 +51,13 @@ export abstract class HoldOperation<T> implements Operation {
    */
   protected abstract reply(replay: Replay, letter: string, facts: HoldFacts, told: Buffer): T
 
+  /** An earlier sending of it may be carried out yet, after this one was answered. */
+  protected get isRepeated(): boolean {
+    return this.#isRepeated
+  }
+
   answer(replay: Replay, letter: string): void {
+    this.#isOut = false
     const facts = JSON.parse((replay.stored.next().value as Buffer).toString()) as HoldFacts
     const told = replay.stored.next().value as Buffer
     const freed = readFreed(replay.stored.next().value as Buffer)
@@ -72,6 +81,8 @@ export abstract class HoldOperation<T> implements Operation {
 
   /** Names the rows, the record and both indexes. */
   protected target(call: Call, rows: readonly number[], record: number, holdsOfOwner: number): void {
+    this.#isRepeated ||= this.#isOut
+    this.#isOut = true
     const all = [...new Set([...rows, ...this.#moreRows.map((name) => call.named(name))])]
     call.place(all.length)
     for (const place of all) call.place(place)

@@ -27,6 +27,8 @@ export interface HoldTaken extends TakeReply {
   readonly mark?: string
   /** What it was charged in another slot is yet to be said. */
   readonly isPartial?: boolean
+  /** Of what is no hold: it may become one yet, as it was sent twice. */
+  readonly isInDoubt?: boolean
 }
 
 const OUTCOMES: Readonly<Record<string, TakeOutcome>> = {
@@ -83,7 +85,8 @@ export class HoldTakeOperation extends HoldOperation<HoldTaken> {
   protected reply(replay: Replay, letter: string, facts: HoldFacts, told: Buffer): HoldTaken {
     const { quotas, periods } = this.#request
     const [endsAt, mark, isPartial] = facts as [number?, string?, number?]
-    const elsewhere = mark === undefined ? undefined : { mark, isPartial: isPartial === 1 }
+    const noMark = this.isRepeated ? { isInDoubt: true } : undefined
+    const elsewhere = mark === undefined ? noMark : { mark, isPartial: isPartial === 1 }
     const reply = { outcome: OUTCOMES[letter]!, now: replay.now, ...elsewhere }
     if (letter === 's') return { ...reply, states: [], settingsRevision: replay.settingsRevision }
     if (letter === 'r') return { ...reply, states: this.states(replay, quotas.layers.length, periods) }

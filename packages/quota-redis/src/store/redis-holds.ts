@@ -29,7 +29,10 @@ export interface RedisHolds extends AsyncHolds {
 export function holdsOf(shard: Shard): RedisHolds {
   return {
     extend: (request) => shard.extend(request),
-    grow: (request) => shard.grow(request),
+    async grow(request) {
+      const { hasGrown: _, isInDoubt: __, ...reply } = await shard.grow(request)
+      return reply
+    },
     async settle(request) {
       const { more: _, ...reply } = await shard.settleHold(request)
       return reply

@@ -138,6 +138,13 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     await one.hold('x', 4)
     expect(await lost(() => one.cancel('x'))).toMatchObject({ outcome: 'settled' })
     expect(await used()).toEqual([5, 0, 9])
+    // Of two sendings the first may be carried out last: what the second was refused goes back nowhere.
+    const full = { ...SLOT, quotas: { layers: [0, 1], limits: [MANY, 0, MANY, MANY] } }
+    expect(await lost(() => one.hold('y', 3, full))).toMatchObject({ outcome: 'refused' })
+    expect(report(one).strandedTokens).toBe(3)
+    expect(await used()).toEqual([5, 0, 12])
+    expect(await one.hold('y', 3, full)).toMatchObject({ outcome: 'refused' })
+    expect(await used()).toEqual([5, 0, 12])
   })
 
   it('asked for again have the tokens of the first time; those of the second go back', async () => {
@@ -271,8 +278,10 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     clock.advance(HOUR_MS)
     // Own windows refuse: nothing opens.
     expect(await one.grow('a', 11)).toMatchObject({ outcome: 'refused', states: [-1, 0, -1, 0] })
-    await other(10)
+    await other(5)
     expect(await one.grow('a', 11)).toMatchObject({ outcome: 'refused' })
+    expect(await one.grow('a', 16)).toMatchObject({ outcome: 'refused' })
+    expect(await one.siteUsed()).toEqual([5])
     clock.advance(HOUR_MS)
     // The site refuses what the own windows were charged for: they are closed again.
     await other(15)
@@ -299,6 +308,30 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     }
   })
 
+  it('where the site refuses what the own limits were charged for first, nothing is left of it', async () => {
+    const one = holder({ prefix: newPrefix(), schema: SLOTS, limits: [MANY, 1], siteLimits: [10, 0] })
+    await one.take(8, 'v')
+    const spy = vi.spyOn(SitePool.prototype, 'take')
+    later(() => spy.mockRestore())
+    // As when others came in between.
+    spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: 0, states: [] }))
+    const refused = await one.hold('a', 3, SLOT)
+    expect([refused.outcome, refused.states.slice(0, 2), refused.states[3]]).toEqual(['refused', [-1, 0], 0])
+    expect(spy.mock.calls.map(([{ mayOpen }]) => mayOpen)).toEqual([false, true])
+    expect([await one.used(), await one.siteUsed()]).toEqual([
+      [0, 0],
+      [8, 0],
+    ])
+    expect((await one.holds.sweep()).open).toBe(0)
+    expect(await one.hold('a', 2, { ...SLOT, nonce: 'another' })).toMatchObject({ outcome: 'admitted' })
+    await one.cancel('a', 'another')
+    // And where the site cannot be asked.
+    spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: 0, states: [] }))
+    spy.mockImplementationOnce(() => Promise.reject(new TypeError('the site is gone')))
+    await expect(one.hold('b', 1, SLOT)).rejects.toThrow('the site is gone')
+    expect([await one.used(), (await one.holds.sweep()).open]).toEqual([[0, 0], 0])
+  })
+
   it('a hold that ends while the site is asked leaves nothing there', async () => {
     const clock = manualClock()
     const one = holder({ prefix: newPrefix(), clock })
@@ -316,7 +349,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
   })
 
   it('a take that died between its own part and the site is completed by the next try, once', async () => {
-    const one = holder({ prefix: newPrefix(), siteLimits: [10] })
+    const one = holder({ prefix: newPrefix(), siteLimits: [10], deadlineMs: 300 })
     const spy = vi.spyOn(Places.prototype, 'takeSite')
     later(() => spy.mockRestore())
     const dies = () => {
@@ -334,9 +367,17 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     await one.cancel('a')
     await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
     // Where the site refuses by now there is no hold.
+    // The same where the site answers at once by then.
+    dies()
+    await expect(one.hold('warm', 6)).rejects.toMatchObject({ code: 'store_error' })
+    await one.take(1, 'v')
+    expect(await one.hold('warm', 6)).toMatchObject({ outcome: 'admitted' })
+    expect([await one.used(), await one.siteUsed()]).toEqual([[6], [7]])
+    await one.cancel('warm')
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 2_000, interval: 5 })
     dies()
     await expect(one.hold('b', 6)).rejects.toMatchObject({ code: 'store_error' })
-    await one.take(5, 'v')
+    await one.take(4, 'v')
     expect(await one.hold('b', 6)).toMatchObject({ outcome: 'refused' })
     expect([await one.used(), await one.siteUsed()]).toEqual([[0], [5]])
     expect((await one.holds.list({ subject: 'u' })).holds).toEqual([])
@@ -361,14 +402,18 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
   it('a hold that is there too late for its caller is cancelled, at the site as well', async () => {
     const prefix = newPrefix()
     const proxy = await startProxy(redis.port)
-    const one = holder({ prefix, port: proxy.port, deadlineMs: 200 })
+    const one = holder({ prefix, port: proxy.port, deadlineMs: 400, siteLimits: [100] })
     const witness = holder({ prefix })
     await vi.waitFor(() => one.take(1), { timeout: 5_000 })
-    proxy.latency(150)
-    await expect(one.hold('a', 10)).rejects.toMatchObject({ code: 'store_error' })
-    proxy.latency(0)
-    await vi.waitFor(async () => expect(await witness.siteUsed()).toEqual([1]), { timeout: 5_000, interval: 20 })
-    expect([await witness.used(), (await witness.holds.list({ subject: 'u' })).holds]).toEqual([[1], []])
+    // Each call in time, but not two of them; then not even one.
+    for (const ms of [120, 250]) {
+      proxy.latency(ms)
+      const id = `a${ms}`
+      await expect(one.hold(id, 10)).rejects.toMatchObject({ code: 'store_error' })
+      proxy.latency(0)
+      await vi.waitFor(async () => expect(await witness.siteUsed()).toEqual([1]), { timeout: 5_000, interval: 20 })
+      expect([await witness.used(), (await witness.holds.list({ subject: 'u' })).holds]).toEqual([[1], []])
+    }
   })
 
   it('what is given back goes by the record: layers that are switched off, policies with other windows', async () => {
@@ -397,6 +442,17 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
       const ofHour = async () => [(await one!.used())[0], (await one!.siteUsed())[0]]
       await vi.waitFor(async () => expect(await ofHour()).toEqual([9, 9]), { timeout: 2_000, interval: 5 })
     }
+    // What one policy charged to an older opening is behind what the other charged to a newer one.
+    const clock = manualClock()
+    const prefix = newPrefix()
+    const [hours, months] = [HOURS, MONTHS].map((schema) => holder({ prefix, schema, limits: limitsOf(schema), clock }))
+    await hours!.hold('a', 10, { ttlMs: 9 * HOUR_MS })
+    await months!.grow('a', 5)
+    clock.advance(HOUR_MS)
+    await hours!.grow('a', 3)
+    await hours!.take(1)
+    await months!.cancel('a')
+    await vi.waitFor(async () => expect(await months!.siteUsed()).toEqual([1, 0]), { timeout: 2_000, interval: 5 })
     const one = holder({ prefix: newPrefix() })
     await one.hold('a', 6)
     const off = { quotas: { layers: [0], limits: [MANY] } }
