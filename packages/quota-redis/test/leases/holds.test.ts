@@ -1,20 +1,17 @@
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { LeasedRedisStore } from '../../src/index.ts'
-import { Places } from '../../src/leases/places.ts'
 import { SitePool } from '../../src/leases/site-pool.ts'
-import { Shard } from '../../src/store/shard.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups } from '../support/cleanups.ts'
-import { EVERYTHING, HOURS, Holder, type HolderOptions, idOf, MONTHS, SLOTS } from '../support/holders.ts'
+import { EVERYTHING, HOURS, type Holder, MONTHS, SLOTS } from '../support/holders.ts'
 import { linesOf, runProgram } from '../support/program.ts'
 import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
+import { leasedHolder, MANY, refOf, reportOf, untilLeased } from './leased-holders.ts'
 
 const HOUR_MS = 3_600_000
-const MANY = 1_000_000
 const SLOT = { slot: true } as const
 
-const { later, proxy: startProxy } = useCleanups()
+const { later } = useCleanups()
 
 describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_000 }, () => {
   let redis: RedisServer
@@ -23,42 +20,27 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
   })
   afterAll(() => redis.stop())
 
-  function holder(options: Partial<HolderOptions> & Pick<HolderOptions, 'prefix'>): Holder {
-    const made = new Holder({ port: redis.port, schema: HOURS, limits: [MANY], isLeased: true, ...options })
-    later(() => made.close())
-    return made
-  }
-  const report = ({ store }: Holder) => (store as LeasedRedisStore).leases()
-
-  /** Takes by one at a time until there are tokens at hand for a while; how many it took. */
-  async function untilLeased(one: Holder): Promise<number> {
-    let taken = 0
-    do {
-      await Promise.all(Array.from({ length: 20 }, (_, n) => one.take(1, `other ${n}`)))
-      taken += 20
-    } while (report(one).idleTokens < 100)
-    return taken
-  }
+  const holder = (options: Parameters<typeof leasedHolder>[2]) => leasedHolder(redis.port, later, options)
 
   it('have their tokens from leases, and give them back wherever they are settled', async () => {
     const prefix = newPrefix()
     const [one, other] = [holder({ prefix }), holder({ prefix })]
     const taken = await untilLeased(one)
-    const { localDecisions } = report(one)
+    const { localDecisions } = reportOf(one)
     for (const [n, id] of ['a', 'b', 'c'].entries()) {
       expect(await one.hold(id, 10)).toMatchObject({ outcome: 'admitted' })
-      expect(report(one).localDecisions).toBe(localDecisions + n + 1)
+      expect(reportOf(one).localDecisions).toBe(localDecisions + n + 1)
     }
     expect([await one.used(), await one.siteUsed()]).toEqual([[30], [taken + 30]])
     expect(await other.commit('a', 4)).toMatchObject({ outcome: 'settled', charged: 4, reserved: 10 })
     expect(await other.cancel('b')).toMatchObject({ outcome: 'settled' })
     expect(await one.grow('c', 7)).toMatchObject({ outcome: 'held' })
-    expect(report(one).localDecisions).toBe(localDecisions + 4)
+    expect(reportOf(one).localDecisions).toBe(localDecisions + 4)
     expect(await one.commit('c')).toMatchObject({ outcome: 'settled', charged: 17 })
     for (const { store } of [one, other]) await store.close()
     const last = holder({ prefix })
     expect([await last.used(), await last.siteUsed()]).toEqual([[21], [taken + 21]])
-    for (const each of [one, other]) expect(report(each).strandedTokens).toBe(0)
+    for (const each of [one, other]) expect(reportOf(each).strandedTokens).toBe(0)
   })
 
   it('grants exactly 6 of 20 of 75 at once under a shared limit of 500, to two processes', async () => {
@@ -113,94 +95,6 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([8]), { timeout: 2_000, interval: 5 })
     expect(await one.used()).toEqual([3])
     expect((await other.holds.sweep()).open).toBe(1)
-  })
-
-  it('are charged once whatever answer is lost, and given back once', async () => {
-    const prefix = newPrefix()
-    const proxy = await startProxy(redis.port)
-    const one = holder({ prefix, schema: SLOTS, limits: [MANY, 5], port: proxy.port })
-    const witness = holder({ prefix, schema: SLOTS, limits: [MANY, 5] })
-    const taken = await untilLeased(one)
-    const lost = async <T>(call: () => Promise<T>): Promise<T> => {
-      const cut = proxy.cutAfterNextRequest()
-      const reply = await call()
-      await cut
-      return reply
-    }
-    const used = async () => [...(await witness.used()), (await one.siteUsed())[0]! - taken]
-    expect(await lost(() => one.hold('h', 10, SLOT))).toMatchObject({ outcome: 'admitted' })
-    expect(await used()).toEqual([10, 1, 10])
-    expect(await lost(() => one.grow('h', 7))).toMatchObject({ outcome: 'held' })
-    expect(await used()).toEqual([17, 1, 17])
-    expect(await one.commit('h', 5)).toMatchObject({ outcome: 'settled', charged: 5 })
-    expect(await used()).toEqual([5, 0, 5])
-    // What a settling gives back is lost with its answer, and never counted twice.
-    await one.hold('x', 4)
-    expect(await lost(() => one.cancel('x'))).toMatchObject({ outcome: 'settled' })
-    expect(await used()).toEqual([5, 0, 9])
-    // Of two sendings the first may be carried out last: what the second was refused goes back nowhere.
-    const full = { ...SLOT, quotas: { layers: [0, 1], limits: [MANY, 0, MANY, MANY] } }
-    expect(await lost(() => one.hold('y', 3, full))).toMatchObject({ outcome: 'refused' })
-    expect(report(one).strandedTokens).toBe(3)
-    expect(await used()).toEqual([5, 0, 12])
-    expect(await one.hold('y', 3, full)).toMatchObject({ outcome: 'refused' })
-    expect(await used()).toEqual([5, 0, 12])
-  })
-
-  it('asked for again have the tokens of the first time; those of the second go back', async () => {
-    const prefix = newPrefix()
-    const one = holder({ prefix })
-    const first = await one.hold('a', 10)
-    const again = await one.hold('a', 10)
-    expect([again.outcome, again.endsAt]).toEqual(['admitted', first.endsAt])
-    expect(await one.hold('a', 10, { nonce: 'another' })).toMatchObject({ outcome: 'duplicate', states: [] })
-    expect([await one.used(), await one.siteUsed()]).toEqual([[10], [10]])
-    await one.cancel('a')
-    expect(await one.hold('a', 10)).toMatchObject({ outcome: 'cancelled' })
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
-    expect(await one.used()).toEqual([0])
-  })
-
-  it('asked for again by who never heard that it ended do not give back twice', async () => {
-    const prefix = newPrefix()
-    const clock = manualClock()
-    const one = holder({ prefix, clock })
-    const before = await untilLeased(one)
-    // The first delivery arrives, and its hold ends before the second.
-    const original = Shard.prototype.takeHold
-    const spy = vi.spyOn(Shard.prototype, 'takeHold').mockImplementationOnce(async function (
-      this: Shard,
-      request,
-      shared,
-    ) {
-      await original.call(this, request, shared)
-      clock.advance(60_000)
-      await one.holds.sweep()
-      return original.call(this, request, shared)
-    })
-    later(() => spy.mockRestore())
-    expect(await one.hold('a', 10)).toMatchObject({ outcome: 'expired' })
-    await one.store.close()
-    const last = holder({ prefix, clock })
-    expect([await last.used(), await last.siteUsed()]).toEqual([[0], [before]])
-  })
-
-  it('a growth that was made before the hold ended is not given back twice', async () => {
-    const prefix = newPrefix()
-    const one = holder({ prefix })
-    const before = await untilLeased(one)
-    await one.hold('a', 10)
-    const original = Shard.prototype.grow
-    const spy = vi.spyOn(Shard.prototype, 'grow').mockImplementationOnce(async function (this: Shard, request, terms) {
-      await original.call(this, request, terms)
-      await one.commit('a', 3)
-      return original.call(this, request, terms)
-    })
-    later(() => spy.mockRestore())
-    expect(await one.grow('a', 7)).toMatchObject({ outcome: 'settled' })
-    await one.store.close()
-    const last = holder({ prefix })
-    expect([await last.used(), await last.siteUsed()]).toEqual([[3], [before + 3]])
   })
 
   describe.each(['cold', 'warm'])('where the site is %s', (site) => {
@@ -308,81 +202,6 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     }
   })
 
-  it('where the site refuses what the own limits were charged for first, nothing is left of it', async () => {
-    const one = holder({ prefix: newPrefix(), schema: SLOTS, limits: [MANY, 1], siteLimits: [10, 0] })
-    await one.take(8, 'v')
-    const spy = vi.spyOn(SitePool.prototype, 'take')
-    later(() => spy.mockRestore())
-    // As when others came in between.
-    spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: 0, states: [] }))
-    const refused = await one.hold('a', 3, SLOT)
-    expect([refused.outcome, refused.states.slice(0, 2), refused.states[3]]).toEqual(['refused', [-1, 0], 0])
-    expect(spy.mock.calls.map(([{ mayOpen }]) => mayOpen)).toEqual([false, true])
-    expect([await one.used(), await one.siteUsed()]).toEqual([
-      [0, 0],
-      [8, 0],
-    ])
-    expect((await one.holds.sweep()).open).toBe(0)
-    expect(await one.hold('a', 2, { ...SLOT, nonce: 'another' })).toMatchObject({ outcome: 'admitted' })
-    await one.cancel('a', 'another')
-    // And where the site cannot be asked.
-    spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: 0, states: [] }))
-    spy.mockImplementationOnce(() => Promise.reject(new TypeError('the site is gone')))
-    await expect(one.hold('b', 1, SLOT)).rejects.toThrow('the site is gone')
-    expect([await one.used(), (await one.holds.sweep()).open]).toEqual([[0, 0], 0])
-  })
-
-  it('a hold that ends while the site is asked leaves nothing there', async () => {
-    const clock = manualClock()
-    const one = holder({ prefix: newPrefix(), clock })
-    const original = SitePool.prototype.take
-    let asked = 0
-    const spy = vi.spyOn(SitePool.prototype, 'take').mockImplementation(function (this: SitePool, request) {
-      if (asked++ === 1) clock.advance(60_000)
-      return original.call(this, request)
-    })
-    later(() => spy.mockRestore())
-    expect(await one.hold('a', 5)).toMatchObject({ outcome: 'admitted' })
-    expect(asked).toBe(2)
-    expect(await one.extend('a', 1_000)).toMatchObject({ outcome: 'expired' })
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
-  })
-
-  it('a take that died between its own part and the site is completed by the next try, once', async () => {
-    const one = holder({ prefix: newPrefix(), siteLimits: [10], deadlineMs: 300 })
-    const spy = vi.spyOn(Places.prototype, 'takeSite')
-    later(() => spy.mockRestore())
-    const dies = () => {
-      // As a process that is killed: it undoes nothing.
-      spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: 0, states: [] }))
-      spy.mockImplementationOnce(() => new Promise(() => undefined))
-    }
-    dies()
-    await expect(one.hold('a', 6)).rejects.toMatchObject({ code: 'store_error' })
-    expect([await one.used(), await one.siteUsed()]).toEqual([[6], [0]])
-    for (let again = 0; again < 2; again++) {
-      expect(await one.hold('a', 6)).toMatchObject({ outcome: 'admitted' })
-      expect([await one.used(), await one.siteUsed()]).toEqual([[6], [6]])
-    }
-    await one.cancel('a')
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
-    // Where the site refuses by now there is no hold.
-    // The same where the site answers at once by then.
-    dies()
-    await expect(one.hold('warm', 6)).rejects.toMatchObject({ code: 'store_error' })
-    await one.take(1, 'v')
-    expect(await one.hold('warm', 6)).toMatchObject({ outcome: 'admitted' })
-    expect([await one.used(), await one.siteUsed()]).toEqual([[6], [7]])
-    await one.cancel('warm')
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 2_000, interval: 5 })
-    dies()
-    await expect(one.hold('b', 6)).rejects.toMatchObject({ code: 'store_error' })
-    await one.take(4, 'v')
-    expect(await one.hold('b', 6)).toMatchObject({ outcome: 'refused' })
-    expect([await one.used(), await one.siteUsed()]).toEqual([[0], [5]])
-    expect((await one.holds.list({ subject: 'u' })).holds).toEqual([])
-  })
-
   it('a commit above is charged at the site too, in time, late and once', async () => {
     const clock = manualClock()
     const one = holder({ prefix: newPrefix(), limits: [100], siteLimits: [10], clock })
@@ -397,23 +216,6 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([17]), { timeout: 2_000, interval: 5 })
     expect(await one.used()).toEqual([17])
     expect(await one.take(1)).toMatchObject({ outcome: 'refused' })
-  })
-
-  it('a hold that is there too late for its caller is cancelled, at the site as well', async () => {
-    const prefix = newPrefix()
-    const proxy = await startProxy(redis.port)
-    const one = holder({ prefix, port: proxy.port, deadlineMs: 400, siteLimits: [100] })
-    const witness = holder({ prefix })
-    await vi.waitFor(() => one.take(1), { timeout: 5_000 })
-    // Each call in time, but not two of them; then not even one.
-    for (const ms of [120, 250]) {
-      proxy.latency(ms)
-      const id = `a${ms}`
-      await expect(one.hold(id, 10)).rejects.toMatchObject({ code: 'store_error' })
-      proxy.latency(0)
-      await vi.waitFor(async () => expect(await witness.siteUsed()).toEqual([1]), { timeout: 5_000, interval: 20 })
-      expect([await witness.used(), (await witness.holds.list({ subject: 'u' })).holds]).toEqual([[1], []])
-    }
   })
 
   it('what is given back goes by the record: layers that are switched off, policies with other windows', async () => {
@@ -473,7 +275,3 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     expect([await one.used(), await one.siteUsed()]).toEqual([[1], [1]])
   })
 })
-
-function refOf(id: string) {
-  return { subject: 'u', category: 0, id: idOf(id) }
-}

@@ -63,7 +63,10 @@ const troubledStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 12, arbitrary: fc.record({ kind: fc.constant('deliver' as const), of, replicated: fc.constant(true) }) },
   { weight: 2, arbitrary: tick },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('sweep' as const), process: one, cost }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('lose' as const, 'double' as const, 'again' as const), of }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom('lose' as const, 'double' as const, 'again' as const), of }),
+  },
 )
 const troubledHistory = fc.array(troubledStep, { maxLength: 60, size: 'max' })
 const TROUBLED: readonly Rule[] = ['a mark tells whose tokens the record has', 'undo a hold as a whole']
@@ -98,15 +101,15 @@ describe('the rules of leases', () => {
     ['plain', history],
     ['hold', holdHistory],
     ['troubled', troubledHistory],
-  ])(`keep every promise in ${RUNS} histories of %s requests`, { timeout: 3_600_000 }, (_, histories) => {
-    fc.assert(
+  ])(`keep every promise in ${RUNS} histories of %s requests`, { timeout: 3_600_000 }, async (_, histories) => {
+    await fc.assert(
       fc.property(histories, (steps) => play(steps)),
       { numRuns: RUNS },
     )
   })
 
-  it.each(rules)('are all needed: %s', { timeout: 3_600_000 }, (rule, histories) => {
-    const found = fc.check(
+  it.each(rules)('are all needed: %s', { timeout: 3_600_000 }, async (rule, histories) => {
+    const found = await fc.check(
       fc.property(histories, (steps) => holds(steps, rule)),
       { numRuns: SEARCH_RUNS, seed: 3, endOnFailure: true },
     )
