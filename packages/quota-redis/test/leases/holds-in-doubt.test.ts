@@ -9,6 +9,7 @@ import { SLOTS } from '../support/holders.ts'
 import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
 import { leasedHolder, MANY, reportOf, untilLeased } from './leased-holders.ts'
 
+const HOUR_MS = 3_600_000
 const SLOT = { slot: true } as const
 
 const { later, proxy: startProxy } = useCleanups()
@@ -29,6 +30,8 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     const options = { prefix, schema: SLOTS, limits: [MANY, 5], clock: manualClock() }
     const one = holder({ ...options, port: proxy.port })
     const witness = holder(options)
+    await one.hold('before', 1)
+    await one.cancel('before')
     let taken = 0
     const lost = async <T>(call: () => Promise<T>): Promise<T> => {
       taken += await untilLeased(one)
@@ -111,6 +114,23 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     await one.store.close()
     const last = holder({ prefix })
     expect([await last.used(), await last.siteUsed()]).toEqual([[3], [before + 3]])
+  })
+
+  it('a growth that comes late does not take the place of one in a newer window', async () => {
+    const clock = manualClock()
+    const one = holder({ prefix: newPrefix(), clock, siteLimits: [100] })
+    await one.hold('a', 10, { ttlMs: 9 * HOUR_MS })
+    const original = Shard.prototype.grow
+    const spy = vi.spyOn(Shard.prototype, 'grow').mockImplementationOnce(async function (this: Shard, request, terms) {
+      clock.advance(HOUR_MS)
+      expect(await one.grow('a', 3)).toMatchObject({ outcome: 'held' })
+      return original.call(this, request, terms)
+    })
+    later(() => spy.mockRestore())
+    expect(await one.grow('a', 5)).toMatchObject({ outcome: 'held' })
+    expect(await one.siteUsed()).toEqual([3])
+    await one.cancel('a')
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
   })
 
   it('where the site refuses what the own limits were charged for first, nothing is left of it', async () => {

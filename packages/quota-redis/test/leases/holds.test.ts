@@ -1,6 +1,7 @@
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SitePool } from '../../src/leases/site-pool.ts'
+import { Shard } from '../../src/store/shard.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups } from '../support/cleanups.ts'
 import { EVERYTHING, HOURS, type Holder, MONTHS, SLOTS } from '../support/holders.ts'
@@ -182,6 +183,14 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     const spy = vi.spyOn(SitePool.prototype, 'take')
     spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: clock.now(), states: [] }))
     later(() => spy.mockRestore())
+    // What is sent twice is undone once.
+    const undo = Shard.prototype.undoHold
+    const undone = vi.spyOn(Shard.prototype, 'undoHold').mockImplementationOnce(async function (this: Shard, request) {
+      const first = await undo.call(this, request)
+      expect(await undo.call(this, request)).toMatchObject({ outcome: 'unknown' })
+      return first
+    })
+    later(() => undone.mockRestore())
     const refused = await one.grow('a', 6)
     expect([refused.outcome, refused.states.slice(0, 2)]).toEqual(['refused', [-1, 0]])
     expect(spy.mock.calls.map(([{ mayOpen }]) => mayOpen)).toEqual([false, true])
