@@ -4,7 +4,7 @@ import { Cluster, Redis } from 'ioredis'
 import { leasedRedisStore, type RedisClient, type RedisStore, redisStore } from '../src/index.ts'
 import { groupOf, groupPrefixes } from '../src/leases/groups.ts'
 import { Keys } from '../src/store/keys.ts'
-import type { RedisCluster } from './support/redis-server.ts'
+import type { RedisCluster, ReplicaPair } from './support/redis-server.ts'
 import { startProxy } from './support/tcp-proxy.ts'
 
 let prefixes = 0
@@ -53,6 +53,26 @@ export function clusterFactory(cluster: () => RedisCluster): StoreFactory {
   const client = () => new Cluster([...cluster().seeds], { lazyConnect: true })
   return async () => {
     const admin = new Cluster([...cluster().seeds])
+    const prefix = newPrefix()
+    const { stop, ...harness } = await twoStores(client, prefix, openStoreOn)
+    return {
+      ...harness,
+      ...whatIsStored(admin, prefix, () => prefix),
+      capabilities: [...CAPABILITIES, 'regroup'],
+      async stop() {
+        await stop()
+        admin.disconnect()
+      },
+    }
+  }
+}
+
+/** The same on a primary that a Sentinel names. */
+export function sentinelFactory(pair: () => ReplicaPair): StoreFactory {
+  return async () => {
+    const { sentinels, name } = pair()
+    const client = () => new Redis({ sentinels: [...sentinels], name, lazyConnect: true })
+    const admin = client()
     const prefix = newPrefix()
     const { stop, ...harness } = await twoStores(client, prefix, openStoreOn)
     return {

@@ -1,8 +1,6 @@
-import type { Layout } from '@scoregw/quota/store'
 import { elapsedMs, type Moment } from './lease.ts'
 import type { Seen } from './seen.ts'
 import { areSameTerms, type SiteAnswer, type SiteRequest, type Terms } from './site-answer.ts'
-import { firstEnd } from './site-rows.ts'
 
 /** How long a refusal of the site stands for later requests that need no less, in milliseconds. */
 const DENIAL_MS = 1_000
@@ -16,7 +14,6 @@ interface Denial extends Seen {
 }
 
 export interface DenialsParts {
-  readonly layout: Layout
   /** The site's clock now, from what it was at another moment; epoch milliseconds. */
   readonly timeAfter: (seen: Pick<Seen, 'now' | 'at'>, now: Moment) => number
 }
@@ -34,7 +31,7 @@ export class Denials {
   note(seen: Seen, terms: Terms): number {
     let room = Number.POSITIVE_INFINITY
     for (const [index, limit] of terms.limits.entries()) room = Math.min(room, limit - seen.states[2 * index + 1]!)
-    this.#denial = { ...seen, terms, room, endsAt: firstEnd(seen.states, this.#parts.layout) }
+    this.#denial = { ...seen, terms, room, endsAt: Math.min(...seen.ends) }
     return room
   }
 
@@ -53,15 +50,15 @@ export class Denials {
   }
 
   /** The refusal that the site would make; nothing where it may admit. */
-  answer({ cost, limits, settingsRevision }: SiteRequest, now: Moment): SiteAnswer | undefined {
+  answer(request: SiteRequest, now: Moment): SiteAnswer | undefined {
     const denial = this.#denial
     if (denial === undefined) return undefined
     const siteNow = this.#parts.timeAfter(denial, now)
     const isOld = elapsedMs(denial.at, now) >= DENIAL_MS || siteNow >= denial.endsAt
-    if (isOld || !areSameTerms(denial.terms, { limits, settingsRevision })) {
+    if (isOld || !areSameTerms(denial.terms, request)) {
       this.#denial = undefined
       return undefined
     }
-    return cost > denial.room ? { outcome: 'refused', now: siteNow, states: denial.states } : undefined
+    return request.cost > denial.room ? { outcome: 'refused', now: siteNow, states: denial.states } : undefined
   }
 }

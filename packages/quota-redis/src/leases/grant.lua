@@ -6,12 +6,14 @@
 -- NUMBERS       as in rows.lua, then: revision of the settings (text; 0: it follows none), whether windows may be opened
 --               (1 or 0), tokens wanted at the most beyond the costs, tokens of its leases that the process has not spent,
 --               how long a lease is remembered (ms), how long a process is counted after it last asked (ms), how long a
---               lease can be used (ms), L x W limits (1e999: unlimited), then the costs
+--               lease can be used (ms), with calendar windows the spans of L rows (their numbers), L x W limits (1e999:
+--               unlimited), then the costs
 -- ARGV  3       the process
 --       4       the lease's id
 -- REPLY { now, one letter a cost, tokens charged and leased in all, tokens of others' live leases, what the rows held
 --         before, the settings' revision if it was looked at }
---       a charged  r refused  w fits, but would open a window  s other settings are in force  b a row cannot be read
+--       a charged  r refused  w fits, but would open a window  s other settings are in force  t the clock is outside of
+--       the periods  b a row cannot be read
 --
 -- Book, by cmsgpack: { by process: when it last asked, by lease: { tokens, when } }, times in epoch ms.
 --
@@ -19,13 +21,21 @@
 
 local follows, may_open, wanted, has, keep = number(), number() == 1, number(), number(), number()
 local counted, usable = number(), number()
+local verdict
+if follows ~= 0 and follows ~= stored_revision() then verdict = 's' end
+--#if calendars
+local spans_of = {}
+for l = 1, #raw do
+  spans_of[l] = spans[number()]
+  if spans_of[l].stale then verdict = verdict or 't' end
+end
+--#end
 local limits = {}
 for i = 1, #raw * W do limits[i] = number() end
 local costs = {}
 for i = given + 1, #numbers do costs[#costs + 1] = numbers[i] end
 
-local lists, room, any_closed, verdict = {}, math.huge, false, nil
-if follows ~= 0 and follows ~= stored_revision() then verdict = 's' end
+local lists, room, any_closed = {}, math.huge, false
 for place = 1, verdict and 0 or #KEYS - FIRST_ROW + 1 do
   local list = row_at(place)
   if not list then
@@ -34,6 +44,9 @@ for place = 1, verdict and 0 or #KEYS - FIRST_ROW + 1 do
   end
   lists[place] = list
   reanchor(place, list)
+  --#if calendars
+  use(spans_of[place])
+  --#end
   room = math.min(room, left_in(list, limits, (place - 1) * W))
   for w = 1, V do any_closed = any_closed or not is_open(list, w) end
 end
@@ -81,6 +94,9 @@ end
 
 local tokens = charged + extra
 for place, list in ipairs(tokens > 0 and lists or {}) do
+  --#if calendars
+  use(spans_of[place])
+  --#end
   local opens = charge(list, tokens)
   put(place, packed(list), opens and ends_of(list))
 end

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { StoreSchema } from '@scoregw/quota/store'
+import type { StoreAbilities, StoreSchema } from '@scoregw/quota/store'
 import type { Line } from '../line/line.ts'
 import { type Lines, linesOf } from '../line/lines.ts'
+import type { FreedTokens } from '../operations/hold-shared.ts'
 import { Deadline } from '../store/deadline.ts'
 import { type ParsedRedisStoreOptions, parseLeasedStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
@@ -40,6 +41,7 @@ const ONE_SLOT =
 
 class Store implements LeasedRedisStore {
   readonly sync = false
+  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'own' }
   readonly deadlineMs: number
   readonly #options: ParsedRedisStoreOptions
   /** Beginnings of keys, by group. */
@@ -82,7 +84,8 @@ class Store implements LeasedRedisStore {
     const counters = new LeasedCounters({
       schema,
       site: this.#shardAt(prefix, schema),
-      shardOf: (group) => this.#shardAt(this.#groups[group]!, schema),
+      siteOf: (other) => this.#shardAt(prefix, other),
+      shardOf: (group, freed) => this.#shardAt(this.#groups[group]!, schema, freed),
       pools: this.#pools,
       deadlineMs,
       counts: this.#counts,
@@ -117,9 +120,11 @@ class Store implements LeasedRedisStore {
     this.#siteLines.close()
   }
 
-  #shardAt(prefix: string, schema: StoreSchema): Shard {
+  /** @param freed there where holds are: of each subject in its own slot */
+  #shardAt(prefix: string, schema: StoreSchema, freed?: (freed: FreedTokens) => void): Shard {
     const { deadlineMs, testClock } = this.#options
     const line = this.#lines.to(`{${prefix}}`)
-    return new Shard({ line, prefix, schema, deadlineMs, testClock, hasHolds: false, tick: this.#tick })
+    const hasHolds = freed !== undefined
+    return new Shard({ line, prefix, schema, deadlineMs, testClock, hasHolds, tick: this.#tick, freed })
   }
 }

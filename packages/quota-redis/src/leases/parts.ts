@@ -23,13 +23,47 @@ export interface QuotaParts extends Parts {
   readonly sharedQuotas: Quotas
   /** Own quotas that nothing fits into. */
   readonly nothing: Quotas
+  /** Of the periods that came with a request: those of own layers, and of shared ones. */
+  periodsOf(periods: readonly number[] | undefined): PeriodParts
 }
+
+/** Periods taken apart; the same arrays each time, as stores tell by them what requests have in common. */
+export interface PeriodParts {
+  readonly own: readonly number[] | undefined
+  readonly shared: readonly number[] | undefined
+}
+
+const NO_PERIODS: PeriodParts = { own: undefined, shared: undefined }
 
 export function quotaParts(schema: StoreSchema, layout: Layout, quotas: Quotas): QuotaParts {
   const parts = partsOf(schema, quotas.layers)
   const ownQuotas = partOf(layout, quotas, parts.ownAt)
   const nothing = { ...ownQuotas, limits: ownQuotas.limits.map(() => 0) }
-  return { ...parts, ownQuotas, sharedQuotas: partOf(layout, quotas, parts.sharedAt), nothing }
+  const known = new WeakMap<readonly number[], PeriodParts>()
+  const periodsOf = (periods: readonly number[] | undefined): PeriodParts => {
+    if (periods === undefined) return NO_PERIODS
+    const split = known.get(periods) ?? periodParts(layout, parts, periods)
+    known.set(periods, split)
+    return split
+  }
+  return {
+    ...parts,
+    ownQuotas,
+    sharedQuotas: windowsOnly(layout, partOf(layout, quotas, parts.sharedAt)),
+    nothing,
+    periodsOf,
+  }
+}
+
+export function periodParts(
+  layout: Layout,
+  { ownAt, sharedAt }: Parts,
+  periods: readonly number[] | undefined,
+): PeriodParts {
+  if (periods === undefined) return NO_PERIODS
+  const of = (places: readonly number[]): number[] =>
+    places.flatMap((at) => periods.slice(layout.periodsAt(at), layout.periodsAt(at + 1)))
+  return { own: of(ownAt), shared: of(sharedAt) }
 }
 
 /** The quotas of some of a request's layers. */
@@ -38,6 +72,11 @@ function partOf(layout: Layout, { layers, limits }: Quotas, places: readonly num
     layers: places.map((at) => layers[at]!),
     limits: places.flatMap((at) => layout.limitsOf(limits, at)),
   }
+}
+
+/** Slots are counted in own rows alone. */
+function windowsOnly({ size, width }: Layout, { layers, limits }: Quotas): Quotas {
+  return { layers, limits: limits.map((limit, cell) => (cell % size < width ? limit : Number.POSITIVE_INFINITY)) }
 }
 
 /** The states of some of a request's layers. */

@@ -11,6 +11,8 @@ export interface Terms {
   readonly limits: readonly number[]
   /** Of the settings that the limits came from; absent where none are followed. */
   readonly settingsRevision: string | undefined
+  /** Where the calendar windows of the shared layers stand, as of a take; absent where there are none. */
+  readonly periods: readonly number[] | undefined
 }
 
 export function isSame(a: readonly number[], b: readonly number[]): boolean {
@@ -20,15 +22,18 @@ export function isSame(a: readonly number[], b: readonly number[]): boolean {
   return true
 }
 
+const NONE: readonly number[] = []
+
 export function areSameTerms(a: Terms, b: Terms): boolean {
-  return a.settingsRevision === b.settingsRevision && isSame(a.limits, b.limits)
+  if (a.settingsRevision !== b.settingsRevision || !isSame(a.limits, b.limits)) return false
+  return isSame(a.periods ?? NONE, b.periods ?? NONE)
 }
 
 /**
  * - `charged`: the tokens are this request's, from the site or from a lease.
  * - `refused`: they do not fit; nothing was charged.
  * - `would-open`: they fit, but in a window that is closed; nothing was charged. The own rows come first then.
- * - `stale`: other settings are in force.
+ * - `stale`: other settings are in force, or the site's clock is outside of the periods.
  */
 export interface SiteAnswer {
   readonly outcome: 'charged' | 'refused' | 'would-open' | 'stale'
@@ -36,8 +41,8 @@ export interface SiteAnswer {
   readonly now: number
   /** Of the shared rows, this request included if it was charged, idle tokens of this process left out. */
   readonly states: readonly number[]
-  /** Of `stale`: the revision that the site knows. */
-  readonly settingsRevision?: string
+  /** Of `stale`: the revision that the site knows; absent where it is the periods that are stale. */
+  readonly settingsRevision?: string | undefined
 }
 
 /** By the letters of `grant.lua`. */
@@ -46,4 +51,5 @@ export const OUTCOMES: Readonly<Record<string, SiteAnswer['outcome']>> = {
   r: 'refused',
   w: 'would-open',
   s: 'stale',
+  t: 'stale',
 }

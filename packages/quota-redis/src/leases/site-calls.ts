@@ -6,6 +6,7 @@ import type { Script } from '../lua/script.ts'
 import { jsonLimit } from '../operations/batch.ts'
 import { DAMAGE } from '../operations/codes.ts'
 import { unpackRows } from '../operations/row-bytes.ts'
+import { SpanNumbers } from '../operations/span-numbers.ts'
 import { Breaker } from '../store/breaker.ts'
 import { Deadline } from '../store/deadline.ts'
 import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
@@ -100,7 +101,13 @@ export class SiteCalls {
     const work = async (server: Line): Promise<GrantReply> => {
       const replicas = await this.#parts.replicas(server)
       const sentAt = momentBy(testClock)
-      const words = [...this.#keys(keys), this.#numbers(request), layout.list, process, request.leaseId]
+      const words = [
+        ...this.#keys(keys),
+        this.#numbers(request, keys.rows.length),
+        layout.list,
+        process,
+        request.leaseId,
+      ]
       const [raw, acknowledged] = await waited(server, grantScript(layout), words, replicas, deadlineMs)
       const [now, letters, tokens, leasedByOthers, rows, revision] = raw as unknown as RawGrant
       const { cells, damaged } = unpackRows(rows, layout, Number(now))
@@ -127,7 +134,8 @@ export class SiteCalls {
   async giveBack(keys: SiteKeys, lease: Lease['terms'], tokens: number): Promise<number> {
     const { line, layout } = this.#parts
     await line.ready()
-    const numbers = `[${[...this.#head(), tokens, ...lease.starts].join()}]`
+    // What goes back goes by starts, whatever periods there are by now.
+    const numbers = `[${[...this.#head(new SpanNumbers(layout)), tokens, ...lease.starts].join()}]`
     const words = [...this.#keys(keys), numbers, layout.list, lease.id]
     return (await evaluate(line.server, returnScript(layout), words)) as number
   }
@@ -136,16 +144,19 @@ export class SiteCalls {
     return [String(3 + rows.length), settings, lists, book, ...rows]
   }
 
-  #head(): number[] {
+  #head(spans: SpanNumbers): number[] {
     const { layout, testClock } = this.#parts
-    return [testClock?.now() ?? -1, layout.hash, ...layout.lengthsMs]
+    return [testClock?.now() ?? -1, layout.hash, ...layout.lengthsMs, ...spans.numbers]
   }
 
-  #numbers({ limits, costs, wanted, idle, settingsRevision, mayOpen }: GrantRequest): string {
+  #numbers(request: GrantRequest, rows: number): string {
+    const { limits, costs, wanted, idle, settingsRevision, periods, mayOpen } = request
+    const spans = new SpanNumbers(this.#parts.layout)
+    const ofRows = spans.of(periods, rows)
     const follows = settingsRevision === undefined ? 0 : JSON.stringify(settingsRevision)
     const times = [REMEMBERED_MS, COUNTED_MS, MAX_LEASE_MS]
-    const asked = [follows, mayOpen ? 1 : 0, wanted, idle, ...times, ...limits.map(jsonLimit), ...costs]
-    return `[${[...this.#head(), ...asked].join()}]`
+    const asked = [follows, mayOpen ? 1 : 0, wanted, idle, ...times, ...ofRows, ...limits.map(jsonLimit), ...costs]
+    return `[${[...this.#head(spans), ...asked].join()}]`
   }
 
   async #within<T>(work: (server: Line) => Promise<T>, late: (answer: T) => void): Promise<T> {

@@ -14,6 +14,8 @@ const MOST_ASKS = 256
 /** Most requests that wait for the site; more fail at once. */
 const MOST_WAITING = 10_000
 
+const NOTHING = { states: [], ends: [] } as const
+
 interface Ask {
   readonly request: SiteRequest
   /** Asked again after this process returned what it held. */
@@ -182,8 +184,8 @@ export class SitePool {
   #refresh({ terms }: Lease): void {
     if (!this.#isLeasing || this.#serving !== undefined) return
     if (this.#idle() >= this.#demand.tokens / 2) return
-    const { limits, settingsRevision } = terms
-    this.#refreshed = this.#grant([], { limits, settingsRevision, mayOpen: false })
+    const { limits, settingsRevision, periods } = terms
+    this.#refreshed = this.#grant([], { limits, settingsRevision, periods, mayOpen: false })
     this.#serving = this.#refreshed.then(() => this.#serve())
   }
 
@@ -219,7 +221,7 @@ export class SitePool {
   /** Never rejects. */
   async #grant(
     asks: readonly Ask[],
-    { limits, settingsRevision, mayOpen }: Terms & Pick<SiteRequest, 'mayOpen'>,
+    { limits, settingsRevision, periods, mayOpen }: Terms & Pick<SiteRequest, 'mayOpen'>,
   ): Promise<void> {
     const { calls, keys, newLeaseId, counts } = this.#parts
     const costs = asks.map(({ request }) => request.cost)
@@ -229,8 +231,8 @@ export class SitePool {
     const leaseId = newLeaseId()
     counts.grants++
     try {
-      const request = { costs, wanted, idle, limits, settingsRevision, mayOpen, leaseId }
-      const terms = { id: leaseId, limits, settingsRevision }
+      const request = { costs, wanted, idle, limits, settingsRevision, periods, mayOpen, leaseId }
+      const terms = { id: leaseId, limits, settingsRevision, periods }
       const reply = await calls.grant(keys, request, (late) => this.#grantedLate(late, terms))
       this.#granted(asks, reply, terms)
     } catch (error) {
@@ -241,19 +243,21 @@ export class SitePool {
   /** Those who asked were turned away: all of it goes back. */
   #grantedLate({ now, tokens, sentAt, cells }: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
     if (tokens === 0) return
-    const rows = new SiteRows(cells, this.#parts.layout, now)
+    // What was granted was granted within the periods.
+    const rows = SiteRows.at(cells, this.#parts.layout, now, of.periods)!
     rows.charge(tokens)
     const starts = startsOf(rows.states())
     this.#return(new Lease({ ...of, tokens, sentAt, now, endsAt: rows.endsAt(), starts }))
   }
 
-  #granted(
-    asks: readonly Ask[],
-    reply: GrantReply,
-    { id, limits, settingsRevision }: Terms & Pick<LeaseTerms, 'id'>,
-  ): void {
+  #granted(asks: readonly Ask[], reply: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
     const { now, letters, tokens, sentAt, cells } = reply
-    const rows = new SiteRows(cells, this.#parts.layout, now)
+    const rows = SiteRows.at(cells, this.#parts.layout, now, of.periods)
+    if (rows === undefined || letters.startsWith('s')) {
+      const settingsRevision = letters.startsWith('s') ? reply.settingsRevision : undefined
+      for (const ask of asks) ask.resolve({ outcome: 'stale', now, states: [], settingsRevision })
+      return
+    }
     const before = rows.states()
     const idle = this.idleIn(startsOf(before))
     const answers = asks.map((ask, index): SiteAnswer => {
@@ -263,32 +267,28 @@ export class SitePool {
       // A refusal shows what refused: tokens that lie idle here count as well.
       return { outcome, now, states: rows.states(outcome === 'refused' ? 0 : idle) }
     })
-    if (letters.startsWith('s')) {
-      for (const ask of asks) ask.resolve({ ...answers[0]!, settingsRevision: reply.settingsRevision })
-      return
-    }
     const charged = asks.reduce((sum, { request }, index) => sum + (letters[index] === 'a' ? request.cost : 0), 0)
     rows.charge(tokens - charged)
     const after = rows.states()
     const starts = startsOf(after)
-    const terms = { id, tokens, sentAt, now, endsAt: rows.endsAt(), starts, limits, settingsRevision }
+    const ends = rows.ends()
+    const terms = { ...of, tokens, sentAt, now, endsAt: Math.min(...ends), starts }
     if (!reply.isReplicated && tokens > 0) {
       this.#notReplicated(asks, answers, new Lease(terms))
       return
     }
     if (this.#isLost(reply)) this.#parts.counts.counterLosses++
-    this.#seen = { now, at: this.#parts.moment(), states: after }
+    this.#seen = { now, at: this.#parts.moment(), states: after, ends }
     this.#isLeasing = tokens > charged
     if (tokens > charged) this.#keep(new Lease({ ...terms, tokens: tokens - charged }))
-    this.#note({ limits, settingsRevision }, reply)
+    this.#note(of, reply)
     this.#answer(asks, answers)
   }
 
   /** Whether a row is missing that had a window open which has not ended: rows outlive their windows, resets keep them. */
   #isLost({ cells, now }: GrantReply): boolean {
-    const { lengthsMs, width } = this.#parts.layout
-    const starts = startsOf(this.#seen?.states ?? [])
-    return starts.some((start, i) => start >= 0 && now < start + lengthsMs[i % width]! && cells[2 * i]! < 0)
+    const { states, ends } = this.#seen ?? NOTHING
+    return ends.some((end, i) => states[2 * i]! >= 0 && now < end && cells[2 * i]! < 0)
   }
 
   /** Some replica does not have the grant and could take over without it: it is not used. */

@@ -1,55 +1,94 @@
-import { charge, type Layout, reanchor, type Spans, viewRow } from '@scoregw/quota/store'
+import {
+  charge,
+  type Layout,
+  PERIOD_NUMBERS,
+  periodAt,
+  reanchor,
+  type Spans,
+  viewRow,
+  viewSlots,
+} from '@scoregw/quota/store'
 
 /** The rows that everybody shares as a grant found them, to replay on them what it did. */
 export class SiteRows {
   readonly #cells: Float64Array
   readonly #layout: Layout
   readonly #now: number
-  readonly #count: number
+  readonly #periods: readonly number[] | undefined
+  /** One a row. */
+  readonly #spans: readonly Spans[]
 
-  constructor(cells: Float64Array, layout: Layout, now: number) {
+  /**
+   * Rows as they are at an instant; `undefined` where it is outside of the periods.
+   *
+   * @param periods of the calendar windows of each row in turn
+   */
+  static at(
+    cells: Float64Array,
+    layout: Layout,
+    now: number,
+    periods: readonly number[] | undefined,
+  ): SiteRows | undefined {
+    const rows = [...Array(cells.length / layout.rowCells).keys()]
+    const spans = rows.flatMap((row) => layout.spansAt(now, periods, row) ?? [])
+    return spans.length < rows.length ? undefined : new SiteRows(cells, layout, now, periods, spans)
+  }
+
+  private constructor(
+    cells: Float64Array,
+    layout: Layout,
+    now: number,
+    periods: readonly number[] | undefined,
+    spans: readonly Spans[],
+  ) {
     this.#cells = cells
     this.#layout = layout
     this.#now = now
-    this.#count = cells.length / layout.rowCells
-    for (let row = 0; row < this.#count; row++) reanchor(cells, layout.rowAt(row), layout.width, now)
+    this.#periods = periods
+    this.#spans = spans
+    for (const row of spans.keys()) reanchor(cells, layout.rowAt(row), layout.width, now)
   }
 
   /** `[startedAt, used]` of every window, `idle` tokens of each left out. */
   states(idle = 0): number[] {
+    const layout = this.#layout
     const states = new Array<number>(this.#cells.length).fill(0.5)
-    for (let row = 0; row < this.#count; row++) {
-      const at = this.#layout.rowAt(row)
-      viewRow(this.#cells, at, this.#spans(row), this.#now, states, at)
+    for (const [row, spans] of this.#spans.entries()) {
+      const at = layout.rowAt(row)
+      viewRow(this.#cells, at, spans, this.#now, states, at)
+      if (layout.hasSlots) viewSlots(this.#cells, at + 2 * layout.width, states, layout.cellAt(row, layout.width))
     }
     return idle > 0 ? without(states, idle) : states
   }
 
   charge(tokens: number): void {
     if (tokens === 0) return
-    for (let row = 0; row < this.#count; row++) {
-      charge(this.#cells, this.#layout.rowAt(row), this.#spans(row), tokens, this.#now)
+    for (const [row, spans] of this.#spans.entries()) {
+      charge(this.#cells, this.#layout.rowAt(row), spans, tokens, this.#now)
     }
   }
 
-  #spans(row: number): Spans {
-    return this.#layout.spansAt(this.#now, undefined, row)!
+  /** When each cell ends, epoch milliseconds; `Infinity` of windows that are not open, and of slots. */
+  ends(): number[] {
+    const { lengthsMs, calendars, size, width } = this.#layout
+    const ends = startsOf(this.states()).map((start, index) => {
+      const isOpen = index % size < width && start >= 0
+      return isOpen ? start + lengthsMs[index % size]! : Number.POSITIVE_INFINITY
+    })
+    for (const row of this.#spans.keys()) {
+      for (const [index, window] of calendars.entries()) {
+        const at = this.#layout.limitAt(row, window)
+        const period = periodAt(this.#now, this.#periods, this.#layout.periodsAt(row) + PERIOD_NUMBERS * index)
+        if (ends[at]! < Number.POSITIVE_INFINITY) ends[at] = period!.end
+      }
+    }
+    return ends
   }
 
-  /** When the first window that is open ends, epoch milliseconds. */
+  /** When the first window that is open ends, epoch milliseconds; `Infinity` where none is. */
   endsAt(): number {
-    return firstEnd(this.states(), this.#layout)
+    return Math.min(...this.ends())
   }
-}
-
-/** When the first of the windows of states ends that are open, epoch milliseconds; never: `Infinity`. */
-export function firstEnd(states: readonly number[], { width, lengthsMs }: Layout): number {
-  let endsAt = Number.POSITIVE_INFINITY
-  for (let window = 0; window < states.length / 2; window++) {
-    const start = states[2 * window]!
-    if (start >= 0) endsAt = Math.min(endsAt, start + lengthsMs[window % width]!)
-  }
-  return endsAt
 }
 
 /** States with so many tokens less in each window. */

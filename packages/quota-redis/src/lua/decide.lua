@@ -19,6 +19,7 @@
 --                 SETTLE_HOLD, T, H                            end it, and charge what an actual cost has above it
 --                 SWEEP, H                                     end it if its time has come
 --                 SHOW, H                                      tell what it has
+--                 UNDO_HOLD, H                                 undo a take of a hold, or a growth
 --               where L, the number of rows, is two characters as well
 --       4..     what operations need besides, in their order
 --                 TAKE_ID: nonce, fingerprint, ttl (ms)
@@ -26,11 +27,14 @@
 --                 SETTLE_ID: 'C' (committed) or 'X' (cancelled), nonce, fingerprint, ttl (ms), tokens
 --                 UNDO: L x W starts, tokens, when it was taken (epoch ms)
 --                 UNDO_ID: nonce, then as UNDO
---                 TAKE_HOLD: as TAKE_ID, how long it lasts (ms), slots a row, most open holds, category, owner
+--                 TAKE_HOLD: as TAKE_ID, how long it lasts (ms), slots a row, most open holds, category, owner, S
 --                 EXTEND: nonce, how long from now on (ms)
---                 GROW: nonce, 8 characters that are this growth's own
+--                 GROW: nonce, 8 characters that are this growth's own, S
+--                 UNDO_HOLD: nonce, the growth's characters (empty: the take), tokens, when it was charged (epoch ms)
 --                 SETTLE_HOLD: 'C' or 'X', nonce, fingerprint, ttl (ms), actual tokens (empty: those of the hold), 'refuse',
 --                   'charge' or 'fit', most tokens beyond the hold
+--               where S is what was charged in rows of another slot: a mark of the take or growth (empty: nothing more
+--               follows), which rows (text; empty: that is yet to be said), tokens, how many starts, starts of windows
 -- REPLY { now, one letter an operation, stored states of letters m in turn, what KEYS held before from the first row on,
 --         the settings' revision if it was looked at }
 --       a admitted  r refused  m admitted earlier, by the same nonce  d duplicate  x cancelled  c conflict  s stale

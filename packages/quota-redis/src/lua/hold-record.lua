@@ -3,9 +3,9 @@
 -- Behind what ids.lua says of a record, a hold's has: { category (name), key of the owner, how long the record is kept once
 -- it is settled (ms), tokens, slots a row (0 or 1), when it was taken, when it ends (epoch ms), its last growths (8
 -- characters each), hash of the list that the cells below are of, rows: what their keys have behind the prefix and their
--- cells in turn, the answer of its commit (charged, uncharged, reserved) }. A cell is when what the hold charged was opened
--- and how much that is (6 and 7 bytes; 0: nothing). State E is a hold that ended without being settled; while it is open
--- (R) its record has no end. Once settled it has no rows.
+-- cells in turn, the answer of its commit (charged, uncharged, reserved; false: none yet), and what it has in another slot:
+-- see hold-shared.lua }. A cell is when what the hold charged was opened and how much that is (6 and 7 bytes; 0: nothing).
+-- State E is a hold that ended without being settled; while it is open (R) its record has no end. Once settled it has no rows.
 --
 -- A place of the index by end and one of the index of its owner's holds go with each: sorted sets of what records' keys
 -- have behind the prefix, by end.
@@ -165,23 +165,55 @@ local function make_records()
     index(at.owner, member, false)
   end
 
+  local function uncount(at, hold)
+    if hold[ENDS] > now then opened_of[at.owner] = (opened_of[at.owner] or 0) - 1 end
+  end
+
+  -- Takes a charge back from a hold as if it had never been: windows that it opened and that nobody else used are closed.
+  local function undo_charge(at, charged, tokens, taken, with_slots)
+    for _, row in ipairs(charged) do
+      local place, found = place_of(at, row[1]), false
+      local list = cells_of(place)
+      for name, cell in pairs(row[2]) do
+        local w = other_lists().own.at[name]
+        if w and w <= V and list[w] ~= CLOSED and list[W + w] == cell[1] then
+          list[w], found = list[w] > tokens and list[w] - tokens or cell[1] >= taken and CLOSED or 0, true
+        elseif w and w > V and with_slots then
+          found = refund(list, w, cell[1], cell[2]) or found
+        end
+        if not cell.limit.slots then cell[2] = cell[2] - tokens end
+        if cell[2] <= 0 then row[2][name] = nil end
+      end
+      if found then put(place, packed(list), list.others and ends_of(list)) end
+    end
+  end
+
+  -- Makes a hold one that never was.
+  local function remove(at, record)
+    records[at.record], new_records[at.record] = false, 0
+    forget(at)
+    uncount(at, record[8])
+  end
+
   -- Settles a hold: once, since it is not open thereafter.
   local function close(at, record, state, tokens, answer)
     local hold = record[8]
     if record[1] == 'R' then
       give_back(at, hold, tokens)
       at.has_changed = true
-      if hold[ENDS] > now then opened_of[at.owner] = (opened_of[at.owner] or 0) - 1 end
+      uncount(at, hold)
+      if hold[SHARED] and tokens > 0 then at.freed = freed_of(hold, tokens) end
     end
-    hold[ROWS], hold[LIST], hold[ANSWER] = {}, HASH, answer
+    if hold[SHARED] then hold[SHARED] = { hold[SHARED][1] } end
+    hold[ROWS], hold[LIST], hold[ANSWER] = {}, HASH, answer or false
     record[1] = state
     ids().write(at.record, record, hold[KEEP])
     forget(at)
   end
 
   return {
-    add_charged = add_charged, charged_of = charged_of, close = close, count_of = count_of, forget = forget,
-    is_hold = is_hold, is_open = is_open, keep = keep, missing = missing, name_behind = name_behind, place_of = place_of,
-    set_charged = set_charged,
+    add_charged = add_charged, charged_of = charged_of, close = close, count_of = count_of,
+    forget = forget, is_hold = is_hold, is_open = is_open, keep = keep, missing = missing, name_behind = name_behind,
+    place_of = place_of, remove = remove, set_charged = set_charged, undo_charge = undo_charge,
   }
 end

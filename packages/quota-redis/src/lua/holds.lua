@@ -1,7 +1,8 @@
 -- What is done with holds. A function makes it, for each call that needs it.
 --
--- Every one of these operations tells two texts beside its letter, in the reply's third part: facts, a JSON array, and its
--- rows as they are thereafter, one behind the other in the policy's own form; zeros for one that cannot be read.
+-- Every one of these operations tells three texts beside its letter, in the reply's third part: facts, a JSON array, its
+-- rows as they are thereafter, one behind the other in the policy's own form, zeros for one that cannot be read; and where it
+-- ended a hold that has tokens in another slot, what goes back there, as facts.
 
 local function make_holds()
   local made = make_records()
@@ -109,20 +110,28 @@ local function make_holds()
     return letter
   end
 
+  -- Of a hold: its end, the mark of the take that made it, and whether that has yet to say what it was charged elsewhere.
+  local function hold_facts(record)
+    if not made.is_hold(record) then return nil end
+    local hold = record[8]
+    if not hold[SHARED] then return facts_of(hold[ENDS]) end
+    return facts_of(hold[ENDS], hold[SHARED][1], record[1] == 'R' and #hold[SHARED] == 1 and 1 or 0)
+  end
+
   local function known_id(record, at, nonce, fingerprint)
     if record[3] ~= fingerprint then return 'c' end
-    if record[1] == 'X' then return 'x' end
+    if record[1] == 'X' then return 'x', record[2] == nonce and hold_facts(record) end
     if record[2] ~= nonce then return 'd' end
-    if record[1] == 'E' then return 'e' end
+    if record[1] == 'E' then return 'e', hold_facts(record) end
     local tables = {}
     for l, row in ipairs(at.rows) do tables[l] = ids().table_of(row) end
-    return 'm', facts_of(made.is_hold(record) and record[8][ENDS] or nil), ids().states(record, tables)
+    return 'm', hold_facts(record), ids().states(record, tables)
   end
 
   local function take_hold()
     local tariff, at = next_tariff(), next_target()
     local nonce, fingerprint, ttl, lasts, slots = arg(), arg(), tonumber(arg()), tonumber(arg()), tonumber(arg())
-    local most, category, owner, ends_at = tonumber(arg()), arg(), arg(), 0
+    local most, category, owner, shared, ends_at = tonumber(arg()), arg(), arg(), next_shared(), 0
     local record, letter, facts = found(at)
     if record == nil then return letter, facts end
     if record then return known_id(record, at, nonce, fingerprint) end
@@ -141,11 +150,12 @@ local function make_holds()
       cells[l], tables[l] = ids().cells(list), ids().table_of(row)
       made.add_charged(rows, row, tariff.cost, slots)
     end
-    local hold = { category, owner, ttl, tariff.cost, slots, now, ends_at, '', HASH, {} }
+    local hold = { category, owner, ttl, tariff.cost, slots, now, ends_at, '', HASH, {}, false }
     made.set_charged(hold, rows)
+    if shared then add_shared(hold, shared) end
     record = { 'R', nonce, fingerprint, table.concat(cells), 0, HASH, table.concat(tables), hold }
     made.keep(at, record, true)
-    return 'a', facts_of(ends_at), bytes_of(at.rows)
+    return 'a', hold_facts(record), bytes_of(at.rows)
   end
 
   local function extend()
@@ -164,27 +174,55 @@ local function make_holds()
     return 'y', facts_of(hold[ENDS])
   end
 
-  -- A growth that was made and is asked for again is answered, and charged no more.
+  -- A growth that was made and is asked for again is answered, and charged no more. Where it is among others.
   local function is_among(growths, growth)
     for i = 1, #growths, 8 do
-      if sub(growths, i, i + 7) == growth then return true end
+      if sub(growths, i, i + 7) == growth then return i end
     end
-    return false
+    return nil
+  end
+
+  -- Of a hold that does not grow any more: no end, and whether this growth was made while it could.
+  local function grown(at, nonce, growth)
+    local record = ids().at(at.record)
+    local is_known = record and record[2] == nonce and made.is_hold(record) and is_among(record[8][GROWTHS], growth)
+    return is_known and facts_of(0, 1) or nil
   end
 
   local function grow()
-    local tariff, at, nonce, growth = next_tariff(), next_target(), arg(), arg()
+    local tariff, at, nonce, growth, shared = next_tariff(), next_target(), arg(), arg(), next_shared()
     local record, charged, facts = open_hold(at, nonce)
-    if not record then return charged, facts end
+    if not record then return charged, facts or grown(at, nonce, growth) end
     local hold = record[8]
     if is_among(hold[GROWTHS], growth) then return 'y', facts_of(hold[ENDS]), bytes_of(at.rows) end
     local letter = take(tariff)
     if letter ~= 'a' then return letter, nil, letter == 'r' and bytes_of(at.rows) end
     for l = 1, tariff.layers do made.add_charged(charged, at.rows[l], tariff.cost, 0) end
     made.set_charged(hold, charged)
+    if shared then add_shared(hold, shared) end
     hold[TOKENS], hold[GROWTHS] = hold[TOKENS] + tariff.cost, sub(growth .. hold[GROWTHS], 1, 8 * MAX_GROWTHS)
     made.keep(at, record)
     return 'y', facts_of(hold[ENDS]), bytes_of(at.rows)
+  end
+
+  -- As if a growth had never been, or where none is named the take.
+  local function undo()
+    local at, nonce, growth, tokens, taken = next_target(), arg(), arg(), tonumber(arg()), tonumber(arg())
+    local record, charged, facts = open_hold(at, nonce)
+    if not record then return charged, facts end
+    local hold, is_whole = record[8], growth == ''
+    local among = not is_whole and is_among(hold[GROWTHS], growth)
+    if not is_whole and not among then return 'n' end
+    made.undo_charge(at, charged, tokens, taken, is_whole)
+    if is_whole then
+      made.remove(at, record)
+    else
+      hold[GROWTHS] = sub(hold[GROWTHS], 1, among - 1) .. sub(hold[GROWTHS], among + 8)
+      hold[TOKENS] = hold[TOKENS] - tokens
+      made.set_charged(hold, charged)
+      made.keep(at, record)
+    end
+    return 'y', nil, bytes_of(at.rows)
   end
 
   -- Charges in the windows that are open now, whatever the limits or as far as they allow; how much, or nothing and a letter.
@@ -249,7 +287,7 @@ local function make_holds()
     local charged = within + more
     local answer = { charged, actual - charged, tokens }
     made.close(at, record, 'C', tokens - within, answer)
-    return 'y', facts_of(charged, actual - charged, tokens, excess > 0 and 1 or 0), bytes_of(at.rows)
+    return 'y', facts_of(charged, actual - charged, tokens, excess > 0 and 1 or 0, more), bytes_of(at.rows)
   end
 
   local function settle()
@@ -295,6 +333,7 @@ local function make_holds()
 
   local operations = {
     [TAKE_HOLD] = take_hold, [EXTEND] = extend, [GROW] = grow, [SETTLE_HOLD] = settle, [SWEEP] = sweep, [SHOW] = show,
+    [UNDO_HOLD] = undo,
   }
   return function(operation)
     local letter, facts, rows = operations[operation]()
@@ -302,6 +341,7 @@ local function make_holds()
     if not rows and target.has_changed then rows = bytes_of(target.rows) end
     stored[#stored + 1] = facts or '[]'
     stored[#stored + 1] = rows or ''
+    stored[#stored + 1] = target.freed and facts_of(unpack(target.freed)) or ''
     return letter
   end
 end

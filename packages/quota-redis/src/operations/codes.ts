@@ -16,7 +16,8 @@ export const CODES = {
   SETTLE_HOLD: 10,
   SWEEP: 11,
   SHOW: 12,
-  FIRST_TARIFF: 13,
+  UNDO_HOLD: 13,
+  FIRST_TARIFF: 14,
 } as const
 
 /** The script's answer to whatever touches a row or record that cannot be read. */

@@ -2,6 +2,7 @@ import begin from '../lua/begin.lua'
 import decide from '../lua/decide.lua'
 import holdIndex from '../lua/hold-index.lua'
 import holdRecord from '../lua/hold-record.lua'
+import holdShared from '../lua/hold-shared.lua'
 import holds from '../lua/holds.lua'
 import ids from '../lua/ids.lua'
 import lists from '../lua/lists.lua'
@@ -30,7 +31,10 @@ export const decideScript: ScriptOfShape = scriptsByShape((shape) =>
 
 /** The same for batches in which there are holds. */
 export const holdScript: ScriptOfShape = scriptsByShape((shape) =>
-  scriptOf([...TAKES, holdRecord, holds, decide, write, records, holdIndex, reply], shape, { constants, holds: true }),
+  scriptOf([...TAKES, holdShared, holdRecord, holds, decide, write, records, holdIndex, reply], shape, {
+    constants,
+    holds: true,
+  }),
 )
 
 /** What both answer: see `lua/decide.lua`. */

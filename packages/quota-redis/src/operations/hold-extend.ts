@@ -1,7 +1,7 @@
 import type { ExtendRequest, HoldOutcome, HoldReply } from '@scoregw/quota/store'
 import { CODES } from './codes.ts'
-import { type HoldFacts, HoldOperation } from './hold-operation.ts'
-import type { Call, Operation, Replay, Waiter } from './operation.ts'
+import { type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
+import type { Call, Replay, Waiter } from './operation.ts'
 
 /** What letters say of an open hold. */
 export const HOLD_OUTCOMES: Readonly<Record<string, HoldOutcome>> = {
@@ -18,8 +18,8 @@ export const HOLD_OUTCOMES: Readonly<Record<string, HoldOutcome>> = {
 export class ExtendOperation extends HoldOperation<HoldReply> {
   readonly #request: ExtendRequest
 
-  constructor(request: ExtendRequest, waiter: Waiter<HoldReply>, askAgain: (operation: Operation) => void) {
-    super(waiter, askAgain)
+  constructor(request: ExtendRequest, waiter: Waiter<HoldReply>, desk: HoldDesk) {
+    super(waiter, desk)
     this.#request = request
   }
 

@@ -2,37 +2,61 @@ import { randomBytes } from 'node:crypto'
 import type { GrowRequest, HoldReply } from '@scoregw/quota/store'
 import { CODES } from './codes.ts'
 import { HOLD_OUTCOMES } from './hold-extend.ts'
-import { encodeTariff, type HoldFacts, HoldOperation } from './hold-operation.ts'
-import type { Call, Operation, Replay, Waiter } from './operation.ts'
+import { encodeTariff, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
+import { encodeShared, type SharedCharge } from './hold-shared.ts'
+import type { Call, Replay, Waiter } from './operation.ts'
 
 /** Bytes of what tells growths of one hold apart: 8 characters. */
 const GROWTH_BYTES = 6
 
-/** More tokens for a hold. */
-export class GrowOperation extends HoldOperation<HoldReply> {
-  readonly #request: GrowRequest
-  /** The record keeps it, so that a growth whose answer was lost is not charged again. */
-  readonly #growth = randomBytes(GROWTH_BYTES).toString('base64url')
+/** What tells a growth, or a take, from all others: 8 characters. */
+export function newMark(): string {
+  return randomBytes(GROWTH_BYTES).toString('base64url')
+}
 
-  constructor(request: GrowRequest, waiter: Waiter<HoldReply>, askAgain: (operation: Operation) => void) {
-    super(waiter, askAgain)
+/** What came of a growth, also where nobody heard of it before the hold had ended. */
+export interface Grown extends HoldReply {
+  /** Of a hold that does not grow any more: it did, by this growth. */
+  readonly hasGrown?: boolean
+  /** Of one that was not made: it may be yet, as it was sent twice. */
+  readonly isInDoubt?: boolean
+}
+
+/** What makes a growth one and no other. */
+export interface GrowthTerms {
+  /** The record keeps it, so that a growth whose answer was lost is not charged again. */
+  readonly mark: string
+  readonly shared: SharedCharge | undefined
+}
+
+/** More tokens for a hold. */
+export class GrowOperation extends HoldOperation<Grown> {
+  readonly #request: GrowRequest
+  readonly #terms: GrowthTerms
+
+  constructor(request: GrowRequest, terms: GrowthTerms, waiter: Waiter<Grown>, desk: HoldDesk) {
+    super(waiter, desk)
     this.#request = request
+    this.#terms = terms
   }
 
   encode(call: Call): void {
     const { quotas, id, tokens } = this.#request
     encodeTariff(call, CODES.GROW, { ...this.#request, cost: tokens })
     this.targetOf(call, this.#request, quotas.layers)
-    call.words(id.nonce, this.#growth)
+    call.words(id.nonce, this.#terms.mark)
+    encodeShared(call, this.#terms.shared)
   }
 
-  protected reply(replay: Replay, letter: string, [endsAt]: HoldFacts): HoldReply {
+  protected reply(replay: Replay, letter: string, [endsAt, wasMade]: HoldFacts): Grown {
     const { quotas, periods } = this.#request
     const { now } = replay
     const outcome = HOLD_OUTCOMES[letter]!
-    if (letter === 's') return { outcome, now, states: [], settingsRevision: replay.settingsRevision }
-    if (outcome !== 'held' && outcome !== 'refused') return { outcome, now, states: [] }
+    const doubt = this.isRepeated ? { isInDoubt: true } : undefined
+    if (letter === 's') return { outcome, now, states: [], settingsRevision: replay.settingsRevision, ...doubt }
+    if (wasMade === 1) return { outcome, now, states: [], hasGrown: true }
+    if (outcome !== 'held' && outcome !== 'refused') return { outcome, now, states: [], ...doubt }
     const states = this.states(replay, quotas.layers.length, periods)
-    return outcome === 'held' ? { outcome, now, endsAt: Number(endsAt), states } : { outcome, now, states }
+    return outcome === 'held' ? { outcome, now, endsAt: Number(endsAt), states } : { outcome, now, states, ...doubt }
   }
 }

@@ -1,5 +1,6 @@
 import type { HoldRef, WindowStates } from '@scoregw/quota/store'
 import { CODES, DAMAGE } from './codes.ts'
+import { type FreedTokens, readFreed } from './hold-shared.ts'
 import type { Call, Operation, Replay, Waiter } from './operation.ts'
 import { unpackRowsInto } from './row-bytes.ts'
 import { viewOf } from './states.ts'
@@ -14,6 +15,14 @@ export const STORED = 'm'
 /** What the script tells of a hold beside its letter. */
 export type HoldFacts = readonly (number | string)[]
 
+/** Where operations on holds leave what is not for their callers. */
+export interface HoldDesk {
+  /** Asks for an operation once more. */
+  readonly askAgain: (operation: Operation) => void
+  /** A hold was ended by an operation, whatever that was for, and had tokens in another slot. */
+  readonly freed: (freed: FreedTokens) => void
+}
+
 /**
  * Something done with a hold. What the hold has in which rows is known to its record alone: an operation names the rows that
  * it likely has, and is asked for again, with the others, where there are any.
@@ -21,14 +30,16 @@ export type HoldFacts = readonly (number | string)[]
 export abstract class HoldOperation<T> implements Operation {
   readonly repeatable: boolean = true
   readonly #waiter: Waiter<T>
-  readonly #askAgain: (operation: Operation) => void
+  readonly #desk: HoldDesk
   #moreRows: readonly string[] = []
+  /** It was sent, and not answered since. */
+  #isOut = false
+  #isRepeated = false
   #rows: readonly number[] = []
 
-  /** @param askAgain asks for this operation once more */
-  constructor(waiter: Waiter<T>, askAgain: (operation: Operation) => void) {
+  constructor(waiter: Waiter<T>, desk: HoldDesk) {
     this.#waiter = waiter
-    this.#askAgain = askAgain
+    this.#desk = desk
   }
 
   abstract encode(call: Call): void
@@ -40,12 +51,20 @@ export abstract class HoldOperation<T> implements Operation {
    */
   protected abstract reply(replay: Replay, letter: string, facts: HoldFacts, told: Buffer): T
 
+  /** An earlier sending of it may be carried out yet, after this one was answered. */
+  protected get isRepeated(): boolean {
+    return this.#isRepeated
+  }
+
   answer(replay: Replay, letter: string): void {
+    this.#isOut = false
     const facts = JSON.parse((replay.stored.next().value as Buffer).toString()) as HoldFacts
     const told = replay.stored.next().value as Buffer
+    const freed = readFreed(replay.stored.next().value as Buffer)
+    if (freed !== undefined) this.#desk.freed(freed)
     if (letter === MORE_ROWS) {
       this.#moreRows = [...this.#moreRows, ...(facts as readonly string[])]
-      this.#askAgain(this)
+      this.#desk.askAgain(this)
       return
     }
     if (letter === DAMAGE) {
@@ -62,6 +81,8 @@ export abstract class HoldOperation<T> implements Operation {
 
   /** Names the rows, the record and both indexes. */
   protected target(call: Call, rows: readonly number[], record: number, holdsOfOwner: number): void {
+    this.#isRepeated ||= this.#isOut
+    this.#isOut = true
     const all = [...new Set([...rows, ...this.#moreRows.map((name) => call.named(name))])]
     call.place(all.length)
     for (const place of all) call.place(place)

@@ -1,7 +1,7 @@
 import type { SettleHoldOutcome, SettleHoldReply, SettleHoldRequest } from '@scoregw/quota/store'
 import { CODES } from './codes.ts'
-import { encodeTariff, type HoldFacts, HoldOperation } from './hold-operation.ts'
-import type { Call, Operation, Replay, Waiter } from './operation.ts'
+import { encodeTariff, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
+import type { Call, Replay, Waiter } from './operation.ts'
 
 const OUTCOMES: Readonly<Record<string, SettleHoldOutcome>> = {
   y: 'settled',
@@ -13,12 +13,17 @@ const OUTCOMES: Readonly<Record<string, SettleHoldOutcome>> = {
   t: 'stale',
 }
 
+/** What came of it, and what is charged in addition now; 0 where it was settled before. */
+export interface Settled extends SettleHoldReply {
+  readonly more: number
+}
+
 /** The end of a hold by its holder. */
-export class SettleHoldOperation extends HoldOperation<SettleHoldReply> {
+export class SettleHoldOperation extends HoldOperation<Settled> {
   readonly #request: SettleHoldRequest
 
-  constructor(request: SettleHoldRequest, waiter: Waiter<SettleHoldReply>, askAgain: (operation: Operation) => void) {
-    super(waiter, askAgain)
+  constructor(request: SettleHoldRequest, waiter: Waiter<Settled>, desk: HoldDesk) {
+    super(waiter, desk)
     this.#request = request
   }
 
@@ -31,10 +36,10 @@ export class SettleHoldOperation extends HoldOperation<SettleHoldReply> {
     call.words(...ends, actual ?? '', overrun, maxOverrun)
   }
 
-  protected reply(replay: Replay, letter: string, facts: HoldFacts): SettleHoldReply {
+  protected reply(replay: Replay, letter: string, facts: HoldFacts): Settled {
     const { quotas, periods } = this.#request
-    const [charged = 0, uncharged = 0, reserved = 0, hasCharged] = facts.map(Number)
+    const [charged = 0, uncharged = 0, reserved = 0, hasCharged, more = 0] = facts.map(Number)
     const states = hasCharged === 1 ? this.states(replay, quotas.layers.length, periods) : []
-    return { outcome: OUTCOMES[letter]!, now: replay.now, charged, uncharged, reserved, states }
+    return { outcome: OUTCOMES[letter]!, now: replay.now, charged, uncharged, reserved, states, more }
   }
 }

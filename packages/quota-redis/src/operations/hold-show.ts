@@ -1,8 +1,8 @@
 import type { HoldRecord, Subject } from '@scoregw/quota/store'
 import { CODES } from './codes.ts'
-import { type HoldFacts, HoldOperation } from './hold-operation.ts'
+import { type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
 import type { NamedRecord } from './hold-sweep.ts'
-import type { Call, Operation, Replay, Waiter } from './operation.ts'
+import type { Call, Replay, Waiter } from './operation.ts'
 
 /** A look at a hold; `undefined` where it is not open any more. */
 export class ShowOperation extends HoldOperation<HoldRecord | undefined> {
@@ -14,9 +14,9 @@ export class ShowOperation extends HoldOperation<HoldRecord | undefined> {
     record: NamedRecord,
     { subject, ownLayer }: { readonly subject: Subject; readonly ownLayer: number },
     waiter: Waiter<HoldRecord | undefined>,
-    askAgain: (operation: Operation) => void,
+    desk: HoldDesk,
   ) {
-    super(waiter, askAgain)
+    super(waiter, desk)
     this.#record = record
     this.#subject = subject
     this.#ownLayer = ownLayer

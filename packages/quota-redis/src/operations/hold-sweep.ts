@@ -1,8 +1,8 @@
 import type { EndedHold } from '@scoregw/quota/store'
 import type { RecordName } from '../store/keys.ts'
 import { CODES } from './codes.ts'
-import { type HoldFacts, HoldOperation } from './hold-operation.ts'
-import type { Call, Operation, Replay, Waiter } from './operation.ts'
+import { type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
+import type { Call, Replay, Waiter } from './operation.ts'
 
 /** Which record, by what its key has behind the prefix. */
 export interface NamedRecord extends RecordName {
@@ -13,8 +13,8 @@ export interface NamedRecord extends RecordName {
 export class SweepOperation extends HoldOperation<EndedHold | undefined> {
   readonly #record: NamedRecord
 
-  constructor(record: NamedRecord, waiter: Waiter<EndedHold | undefined>, askAgain: (operation: Operation) => void) {
-    super(waiter, askAgain)
+  constructor(record: NamedRecord, waiter: Waiter<EndedHold | undefined>, desk: HoldDesk) {
+    super(waiter, desk)
     this.#record = record
   }
 

@@ -8,8 +8,9 @@ import {
   type TakeRequest,
 } from '@scoregw/quota/store'
 import { CODES } from './codes.ts'
-import { encodeTariff, type HoldFacts, HoldOperation, STORED } from './hold-operation.ts'
-import type { Call, Operation, Replay, Waiter } from './operation.ts'
+import { encodeTariff, type HoldDesk, type HoldFacts, HoldOperation, STORED } from './hold-operation.ts'
+import { encodeShared, type SharedCharge } from './hold-shared.ts'
+import type { Call, Replay, Waiter } from './operation.ts'
 import { statesOfRecord } from './row-bytes.ts'
 
 /** A take that is a hold. */
@@ -18,6 +19,16 @@ export type HoldTakeRequest = TakeRequest & { readonly id: ReservationId; readon
 /** Whether a take is a hold; its port says that those have an id. */
 export function isHoldTake(request: TakeRequest): request is HoldTakeRequest {
   return request.hold !== undefined && request.id !== undefined
+}
+
+/** The answer to a take, with what its record says of another slot. */
+export interface HoldTaken extends TakeReply {
+  /** Of the take whose tokens the record has; absent where it has none of another slot, and never had. */
+  readonly mark?: string
+  /** What it was charged in another slot is yet to be said. */
+  readonly isPartial?: boolean
+  /** Of what is no hold: it may become one yet, as it was sent twice. */
+  readonly isInDoubt?: boolean
 }
 
 const OUTCOMES: Readonly<Record<string, TakeOutcome>> = {
@@ -34,22 +45,24 @@ const OUTCOMES: Readonly<Record<string, TakeOutcome>> = {
 }
 
 /** A decision that makes a hold. Where its caller was already told that the store did not answer, it is cancelled. */
-export class HoldTakeOperation extends HoldOperation<TakeReply> {
+export class HoldTakeOperation extends HoldOperation<HoldTaken> {
   readonly #request: HoldTakeRequest
   readonly #schema: StoreSchema
+  readonly #shared: SharedCharge | undefined
   readonly #cancel: (request: HoldTakeRequest) => void
   #failed = false
 
   constructor(
     request: HoldTakeRequest,
-    schema: StoreSchema,
-    waiter: Waiter<TakeReply>,
-    askAgain: (operation: Operation) => void,
+    { schema, shared }: { readonly schema: StoreSchema; readonly shared: SharedCharge | undefined },
+    waiter: Waiter<HoldTaken>,
+    desk: HoldDesk,
     cancel: (request: HoldTakeRequest) => void,
   ) {
-    super(waiter, askAgain)
+    super(waiter, desk)
     this.#request = request
     this.#schema = schema
+    this.#shared = shared
     this.#cancel = cancel
   }
 
@@ -61,6 +74,7 @@ export class HoldTakeOperation extends HoldOperation<TakeReply> {
     const slots = hold.slot && call.layout.hasSlots ? 1 : 0
     const named = [this.#schema.categories[category]!, idOwnerKey(this.#schema, subject)]
     call.words(id.nonce, id.fingerprint, id.ttlMs, hold.ttlMs, slots, hold.maxHolds, ...named)
+    encodeShared(call, this.#shared)
   }
 
   override fail(error: unknown): void {
@@ -68,15 +82,17 @@ export class HoldTakeOperation extends HoldOperation<TakeReply> {
     super.fail(error)
   }
 
-  protected reply(replay: Replay, letter: string, [endsAt]: HoldFacts, told: Buffer): TakeReply {
+  protected reply(replay: Replay, letter: string, facts: HoldFacts, told: Buffer): HoldTaken {
     const { quotas, periods } = this.#request
-    const { now } = replay
-    const outcome = OUTCOMES[letter]!
-    if (letter === 's') return { outcome, now, states: [], settingsRevision: replay.settingsRevision }
-    if (letter === 'r') return { outcome, now, states: this.states(replay, quotas.layers.length, periods) }
-    if (outcome !== 'admitted') return { outcome, now, states: [] }
+    const [endsAt, mark, isPartial] = facts as [number?, string?, number?]
+    const noMark = this.isRepeated ? { isInDoubt: true } : undefined
+    const elsewhere = mark === undefined ? noMark : { mark, isPartial: isPartial === 1 }
+    const reply = { outcome: OUTCOMES[letter]!, now: replay.now, ...elsewhere }
+    if (letter === 's') return { ...reply, states: [], settingsRevision: replay.settingsRevision }
+    if (letter === 'r') return { ...reply, states: this.states(replay, quotas.layers.length, periods) }
+    if (reply.outcome !== 'admitted') return { ...reply, states: [] }
     if (this.#failed) this.#cancel(this.#request)
     const states = letter === STORED ? statesOfRecord(told) : this.states(replay, quotas.layers.length, periods)
-    return endsAt === undefined ? { outcome, now, states } : { outcome, now, states, endsAt: Number(endsAt) }
+    return endsAt === undefined ? { ...reply, states } : { ...reply, states, endsAt }
   }
 }

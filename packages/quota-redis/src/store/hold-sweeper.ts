@@ -23,7 +23,7 @@ export class HoldSweeper {
   readonly #parts: HoldSweeperParts
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
-  #ended: EndedHold[] = []
+  readonly #ended: EndedHold[] = []
   #sweeping: Promise<number> | undefined
 
   constructor(parts: HoldSweeperParts) {
@@ -51,11 +51,9 @@ export class HoldSweeper {
     return this.#sweeping
   }
 
-  /** What this process has settled since the last call. */
-  drain(): readonly EndedHold[] {
-    const ended = this.#ended
-    this.#ended = []
-    return ended
+  /** What this process has settled since the last call; so many of them at the most, the others with the next. */
+  drain(most: number = MAX_ENDED): readonly EndedHold[] {
+    return this.#ended.splice(0, most)
   }
 
   async #sweep(): Promise<number> {

@@ -29,8 +29,14 @@ export interface RedisHolds extends AsyncHolds {
 export function holdsOf(shard: Shard): RedisHolds {
   return {
     extend: (request) => shard.extend(request),
-    grow: (request) => shard.grow(request),
-    settle: (request) => shard.settleHold(request),
+    async grow(request) {
+      const { hasGrown: _, isInDoubt: __, ...reply } = await shard.grow(request)
+      return reply
+    },
+    async settle(request) {
+      const { more: _, ...reply } = await shard.settleHold(request)
+      return reply
+    },
     list: (request) => shard.list(request),
     async sweep() {
       const open = await shard.sweeper.sweep()

@@ -11,7 +11,6 @@ import {
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
-  type SettleHoldReply,
   type SettleHoldRequest,
   type SettleRequest,
   type StoreSchema,
@@ -23,11 +22,14 @@ import { storeError } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
 import { Batch } from '../operations/batch.ts'
 import { ExtendOperation } from '../operations/hold-extend.ts'
-import { GrowOperation } from '../operations/hold-grow.ts'
-import { SettleHoldOperation } from '../operations/hold-settle.ts'
+import { type Grown, GrowOperation, type GrowthTerms, newMark } from '../operations/hold-grow.ts'
+import type { HoldDesk } from '../operations/hold-operation.ts'
+import { type Settled, SettleHoldOperation } from '../operations/hold-settle.ts'
+import type { FreedTokens, SharedCharge } from '../operations/hold-shared.ts'
 import { ShowOperation } from '../operations/hold-show.ts'
 import { type NamedRecord, SweepOperation } from '../operations/hold-sweep.ts'
-import { HoldTakeOperation, type HoldTakeRequest, isHoldTake } from '../operations/hold-take.ts'
+import { type HoldTaken, HoldTakeOperation, type HoldTakeRequest, isHoldTake } from '../operations/hold-take.ts'
+import { UndoHoldOperation, type UndoHoldRequest, type Undone } from '../operations/hold-undo.ts'
 import type { Operation, Waiter } from '../operations/operation.ts'
 import { ReadOperation } from '../operations/read.ts'
 import { ResetOperation } from '../operations/reset.ts'
@@ -60,6 +62,8 @@ export interface ShardParts {
   readonly hasHolds: boolean
   /** Shared with other shards, so that what they send goes out together. */
   readonly tick: Tick
+  /** Hears what goes back in another slot when a hold ends here. Without: holds have nothing elsewhere. */
+  readonly freed?: ((freed: FreedTokens) => void) | undefined
 }
 
 /** The counters of one policy in one slot, and the calls on their way to it. Every decision is one script's. */
@@ -70,6 +74,10 @@ export class Shard {
   readonly #requests: Outbox
   /** What is given back late; it goes to a server that just answered, whatever the circuit says. */
   readonly #refunds: Outbox
+  readonly #desk: HoldDesk = {
+    askAgain: (operation) => this.#again(operation),
+    freed: (freed) => this.#parts.freed?.(freed),
+  }
   readonly #sends = new Set<Promise<void>>()
   #underWay = 0
   #closing: Promise<void> | undefined
@@ -93,20 +101,35 @@ export class Shard {
   }
 
   take(request: TakeRequest): Promise<TakeReply> {
-    if (isHoldTake(request)) return this.#takeHold(request)
+    if (isHoldTake(request)) return this.takeHold(request)
     return this.#asked((waiter) => new TakeOperation(request, waiter, (settle) => this.#giveBack(settle)))
   }
 
+  /** @param shared what it has in another slot */
+  takeHold(request: HoldTakeRequest, shared?: SharedCharge): Promise<HoldTaken> {
+    const cancel = ({ subject, category, quotas, id }: HoldTakeRequest): void => {
+      const settle = { subject, category, quotas, id, as: 'cancelled', overrun: 'refuse', maxOverrun: 0 } as const
+      this.#later((waiter) => new SettleHoldOperation(settle, waiter, this.#desk))
+    }
+    const { schema } = this.keys
+    return this.#asked((waiter) => new HoldTakeOperation(request, { schema, shared }, waiter, this.#desk, cancel))
+  }
+
+  /** Makes a hold one that never was, or a growth of it: windows that it opened and nobody used are closed again. */
+  undoHold(request: UndoHoldRequest): Promise<Undone> {
+    return this.#asked((waiter) => new UndoHoldOperation(request, waiter, this.#desk))
+  }
+
   extend(request: ExtendRequest): Promise<HoldReply> {
-    return this.#asked((waiter) => new ExtendOperation(request, waiter, this.#again))
+    return this.#asked((waiter) => new ExtendOperation(request, waiter, this.#desk))
   }
 
-  grow(request: GrowRequest): Promise<HoldReply> {
-    return this.#asked((waiter) => new GrowOperation(request, waiter, this.#again))
+  grow(request: GrowRequest, terms: GrowthTerms = { mark: newMark(), shared: undefined }): Promise<Grown> {
+    return this.#asked((waiter) => new GrowOperation(request, terms, waiter, this.#desk))
   }
 
-  settleHold(request: SettleHoldRequest): Promise<SettleHoldReply> {
-    return this.#asked((waiter) => new SettleHoldOperation(request, waiter, this.#again))
+  settleHold(request: SettleHoldRequest): Promise<Settled> {
+    return this.#asked((waiter) => new SettleHoldOperation(request, waiter, this.#desk))
   }
 
   /** Open holds of a subject, those of categories that are not known here left out. */
@@ -159,28 +182,19 @@ export class Shard {
     limit.met()
   }
 
-  #takeHold(request: HoldTakeRequest): Promise<TakeReply> {
-    const cancel = ({ subject, category, quotas, id }: HoldTakeRequest): void => {
-      const settle = { subject, category, quotas, id, as: 'cancelled', overrun: 'refuse', maxOverrun: 0 } as const
-      this.#later((waiter) => new SettleHoldOperation(settle, waiter, this.#again))
-    }
-    const { schema } = this.keys
-    return this.#asked((waiter) => new HoldTakeOperation(request, schema, waiter, this.#again, cancel))
-  }
-
   async #show(name: string, subject: Subject): Promise<HoldRecord | undefined> {
     const record = this.#recordOf(name)
     if (record === undefined || record.category === -1) return undefined
     const ownLayer = this.keys.schema.layers.findIndex(({ shared }) => !shared)
     return new Promise((resolve, reject) => {
-      this.#again(new ShowOperation(record, { subject, ownLayer }, { resolve, reject }, this.#again))
+      this.#again(new ShowOperation(record, { subject, ownLayer }, { resolve, reject }, this.#desk))
     })
   }
 
   async #sweep(name: string): Promise<EndedHold | undefined> {
     const record = this.#recordOf(name)
     if (record === undefined) return undefined
-    return this.#asked((waiter) => new SweepOperation(record, waiter, this.#again))
+    return this.#asked((waiter) => new SweepOperation(record, waiter, this.#desk))
   }
 
   #recordOf(name: string): NamedRecord | undefined {

@@ -193,6 +193,7 @@ describe('a lease', () => {
       starts: [5],
       limits: [1],
       settingsRevision: undefined,
+      periods: undefined,
     }
     const now = { steadyMs: sentAt.steadyMs + steadyMs, wallMs: sentAt.wallMs + wallMs }
     expect(new Lease(terms).isLive(now)).toBe(isLive)

@@ -20,6 +20,14 @@ export type Rule =
   | 'wait for the replica'
   | 'row and record together'
   | 'peek at personal'
+  | 'end with the period'
+  | 'stale outside of the periods'
+  | 'put what the site charged into the record'
+  | 'hand over once'
+  | 'a mark tells whose tokens the record has'
+  | 'complete what is partial'
+  | 'give back what a gone hold does not need'
+  | 'undo a hold as a whole'
 
 export const RULES: readonly Rule[] = [
   'debit every window',
@@ -41,14 +49,26 @@ export const RULES: readonly Rule[] = [
   'peek at personal',
 ]
 
+/** What calendar windows and holds add. */
+export const RULES_OF_KINDS: readonly Rule[] = [
+  'end with the period',
+  'stale outside of the periods',
+  'put what the site charged into the record',
+  'hand over once',
+  'a mark tells whose tokens the record has',
+  'complete what is partial',
+  'give back what a gone hold does not need',
+  'undo a hold as a whole',
+]
+
 export type Step =
   | {
-      readonly kind: 'ask' | 'refresh' | 'give back' | 'learn' | 'crash'
+      readonly kind: 'ask' | 'hold' | 'refresh' | 'give back' | 'learn' | 'crash' | 'sweep'
       readonly process: number
       readonly cost: number
     }
   | { readonly kind: 'deliver'; readonly of: number; readonly replicated: boolean }
-  | { readonly kind: 'lose' | 'double' | 'cancel'; readonly of: number }
+  | { readonly kind: 'lose' | 'double' | 'cancel' | 'again'; readonly of: number }
   | { readonly kind: 'tick'; readonly ticks: number }
   | { readonly kind: 'limit'; readonly tokens: number }
   | { readonly kind: 'failover' | 'take back' }
@@ -56,12 +76,6 @@ export type Step =
 export interface Window {
   start: number
   used: number
-}
-
-export interface Site {
-  windows: Window[]
-  /** Most that a return may credit, by lease. */
-  leases: Map<number, number>
 }
 
 export interface Lease {
@@ -77,14 +91,18 @@ export interface Lease {
 export interface Work {
   readonly process: number
   readonly cost: number
+  /** Whether it ends by itself. */
+  readonly isHold: boolean
   /** `failed`: its caller heard that the store did not answer. `doubt`: charged, and nobody has heard yet. */
-  state: 'asking' | 'charged' | 'admitted' | 'refused' | 'cancelled' | 'doubt' | 'failed'
+  state: 'asking' | 'charged' | 'admitted' | 'refused' | 'cancelled' | 'doubt' | 'failed' | 'ended'
   /** Site windows it counts in. */
   starts: readonly number[]
   /** The limit in force where its tokens were granted. */
   limit: number
   personalStart: number
   opened: boolean
+  /** An earlier try opened windows, and nobody knows what became of it. */
+  hasDoubt: boolean
 }
 
 export type Message =
@@ -94,6 +112,8 @@ export type Message =
       readonly process: number
       readonly sentAt: number
       readonly open: boolean
+      /** The first of two periods that the process knows. */
+      readonly told: number
     }
   | {
       readonly kind: 'granted'
@@ -102,8 +122,33 @@ export type Message =
       readonly lease: Lease
       readonly sentAt: number
       readonly serial: number
+      /** The own rows were charged before. */
+      readonly open: boolean
     }
   | { readonly kind: 'would open' | 'site refused'; readonly work: Work; readonly process: number }
+  | {
+      readonly kind: 'stale'
+      readonly work: Work
+      readonly process: number
+      readonly open: boolean
+      readonly period: number
+    }
+  | { readonly kind: 'hold'; readonly work: Work; readonly process: number; readonly shared: Shared }
+  | { readonly kind: 'attach'; readonly work: Work; readonly process: number; readonly shared: Shared }
+  | {
+      readonly kind: 'hold says'
+      readonly work: Work
+      readonly process: number
+      readonly shared: Shared
+      readonly says: 'new' | 'refused' | 'stored' | 'gone'
+      /** Of the take whose tokens the record has. */
+      readonly mark: number
+      readonly isPartial: boolean
+    }
+  | { readonly kind: 'attach says'; readonly process: number; readonly shared: Shared; readonly isGone: boolean }
+  | { readonly kind: 'sweep'; readonly process: number }
+  | { readonly kind: 'end hold'; readonly work: Work; readonly process: number }
+  | { readonly kind: 'freed'; readonly process: number; readonly shared: Shared }
   | { readonly kind: 'personal'; readonly work: Work; readonly process: number }
   | { readonly kind: 'record'; readonly work: Work; readonly process: number }
   | { readonly kind: 'personal says'; readonly work: Work; readonly process: number; readonly admitted: boolean }
@@ -114,3 +159,25 @@ export type Message =
       readonly starts: readonly number[]
       readonly tokens: number
     }
+
+/** Tokens of the site that are a hold's. */
+export interface Shared {
+  readonly mark: number
+  readonly starts: readonly number[]
+  readonly tokens: number
+  readonly limit: number
+  /** It was sent again, since nobody knew whether it had arrived. */
+  isRepeated: boolean
+}
+
+/** A hold in the slot of its subject. */
+export interface HoldRecord {
+  readonly work: Work
+  readonly mark: number
+  readonly endsAt: number
+  state: 'open' | 'gone'
+  /** Nothing: what the site charged is yet to be said. */
+  shared: Shared | undefined
+  /** Where its own tokens are. */
+  readonly personalStart: number
+}

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LeaseModel, Violation } from './model.ts'
-import { RULES, type Rule, type Step } from './model-parts.ts'
+import { LeaseModel } from './model.ts'
+import { RULES, RULES_OF_KINDS, type Rule, type Step } from './model-parts.ts'
+import { Violation } from './model-promises.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 500_000 : 1_500
@@ -14,30 +15,72 @@ const of = fc.nat({ max: 5 })
 
 const replicated = fc.constantFrom(true, true, true, false)
 
+const ask = fc.record({ kind: fc.constant('ask' as const), process: process_, cost })
+const deliver = fc.record({ kind: fc.constant('deliver' as const), of: fc.constantFrom(0, 0, 0, 1, 2), replicated })
+const tick = fc.record({ kind: fc.constant('tick' as const), ticks: fc.integer({ min: 1, max: 5 }) })
+const chore = fc.constantFrom('refresh' as const, 'give back' as const, 'learn' as const, 'crash' as const)
+const mishap = fc.record({ kind: fc.constantFrom('lose' as const, 'double' as const, 'cancel' as const), of })
+
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 12, arbitrary: fc.record({ kind: fc.constant('ask' as const), process: process_, cost }) },
-  {
-    weight: 30,
-    arbitrary: fc.record({ kind: fc.constant('deliver' as const), of: fc.constantFrom(0, 0, 0, 1, 2), replicated }),
-  },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('tick' as const), ticks: fc.integer({ min: 1, max: 5 }) }) },
-  {
-    weight: 6,
-    arbitrary: fc.record({ kind: fc.constantFrom('refresh', 'give back', 'learn', 'crash'), process: process_, cost }),
-  },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constantFrom('lose', 'double', 'cancel'), of }) },
+  { weight: 12, arbitrary: ask },
+  { weight: 30, arbitrary: deliver },
+  { weight: 4, arbitrary: tick },
+  { weight: 6, arbitrary: fc.record({ kind: chore, process: process_, cost }) },
+  { weight: 6, arbitrary: mishap },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('limit' as const), tokens: fc.constantFrom(2, 4, 6) }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'failover' } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: 'take back' } as const) },
 )
 const history = fc.array(step, { maxLength: 60, size: 'max' })
 
+const holdStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: ask },
+  { weight: 10, arbitrary: fc.record({ kind: fc.constant('hold' as const), process: process_, cost }) },
+  { weight: 30, arbitrary: deliver },
+  { weight: 6, arbitrary: tick },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('sweep' as const), process: process_, cost }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('again' as const, 'cancel' as const), of }) },
+)
+/** Histories in which holds are much of what happens, many of them without a mishap. */
+const holdHistory = fc.oneof(
+  { weight: 2, arbitrary: fc.array(holdStep, { maxLength: 60, size: 'max' }) },
+  {
+    weight: 1,
+    arbitrary: fc.array(
+      fc.oneof({ weight: 8, arbitrary: holdStep }, { weight: 1, arbitrary: step }, { weight: 1, arbitrary: mishap }),
+      {
+        maxLength: 60,
+        size: 'max',
+      },
+    ),
+  },
+)
+
+const one = fc.constant(0)
+/** Few requests, and much that happens to them. */
+const troubledStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('ask' as const, 'hold' as const), process: one, cost }) },
+  { weight: 12, arbitrary: fc.record({ kind: fc.constant('deliver' as const), of, replicated: fc.constant(true) }) },
+  { weight: 2, arbitrary: tick },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('sweep' as const), process: one, cost }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom('lose' as const, 'double' as const, 'again' as const), of }),
+  },
+)
+const troubledHistory = fc.array(troubledStep, { maxLength: 60, size: 'max' })
+const TROUBLED: readonly Rule[] = ['a mark tells whose tokens the record has', 'undo a hold as a whole']
+
+function play(steps: readonly Step[], without?: Rule): void {
+  const model = new LeaseModel(without)
+  for (const each of steps) model.step(each)
+  model.finish()
+}
+
 /** Whether all promises hold in a history; what else is thrown is a fault of the model. */
 function holds(steps: readonly Step[], without?: Rule): boolean {
-  const model = new LeaseModel(without)
   try {
-    for (const each of steps) model.step(each)
-    model.finish()
+    play(steps, without)
     return true
   } catch (error) {
     if (error instanceof Violation) return false
@@ -45,21 +88,29 @@ function holds(steps: readonly Step[], without?: Rule): boolean {
   }
 }
 
+const rules: readonly [Rule, fc.Arbitrary<Step[]>][] = [
+  ...RULES.map((rule): [Rule, fc.Arbitrary<Step[]>] => [rule, history]),
+  ...RULES_OF_KINDS.map((rule): [Rule, fc.Arbitrary<Step[]>] => [
+    rule,
+    TROUBLED.includes(rule) ? troubledHistory : holdHistory,
+  ]),
+]
+
 describe('the rules of leases', () => {
-  it(`keep every promise in ${RUNS} histories`, { timeout: 3_600_000 }, async () => {
+  it.each([
+    ['plain', history],
+    ['hold', holdHistory],
+    ['troubled', troubledHistory],
+  ])(`keep every promise in ${RUNS} histories of %s requests`, { timeout: 3_600_000 }, async (_, histories) => {
     await fc.assert(
-      fc.property(history, (steps) => {
-        const model = new LeaseModel()
-        for (const each of steps) model.step(each)
-        model.finish()
-      }),
+      fc.property(histories, (steps) => play(steps)),
       { numRuns: RUNS },
     )
   })
 
-  it.each(RULES)('are all needed: %s', { timeout: 3_600_000 }, async (rule) => {
+  it.each(rules)('are all needed: %s', { timeout: 3_600_000 }, async (rule, histories) => {
     const found = await fc.check(
-      fc.property(history, (steps) => holds(steps, rule)),
+      fc.property(histories, (steps) => holds(steps, rule)),
       { numRuns: SEARCH_RUNS, seed: 3, endOnFailure: true },
     )
     expect(found.failed, `a history that breaks a promise without the rule, seed ${found.seed}`).toBe(true)

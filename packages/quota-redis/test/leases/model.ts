@@ -1,127 +1,159 @@
-import type { Lease, Message, Rule, Site, Step, Window, Work } from './model-parts.ts'
+import { type HoldsModel, ModelHolds } from './model-holds.ts'
+import { ModelOwn, PERSONAL_LIMITS } from './model-own.ts'
+import type { Lease, Message, Rule, Shared, Step, Work } from './model-parts.ts'
+import { checkFinish, checkPromises, type ModelProcess, Violation } from './model-promises.ts'
+import { ModelSite, PERIOD_TICKS, SITE_KINDS } from './model-site.ts'
+import { endOf } from './model-windows.ts'
 
-const SITE_TICKS = [5, 9]
-const PERSONAL_TICKS = 7
-/** One user at each process: one who soon has nothing left, one who always has. */
-const PERSONAL_LIMITS = [4, 30]
 const LEASE_TICKS = 3
-const EXTRA = 3
-/** `used` of a window that is closed. */
-const CLOSED = -1
 
-/** A promise was broken. */
-export class Violation extends Error {}
-
-export class LeaseModel {
+export class LeaseModel implements HoldsModel {
+  now = 1
+  readonly site: ModelSite
+  readonly owns: readonly ModelOwn[]
+  readonly processes: readonly ModelProcess[] = [0, 1].map(() => ({ leases: [], version: 0, told: 0 }))
+  readonly works: Work[] = []
+  /** Nothing was lost, repeated or forgotten so far: then every token has to be where it belongs. */
+  isLossless = true
   readonly #without: Rule | undefined
-  #now = 1
+  readonly #holds: ModelHolds
   #version = 0
-  #limit = 6
   #serial = 0
   #replicated = 0
-  #leases = 0
-  #site: Site = { windows: SITE_TICKS.map(() => ({ start: 0, used: CLOSED })), leases: new Map() }
-  #replica: Site = copy(this.#site)
-  readonly #personal: readonly Window[] = PERSONAL_LIMITS.map(() => ({ start: 0, used: CLOSED }))
-  readonly #processes = [0, 1].map(() => ({ leases: [] as Lease[], version: 0, epoch: 0 }))
   #messages: Message[] = []
-  readonly #works: Work[] = []
 
   constructor(without?: Rule) {
     this.#without = without
+    this.site = new ModelSite(without)
+    this.owns = PERSONAL_LIMITS.map((limit) => new ModelOwn(limit, without))
+    this.#holds = new ModelHolds(this, without)
   }
 
   step(step: Step): void {
-    if (step.kind === 'ask') this.#ask(step.process, step.cost)
-    else if (step.kind === 'refresh') this.#sendGrant(step.process, undefined, false)
+    if (step.kind === 'ask') this.#ask(step.process, step.cost, false)
+    else if (step.kind === 'hold') this.#ask(step.process, step.cost, true)
+    else if (step.kind === 'refresh') this.sendGrant(step.process, undefined, false)
     else if (step.kind === 'give back') this.#giveBackLease(step.process)
-    else if (step.kind === 'learn') this.#learn(step.process)
+    else if (step.kind === 'learn') this.processes[step.process]!.version = this.#version
     else if (step.kind === 'crash') this.#crash(step.process)
+    else if (step.kind === 'sweep') this.send({ kind: 'sweep', process: step.process })
     else if (step.kind === 'deliver') this.#deliver(step.of, step.replicated)
     else if (step.kind === 'lose') this.#lose(step.of)
     else if (step.kind === 'double') this.#double(step.of)
     else if (step.kind === 'cancel') this.#cancel(step.of)
-    else if (step.kind === 'tick') this.#now += step.ticks
+    else if (step.kind === 'again') this.#again(step.of)
+    else if (step.kind === 'tick') this.now += step.ticks
     else if (step.kind === 'limit') this.#changeLimit(step.tokens)
     else if (step.kind === 'failover') this.#failover()
     else if (this.#left('never take back')) this.#takeBack()
-    this.#check()
+    checkPromises(this)
   }
 
   /** Everything that is under way arrives; then what was opened must have been for somebody. */
   finish(): void {
-    for (let left = 100; left > 0 && this.#messages.length > 0; left--) {
-      this.#deliver(0, true)
-      this.#check()
+    this.#deliverAll()
+    checkFinish(this)
+    this.#holds.finish()
+    this.#deliverAll()
+    if (this.isLossless) this.#holds.checkNothingIsLeft()
+  }
+
+  send(message: Message): void {
+    this.#messages.push(message)
+  }
+
+  sendGrant(process: number, work: Work | undefined, open: boolean): void {
+    const { told } = this.processes[process]!
+    this.send({ kind: 'grant', work, process, sentAt: this.now, open, told })
+  }
+
+  live(process: number): Lease[] {
+    const { leases, version } = this.processes[process]!
+    return leases.filter(
+      (lease) =>
+        this.now < lease.until && (this.#left('drop what lowered limits granted') || lease.version === version),
+    )
+  }
+
+  /** Tokens that are deducted now have to be of windows that are open, under limits that nobody knows to be lowered. */
+  checkTokens(process: number, { starts, version }: Pick<Lease, 'starts' | 'version'>): void {
+    if (version < this.processes[process]!.version) throw new Violation('tokens of limits known to be lowered')
+    for (const [w, start] of starts.entries()) {
+      if (this.now >= endOf(SITE_KINDS[w]!, start)) throw new Violation('tokens of a window that is over')
     }
-    const isOpen = (window: Window, ticks: number) => window.used !== CLOSED && this.#now < window.start + ticks
-    const served = this.#works.filter(({ state }) => state !== 'refused')
-    for (const [w, window] of this.#site.windows.entries()) {
-      if (isOpen(window, SITE_TICKS[w]!) && !served.some(({ starts }) => starts[w] === window.start)) {
-        throw new Violation('a site window is open for nobody')
-      }
-    }
-    for (const [process, window] of this.#personal.entries()) {
-      const isOpener = (work: Work) => work.process === process && work.personalStart === window.start
-      if (isOpen(window, PERSONAL_TICKS) && !served.some(isOpener)) {
-        throw new Violation('a personal window is open for nobody')
-      }
-    }
+  }
+
+  /** Tokens that a request does not need go to a lease that lives, on the same windows; else to the site. */
+  putBack(process: number, { starts, tokens }: Pick<Shared, 'starts' | 'tokens'>): void {
+    const isSame = (lease: Lease) => lease.starts.every((start, w) => start === starts[w])
+    const lease = this.live(process).find((each) => this.#left('put back into the same windows') || isSame(each))
+    if (lease !== undefined) lease.tokens += tokens
+    else this.site.credit(starts, tokens)
   }
 
   #left(rule: Rule): boolean {
     return this.#without === rule
   }
 
-  #ask(process: number, cost: number): void {
-    const work: Work = { process, cost, state: 'asking', starts: [], limit: 0, personalStart: 0, opened: false }
-    this.#works.push(work)
-    const lease = this.#live(process).find(({ tokens }) => tokens >= cost)
+  #ask(process: number, cost: number, isHold: boolean): void {
+    const work: Work = {
+      process,
+      cost,
+      isHold,
+      state: 'asking',
+      starts: [],
+      limit: 0,
+      personalStart: 0,
+      opened: false,
+      hasDoubt: false,
+    }
+    this.works.push(work)
+    this.#askFor(work)
+  }
+
+  #askFor(work: Work): void {
+    const lease = this.live(work.process).find(({ tokens }) => tokens >= work.cost)
     if (lease === undefined) {
-      this.#sendGrant(process, work, false)
+      this.sendGrant(work.process, work, false)
       return
     }
-    this.#deduct(work, lease)
+    lease.tokens -= work.cost
+    if (work.isHold) {
+      this.checkTokens(work.process, lease)
+      this.#holds.send(work, lease)
+      return
+    }
+    this.#chargeFrom(work, lease)
     this.#askPersonal(work)
   }
 
-  #live(process: number): Lease[] {
-    const { leases, version } = this.#processes[process]!
-    return leases.filter(
-      (lease) =>
-        this.#now < lease.until && (this.#left('drop what lowered limits granted') || lease.version === version),
-    )
-  }
-
-  #deduct(work: Work, lease: Lease): void {
-    lease.tokens -= work.cost
-    this.#chargeFrom(work, lease)
-  }
-
   /** The tokens count from here on: in windows that are open now. */
-  #chargeFrom(work: Work, { starts, limit, version }: Pick<Lease, 'starts' | 'limit' | 'version'>): void {
-    if (version < this.#processes[work.process]!.version) throw new Violation('tokens of limits known to be lowered')
-    work.starts = starts
-    work.limit = limit
+  #chargeFrom(work: Work, lease: Pick<Lease, 'starts' | 'limit' | 'version'>): void {
+    this.checkTokens(work.process, lease)
+    work.starts = lease.starts
+    work.limit = lease.limit
     work.state = 'charged'
-    for (const [w, start] of starts.entries()) {
-      if (this.#now >= start + SITE_TICKS[w]!) throw new Violation('tokens of a window that is over')
-    }
-  }
-
-  #sendGrant(process: number, work: Work | undefined, open: boolean): void {
-    this.#messages.push({ kind: 'grant', work, process, sentAt: this.#now, open })
   }
 
   #askPersonal(work: Work): void {
-    if (this.#left('row and record together')) this.#messages.push({ kind: 'record', work, process: work.process })
-    else this.#messages.push({ kind: 'personal', work, process: work.process })
+    const kind = this.#left('row and record together') ? 'record' : 'personal'
+    this.send({ kind, work, process: work.process })
+  }
+
+  #deliverAll(): void {
+    for (let left = 200; left > 0 && this.#messages.length > 0; left--) {
+      this.#deliver(0, true)
+      checkPromises(this)
+    }
   }
 
   #deliver(of: number, replicated: boolean): void {
-    if (replicated) this.#replicate()
+    if (replicated) {
+      this.site.replicate()
+      this.#replicated = this.#serial
+    }
     const message = this.#messages.splice(of % Math.max(1, this.#messages.length), 1)[0]
-    if (message === undefined) return
+    if (message === undefined || this.#holds.deliver(message)) return
     if (message.kind === 'grant') this.#grant(message)
     else if (message.kind === 'granted') this.#granted(message)
     else if (message.kind === 'personal') this.#decidePersonal(message.work)
@@ -129,83 +161,59 @@ export class LeaseModel {
     else if (message.kind === 'personal says') this.#personalSays(message.work, message.admitted)
     else if (message.kind === 'return') this.#return(message)
     else if (message.kind === 'would open') this.#wouldOpen(message.work)
-    else this.#siteRefused(message.work)
+    else if (message.kind === 'stale') this.#stale(message)
+    else if (message.kind === 'site refused') this.#siteRefused(message.work)
   }
 
   // At the site ------------------------------------------------------------------------------------------------------
 
-  #open(w: number): boolean {
-    const { start, used } = this.#site.windows[w]!
-    return used !== CLOSED && this.#now < start + SITE_TICKS[w]!
+  #grant({ work, process, sentAt, open, told }: Message & { kind: 'grant' }): void {
+    const reply = this.site.grant(this.now, work?.cost ?? 0, open, told)
+    if (reply.says === 'granted') {
+      this.#lease(reply, { work, process, sentAt, open })
+    } else if (work !== undefined) {
+      if (reply.says === 'stale') this.send({ kind: 'stale', work, process, open, period: reply.period })
+      else if (reply.says === 'would open') this.send({ kind: 'would open', work, process })
+      else this.send({ kind: 'site refused', work, process })
+    }
   }
 
-  #grant({ work, process, sentAt, open }: Message & { kind: 'grant' }): void {
-    const closed = this.#site.windows.some((_, w) => !this.#open(w))
-    if (closed && work === undefined && !this.#left('refresh opens nothing')) return
-    if (closed && work !== undefined && !open && !this.#left('personal before opening')) {
-      this.#messages.push({ kind: 'would open', work, process })
-      return
-    }
-    const used = this.#site.windows.map((window, w) => (this.#open(w) ? window.used : 0))
-    const room = Math.min(...used.map((tokens, w) => this.#limit + 2 * w - tokens))
-    const cost = work?.cost ?? 0
-    if (cost > room || room <= 0) {
-      if (work !== undefined) this.#messages.push({ kind: 'site refused', work, process })
-      return
-    }
-    const extra = Math.min(EXTRA, room - cost)
-    for (const [w, window] of this.#site.windows.entries()) {
-      if (!this.#open(w)) {
-        window.start = Math.max(this.#now, window.start + 1)
-        window.used = 0
-      }
-      if (w === 0 || !this.#left('debit every window')) window.used += cost + extra
-      else window.used += cost
-    }
-    this.#leases++
-    this.#site.leases.set(this.#leases, extra)
+  #lease(
+    { lease: id, extra, starts, limit, hasOpened }: Extract<ReturnType<ModelSite['grant']>, { says: 'granted' }>,
+    { work, process, sentAt, open }: Pick<Message & { kind: 'grant' }, 'work' | 'process' | 'sentAt' | 'open'>,
+  ): void {
     this.#serial++
-    const starts = this.#site.windows.map(({ start }) => start)
-    const left = Math.min(...starts.map((start, w) => start + SITE_TICKS[w]! - this.#now), LEASE_TICKS)
-    const until = this.#left('end with the window') ? Number.POSITIVE_INFINITY : sentAt + left
-    const lease = { id: this.#leases, starts, limit: this.#limit, version: this.#version, until, tokens: extra }
-    if (work !== undefined) {
-      work.opened = closed
+    const ends = starts.map((start, w) => {
+      const isLeft = SITE_KINDS[w]!.period !== undefined && this.#left('end with the period')
+      const end = endOf(SITE_KINDS[w]!, start)
+      // Charged now, and so in windows of now.
+      if (this.now >= end) throw new Violation('tokens of a window that is over')
+      return isLeft ? Number.POSITIVE_INFINITY : end - this.now
+    })
+    const until = this.#left('end with the window') ? Number.POSITIVE_INFINITY : sentAt + Math.min(...ends, LEASE_TICKS)
+    const lease = { id, starts, limit, version: this.#version, until, tokens: extra }
+    if (work !== undefined && (!work.isHold || open)) {
       // The charge at the site is the deduction, and its instant.
+      work.opened = hasOpened
       work.starts = starts
-      work.limit = this.#limit
+      work.limit = limit
     }
-    this.#messages.push({ kind: 'granted', work, process, lease, sentAt, serial: this.#serial })
+    this.send({ kind: 'granted', work, process, lease, sentAt, serial: this.#serial, open })
   }
 
   #return({ lease, starts, tokens }: Message & { kind: 'return' }): void {
-    const most = this.#site.leases.get(lease)
-    if (most === undefined && !this.#left('return once')) return
-    this.#site.leases.delete(lease)
-    this.#credit(starts, this.#left('return once') ? tokens : Math.min(tokens, most ?? 0))
+    if (this.site.return(lease, starts, tokens) < tokens) this.isLossless = false
   }
 
-  #credit(starts: readonly number[], tokens: number): void {
-    for (const [w, window] of this.#site.windows.entries()) {
-      if (window.start === starts[w] && window.used !== CLOSED) window.used = Math.max(0, window.used - tokens)
-    }
-  }
-
-  /** What a silent holder has is not known; here it is taken back all the same. */
   #takeBack(): void {
-    const starts = this.#site.windows.map(({ start }) => start)
-    for (const tokens of this.#site.leases.values()) this.#credit(starts, tokens)
-    this.#site.leases.clear()
-  }
-
-  #replicate(): void {
-    this.#replica = copy(this.#site)
-    this.#replicated = this.#serial
+    this.isLossless = false
+    this.site.takeBack()
   }
 
   /** The replica takes over; nobody will ever acknowledge what it had not heard of. */
   #failover(): void {
-    this.#site = copy(this.#replica)
+    this.isLossless = false
+    this.site.failover()
     this.#messages = this.#messages.map((message) =>
       message.kind === 'granted' && message.serial > this.#replicated
         ? { ...message, serial: Number.POSITIVE_INFINITY }
@@ -214,93 +222,90 @@ export class LeaseModel {
   }
 
   #changeLimit(tokens: number): void {
-    this.#limit = tokens
+    this.site.limit = tokens
     this.#version++
   }
 
   // In a process -----------------------------------------------------------------------------------------------------
 
-  #granted({ work, process, lease, sentAt, serial }: Message & { kind: 'granted' }): void {
+  #granted({ work, process, lease, sentAt, serial, open }: Message & { kind: 'granted' }): void {
+    const member = this.processes[process]!
+    member.told = Math.max(member.told, Math.floor(this.now / PERIOD_TICKS))
     if (serial > this.#replicated && !this.#left('wait for the replica')) {
       // Fewer acknowledgements than replicas: not used, and nobody knows what becomes of it.
+      this.isLossless = false
       if (work !== undefined && work.state === 'asking') work.state = 'failed'
       return
     }
-    const { leases, version } = this.#processes[process]!
-    const ticks = lease.until - sentAt
-    const until = this.#left('count from the sending') ? this.#now + ticks : lease.until
-    const kept = { ...lease, until }
-    const old = leases[0]
-    if (this.#left('never merge') && old !== undefined) leases[0] = { ...kept, tokens: kept.tokens + old.tokens }
-    else if (lease.version >= version) leases.push(kept)
-    if (work === undefined || (work.state !== 'asking' && work.state !== 'charged')) return
-    if (this.#left('charge at the site is the instant')) this.#chargeFrom(work, { ...lease, version })
+    this.#keep(process, lease, sentAt)
+    if (work === undefined) return
+    if (work.isHold) {
+      this.#holds.granted(work, lease, open)
+      return
+    }
+    if (work.state !== 'asking' && work.state !== 'charged') return
+    if (this.#left('charge at the site is the instant')) this.#chargeFrom(work, { ...lease, version: member.version })
     work.state = 'charged'
     if (work.personalStart > 0) work.state = 'admitted'
     else this.#askPersonal(work)
   }
 
+  #keep(process: number, lease: Lease, sentAt: number): void {
+    const { leases, version } = this.processes[process]!
+    const until = this.#left('count from the sending') ? this.now + lease.until - sentAt : lease.until
+    const kept = { ...lease, until }
+    const old = leases[0]
+    if (this.#left('never merge') && old !== undefined) leases[0] = { ...kept, tokens: kept.tokens + old.tokens }
+    else if (lease.version >= version) leases.push(kept)
+    else this.isLossless = false
+  }
+
+  #stale({ work, process, open, period }: Message & { kind: 'stale' }): void {
+    this.processes[process]!.told = period
+    this.sendGrant(process, work, open)
+  }
+
   /** Personal is charged first, and only then are windows opened at the site. */
   #wouldOpen(work: Work): void {
-    if (this.#chargePersonal(work)) this.#sendGrant(work.process, work, true)
+    if (work.isHold) this.#holds.wouldOpen(work)
+    else if (this.owns[work.process]!.charge(work, this.now)) this.sendGrant(work.process, work, true)
     else work.state = 'refused'
   }
 
   #siteRefused(work: Work): void {
-    const ends = this.#site.windows.flatMap(({ start, used }, w) =>
-      this.#open(w) && used + work.cost > this.#limit + 2 * w ? [start + SITE_TICKS[w]!] : [],
-    )
-    if (work.personalStart > 0) this.#undoPersonal(work)
-    work.state = 'refused'
-    const { start, used } = this.#personal[work.process]!
-    const isOpen = used !== CLOSED && this.#now < start + PERSONAL_TICKS
-    const isFull = isOpen && used + work.cost > PERSONAL_LIMITS[work.process]!
+    const own = this.owns[work.process]!
+    const ends = this.site.refusingEnds(this.now, work.cost)
+    if (work.isHold) this.#holds.siteRefused(work)
+    else {
+      if (work.personalStart > 0) own.undo(work, this.areOthersIn(work))
+      work.state = 'refused'
+    }
+    const end = own.refusingEnd(this.now, work.cost)
     // Others may have been served since the site said no: then there is nothing to hold the answer against.
-    if (ends.length === 0) return
-    if (isFull && !this.#left('peek at personal')) ends.push(start + PERSONAL_TICKS)
-    if (isFull && start + PERSONAL_TICKS > Math.max(...ends)) throw new Violation('refused when told to come again')
+    if (ends.length === 0 || end === undefined) return
+    if (!this.#left('peek at personal')) ends.push(end)
+    if (end > Math.max(...ends)) throw new Violation('refused when told to come again')
   }
 
-  #chargePersonal(work: Work): boolean {
-    const window = this.#personal[work.process]!
-    const isOpen = window.used !== CLOSED && this.#now < window.start + PERSONAL_TICKS
-    if ((isOpen ? window.used : 0) + work.cost > PERSONAL_LIMITS[work.process]!) return false
-    if (!isOpen) {
-      window.start = Math.max(this.#now, window.start + 1)
-      window.used = 0
-    }
-    window.used += work.cost
-    work.personalStart = window.start
-    return true
-  }
-
-  #undoPersonal(work: Work): void {
-    const window = this.#personal[work.process]!
-    if (window.start === work.personalStart && window.used !== CLOSED) {
-      window.used = Math.max(0, window.used - work.cost)
-      if (window.used === 0 && !this.#left('close what was opened in vain')) {
-        const others = this.#works.some(
-          (other) => other !== work && other.process === work.process && other.personalStart === window.start,
-        )
-        if (!others) window.used = CLOSED
-      }
-    }
-    work.personalStart = 0
+  areOthersIn(work: Work): boolean {
+    return this.works.some(
+      (other) => other !== work && other.process === work.process && other.personalStart === work.personalStart,
+    )
   }
 
   #decidePersonal(work: Work): void {
-    const admitted = this.#chargePersonal(work)
+    const admitted = this.owns[work.process]!.charge(work, this.now)
     // Whoever asks for the id from now on hears that it was admitted.
     if (admitted) work.state = 'doubt'
-    this.#messages.push({ kind: 'personal says', work, process: work.process, admitted })
+    this.send({ kind: 'personal says', work, process: work.process, admitted })
   }
 
   /** Left out: the id's record and the row are written one after the other. */
   #writeRecord(work: Work): void {
-    const { start, used } = this.#personal[work.process]!
-    work.personalStart = used === CLOSED ? 0 : start
+    const { start, used } = this.owns[work.process]!.window
+    work.personalStart = used < 0 ? 0 : start
     work.state = 'doubt'
-    this.#messages.push({ kind: 'personal', work, process: work.process })
+    this.send({ kind: 'personal', work, process: work.process })
   }
 
   #personalSays(work: Work, admitted: boolean): void {
@@ -309,86 +314,72 @@ export class LeaseModel {
       return
     }
     work.state = 'refused'
-    this.#putBack(work)
-  }
-
-  /** Tokens that a request does not need go to a lease that lives, on the same windows; else to the site. */
-  #putBack(work: Work): void {
-    const lease = this.#live(work.process).find(
-      ({ starts }) =>
-        this.#left('put back into the same windows') || starts.every((start, w) => start === work.starts[w]),
-    )
-    if (lease !== undefined) lease.tokens += work.cost
-    else this.#credit(work.starts, work.cost)
+    this.putBack(work.process, { starts: work.starts, tokens: work.cost })
   }
 
   #giveBackLease(process: number): void {
-    const { leases } = this.#processes[process]!
+    const { leases } = this.processes[process]!
     const lease = leases[0]
     if (lease === undefined) return
-    this.#messages.push({ kind: 'return', process, lease: lease.id, starts: lease.starts, tokens: lease.tokens })
+    this.send({ kind: 'return', process, lease: lease.id, starts: lease.starts, tokens: lease.tokens })
     if (!this.#left('deduct before the return')) leases.shift()
   }
 
-  #learn(process: number): void {
-    this.#processes[process]!.version = this.#version
-  }
-
   #crash(process: number): void {
-    this.#processes[process]!.leases = []
-    this.#messages = this.#messages.filter((message) => {
-      if (message.process !== process || message.kind === 'return') return true
-      return message.kind === 'grant' || message.kind === 'personal'
-    })
+    this.isLossless = false
+    const member = this.processes[process]!
+    member.leases = []
+    member.told = Math.floor(this.now / PERIOD_TICKS)
+    const SENT = ['return', 'grant', 'personal', 'hold', 'attach', 'sweep', 'end hold']
+    this.#messages = this.#messages.filter((message) => message.process !== process || SENT.includes(message.kind))
   }
 
   /** A message that never arrives. Where it is an answer, nobody knows what was done. */
   #lose(of: number): void {
+    this.isLossless = false
     const message = this.#messages.splice(of % Math.max(1, this.#messages.length), 1)[0]
-    if (message?.kind === 'personal says' && this.#left('credit nothing in doubt')) this.#putBack(message.work)
+    if (!this.#left('credit nothing in doubt') || message === undefined) return
+    if (message.kind === 'personal says') {
+      this.putBack(message.process, { starts: message.work.starts, tokens: message.work.cost })
+    }
+    if (message.kind === 'hold says') this.putBack(message.process, message.shared)
   }
 
+  /** What is sent again, since nobody knows whether it arrived. */
   #double(of: number): void {
     const message = this.#messages[of % Math.max(1, this.#messages.length)]
-    if (message?.kind === 'return') this.#messages.push(message)
+    const AGAIN = ['return', 'hold', 'attach', 'end hold']
+    if (message === undefined || !AGAIN.includes(message.kind)) return
+    this.isLossless = false
+    if (message.kind === 'hold') message.shared.isRepeated = true
+    this.send(message)
+  }
+
+  /** Another try of a request that nothing came of, by whoever made it. */
+  #again(of: number): void {
+    const isUnderWay = (work: Work) => this.#messages.some((message) => 'work' in message && message.work === work)
+    const waiting = this.works.filter(
+      (work) => work.isHold && ['asking', 'charged', 'failed', 'doubt'].includes(work.state) && !isUnderWay(work),
+    )
+    const work = waiting[of % Math.max(1, waiting.length)]
+    if (work === undefined) return
+    work.hasDoubt ||= work.opened
+    this.#askFor(work)
   }
 
   #cancel(of: number): void {
-    const admitted = this.#works.filter(
-      ({ state }) => state === 'admitted' || (state === 'doubt' && this.#left('row and record together')),
+    const admitted = this.works.filter(
+      ({ state, isHold }) =>
+        state === 'admitted' || (state === 'doubt' && (isHold || this.#left('row and record together'))),
     )
     const work = admitted[of % Math.max(1, admitted.length)]
     if (work === undefined) return
+    if (work.isHold) {
+      this.send({ kind: 'end hold', work, process: of % this.processes.length })
+      return
+    }
     work.state = 'cancelled'
-    const window = this.#personal[work.process]!
-    if (window.start === work.personalStart && window.used !== CLOSED) {
-      window.used = Math.max(0, window.used - work.cost)
-    }
-    this.#putBack(work)
+    this.owns[work.process]!.refund(work)
+    this.putBack(work.process, { starts: work.starts, tokens: work.cost })
   }
-
-  // What must hold ---------------------------------------------------------------------------------------------------
-
-  #check(): void {
-    const served = this.#works.filter(({ state }) => state === 'admitted' || state === 'doubt')
-    for (const w of SITE_TICKS.keys()) {
-      for (const start of new Set(served.map(({ starts }) => starts[w]!))) {
-        const those = served.filter(({ starts }) => starts[w] === start)
-        const sum = those.reduce((total, { cost }) => total + cost, 0)
-        const limit = Math.max(...those.map((work) => work.limit)) + 2 * w
-        if (sum > limit) throw new Violation(`${sum} of ${limit} tokens in site window ${w}`)
-      }
-    }
-    for (const [process, limit] of PERSONAL_LIMITS.entries()) {
-      const those = served.filter((work) => work.process === process && work.personalStart > 0)
-      for (const start of new Set(those.map(({ personalStart }) => personalStart))) {
-        const sum = those.reduce((total, work) => total + (work.personalStart === start ? work.cost : 0), 0)
-        if (sum > limit) throw new Violation(`${sum} of ${limit} tokens in a personal window`)
-      }
-    }
-  }
-}
-
-function copy({ windows, leases }: Site): Site {
-  return { windows: windows.map((window) => ({ ...window })), leases: new Map(leases) }
 }

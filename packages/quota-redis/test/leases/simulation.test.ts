@@ -93,7 +93,7 @@ async function simulate({ processes, crashes, limit, mostCost, lastsMs }: Size, 
       admitted += cost
       servedAtMs = site.nowMs
     }
-    const answer = pool.take({ cost, limits, settingsRevision: undefined, mayOpen: true })
+    const answer = pool.take({ cost, limits, settingsRevision: undefined, periods: undefined, mayOpen: true })
     if (answer instanceof Promise) return answer.then(({ outcome }) => count(outcome))
     count(answer.outcome)
     return undefined

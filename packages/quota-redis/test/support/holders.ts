@@ -4,6 +4,7 @@ import {
   type HoldReply,
   hash32,
   type Overrun,
+  type Quotas,
   type ReservationId,
   type SettleHoldReply,
   type StoreSchema,
@@ -12,7 +13,7 @@ import {
   windowCell,
 } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
-import { type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
+import { leasedRedisStore, type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
 import type { RedisHolds } from '../../src/store/redis-holds.ts'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })
@@ -35,6 +36,10 @@ export interface HolderOptions {
   readonly schema: StoreSchema
   /** Of each limit of a row in turn. */
   readonly limits: readonly number[]
+  /** The same of the layer that everybody shares; `limits` by default. */
+  readonly siteLimits?: readonly number[] | undefined
+  /** Whether the shared layer is leased. */
+  readonly isLeased?: boolean | undefined
   readonly clock?: Clock | undefined
   readonly deadlineMs?: number | undefined
 }
@@ -46,6 +51,10 @@ export interface HeldTerms {
   readonly ttlMs?: number
   readonly slot?: boolean
   readonly nonce?: string
+  readonly maxHolds?: number
+  /** Limits and layers, where they are not the usual ones. */
+  readonly quotas?: Quotas
+  readonly settingsRevision?: string
 }
 
 /** One process of several, with holds on one subject. */
@@ -53,12 +62,17 @@ export class Holder {
   readonly store: RedisStore
   readonly counters: RedisCounters
   readonly #options: HolderOptions
+  /** When the month began. */
+  readonly #began: number
 
   constructor(options: HolderOptions) {
     const { port, prefix, schema, clock, deadlineMs = 1_000 } = options
     const client = new Redis({ port, lazyConnect: true })
     this.#options = options
-    this.store = redisStore({ client, prefix, deadlineMs, testClock: clock })
+    const now = new Date(clock?.now() ?? Date.now())
+    this.#began = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)
+    const open = options.isLeased === true ? leasedRedisStore : redisStore
+    this.store = open({ client, prefix, deadlineMs, testClock: clock })
     this.counters = this.store.open(schema)
   }
 
@@ -72,9 +86,9 @@ export class Holder {
   }
 
   hold(id: string, cost: number, terms: HeldTerms = {}): Promise<TakeReply> {
-    const { ttlMs = 60_000, slot = false, nonce = 'n' } = terms
-    const hold = { ttlMs, slot, maxHolds: 1_000 }
-    return this.counters.take({ ...this.#terms(), cost, id: idOf(id, nonce), hold })
+    const { ttlMs = 60_000, slot = false, nonce = 'n', maxHolds = 1_000, ...more } = terms
+    const hold = { ttlMs, slot, maxHolds }
+    return this.counters.take({ ...this.#terms(), ...more, cost, id: idOf(id, nonce), hold })
   }
 
   extend(id: string, ttlMs: number): Promise<HoldReply> {
@@ -96,9 +110,18 @@ export class Holder {
   }
 
   /** What is used of each limit of the first layer. */
-  async used(subject = 'u'): Promise<number[]> {
+  used(subject = 'u'): Promise<number[]> {
+    return this.#usedIn(0, subject)
+  }
+
+  /** The same of the layer that everybody shares. */
+  siteUsed(): Promise<number[]> {
+    return this.#usedIn(1, 'u')
+  }
+
+  async #usedIn(layer: number, subject: string): Promise<number[]> {
     const { periods } = this.#terms()
-    const { states } = await this.counters.read({ subject, categories: [0], layers: [0], periods })
+    const { states } = await this.counters.read({ subject, categories: [0], layers: [layer], periods })
     return states[0]!.filter((_, index) => index % 2 === 1)
   }
 
@@ -107,15 +130,16 @@ export class Holder {
   }
 
   #terms(subject = 'u') {
-    const { schema, limits } = this.#options
-    const quotas = { layers: [0, 1], limits: [...limits, ...limits] }
+    const { schema, limits, siteLimits = limits } = this.#options
+    const quotas = { layers: [0, 1], limits: [...limits, ...siteLimits] }
     const calendars = schema.cells.filter(({ kind }) => kind === 'calendar')
-    const periods = calendars.length === 0 ? undefined : [0, FAR, 2 * FAR, 0, FAR, 2 * FAR]
+    const period = [this.#began, FAR, 2 * FAR]
+    const periods = calendars.length === 0 ? undefined : [...period, ...period]
     return { subject, category: 0, quotas, periods }
   }
 }
 
-function idOf(id: string, nonce = 'n'): ReservationId {
+export function idOf(id: string, nonce = 'n'): ReservationId {
   return { id, nonce, fingerprint: `f${hash32(id) % 2}`, ttlMs: 600_000 }
 }
 
@@ -124,8 +148,14 @@ function idOf(id: string, nonce = 'n'): ReservationId {
  *
  * @public The text of the child's program imports it.
  */
-export async function holdAndWait(port: number, prefix: string, tokens: number, ttlMs: number): Promise<void> {
-  const holder = new Holder({ port, prefix, schema: SLOTS, limits: [500, 2] })
+export async function holdAndWait(
+  port: number,
+  prefix: string,
+  tokens: number,
+  ttlMs: number,
+  isLeased = false,
+): Promise<void> {
+  const holder = new Holder({ port, prefix, schema: SLOTS, limits: [500, 2], isLeased })
   await holder.store.ready()
   const { outcome, endsAt } = await holder.hold(randomUUID(), tokens, { ttlMs, slot: true })
   process.stdout.write(`${outcome} ${endsAt}\n`)

@@ -3,6 +3,7 @@ export {
   type RedisCluster,
   type RedisOptions,
   type RedisServer,
+  type ReplicaPair,
   redisTests,
   startCluster,
   startRedis,

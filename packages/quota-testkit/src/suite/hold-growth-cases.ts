@@ -4,7 +4,7 @@ import { abilityCase } from './abilities.ts'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
-import { HOUR_MS, ONE_WINDOW, SIX_WINDOWS, type TwoPeriods } from './probe.ts'
+import { HOUR_MS, ONE_WINDOW, PERSONAL, SITE, SIX_WINDOWS, type TwoPeriods } from './probe.ts'
 
 const LONG = { ttlMs: 20 * HOUR_MS } as const
 
@@ -108,12 +108,14 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
   }),
   holdCase(
     'under other settings the answer is stale, and nothing is charged',
-    async ({ probe, storeRevision }) => {
+    async ({ store, storeRevision }) => {
+      // With a layer that everybody shares: a store may keep the revision where that is.
+      const probe = new HoldProbe(store, { ...ONE_WINDOW, layers: [PERSONAL, SITE] }, 10)
       await storeRevision('two')
       await probe.held('a', 2, { settingsRevision: 'two' })
       const reply = await probe.grow('a', 1, { settingsRevision: 'one' })
       assert.deepEqual([reply.outcome, reply.settingsRevision], ['stale', 'two'])
-      assert.deepEqual(await probe.used(), [2])
+      assert.deepEqual(await probe.used(), [2, 2])
       assert.equal((await probe.grow('a', 1, { settingsRevision: 'two' })).outcome, 'held')
       assert.equal((await probe.hold('b', 1, { settingsRevision: 'one' })).outcome, 'stale')
       assert.deepEqual(await probe.committed('a', { settingsRevision: 'one' }), ['settled', 3, 0, 3])

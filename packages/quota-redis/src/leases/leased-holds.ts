@@ -1,0 +1,321 @@
+import {
+  type EndedHold,
+  type ExtendRequest,
+  type GrowRequest,
+  type HoldReply,
+  isNotDone,
+  type ListHoldsReply,
+  type ListHoldsRequest,
+  type SettleHoldReply,
+  type SettleHoldRequest,
+  type SweepReply,
+  type TakeReply,
+  type WindowStates,
+} from '@scoregw/quota/store'
+import { type Grown, newMark } from '../operations/hold-grow.ts'
+import type { SharedCharge } from '../operations/hold-shared.ts'
+import type { HoldTaken, HoldTakeRequest } from '../operations/hold-take.ts'
+import type { Undone } from '../operations/hold-undo.ts'
+import type { QuotaParts } from './parts.ts'
+import type { Places } from './places.ts'
+import { chargeOf, UNSAID } from './shared-tokens.ts'
+import type { SiteAnswer } from './site-answer.ts'
+import { without } from './site-rows.ts'
+
+/** Most ended holds that one sweep tells of. */
+const MOST_ENDED = 1_000
+
+/**
+ * Holds whose shared part is leased. The record is in the slot of its subject, and says what the hold has at the site: so the
+ * own part is one atomic step, and whoever ends the hold is handed what goes back to the site, once. Tokens of the site are
+ * in a record or in a process, never in both; those of which nobody knows stay charged.
+ */
+export class LeasedHolds {
+  readonly #places: Places
+
+  constructor(places: Places) {
+    this.#places = places
+  }
+
+  async take(request: HoldTakeRequest, parts: QuotaParts): Promise<TakeReply> {
+    if (parts.shared.length === 0) return plain(await this.#takeOwn(request, parts))
+    // What costs nothing is charged nowhere, and so refused by nobody.
+    if (request.cost === 0) return this.#takeNothing(request, parts)
+    const site = await this.#places.takeSite(request, parts, false)
+    if (site.outcome === 'stale') return stale(site)
+    if (site.outcome === 'would-open') return this.#takeOwnFirst(request, parts)
+    if (site.outcome === 'refused') return this.#refusedBySite(request, parts, site)
+    return this.#takeOwnAfter(request, parts, site)
+  }
+
+  /** A hold whose caller was turned away before it was there. One that cannot be cancelled ends by itself. */
+  cancelLate({ subject, category, id }: HoldTakeRequest): void {
+    const end = { as: 'cancelled', overrun: 'refuse', maxOverrun: 0 } as const
+    this.#places
+      .shard(subject)
+      .settleHold({ subject, category, id, quotas: NO_QUOTAS, ...end })
+      .catch(() => undefined)
+  }
+
+  extend(request: ExtendRequest): Promise<HoldReply> {
+    return this.#places.shard(request.subject).extend(request)
+  }
+
+  async grow(request: GrowRequest): Promise<HoldReply> {
+    const parts = this.#places.partsOf(request.quotas)
+    if (parts.shared.length === 0) return this.#growOwn(request, parts, newMark())
+    const site = await this.#places.takeSite({ ...request, cost: request.tokens }, parts, false)
+    if (site.outcome === 'stale') return stale(site)
+    if (site.outcome === 'would-open') return this.#growOwnFirst(request, parts)
+    if (site.outcome === 'refused') return this.#growRefused(request, parts, site)
+    return this.#growOwnAfter(request, parts, site)
+  }
+
+  async settle(request: SettleHoldRequest): Promise<SettleHoldReply> {
+    const parts = this.#places.partsOf(request.quotas)
+    const { ownQuotas, periodsOf, shared } = parts
+    const periods = periodsOf(request.periods).own
+    const own = { ...request, quotas: ownQuotas, periods }
+    const { more, ...reply } = await this.#places.shard(request.subject).settleHold(own)
+    if (more === 0 || shared.length === 0) return reply
+    const site = await this.#overrun(request, parts, more).catch(() => undefined)
+    return { ...reply, states: site === undefined ? [] : this.#places.joined(parts, reply.states, site) }
+  }
+
+  list(request: ListHoldsRequest): Promise<ListHoldsReply> {
+    return this.#places.shard(request.subject).list(request)
+  }
+
+  async sweep(): Promise<SweepReply> {
+    const sweepers = this.#places.shards.map(({ sweeper }) => sweeper)
+    const open = await Promise.all(sweepers.map((sweeper) => sweeper.sweep()))
+    const ended: EndedHold[] = []
+    for (const sweeper of sweepers) ended.push(...sweeper.drain(MOST_ENDED - ended.length))
+    return { ended, open: open.reduce((sum, each) => sum + each, 0) }
+  }
+
+  // Takes ------------------------------------------------------------------------------------------------------------
+
+  #takeOwn(request: HoldTakeRequest, parts: QuotaParts, shared?: SharedCharge): Promise<HoldTaken> {
+    return this.#places.shard(request.subject).takeHold(this.#places.ownPart(request, parts), shared)
+  }
+
+  async #takeNothing(request: HoldTakeRequest, parts: QuotaParts): Promise<TakeReply> {
+    const site = await this.#places.readSite(request, parts)
+    if (site.isStale === true) return { outcome: 'stale', now: site.now, states: [] }
+    return this.#answer(parts, await this.#takeOwn(request, parts), site.states)
+  }
+
+  /** The shared tokens are this request's until they are in the record; what is not goes back, but not where nobody knows. */
+  async #takeOwnAfter(request: HoldTakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
+    const { cost, category } = request
+    const charge = chargeOf(this.#places, parts, category, site.states, cost)
+    const own = await this.#orPutBack(category, parts, site, cost, this.#takeOwn(request, parts, charge))
+    // Of a hold that has ended since, too: whoever ended it was handed them. One of an earlier try may be without.
+    if (own.mark === charge.mark) return this.#answer(parts, own, site.states)
+    if (own.isPartial === true) {
+      await this.#attach(request, parts, site, cost)
+      return this.#answer(parts, own, site.states)
+    }
+    await this.#putBack(category, parts, site, cost, own)
+    return this.#answer(parts, own, without(site.states, cost))
+  }
+
+  /** The own rows, then the shared ones; where those refuse, the hold becomes one that never was. */
+  async #takeOwnFirst(request: HoldTakeRequest, parts: QuotaParts): Promise<TakeReply> {
+    const own = await this.#takeOwn(request, parts, { mark: newMark(), ...UNSAID })
+    // What an earlier try left without its shared part is completed; all else is as it is.
+    if (own.isPartial !== true) return this.#answerBy(request, parts, own)
+    let site: SiteAnswer
+    try {
+      site = await this.#places.takeSite(request, parts, true)
+    } catch (error) {
+      await this.#undo(request, parts, own.now, undefined).catch(() => undefined)
+      throw error
+    }
+    if (site.outcome === 'charged') {
+      await this.#attach(request, parts, site, request.cost)
+      return this.#answer(parts, own, site.states)
+    }
+    await this.#undo(request, parts, own.now, undefined)
+    if (site.outcome === 'refused') return this.#refusedBySite(request, parts, site)
+    return stale(site)
+  }
+
+  /** A refusal names every limit that refuses, of the own rows as well; and under an id whatever that was used for before. */
+  async #refusedBySite(request: HoldTakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
+    const refused: TakeReply = { outcome: 'refused', now: site.now, states: site.states }
+    const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing, cost: Math.max(1, request.cost) }
+    const hasOwn = parts.own.length > 0
+    // Without own rows nothing refuses there: that no more holds may be had is said of ids alone that nobody used.
+    const hold = hasOwn ? request.hold : { ...request.hold, maxHolds: 0 }
+    const own = await this.#places.shard(request.subject).takeHold({ ...asked, hold })
+    if (own.outcome === 'too_many_holds' && !hasOwn) return refused
+    if (own.outcome === 'refused') return { ...refused, states: this.#places.joined(parts, own.states, site.states) }
+    if (own.isPartial !== true) return this.#answer(parts, own, site.states)
+    await this.#undo(request, parts, own.now, undefined)
+    return this.#refusedBySite(request, parts, site)
+  }
+
+  #answer(parts: QuotaParts, own: HoldTaken, site: WindowStates): TakeReply {
+    const hasStates = own.outcome === 'admitted' || own.outcome === 'refused'
+    return { ...plain(own), states: hasStates ? this.#places.joined(parts, own.states, site) : [] }
+  }
+
+  /** The same where nothing is known of the site yet. */
+  async #answerBy(request: HoldTakeRequest, parts: QuotaParts, own: HoldTaken): Promise<TakeReply> {
+    if (own.outcome !== 'admitted' && own.outcome !== 'refused') return plain(own)
+    const site = await this.#places.readSite(request, parts)
+    // An admission stays one: asked again it is told once more.
+    if (site.isStale === true) return { outcome: 'stale', now: site.now, states: [] }
+    return this.#answer(parts, own, site.states)
+  }
+
+  // Growths ----------------------------------------------------------------------------------------------------------
+
+  #growOwn(request: GrowRequest, parts: QuotaParts, mark: string, shared?: SharedCharge): Promise<Grown> {
+    return this.#places.shard(request.subject).grow(this.#places.ownPart(request, parts), { mark, shared })
+  }
+
+  async #growOwnAfter(request: GrowRequest, parts: QuotaParts, site: SiteAnswer): Promise<HoldReply> {
+    const { category, tokens } = request
+    const charge = chargeOf(this.#places, parts, category, site.states, tokens)
+    const grown = await this.#orPutBack(
+      category,
+      parts,
+      site,
+      tokens,
+      this.#growOwn(request, parts, charge.mark, charge),
+    )
+    const { hasGrown, isInDoubt, ...own } = grown
+    if (own.outcome === 'held') return { ...own, states: this.#places.joined(parts, own.states, site.states) }
+    if (hasGrown !== true) await this.#putBack(category, parts, site, tokens, { isInDoubt })
+    if (own.outcome !== 'refused') return own
+    return { ...own, states: this.#places.joined(parts, own.states, without(site.states, tokens)) }
+  }
+
+  async #growOwnFirst(request: GrowRequest, parts: QuotaParts): Promise<HoldReply> {
+    const mark = newMark()
+    const own = await this.#growOwn(request, parts, mark)
+    if (own.outcome === 'refused') {
+      const site = await this.#places.readSite(request, parts)
+      if (site.isStale === true) return { outcome: 'stale', now: site.now, states: [] }
+      return { ...own, states: this.#places.joined(parts, own.states, site.states) }
+    }
+    if (own.outcome !== 'held') return own
+    let site: SiteAnswer
+    try {
+      site = await this.#places.takeSite({ ...request, cost: request.tokens }, parts, true)
+    } catch (error) {
+      await this.#undo(request, parts, own.now, mark).catch(() => undefined)
+      throw error
+    }
+    if (site.outcome === 'charged') {
+      await this.#attach(request, parts, site, request.tokens)
+      return { ...own, states: this.#places.joined(parts, own.states, site.states) }
+    }
+    const { states } = await this.#undo(request, parts, own.now, mark)
+    if (site.outcome !== 'refused' || states.length === 0) return stale(site)
+    return { outcome: 'refused', now: site.now, states: this.#places.joined(parts, states, site.states) }
+  }
+
+  async #growRefused(request: GrowRequest, parts: QuotaParts, site: SiteAnswer): Promise<HoldReply> {
+    const refused: HoldReply = { outcome: 'refused', now: site.now, states: site.states }
+    if (parts.own.length === 0) {
+      const { outcome, now } = await this.extend({ ...request, ttlMs: 0 })
+      return outcome === 'held' ? refused : { outcome, now, states: [] }
+    }
+    const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing }
+    const own = await this.#places.shard(request.subject).grow(asked)
+    if (own.outcome !== 'refused') return own
+    return { ...refused, states: this.#places.joined(parts, own.states, site.states) }
+  }
+
+  // What both need ---------------------------------------------------------------------------------------------------
+
+  /** Waits for the own part; where that was certainly not done, the site's tokens go back. */
+  async #orPutBack<T>(
+    category: number,
+    parts: QuotaParts,
+    { states }: SiteAnswer,
+    tokens: number,
+    own: Promise<T>,
+  ): Promise<T> {
+    try {
+      return await own
+    } catch (error) {
+      if (isNotDone(error)) await this.#places.putBack(category, parts, states, tokens)
+      else this.#places.strand(tokens)
+      throw error
+    }
+  }
+
+  /** What the own part did not take goes back, but not where a sending of it may be carried out yet. */
+  async #putBack(
+    category: number,
+    parts: QuotaParts,
+    { states }: SiteAnswer,
+    tokens: number,
+    { isInDoubt }: { readonly isInDoubt?: boolean | undefined },
+  ): Promise<void> {
+    if (isInDoubt === true) this.#places.strand(tokens)
+    else await this.#places.putBack(category, parts, states, tokens)
+  }
+
+  /** Says what was charged at the site after the own part. A hold that is gone by then does not need it. */
+  async #attach(
+    request: HoldTakeRequest | GrowRequest,
+    parts: QuotaParts,
+    site: SiteAnswer,
+    tokens: number,
+  ): Promise<void> {
+    const { subject, category, id } = request
+    const charge = chargeOf(this.#places, parts, category, site.states, tokens)
+    const nothing = { subject, category, id, quotas: NO_QUOTAS, tokens: 0 }
+    try {
+      const { outcome, hasGrown } = await this.#places
+        .shard(subject)
+        .grow(nothing, { mark: charge.mark, shared: charge })
+      if (outcome !== 'held' && hasGrown !== true) await this.#places.putBack(category, parts, site.states, tokens)
+    } catch {
+      // The hold stands, and so does the charge: nobody will give it back.
+      this.#places.strand(tokens)
+    }
+  }
+
+  #undo(
+    request: HoldTakeRequest | GrowRequest,
+    { own, periodsOf }: QuotaParts,
+    takenAt: number,
+    growth: string | undefined,
+  ): Promise<Undone> {
+    const { subject, category, id } = request
+    const tokens = 'tokens' in request ? request.tokens : request.cost
+    const periods = periodsOf(request.periods).own
+    return this.#places
+      .shard(subject)
+      .undoHold({ subject, category, id, growth, tokens, takenAt, layers: own, periods })
+  }
+
+  /** Charges the site what a commit cost beyond its hold, whatever the limits; the states thereafter. */
+  async #overrun(request: SettleHoldRequest, parts: QuotaParts, tokens: number): Promise<WindowStates | undefined> {
+    const { subject, category } = request
+    const { shared, sharedQuotas, periodsOf } = parts
+    const quotas = { ...sharedQuotas, limits: sharedQuotas.limits.map(() => Number.POSITIVE_INFINITY) }
+    const periods = periodsOf(request.periods).shared
+    const { outcome, states } = await this.#places.site.take({ subject, category, quotas, periods, cost: tokens })
+    this.#places.pool(category, shared).forgetDenial()
+    return outcome === 'admitted' ? states : undefined
+  }
+}
+
+const NO_QUOTAS = { layers: [], limits: [] } as const
+
+function stale({ now, settingsRevision }: Pick<SiteAnswer, 'now' | 'settingsRevision'>) {
+  return { outcome: 'stale', now, states: [], settingsRevision } as const
+}
+
+/** Without what is no business of an engine. */
+function plain({ mark: _, isPartial: __, isInDoubt: ___, ...reply }: HoldTaken): TakeReply {
+  return reply
+}

@@ -1,0 +1,137 @@
+import type { Layout, Quotas, ReadReply, StoreSchema, Subject, TakeRequest, WindowStates } from '@scoregw/quota/store'
+import type { FreedTokens } from '../operations/hold-shared.ts'
+import type { Shard } from '../store/shard.ts'
+import { GROUPS, groupOf } from './groups.ts'
+import type { LeaseCounts } from './lease-report.ts'
+import { joined, type Parts, type QuotaParts, quotaParts } from './parts.ts'
+import type { Pools } from './pools.ts'
+import { SharedTokens } from './shared-tokens.ts'
+import type { SiteAnswer } from './site-answer.ts'
+import type { SitePool } from './site-pool.ts'
+import { startsOf, without } from './site-rows.ts'
+
+export interface PlacesParts {
+  readonly schema: StoreSchema
+  readonly site: Shard
+  /** Makes that of a group of subjects. `freed` hears what holds had at the site that end there. */
+  readonly shardOf: (group: number, freed: (freed: FreedTokens) => void) => Shard
+  /** Makes the site's shard under another schema. */
+  readonly siteOf: (schema: StoreSchema) => Shard
+  readonly pools: Pools
+  readonly counts: LeaseCounts
+}
+
+/** What is asked of the site for a take or a growth. */
+export type SiteTake = Pick<TakeRequest, 'cost' | 'category' | 'settingsRevision' | 'periods'>
+
+/** Where the counters of one policy are: shards of its subjects, the site's, and pools of what is leased. */
+export class Places {
+  readonly schema: StoreSchema
+  readonly layout: Layout
+  readonly site: Shard
+  /** By group of subjects. */
+  readonly shards: readonly Shard[]
+  readonly #parts: PlacesParts
+  readonly #shared: SharedTokens
+  /** By category and shared layers. */
+  readonly #pools = new Map<string, SitePool>()
+  readonly #quotaParts = new WeakMap<Quotas, QuotaParts>()
+
+  constructor(parts: PlacesParts) {
+    this.#parts = parts
+    this.schema = parts.schema
+    this.site = parts.site
+    this.layout = parts.site.keys.layout
+    this.#shared = new SharedTokens({
+      schema: this.schema,
+      layout: this.layout,
+      pool: (category, layers) => this.pool(category, layers),
+      strand: (tokens) => this.strand(tokens),
+      siteOf: parts.siteOf,
+    })
+    const freed = (tokens: FreedTokens): void => this.#shared.giveBack(tokens)
+    this.shards = Array.from({ length: GROUPS }, (_, group) => parts.shardOf(group, freed))
+  }
+
+  /** Waits for the calls under way, a deadline at most for each kind; later ones fail. */
+  async close(): Promise<void> {
+    // What ends there may have tokens of the site.
+    await Promise.all(this.shards.map((shard) => shard.close()))
+    await Promise.all([this.site.close(), this.#shared.close()])
+  }
+
+  shard(subject: Subject): Shard {
+    return this.shards[groupOf(this.schema.layers, subject)]!
+  }
+
+  pool(category: number, layers: readonly number[]): SitePool {
+    const key = `${category}:${layers.join()}`
+    const pool = this.#pools.get(key) ?? this.#parts.pools.of(this.site, category, layers)
+    this.#pools.set(key, pool)
+    return pool
+  }
+
+  /** Of all policies on the store. */
+  get pools(): readonly SitePool[] {
+    return this.#parts.pools.all
+  }
+
+  partsOf(quotas: Quotas): QuotaParts {
+    const known = this.#quotaParts.get(quotas)
+    if (known !== undefined) return known
+    const parts = quotaParts(this.schema, this.layout, quotas)
+    this.#quotaParts.set(quotas, parts)
+    return parts
+  }
+
+  /** States in the order of the request's layers. */
+  joined(parts: Parts, own: WindowStates, shared: WindowStates): number[] {
+    return joined(this.layout, parts, own, shared)
+  }
+
+  /** The own part of a request. Without a revision: the settings are in the site's slot, and own rows learn by watching. */
+  ownPart<R extends { readonly periods?: readonly number[] | undefined }>(
+    request: R,
+    { ownQuotas, periodsOf }: QuotaParts,
+  ): R & { readonly quotas: Quotas; readonly settingsRevision: undefined } {
+    const periods = periodsOf(request.periods).own
+    return { ...request, quotas: ownQuotas, periods, settingsRevision: undefined }
+  }
+
+  /** @throws {QuotaError} `store_error` where too many wait */
+  takeSite(
+    { cost, settingsRevision, category, periods: both }: SiteTake,
+    { shared, sharedQuotas: { limits }, periodsOf }: QuotaParts,
+    mayOpen: boolean,
+  ): SiteAnswer | Promise<SiteAnswer> {
+    const periods = periodsOf(both).shared
+    return this.pool(category, shared).take({ cost, limits, settingsRevision, periods, mayOpen })
+  }
+
+  /** The shared rows of one category, without what lies idle in this process. */
+  async readSite(
+    { category, periods }: Pick<TakeRequest, 'category' | 'periods'>,
+    { shared: layers, periodsOf }: QuotaParts,
+  ): Promise<Pick<ReadReply, 'now' | 'isStale'> & { readonly states: WindowStates }> {
+    const categories = [category]
+    const reply = await this.site.read({ subject: '', categories, layers, periods: periodsOf(periods).shared })
+    const { now, isStale, states } = reply
+    return { now, isStale, states: isStale === true ? [] : withoutIdle(states[0]!, this.pool(category, layers)) }
+  }
+
+  /** Tokens of the site that a request does not need. Where they cannot go back they stay charged. */
+  async putBack(category: number, { shared }: Parts, states: WindowStates, tokens: number): Promise<void> {
+    await this.pool(category, shared)
+      .putBack(startsOf(states), tokens)
+      .catch(() => this.strand(tokens))
+  }
+
+  strand(tokens: number): void {
+    this.#parts.counts.strandedTokens += tokens
+  }
+}
+
+/** What is used as far as this process knows: without the tokens that lie idle in its leases. */
+export function withoutIdle(states: readonly number[], pool: SitePool): readonly number[] {
+  return without(states, pool.idleIn(startsOf(states)))
+}

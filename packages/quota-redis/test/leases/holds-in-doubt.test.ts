@@ -1,0 +1,227 @@
+import { manualClock } from '@scoregw/quota-testkit'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Places } from '../../src/leases/places.ts'
+import { SitePool } from '../../src/leases/site-pool.ts'
+import { Shard } from '../../src/store/shard.ts'
+import { newPrefix } from '../store-harness.ts'
+import { useCleanups } from '../support/cleanups.ts'
+import { SLOTS } from '../support/holders.ts'
+import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
+import { leasedHolder, MANY, reportOf, untilLeased } from './leased-holders.ts'
+
+const HOUR_MS = 3_600_000
+const SLOT = { slot: true } as const
+
+const { later, proxy: startProxy } = useCleanups()
+
+describe.runIf(redisTests)('leased holds of which nobody knows for a while', { timeout: 30_000 }, () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  const holder = (options: Parameters<typeof leasedHolder>[2]) => leasedHolder(redis.port, later, options)
+
+  it('are charged once whatever answer is lost, and given back once', async () => {
+    const prefix = newPrefix()
+    const proxy = await startProxy(redis.port)
+    // A clock in somebody's hand: nobody looks for holds in between.
+    const options = { prefix, schema: SLOTS, limits: [MANY, 5], clock: manualClock() }
+    const one = holder({ ...options, port: proxy.port })
+    const witness = holder(options)
+    await one.hold('before', 1)
+    await one.cancel('before')
+    let taken = 0
+    const lost = async <T>(call: () => Promise<T>): Promise<T> => {
+      taken += await untilLeased(one)
+      const cut = proxy.cutAfterNextRequest()
+      const reply = await call()
+      await cut
+      return reply
+    }
+    const used = async () => [...(await witness.used()), (await one.siteUsed())[0]! - taken]
+    expect(await lost(() => one.hold('h', 10, SLOT))).toMatchObject({ outcome: 'admitted' })
+    expect(await used()).toEqual([10, 1, 10])
+    expect(await lost(() => one.grow('h', 7))).toMatchObject({ outcome: 'held' })
+    expect(await used()).toEqual([17, 1, 17])
+    expect(await one.commit('h', 5)).toMatchObject({ outcome: 'settled', charged: 5 })
+    expect(await used()).toEqual([5, 0, 5])
+    // What a settling gives back is lost with its answer, and never counted twice.
+    await one.hold('x', 4)
+    expect(await lost(() => one.cancel('x'))).toMatchObject({ outcome: 'settled' })
+    expect(await used()).toEqual([5, 0, 9])
+    // Of two sendings the first may be carried out last: what the second was refused goes back nowhere.
+    const full = { ...SLOT, quotas: { layers: [0, 1], limits: [MANY, 0, MANY, MANY] } }
+    expect(await lost(() => one.hold('y', 3, full))).toMatchObject({ outcome: 'refused' })
+    expect(reportOf(one).strandedTokens).toBe(3)
+    expect(await used()).toEqual([5, 0, 12])
+    expect(await one.hold('y', 3, full)).toMatchObject({ outcome: 'refused' })
+    expect(await used()).toEqual([5, 0, 12])
+  })
+
+  it('asked for again have the tokens of the first time; those of the second go back', async () => {
+    const prefix = newPrefix()
+    const one = holder({ prefix })
+    const first = await one.hold('a', 10)
+    const again = await one.hold('a', 10)
+    expect([again.outcome, again.endsAt]).toEqual(['admitted', first.endsAt])
+    expect(await one.hold('a', 10, { nonce: 'another' })).toMatchObject({ outcome: 'duplicate', states: [] })
+    expect([await one.used(), await one.siteUsed()]).toEqual([[10], [10]])
+    await one.cancel('a')
+    expect(await one.hold('a', 10)).toMatchObject({ outcome: 'cancelled' })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
+    expect(await one.used()).toEqual([0])
+  })
+
+  it('asked for again by who never heard that it ended do not give back twice', async () => {
+    const prefix = newPrefix()
+    const clock = manualClock()
+    const one = holder({ prefix, clock })
+    const before = await untilLeased(one)
+    // The first delivery arrives, and its hold ends before the second.
+    const original = Shard.prototype.takeHold
+    const spy = vi.spyOn(Shard.prototype, 'takeHold').mockImplementationOnce(async function (
+      this: Shard,
+      request,
+      shared,
+    ) {
+      await original.call(this, request, shared)
+      clock.advance(60_000)
+      await one.holds.sweep()
+      return original.call(this, request, shared)
+    })
+    later(() => spy.mockRestore())
+    expect(await one.hold('a', 10)).toMatchObject({ outcome: 'expired' })
+    await one.store.close()
+    const last = holder({ prefix, clock })
+    expect([await last.used(), await last.siteUsed()]).toEqual([[0], [before]])
+  })
+
+  it('a growth that was made before the hold ended is not given back twice', async () => {
+    const prefix = newPrefix()
+    const one = holder({ prefix })
+    const before = await untilLeased(one)
+    await one.hold('a', 10)
+    const original = Shard.prototype.grow
+    const spy = vi.spyOn(Shard.prototype, 'grow').mockImplementationOnce(async function (this: Shard, request, terms) {
+      await original.call(this, request, terms)
+      await one.commit('a', 3)
+      return original.call(this, request, terms)
+    })
+    later(() => spy.mockRestore())
+    expect(await one.grow('a', 7)).toMatchObject({ outcome: 'settled' })
+    await one.store.close()
+    const last = holder({ prefix })
+    expect([await last.used(), await last.siteUsed()]).toEqual([[3], [before + 3]])
+  })
+
+  it('a growth that comes late does not take the place of one in a newer window', async () => {
+    const clock = manualClock()
+    const one = holder({ prefix: newPrefix(), clock, siteLimits: [100] })
+    await one.hold('a', 10, { ttlMs: 9 * HOUR_MS })
+    const original = Shard.prototype.grow
+    const spy = vi.spyOn(Shard.prototype, 'grow').mockImplementationOnce(async function (this: Shard, request, terms) {
+      clock.advance(HOUR_MS)
+      expect(await one.grow('a', 3)).toMatchObject({ outcome: 'held' })
+      return original.call(this, request, terms)
+    })
+    later(() => spy.mockRestore())
+    expect(await one.grow('a', 5)).toMatchObject({ outcome: 'held' })
+    expect(await one.siteUsed()).toEqual([3])
+    await one.cancel('a')
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
+  })
+
+  it('where the site refuses what the own limits were charged for first, nothing is left of it', async () => {
+    const one = holder({ prefix: newPrefix(), schema: SLOTS, limits: [MANY, 1], siteLimits: [10, 0] })
+    await one.take(8, 'v')
+    const spy = vi.spyOn(SitePool.prototype, 'take')
+    later(() => spy.mockRestore())
+    // As when others came in between.
+    spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: 0, states: [] }))
+    const refused = await one.hold('a', 3, SLOT)
+    expect([refused.outcome, refused.states.slice(0, 2), refused.states[3]]).toEqual(['refused', [-1, 0], 0])
+    expect(spy.mock.calls.map(([{ mayOpen }]) => mayOpen)).toEqual([false, true])
+    expect([await one.used(), await one.siteUsed()]).toEqual([
+      [0, 0],
+      [8, 0],
+    ])
+    expect((await one.holds.sweep()).open).toBe(0)
+    expect(await one.hold('a', 2, { ...SLOT, nonce: 'another' })).toMatchObject({ outcome: 'admitted' })
+    await one.cancel('a', 'another')
+    // And where the site cannot be asked.
+    spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: 0, states: [] }))
+    spy.mockImplementationOnce(() => Promise.reject(new TypeError('the site is gone')))
+    await expect(one.hold('b', 1, SLOT)).rejects.toThrow('the site is gone')
+    expect([await one.used(), (await one.holds.sweep()).open]).toEqual([[0, 0], 0])
+  })
+
+  it('a hold that ends while the site is asked leaves nothing there', async () => {
+    const clock = manualClock()
+    const one = holder({ prefix: newPrefix(), clock })
+    const original = SitePool.prototype.take
+    let asked = 0
+    const spy = vi.spyOn(SitePool.prototype, 'take').mockImplementation(function (this: SitePool, request) {
+      if (asked++ === 1) clock.advance(60_000)
+      return original.call(this, request)
+    })
+    later(() => spy.mockRestore())
+    expect(await one.hold('a', 5)).toMatchObject({ outcome: 'admitted' })
+    expect(asked).toBe(2)
+    expect(await one.extend('a', 1_000)).toMatchObject({ outcome: 'expired' })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
+  })
+
+  it('a take that died between its own part and the site is completed by the next try, once', async () => {
+    const one = holder({ prefix: newPrefix(), siteLimits: [10], deadlineMs: 300 })
+    const spy = vi.spyOn(Places.prototype, 'takeSite')
+    later(() => spy.mockRestore())
+    const dies = () => {
+      // As a process that is killed: it undoes nothing.
+      spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: 0, states: [] }))
+      spy.mockImplementationOnce(() => new Promise(() => undefined))
+    }
+    dies()
+    await expect(one.hold('a', 6)).rejects.toMatchObject({ code: 'store_error' })
+    expect([await one.used(), await one.siteUsed()]).toEqual([[6], [0]])
+    for (let again = 0; again < 2; again++) {
+      expect(await one.hold('a', 6)).toMatchObject({ outcome: 'admitted' })
+      expect([await one.used(), await one.siteUsed()]).toEqual([[6], [6]])
+    }
+    await one.cancel('a')
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
+    // Where the site refuses by now there is no hold.
+    // The same where the site answers at once by then.
+    dies()
+    await expect(one.hold('warm', 6)).rejects.toMatchObject({ code: 'store_error' })
+    await one.take(1, 'v')
+    expect(await one.hold('warm', 6)).toMatchObject({ outcome: 'admitted' })
+    expect([await one.used(), await one.siteUsed()]).toEqual([[6], [7]])
+    await one.cancel('warm')
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 2_000, interval: 5 })
+    dies()
+    await expect(one.hold('b', 6)).rejects.toMatchObject({ code: 'store_error' })
+    await one.take(4, 'v')
+    expect(await one.hold('b', 6)).toMatchObject({ outcome: 'refused' })
+    expect([await one.used(), await one.siteUsed()]).toEqual([[0], [5]])
+    expect((await one.holds.list({ subject: 'u' })).holds).toEqual([])
+  })
+
+  it('a hold that is there too late for its caller is cancelled, at the site as well', async () => {
+    const prefix = newPrefix()
+    const proxy = await startProxy(redis.port)
+    const one = holder({ prefix, port: proxy.port, deadlineMs: 400, siteLimits: [100] })
+    const witness = holder({ prefix })
+    await vi.waitFor(() => one.take(1), { timeout: 5_000 })
+    // Each call in time, but not two of them; then not even one.
+    for (const ms of [120, 250]) {
+      proxy.latency(ms)
+      const id = `a${ms}`
+      await expect(one.hold(id, 10)).rejects.toMatchObject({ code: 'store_error' })
+      proxy.latency(0)
+      await vi.waitFor(async () => expect(await witness.siteUsed()).toEqual([1]), { timeout: 5_000, interval: 20 })
+      expect([await witness.used(), (await witness.holds.list({ subject: 'u' })).holds]).toEqual([[1], []])
+    }
+  })
+})

@@ -1,0 +1,39 @@
+import type { HoldRef } from '@scoregw/quota/store'
+import { expect } from 'vitest'
+import type { LeasedRedisStore, LeaseReport } from '../../src/index.ts'
+import type { Cleanups } from '../support/cleanups.ts'
+import { HOURS, Holder, type HolderOptions, idOf } from '../support/holders.ts'
+
+/** More tokens than a test asks for, so that a process is leased some. */
+export const MANY = 1_000_000
+
+/** A holder of holds whose shared layer is leased; of hours, by default. */
+export function leasedHolder(
+  port: number,
+  later: Cleanups['later'],
+  options: Partial<HolderOptions> & Pick<HolderOptions, 'prefix'>,
+): Holder {
+  const made = new Holder({ port, schema: HOURS, limits: [MANY], isLeased: true, ...options })
+  later(() => made.close())
+  return made
+}
+
+export function reportOf({ store }: Holder): LeaseReport {
+  return (store as LeasedRedisStore).leases()
+}
+
+/** Takes by one at a time until there are tokens at hand for a while; how many it took. */
+export async function untilLeased(one: Holder): Promise<number> {
+  let taken = 0
+  do {
+    const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => one.take(1, `other ${n}`)))
+    expect(new Set(replies.map(({ outcome }) => outcome))).toEqual(new Set(['admitted']))
+    taken += 20
+  } while (reportOf(one).idleTokens < 100)
+  return taken
+}
+
+/** The hold under an id, as its holder refers to it. */
+export function refOf(id: string): HoldRef {
+  return { subject: 'u', category: 0, id: idOf(id) }
+}

@@ -1,0 +1,22 @@
+import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sentinelFactory } from './store-harness.ts'
+import { type ReplicaPair, redisTests, startReplicaPair } from './support/redis-server.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+
+describe.runIf(redisTests && deep)('on a primary that a Sentinel watches', () => {
+  let pair: ReplicaPair
+  beforeAll(async () => {
+    pair = await startReplicaPair()
+  }, 30_000)
+  afterAll(() => pair.stop())
+
+  const registered = describeStore(
+    { describe, it },
+    sentinelFactory(() => pair),
+    'Redis store',
+  )
+
+  it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
+})
