@@ -8,8 +8,9 @@ export {
   quotaStatusBody,
   type WindowStatusBody,
 } from './http/body.ts'
+export type { DraftFields } from './http/draft-texts.ts'
 export { Exchange } from './http/exchange.ts'
-export { type DraftFields, QUOTA_HEADER_NAMES, quotaHeaders, rateLimitHeaders, refusalHeaders } from './http/headers.ts'
+export { QUOTA_HEADER_NAMES, quotaHeaders, rateLimitHeaders, refusalHeaders } from './http/headers.ts'
 export {
   type Admission,
   type AdmittedOptions,

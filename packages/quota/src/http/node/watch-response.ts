@@ -1,3 +1,4 @@
+import type { DraftFields } from '../draft-texts.ts'
 import type { Exchange } from '../exchange.ts'
 import type { AdmittedRequest } from '../http-meter.ts'
 import type { QuotaLogger } from '../warnings.ts'
@@ -5,13 +6,6 @@ import type { NodeRequest, NodeResponse } from './node-response.ts'
 import { ResponseGate } from './response-gate.ts'
 
 type WriteHead = (status: unknown, reason: unknown, headers: unknown) => unknown
-
-/** Where a response keeps its watch: one for all of its quotas. */
-const WATCH: unique symbol = Symbol.for('@scoregw/quota/http/node') as never
-
-interface Watched {
-  [WATCH]?: ResponseWatch
-}
 
 /** What the framework is like whose response is watched. */
 export interface WatchDetails {
@@ -37,11 +31,10 @@ export function watchResponse(
   details: WatchDetails = NO_DETAILS,
 ): void {
   if (!quota.watches) return
-  const holder = res as unknown as Watched
-  let watch = holder[WATCH]
+  let watch = exchange.watch as ResponseWatch | undefined
   if (watch === undefined) {
     watch = new ResponseWatch(req, res, exchange, details.ownsHeads === true)
-    holder[WATCH] = watch
+    exchange.watch = watch
   }
   if (!options.quota.sync || quota.settlesAtEnd) watch.guard(options.logger)
   if (quota.settlesAtEnd) watch.settleAtClose()
@@ -49,7 +42,7 @@ export function watchResponse(
 
 class ResponseWatch {
   /** What the response is written by beneath this watch. */
-  readonly writeHead: WriteHead
+  readonly #writeHead: WriteHead
   readonly #req: NodeRequest
   readonly #res: NodeResponse
   readonly #exchange: Exchange
@@ -62,9 +55,10 @@ class ResponseWatch {
     this.#res = res
     this.#exchange = exchange
     this.#ownsHeads = ownsHeads
-    this.writeHead = res.writeHead as WriteHead
-    // One function for every response: a closure for each would be made anew with each request.
-    res.writeHead = watchedWriteHead as NodeResponse['writeHead']
+    this.#writeHead = res.writeHead as WriteHead
+    // Arguments by name: a list of them would be made anew for each head.
+    const writeHead: WriteHead = (status, reason, headers) => this.#write(status, reason, headers)
+    res.writeHead = writeHead as NodeResponse['writeHead']
   }
 
   /** Where settling may take its time, bytes wait for it. */
@@ -92,30 +86,32 @@ class ResponseWatch {
     return this.#exchange.end()
   }
 
-  write(status: unknown, reason: unknown, headers: unknown): unknown {
+  #write(status: unknown, reason: unknown, headers: unknown): unknown {
     const res = this.#res
-    if (res.headersSent) return this.writeHead.call(res, status, reason, headers)
-    const isHungUp = this.#isHungUp()
-    this.#setFields(typeof status === 'number' ? status : res.statusCode, isHungUp, headers ?? reason)
-    this.writeHead.call(res, status, reason, headers)
-    const pending = this.#exchange.settle(res.statusCode, isHungUp)
+    if (res.headersSent) return this.#writeHead.call(res, status, reason, headers)
+    // Of an answer that is no failure it makes no difference whether its caller is still there.
+    const told = typeof status === 'number' ? status : res.statusCode
+    const fields = this.#exchange.fieldsFor(told, told >= 400 && this.#isHungUp())
+    if (fields !== undefined) this.#setFields(fields, headers ?? reason)
+    this.#writeHead.call(res, status, reason, headers)
+    const written = res.statusCode
+    const pending = this.#exchange.settle(written, written >= 400 && this.#isHungUp())
     if (pending !== undefined) this.#gate?.hold(pending)
     return res
   }
 
-  #setFields(status: number, isHungUp: boolean, head: unknown): void {
+  /** Puts fields into the head: behind those of others, in place of our own of an earlier try. */
+  #setFields(fields: DraftFields, head: unknown): void {
     const res = this.#res
     if (this.#ownsHeads && isFields(head)) {
-      const fields = this.#exchange.fieldsFor(status, isHungUp, (name) => head[LOWER[name]]?.toString())
-      if (fields === undefined) return
-      head[LOWER['RateLimit-Policy']] = fields.policy
-      head[LOWER.RateLimit] = fields.limit
+      const told = this.#exchange.told(fields, head[POLICY], head[LIMIT])
+      head[POLICY] = told.policy
+      head[LIMIT] = told.limit
       return
     }
-    const fields = this.#exchange.fieldsFor(status, isHungUp, (name) => res.getHeader(name)?.toString())
-    if (fields === undefined) return
-    res.setHeader('RateLimit-Policy', fields.policy)
-    res.setHeader('RateLimit', fields.limit)
+    const told = this.#exchange.told(fields, res.getHeader(POLICY), res.getHeader(LIMIT))
+    res.setHeader('RateLimit-Policy', told.policy)
+    res.setHeader('RateLimit', told.limit)
   }
 
   #isHungUp(): boolean {
@@ -123,13 +119,9 @@ class ResponseWatch {
   }
 }
 
-/** `writeHead` of a watched response; its arguments are named one by one, since an array for them would be made for each head. */
-function watchedWriteHead(this: Watched, status: unknown, reason: unknown, headers: unknown): unknown {
-  return this[WATCH]!.write(status, reason, headers)
-}
-
-/** Names as a framework has them that writes all names in small letters. */
-const LOWER = { 'RateLimit-Policy': 'ratelimit-policy', RateLimit: 'ratelimit' } as const
+/** Names in small letters: as a framework has them, and as Node looks them up. */
+const POLICY = 'ratelimit-policy'
+const LIMIT = 'ratelimit'
 
 function isFields(head: unknown): head is Record<string, string | number | readonly string[] | undefined> {
   return typeof head === 'object' && head !== null && !Array.isArray(head)
