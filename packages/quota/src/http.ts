@@ -31,7 +31,7 @@ export {
 } from './http/messages.ts'
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
 export type { NodeRequest, NodeResponse } from './http/node/node-response.ts'
-export { type WatchDetails, watchResponse } from './http/node/watch-response.ts'
+export { hookedWriteHead, type WatchDetails, type WriteHead, watchResponse } from './http/node/watch-response.ts'
 export type {
   AnonymousMode,
   HttpMeterOptions,

@@ -2,30 +2,38 @@ import type { DraftFields } from './draft-texts.ts'
 import { headersOf } from './headers.ts'
 import type { MeteredRequest } from './metered-request.ts'
 
-/** Where a request keeps its quotas. Shared by all copies of this package. */
-const EXCHANGE: unique symbol = Symbol.for('@scoregw/quota/http') as never
-
 /** What a head has of a field. */
 type PresentField = number | string | readonly string[] | undefined
 
-interface Carrier {
-  [EXCHANGE]?: Exchange
+/** Shared by all copies of this package, so that a request has one exchange. */
+const EXCHANGES: unique symbol = Symbol.for('@scoregw/quota/http') as never
+
+/**
+ * The exchanges of requests, beside them and not on them: some frameworks change the prototype of each request, and a
+ * property of such an object costs more than the decision.
+ */
+const exchanges: WeakMap<object, Exchange> = sharedMap()
+
+function sharedMap(): WeakMap<object, Exchange> {
+  const shared = globalThis as { [EXCHANGES]?: WeakMap<object, Exchange> }
+  shared[EXCHANGES] ??= new WeakMap()
+  return shared[EXCHANGES]
 }
 
 /** A request and its response, as everything sees them that meters it: their quotas, the newest first. */
 export class Exchange {
   /** The exchange of a request, made when it is metered first. */
   static of(carrier: object): Exchange {
-    const known = (carrier as Carrier)[EXCHANGE]
+    const known = exchanges.get(carrier)
     if (known !== undefined) return known
     const made = new Exchange()
-    ;(carrier as Carrier)[EXCHANGE] = made
+    exchanges.set(carrier, made)
     return made
   }
 
   /** The exchange of a request that is metered. */
   static find(carrier: object): Exchange | undefined {
-    return (carrier as Carrier)[EXCHANGE]
+    return exchanges.get(carrier)
   }
 
   /** What watches the response, where its framework writes it in many ways. */
@@ -36,6 +44,13 @@ export class Exchange {
 
   get newest(): MeteredRequest | undefined {
     return this.#newest
+  }
+
+  /** The newest quota that is attached under a name. */
+  attachedAs(name: string): MeteredRequest | undefined {
+    let metered = this.#newest
+    while (metered !== undefined && metered.attachedAs !== name) metered = metered.before
+    return metered
   }
 
   /** Whether the end of the response settles anything. */

@@ -38,6 +38,8 @@ export class MeteredRequest implements RequestQuota {
   readonly decision: Decision
   /** The quota of the same request that was asked before this one. */
   before: MeteredRequest | undefined
+  /** The name under which its framework's request gives it out, where a prototype's property looks it up. */
+  attachedAs: string | undefined
   readonly #held: Held | undefined
   readonly #options: MeteringOptions
   /** Ends what keeps a hold alive. */

@@ -5,8 +5,6 @@ import type { QuotaLogger } from '../warnings.ts'
 import type { NodeRequest, NodeResponse } from './node-response.ts'
 import { ResponseGate } from './response-gate.ts'
 
-type WriteHead = (status: unknown, reason: unknown, headers: unknown) => unknown
-
 /** What the framework is like whose response is watched. */
 export interface WatchDetails {
   /**
@@ -15,6 +13,28 @@ export interface WatchDetails {
    * @default false
    */
   readonly ownsHeads?: boolean | undefined
+  /**
+   * A {@link hookedWriteHead} that the framework's responses inherit: one that has no other `writeHead` is not given its
+   * own.
+   * @default each response that is watched gets its own
+   */
+  readonly hook?: WriteHead | undefined
+}
+
+/** `writeHead` of a response of Node's. */
+export type WriteHead = (this: NodeResponse, status: unknown, reason?: unknown, headers?: unknown) => unknown
+
+/** The watches of responses that inherit a {@link hookedWriteHead}. */
+const watches = new WeakMap<NodeResponse, ResponseWatch>()
+
+/** A `writeHead` for the prototype of a framework's responses: those that are watched are written by their watch. */
+export function hookedWriteHead(writeHead: WriteHead): WriteHead {
+  return function hooked(status, reason, headers) {
+    const watch = watches.get(this)
+    return watch === undefined
+      ? writeHead.call(this, status, reason, headers)
+      : watch.write(writeHead, status, reason, headers)
+  }
 }
 
 const NO_DETAILS: WatchDetails = {}
@@ -35,29 +55,38 @@ export function watchResponse(
   if (watch === undefined) {
     watch = new ResponseWatch(req, res, exchange, details.ownsHeads === true)
     exchange.watch = watch
+    watch.begin(details.hook)
   }
   if (!options.quota.sync || quota.settlesAtEnd) watch.guard(options.logger)
   if (quota.settlesAtEnd) watch.settleAtClose()
 }
 
 class ResponseWatch {
-  /** What the response is written by beneath this watch. */
-  readonly #writeHead: WriteHead
   readonly #req: NodeRequest
   readonly #res: NodeResponse
   readonly #exchange: Exchange
   readonly #ownsHeads: boolean
   #gate: ResponseGate | undefined
   #closes = false
+  #isWritten = false
 
   constructor(req: NodeRequest, res: NodeResponse, exchange: Exchange, ownsHeads: boolean) {
     this.#req = req
     this.#res = res
     this.#exchange = exchange
     this.#ownsHeads = ownsHeads
-    this.#writeHead = res.writeHead as WriteHead
+  }
+
+  begin(hook: WriteHead | undefined): void {
+    const res = this.#res
+    const beneath = res.writeHead as WriteHead
+    if (beneath === hook) {
+      watches.set(res, this)
+      return
+    }
     // Arguments by name: a list of them would be made anew for each head.
-    const writeHead: WriteHead = (status, reason, headers) => this.#write(status, reason, headers)
+    const writeHead = (status: unknown, reason: unknown, headers: unknown): unknown =>
+      this.write(beneath, status, reason, headers)
     res.writeHead = writeHead as NodeResponse['writeHead']
   }
 
@@ -86,14 +115,17 @@ class ResponseWatch {
     return this.#exchange.end()
   }
 
-  #write(status: unknown, reason: unknown, headers: unknown): unknown {
+  /** @param writeHead what the response is written by beneath this watch */
+  write(writeHead: WriteHead, status: unknown, reason: unknown, headers: unknown): unknown {
     const res = this.#res
-    if (res.headersSent) return this.#writeHead.call(res, status, reason, headers)
-    // Of an answer that is no failure it makes no difference whether its caller is still there.
+    if (this.#isWritten) return writeHead.call(res, status, reason, headers)
     const told = typeof status === 'number' ? status : res.statusCode
+    // Of an answer that is no failure it makes no difference whether its caller is still there.
     const fields = this.#exchange.fieldsFor(told, told >= 400 && this.#isHungUp())
-    if (fields !== undefined) this.#setFields(fields, headers ?? reason)
-    this.#writeHead.call(res, status, reason, headers)
+    if (fields !== undefined && !res.headersSent) this.#setFields(fields, headers ?? reason)
+    // Throws where the head is gone already, or wrong: then nothing is settled by it.
+    writeHead.call(res, status, reason, headers)
+    this.#isWritten = true
     const written = res.statusCode
     const pending = this.#exchange.settle(written, written >= 400 && this.#isHungUp())
     if (pending !== undefined) this.#gate?.hold(pending)
