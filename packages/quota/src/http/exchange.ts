@@ -5,35 +5,28 @@ import type { MeteredRequest } from './metered-request.ts'
 /** What a head has of a field. */
 type PresentField = number | string | readonly string[] | undefined
 
-/** Shared by all copies of this package, so that a request has one exchange. */
-const EXCHANGES: unique symbol = Symbol.for('@scoregw/quota/http') as never
+/** Where a request keeps its quotas. Shared by all copies of this package. */
+const EXCHANGE: unique symbol = Symbol.for('@scoregw/quota/http') as never
 
-/**
- * The exchanges of requests, beside them and not on them: some frameworks change the prototype of each request, and a
- * property of such an object costs more than the decision.
- */
-const exchanges: WeakMap<object, Exchange> = sharedMap()
-
-function sharedMap(): WeakMap<object, Exchange> {
-  const shared = globalThis as { [EXCHANGES]?: WeakMap<object, Exchange> }
-  shared[EXCHANGES] ??= new WeakMap()
-  return shared[EXCHANGES]
+// A property, and no map beside the requests: weak maps cost a collection of garbage more than a decision.
+interface Carrier {
+  [EXCHANGE]?: Exchange
 }
 
 /** A request and its response, as everything sees them that meters it: their quotas, the newest first. */
 export class Exchange {
   /** The exchange of a request, made when it is metered first. */
   static of(carrier: object): Exchange {
-    const known = exchanges.get(carrier)
+    const known = (carrier as Carrier)[EXCHANGE]
     if (known !== undefined) return known
     const made = new Exchange()
-    exchanges.set(carrier, made)
+    ;(carrier as Carrier)[EXCHANGE] = made
     return made
   }
 
   /** The exchange of a request that is metered. */
   static find(carrier: object): Exchange | undefined {
-    return exchanges.get(carrier)
+    return (carrier as Carrier)[EXCHANGE]
   }
 
   /** What watches the response, where its framework writes it in many ways. */

@@ -1,5 +1,5 @@
 import type { DraftFields } from '../draft-texts.ts'
-import type { Exchange } from '../exchange.ts'
+import { Exchange } from '../exchange.ts'
 import type { AdmittedRequest } from '../http-meter.ts'
 import type { QuotaLogger } from '../warnings.ts'
 import type { NodeRequest, NodeResponse } from './node-response.ts'
@@ -24,16 +24,17 @@ export interface WatchDetails {
 /** `writeHead` of a response of Node's. */
 export type WriteHead = (this: NodeResponse, status: unknown, reason?: unknown, headers?: unknown) => unknown
 
-/** The watches of responses that inherit a {@link hookedWriteHead}. */
-const watches = new WeakMap<NodeResponse, ResponseWatch>()
-
-/** A `writeHead` for the prototype of a framework's responses: those that are watched are written by their watch. */
+/**
+ * A `writeHead` for the prototype of a framework's responses: those that are watched are written by their watch. A
+ * response is watched by the exchange of its `req`, as Node's responses have it.
+ */
 export function hookedWriteHead(writeHead: WriteHead): WriteHead {
   return function hooked(status, reason, headers) {
-    const watch = watches.get(this)
-    return watch === undefined
-      ? writeHead.call(this, status, reason, headers)
-      : watch.write(writeHead, status, reason, headers)
+    const { req } = this
+    const watch = req === undefined ? undefined : (Exchange.find(req)?.watch as ResponseWatch | undefined)
+    return watch?.isHooked === true
+      ? watch.write(writeHead, status, reason, headers)
+      : writeHead.call(this, status, reason, headers)
   }
 }
 
@@ -62,6 +63,8 @@ export function watchResponse(
 }
 
 class ResponseWatch {
+  /** Whether the response inherits what it is written by. */
+  isHooked = false
   readonly #req: NodeRequest
   readonly #res: NodeResponse
   readonly #exchange: Exchange
@@ -80,10 +83,8 @@ class ResponseWatch {
   begin(hook: WriteHead | undefined): void {
     const res = this.#res
     const beneath = res.writeHead as WriteHead
-    if (beneath === hook) {
-      watches.set(res, this)
-      return
-    }
+    this.isHooked = beneath === hook && res.req === this.#req
+    if (this.isHooked) return
     // Arguments by name: a list of them would be made anew for each head.
     const writeHead = (status: unknown, reason: unknown, headers: unknown): unknown =>
       this.write(beneath, status, reason, headers)
