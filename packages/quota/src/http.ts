@@ -8,8 +8,9 @@ export {
   quotaStatusBody,
   type WindowStatusBody,
 } from './http/body.ts'
+export type { DraftFields } from './http/draft-texts.ts'
 export { Exchange } from './http/exchange.ts'
-export { type DraftFields, QUOTA_HEADER_NAMES, quotaHeaders, rateLimitHeaders, refusalHeaders } from './http/headers.ts'
+export { QUOTA_HEADER_NAMES, quotaHeaders, rateLimitHeaders, refusalHeaders } from './http/headers.ts'
 export {
   type Admission,
   type AdmittedOptions,
@@ -30,7 +31,7 @@ export {
 } from './http/messages.ts'
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
 export type { NodeRequest, NodeResponse } from './http/node/node-response.ts'
-export { type WatchDetails, watchResponse } from './http/node/watch-response.ts'
+export { hookedWriteHead, type WatchDetails, type WriteHead, watchResponse } from './http/node/watch-response.ts'
 export type {
   AnonymousMode,
   HttpMeterOptions,

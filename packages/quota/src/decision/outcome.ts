@@ -38,6 +38,14 @@ const NONE: readonly Violation[] = []
 
 /** A class with nothing above it: a derived one is slower to make, and most decisions admit. */
 class Outcome {
+  static frameOf(decision: object): DecisionFrame | undefined {
+    return #frame in decision ? decision.#frame : undefined
+  }
+
+  static countedOf(decision: object): Counted | undefined {
+    return #counted in decision ? decision.#counted : undefined
+  }
+
   readonly allowed: boolean
   readonly subject: string | Readonly<Record<string, string>>
   readonly operation: string
@@ -131,6 +139,16 @@ class Refusal extends Outcome {
     const wait = { retryAfterMs: this.retryAfterMs, retryAfterSeconds: this.retryAfterSeconds }
     return { ...super.toJSON(), violations, binding, retryable, resetAt, ...wait }
   }
+}
+
+/** What the numbers of a decision mean; `undefined` for one that was made elsewhere. */
+export function frameOf(decision: object): DecisionFrame | undefined {
+  return Outcome.frameOf(decision)
+}
+
+/** What a decision was made by; `undefined` for one that was made elsewhere. */
+export function countedOf(decision: object): Counted | undefined {
+  return Outcome.countedOf(decision)
 }
 
 export function admitted(

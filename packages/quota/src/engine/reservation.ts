@@ -46,6 +46,75 @@ export type CallsNow = Synchronous<ReservationCalls>
 type WorkNow = HandleWork<CommitResult, number, Decision>
 type WorkLater = HandleWork<Promise<CommitResult>, Promise<number>, Promise<Decision>>
 
+/** Who carries out what the handles of reservations without a hold are asked; answers at once. */
+export interface PlainOwner<R> {
+  /** @throws {QuotaError} what is wrong with a settle, before anything is asked */
+  check(reserved: R, as: SettleAs, actual: number | undefined): void
+  settle(reserved: R, as: SettleAs, actual: number | undefined): CommitResult
+  extend(reserved: R, ttlMs: number | undefined): number
+  add(reserved: R, tokens: number): Decision
+}
+
+/** What a handle without a hold was reserved as. */
+interface PlainReserved {
+  readonly decision: AdmittedDecision
+  readonly hasId: boolean
+}
+
+/** The handle of a reservation without a hold, whose store answers at once: one for each request, so that it is small. */
+export class PlainReservation<R extends PlainReserved> implements Synchronous<HeldReservation> {
+  readonly status = 'reserved'
+  readonly allowed = true
+  readonly decision: AdmittedDecision
+  readonly token: undefined
+  readonly endsAt: undefined
+  readonly #owner: PlainOwner<R>
+  readonly #reserved: R
+  #result: CommitResult | undefined
+  /** A settle that nobody knows the outcome of. */
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(owner: PlainOwner<R>, reserved: R) {
+    this.decision = reserved.decision
+    this.#owner = owner
+    this.#reserved = reserved
+  }
+
+  commit(actual?: number): CommitResult {
+    return this.#settle('committed', actual)
+  }
+
+  cancel(): void {
+    this.#settle('cancelled', undefined)
+  }
+
+  extend(ttlMs?: number): number {
+    return this.#owner.extend(this.#reserved, ttlMs)
+  }
+
+  add(tokens: number): Decision {
+    return this.#owner.add(this.#reserved, tokens)
+  }
+
+  keepAlive(): () => void {
+    return () => undefined
+  }
+
+  #settle(as: SettleAs, actual: number | undefined): CommitResult {
+    this.#owner.check(this.#reserved, as, actual)
+    // As a promise would: what nobody knows the outcome of does not turn into a success.
+    if (this.#failure !== undefined) throw this.#failure.error
+    if (this.#result !== undefined) return this.#result
+    try {
+      this.#result = this.#owner.settle(this.#reserved, as, actual)
+    } catch (error) {
+      if (!mayRepeat(this.#reserved.hasId)(error)) this.#failure = { error }
+      throw error
+    }
+    return this.#result
+  }
+}
+
 /** The calls of a handle that answers at once; settled once. */
 export function callsNow(work: WorkNow): CallsNow {
   let settled: { readonly result: CommitResult } | { readonly error: unknown } | undefined
@@ -103,17 +172,17 @@ export function callsLater(work: WorkLater): ReservationCalls {
 
 /** The same calls, answered by promises. */
 export function awaitedCalls(calls: CallsNow): ReservationCalls {
-  const { commit, cancel, extend, add } = calls
   return {
-    ...calls,
-    // Spread, it would stay what it is now.
+    token: calls.token,
+    // It moves.
     get endsAt() {
       return calls.endsAt
     },
-    commit: async (actual) => commit(actual),
-    cancel: async () => cancel(),
-    extend: async (ttlMs) => extend(ttlMs),
-    add: async (tokens) => add(tokens),
+    keepAlive: () => calls.keepAlive(),
+    commit: async (actual) => calls.commit(actual),
+    cancel: async () => calls.cancel(),
+    extend: async (ttlMs) => calls.extend(ttlMs),
+    add: async (tokens) => calls.add(tokens),
   }
 }
 

@@ -31,8 +31,9 @@ import {
   giveBackOfPlain,
   giveBackOfUnrecorded,
   heldFacts,
-  mayRepeat,
   moreOf,
+  type PlainOwner,
+  PlainReservation,
   refusedReservation,
   repeatedReservation,
 } from './reservation.ts'
@@ -41,12 +42,15 @@ import { askNow } from './unavailable.ts'
 /** How often something is asked again since the store's clock was not where it was when it was last heard. */
 const MAX_TURNS = 3
 
+type HeldNow = Extract<Reserved, { kind: 'held' }>
+
 /** An engine whose stores answer at once. */
 export class SyncEngine extends Engine implements SyncQuota {
   readonly sync = true
   readonly #counters: SyncCounters
   readonly #counting: SyncCounting
   readonly #decider: Decider
+  readonly #plain: PlainOwner<HeldNow>
 
   constructor(parts: EngineParts, store: SyncStore) {
     super(parts)
@@ -59,6 +63,7 @@ export class SyncEngine extends Engine implements SyncQuota {
         // Posted once, whether that arrives or not.
       }
     })
+    this.#plain = this.#plainOwner()
   }
 
   consumeSync(request: QuotaRequest): Decision {
@@ -83,7 +88,8 @@ export class SyncEngine extends Engine implements SyncQuota {
     const reserved = this.#reserve(request)
     if (reserved.kind === 'refused') return refusedReservation(reserved.decision)
     if (reserved.kind === 'repeated') return repeatedReservation(reserved.status) as SyncReservation
-    return Object.assign(this.#calls(reserved), heldFacts(reserved.decision))
+    if (reserved.hold === undefined) return new PlainReservation(this.#plain, reserved)
+    return Object.assign(this.#holdCalls(reserved.hold), heldFacts(reserved.decision))
   }
 
   statusSync(subject: Subject, { plan }: StatusOptions = {}): QuotaStatus {
@@ -146,31 +152,27 @@ export class SyncEngine extends Engine implements SyncQuota {
   #reserveLater(reserved: Reserved): Reservation {
     if (reserved.kind === 'refused') return awaited(refusedReservation(reserved.decision))
     if (reserved.kind === 'repeated') return awaited(repeatedReservation(reserved.status)) as RepeatedReservation
-    const calls = awaitedCalls(this.#calls(reserved))
+    const { hold } = reserved
+    const calls = awaitedCalls(hold === undefined ? new PlainReservation(this.#plain, reserved) : this.#holdCalls(hold))
     return Object.assign(calls, heldFacts(reserved.decision)) satisfies HeldReservation
   }
 
-  #calls(reserved: Extract<Reserved, { kind: 'held' }>): CallsNow {
-    const { asked, decision, settlement, hasId, hold, isUnrecorded = false } = reserved
-    if (hold !== undefined) return this.#holdCalls(hold)
-    const giveBackOf = isUnrecorded ? giveBackOfUnrecorded : giveBackOfPlain
-    return callsNow({
-      hold: undefined,
-      mayRepeat: mayRepeat(hasId),
-      check: (as, actual) => void giveBackOf(as, decision.cost, actual),
-      settle: (as, actual) => {
-        const { giveBack, uncharged } = giveBackOf(as, decision.cost, actual)
+  #plainOwner(): PlainOwner<HeldNow> {
+    return {
+      check: ({ isUnrecorded, decision: { cost } }, as, actual) => void endingOf(isUnrecorded)(as, cost, actual),
+      settle: ({ isUnrecorded, decision: { cost }, settlement }, as, actual) => {
+        const { giveBack, uncharged } = endingOf(isUnrecorded)(as, cost, actual)
         // A full commit changes no counter, and only this handle could cancel: nothing to tell the store.
         const request = as === 'committed' && giveBack === 0 ? undefined : settlement(giveBack, as)
         if (request !== undefined) askNow(() => this.#counters.settle(request))
-        return { charged: decision.cost - giveBack, uncharged }
+        return { charged: cost - giveBack, uncharged }
       },
-      extend: (ttlMs) => this.parts.endWithoutStore(isUnrecorded, ttlMs),
-      add: (tokens) => {
+      extend: ({ isUnrecorded = false }, ttlMs) => this.parts.endWithoutStore(isUnrecorded, ttlMs),
+      add: ({ asked, isUnrecorded = false }, tokens) => {
         const more = moreOf(asked, tokens, isUnrecorded)
         return this.#decider.decision(more, undefined, this.#counting.take(more, NO_TERMS))
       },
-    })
+    }
   }
 
   #holdCalls(hold: HeldTokens): CallsNow {
@@ -231,6 +233,10 @@ export class SyncEngine extends Engine implements SyncQuota {
       this.parts.periods.stale(reply.now)
     }
   }
+}
+
+function endingOf(isUnrecorded: boolean | undefined): typeof giveBackOfPlain {
+  return isUnrecorded === true ? giveBackOfUnrecorded : giveBackOfPlain
 }
 
 const NO_TERMS = {}

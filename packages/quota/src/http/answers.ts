@@ -3,7 +3,7 @@ import type { QuotaError } from '../errors/quota-error.ts'
 import { type QuotaExceededBody, quotaExceededBody } from './body.ts'
 import { quotaHeaders } from './headers.ts'
 import { answerMessage, type Locale } from './messages.ts'
-import type { RequestQuota } from './options.ts'
+import type { MeteredRequest } from './metered-request.ts'
 import type { ParsedOptions } from './parse-options.ts'
 
 /** The body of a 401. */
@@ -34,7 +34,7 @@ export type QuotaAnswer = AnyAnswer &
         readonly body: QuotaExceededBody
         readonly decision: RefusedDecision
         /** What handlers see; there is nothing to settle. */
-        readonly quota: RequestQuota
+        readonly quota: MeteredRequest
       }
     | { readonly status: 401; readonly body: UnauthorizedBody }
     | { readonly status: 503; readonly body: QuotaUnavailableBody; readonly error: QuotaError }
@@ -51,7 +51,7 @@ type AnswerOptions = Pick<
 >
 
 export function exceeded(
-  quota: RequestQuota,
+  quota: MeteredRequest,
   decision: RefusedDecision,
   locale: Locale,
   options: AnswerOptions,

@@ -1,9 +1,14 @@
-import { type DraftFields, type DraftName, headersOf } from './headers.ts'
+import type { DraftFields } from './draft-texts.ts'
+import { headersOf } from './headers.ts'
 import type { MeteredRequest } from './metered-request.ts'
+
+/** What a head has of a field. */
+type PresentField = number | string | readonly string[] | undefined
 
 /** Where a request keeps its quotas. Shared by all copies of this package. */
 const EXCHANGE: unique symbol = Symbol.for('@scoregw/quota/http') as never
 
+// A property, and no map beside the requests: weak maps cost a collection of garbage more than a decision.
 interface Carrier {
   [EXCHANGE]?: Exchange
 }
@@ -24,12 +29,21 @@ export class Exchange {
     return (carrier as Carrier)[EXCHANGE]
   }
 
+  /** What watches the response, where its framework writes it in many ways. */
+  watch: object | undefined
   #newest: MeteredRequest | undefined
-  /** What {@link fieldsFor} answered last. */
+  /** What {@link told} answered last. */
   #told: DraftFields | undefined
 
   get newest(): MeteredRequest | undefined {
     return this.#newest
+  }
+
+  /** The newest quota that is attached under a name. */
+  attachedAs(name: string): MeteredRequest | undefined {
+    let metered = this.#newest
+    while (metered !== undefined && metered.attachedAs !== name) metered = metered.before
+    return metered
   }
 
   /** Whether the end of the response settles anything. */
@@ -52,37 +66,35 @@ export class Exchange {
     return this.#some((metered) => metered.holdsBack(status, isHungUp))
   }
 
-  /**
-   * The draft's fields of a head with this status, in place of those that are there; `undefined`: it has none.
-   *
-   * @param present what the head has of a field already: lists of others stay, with ours behind them
-   */
-  fieldsFor(
-    status: number,
-    isHungUp: boolean,
-    present: (name: DraftName) => string | undefined,
-  ): DraftFields | undefined {
+  /** The draft's fields of a head with this status; `undefined`: it has none. */
+  fieldsFor(status: number, isHungUp: boolean): DraftFields | undefined {
     let fields: DraftFields | undefined
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) {
       const own = metered.fields(status, isHungUp)
       if (own !== undefined) fields = fields === undefined ? own : behind(own, fields.policy, fields.limit)
     }
-    if (fields === undefined) return undefined
-    const told = this.#told
-    const policy = others(present('RateLimit-Policy'), told?.policy)
-    const limit = others(present('RateLimit'), told?.limit)
-    if (policy !== undefined || limit !== undefined) fields = behind(fields, policy, limit)
-    this.#told = fields
     return fields
   }
 
+  /**
+   * Fields as they are told: lists of others stay, with ours behind them and in place of what this answered last.
+   *
+   * @param policy what the head has of `RateLimit-Policy` already
+   * @param limit the same of `RateLimit`
+   */
+  told(fields: DraftFields, policy: PresentField, limit: PresentField): DraftFields {
+    const before = this.#told
+    const told =
+      policy === undefined && limit === undefined
+        ? fields
+        : behind(fields, others(policy, before?.policy), others(limit, before?.limit))
+    this.#told = told
+    return told
+  }
+
   /** {@link fieldsFor} by their names. */
-  headersFor(
-    status: number,
-    isHungUp: boolean,
-    present: (name: DraftName) => string | undefined,
-  ): Readonly<Record<string, string>> {
-    return headersOf(this.fieldsFor(status, isHungUp, present))
+  headersFor(status: number, isHungUp: boolean): Readonly<Record<string, string>> {
+    return headersOf(this.fieldsFor(status, isHungUp))
   }
 
   /** Settles by the status of the head. @returns what the head has to wait for; it never rejects */
@@ -127,8 +139,9 @@ export class Exchange {
 }
 
 /** What a head has of a field beside what we put there. */
-function others(present: string | undefined, told: string | undefined): string | undefined {
-  return present === told ? undefined : present
+function others(present: PresentField, told: string | undefined): string | undefined {
+  const text = present?.toString()
+  return text === told ? undefined : text
 }
 
 /** Fields in one list with those of others, which come first. */

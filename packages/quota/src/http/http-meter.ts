@@ -48,7 +48,7 @@ export class AdmittedRequest implements RequestQuota {
 
   /** Header fields of a response with this status. */
   headersFor(status: number): Readonly<Record<string, string>> {
-    return this.exchange.headersFor(status, false, () => undefined)
+    return this.exchange.headersFor(status, false)
   }
 
   /** Settles by the status: below 400 the charge stays. Resolves when the head may leave; never rejects. */

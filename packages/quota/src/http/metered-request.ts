@@ -1,7 +1,8 @@
 import type { Decision } from '../decision/decision.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
-import { type DraftFields, draftFields } from './headers.ts'
+import type { DraftFields } from './draft-texts.ts'
+import { draftFields } from './headers.ts'
 import type { RequestQuota, SettleMode } from './options.ts'
 import type { QuotaLogger } from './warnings.ts'
 
@@ -37,6 +38,8 @@ export class MeteredRequest implements RequestQuota {
   readonly decision: Decision
   /** The quota of the same request that was asked before this one. */
   before: MeteredRequest | undefined
+  /** The name under which its framework's request gives it out, where a prototype's property looks it up. */
+  attachedAs: string | undefined
   readonly #held: Held | undefined
   readonly #options: MeteringOptions
   /** Ends what keeps a hold alive. */
@@ -148,24 +151,20 @@ export class MeteredRequest implements RequestQuota {
   /** The draft's fields of a response with this status; `undefined` where it has none. */
   fields(status: number, isHungUp: boolean): DraftFields | undefined {
     if (!this.#tellsFields || this.decision.source === 'free') return undefined
-    return draftFields(this.#decisionAfter(this.gives(status, isHungUp)))
+    const charged = this.gives(status, isHungUp) ? 0 : this.#charged
+    return draftFields(this.decision, charged - this.decision.cost)
   }
 
   #commit(actual: number | undefined): Promise<unknown> | undefined {
     const held = this.#open()
     if (held === undefined) return this.#pending
-    const charged = Math.min(actual ?? this.#charged, this.#charged)
-    return this.#settling(() => held.commit(actual), charged)
+    return this.#settling(held, 'commit', actual, Math.min(actual ?? this.#charged, this.#charged))
   }
 
   #cancel(): Promise<unknown> | undefined {
     const held = this.#open()
     if (held === undefined) return this.#pending
-    const call = (): Promise<undefined> | undefined => {
-      const answer = held.cancel()
-      return answer instanceof Promise ? answer.then(() => undefined) : undefined
-    }
-    return this.#settling(call, 0)
+    return this.#settling(held, 'cancel', undefined, 0)
   }
 
   /** What is there to settle. */
@@ -179,12 +178,17 @@ export class MeteredRequest implements RequestQuota {
   }
 
   /** Settles, and answers with nothing where that is done already; a rejection may go unheard. */
-  #settling(call: () => Settled | Promise<Settled>, charged: number): Promise<unknown> | undefined {
+  #settling(
+    held: Held,
+    as: 'commit' | 'cancel',
+    actual: number | undefined,
+    charged: number,
+  ): Promise<unknown> | undefined {
     const before = this.#charged
     this.#settled = true
     this.#letGo?.()
     this.#charged = charged
-    const answer = attempt(call)
+    const answer = settle(held, as, actual)
     if (!(answer instanceof Promise)) {
       this.#heard(answer)
       return undefined
@@ -215,30 +219,12 @@ export class MeteredRequest implements RequestQuota {
     this.#options.logger.error(error)
     throw error
   }
-
-  /** The decision as it stands when the head leaves: with what was charged and given back since. */
-  #decisionAfter(cancels: boolean): Decision {
-    const { decision } = this
-    const more = (cancels ? 0 : this.#charged) - decision.cost
-    if (more === 0) return decision
-    const windows = decision.windows.map((window) => {
-      if (window.limit === 'unlimited' || window.used === null || window.kind === 'concurrency') return window
-      const used = Math.max(0, window.used + more)
-      return { ...window, used, remaining: Math.max(0, window.limit - used) }
-    })
-    return decisionOf(decision, windows)
-  }
 }
 
-/** A decision with other windows, which its own works out when they are looked at. */
-function decisionOf(decision: Decision, windows: Decision['windows']): Decision {
-  return { ...decision, windows, shadowed: decision.shadowed } as Decision
-}
-
-/** Makes a call that may throw, answer later, or answer at once; the handles of engines answer by promises of this realm. */
-function attempt<T>(call: () => T | Promise<T>): T | Promise<T> {
+/** Makes the call, which may throw, answer later, or at once; the handles of engines answer by promises of this realm. */
+function settle(held: Held, as: 'commit' | 'cancel', actual: number | undefined): Settled | Promise<Settled> {
   try {
-    return call()
+    return (as === 'commit' ? held.commit(actual) : held.cancel()) as Settled | Promise<Settled>
   } catch (error) {
     return Promise.reject(error)
   }

@@ -1,5 +1,7 @@
 /** What is used of Node's `ServerResponse`: whatever derives from it fits. */
 export interface NodeResponse {
+  /** What it answers, where the response knows. */
+  readonly req?: object | undefined
   statusCode: number
   readonly headersSent: boolean
   readonly destroyed: boolean

@@ -1,17 +1,9 @@
-import type { Exchange } from '../exchange.ts'
+import type { DraftFields } from '../draft-texts.ts'
+import { Exchange } from '../exchange.ts'
 import type { AdmittedRequest } from '../http-meter.ts'
 import type { QuotaLogger } from '../warnings.ts'
 import type { NodeRequest, NodeResponse } from './node-response.ts'
 import { ResponseGate } from './response-gate.ts'
-
-type WriteHead = (status: unknown, reason: unknown, headers: unknown) => unknown
-
-/** Where a response keeps its watch: one for all of its quotas. */
-const WATCH: unique symbol = Symbol.for('@scoregw/quota/http/node') as never
-
-interface Watched {
-  [WATCH]?: ResponseWatch
-}
 
 /** What the framework is like whose response is watched. */
 export interface WatchDetails {
@@ -21,6 +13,29 @@ export interface WatchDetails {
    * @default false
    */
   readonly ownsHeads?: boolean | undefined
+  /**
+   * A {@link hookedWriteHead} that the framework's responses inherit: one that has no other `writeHead` is not given its
+   * own.
+   * @default each response that is watched gets its own
+   */
+  readonly hook?: WriteHead | undefined
+}
+
+/** `writeHead` of a response of Node's. */
+export type WriteHead = (this: NodeResponse, status: unknown, reason?: unknown, headers?: unknown) => unknown
+
+/**
+ * A `writeHead` for the prototype of a framework's responses: those that are watched are written by their watch. A
+ * response is watched by the exchange of its `req`, as Node's responses have it.
+ */
+export function hookedWriteHead(writeHead: WriteHead): WriteHead {
+  return function hooked(status, reason, headers) {
+    const { req } = this
+    const watch = req === undefined ? undefined : (Exchange.find(req)?.watch as ResponseWatch | undefined)
+    return watch?.isHooked === true
+      ? watch.write(writeHead, status, reason, headers)
+      : writeHead.call(this, status, reason, headers)
+  }
 }
 
 const NO_DETAILS: WatchDetails = {}
@@ -37,34 +52,43 @@ export function watchResponse(
   details: WatchDetails = NO_DETAILS,
 ): void {
   if (!quota.watches) return
-  const holder = res as unknown as Watched
-  let watch = holder[WATCH]
+  let watch = exchange.watch as ResponseWatch | undefined
   if (watch === undefined) {
     watch = new ResponseWatch(req, res, exchange, details.ownsHeads === true)
-    holder[WATCH] = watch
+    exchange.watch = watch
+    watch.begin(details.hook)
   }
   if (!options.quota.sync || quota.settlesAtEnd) watch.guard(options.logger)
   if (quota.settlesAtEnd) watch.settleAtClose()
 }
 
 class ResponseWatch {
-  /** What the response is written by beneath this watch. */
-  readonly writeHead: WriteHead
+  /** Whether the response inherits what it is written by. */
+  isHooked = false
   readonly #req: NodeRequest
   readonly #res: NodeResponse
   readonly #exchange: Exchange
   readonly #ownsHeads: boolean
   #gate: ResponseGate | undefined
   #closes = false
+  #isWritten = false
 
   constructor(req: NodeRequest, res: NodeResponse, exchange: Exchange, ownsHeads: boolean) {
     this.#req = req
     this.#res = res
     this.#exchange = exchange
     this.#ownsHeads = ownsHeads
-    this.writeHead = res.writeHead as WriteHead
-    // One function for every response: a closure for each would be made anew with each request.
-    res.writeHead = watchedWriteHead as NodeResponse['writeHead']
+  }
+
+  begin(hook: WriteHead | undefined): void {
+    const res = this.#res
+    const beneath = res.writeHead as WriteHead
+    this.isHooked = beneath === hook && res.req === this.#req
+    if (this.isHooked) return
+    // Arguments by name: a list of them would be made anew for each head.
+    const writeHead = (status: unknown, reason: unknown, headers: unknown): unknown =>
+      this.write(beneath, status, reason, headers)
+    res.writeHead = writeHead as NodeResponse['writeHead']
   }
 
   /** Where settling may take its time, bytes wait for it. */
@@ -92,30 +116,35 @@ class ResponseWatch {
     return this.#exchange.end()
   }
 
-  write(status: unknown, reason: unknown, headers: unknown): unknown {
+  /** @param writeHead what the response is written by beneath this watch */
+  write(writeHead: WriteHead, status: unknown, reason: unknown, headers: unknown): unknown {
     const res = this.#res
-    if (res.headersSent) return this.writeHead.call(res, status, reason, headers)
-    const isHungUp = this.#isHungUp()
-    this.#setFields(typeof status === 'number' ? status : res.statusCode, isHungUp, headers ?? reason)
-    this.writeHead.call(res, status, reason, headers)
-    const pending = this.#exchange.settle(res.statusCode, isHungUp)
+    if (this.#isWritten) return writeHead.call(res, status, reason, headers)
+    const told = typeof status === 'number' ? status : res.statusCode
+    // Of an answer that is no failure it makes no difference whether its caller is still there.
+    const fields = this.#exchange.fieldsFor(told, told >= 400 && this.#isHungUp())
+    if (fields !== undefined && !res.headersSent) this.#setFields(fields, headers ?? reason)
+    // Throws where the head is gone already, or wrong: then nothing is settled by it.
+    writeHead.call(res, status, reason, headers)
+    this.#isWritten = true
+    const written = res.statusCode
+    const pending = this.#exchange.settle(written, written >= 400 && this.#isHungUp())
     if (pending !== undefined) this.#gate?.hold(pending)
     return res
   }
 
-  #setFields(status: number, isHungUp: boolean, head: unknown): void {
+  /** Puts fields into the head: behind those of others, in place of our own of an earlier try. */
+  #setFields(fields: DraftFields, head: unknown): void {
     const res = this.#res
     if (this.#ownsHeads && isFields(head)) {
-      const fields = this.#exchange.fieldsFor(status, isHungUp, (name) => head[LOWER[name]]?.toString())
-      if (fields === undefined) return
-      head[LOWER['RateLimit-Policy']] = fields.policy
-      head[LOWER.RateLimit] = fields.limit
+      const told = this.#exchange.told(fields, head[POLICY], head[LIMIT])
+      head[POLICY] = told.policy
+      head[LIMIT] = told.limit
       return
     }
-    const fields = this.#exchange.fieldsFor(status, isHungUp, (name) => res.getHeader(name)?.toString())
-    if (fields === undefined) return
-    res.setHeader('RateLimit-Policy', fields.policy)
-    res.setHeader('RateLimit', fields.limit)
+    const told = this.#exchange.told(fields, res.getHeader(POLICY), res.getHeader(LIMIT))
+    res.setHeader('RateLimit-Policy', told.policy)
+    res.setHeader('RateLimit', told.limit)
   }
 
   #isHungUp(): boolean {
@@ -123,13 +152,9 @@ class ResponseWatch {
   }
 }
 
-/** `writeHead` of a watched response; its arguments are named one by one, since an array for them would be made for each head. */
-function watchedWriteHead(this: Watched, status: unknown, reason: unknown, headers: unknown): unknown {
-  return this[WATCH]!.write(status, reason, headers)
-}
-
-/** Names as a framework has them that writes all names in small letters. */
-const LOWER = { 'RateLimit-Policy': 'ratelimit-policy', RateLimit: 'ratelimit' } as const
+/** Names in small letters: as a framework has them, and as Node looks them up. */
+const POLICY = 'ratelimit-policy'
+const LIMIT = 'ratelimit'
 
 function isFields(head: unknown): head is Record<string, string | number | readonly string[] | undefined> {
   return typeof head === 'object' && head !== null && !Array.isArray(head)
