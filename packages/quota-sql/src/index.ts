@@ -1,0 +1,7 @@
+export type { PostgresStoreOptions } from './postgres/options.ts'
+export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './postgres/pool.ts'
+export { type PostgresStore, postgresStore } from './postgres/postgres-store.ts'
+export { migrateQuota, quotaMigrations, quotaSchemaSql } from './schema/migrations.ts'
+export type { SchemaOptions } from './schema/options.ts'
+export type { SqlDialect } from './schema/tables.ts'
+export type { SqlCounters, SqlHolds } from './step/counters.ts'
