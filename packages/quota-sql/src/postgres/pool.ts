@@ -7,7 +7,7 @@ export interface PostgresClient {
   /** Whether it sends queries before those that went before are answered. */
   readonly pipeline?: boolean
   /** What it writes to, where it shows that. */
-  readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void } }
+  readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void; destroy?(): void } }
 }
 
 export interface PostgresQuery {

@@ -101,6 +101,8 @@ export class Session {
   release(destroy: boolean): void {
     if (this.#isReleased) return
     this.#isReleased = true
+    // A farewell would wait for the answers to what was asked before.
+    if (destroy) this.#client.connection?.stream?.destroy?.()
     this.#client.release(destroy)
   }
 

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { migrateQuota } from '../../src/index.ts'
+import { poolOf } from './pool.ts'
 
 /** A server with a database that has the tables, for the tests of a `describe`. */
 export class TestDatabase {
@@ -36,13 +37,6 @@ export class TestDatabase {
     this.#pools.push(pool)
     return pool
   }
-}
-
-export function poolOf(connectionString: string, options: pg.PoolConfig = {}): pg.Pool {
-  const config = { connectionString, max: 2, pipeline: true, ...options }
-  const pool = new pg.Pool(config)
-  pool.on('error', () => undefined)
-  return pool
 }
 
 /** Another database with the tables. */
