@@ -14,6 +14,7 @@ import { type ParsedPostgresStoreOptions, type PostgresStoreOptions, parsePostgr
 import { Session } from './session.ts'
 import { type PostgresStatements, postgresStatements } from './statements.ts'
 import { Turns } from './turns.ts'
+import { askWithin } from './within.ts'
 
 /** Rows and ids that are forgotten at one time. */
 const FORGOTTEN_AT_ONCE = 500
@@ -24,6 +25,8 @@ export interface PostgresStore extends AsyncStore {
   readonly deadlineMs: number
   /** Counters of a policy. Several may be open at once; where names agree, they are the same counters. */
   open(schema: StoreSchema): SqlCounters
+  /** @param transaction kysely's `Transaction`, on the database that has the tables */
+  within(schema: StoreSchema, transaction: unknown): SqlCounters
   /**
    * Resolves when the tables are there, in this version's format, and the server can write. Calls need not wait for it.
    * @throws {QuotaError} `store_error` when it cannot be reached now, `store_mismatch` for tables of another format
@@ -82,6 +85,12 @@ class Store implements PostgresStore {
 
   open(schema: StoreSchema): SqlCounters {
     return countersOf(schema, this.#ask, () => this.#sweeper.sweep())
+  }
+
+  within(schema: StoreSchema, transaction: unknown): SqlCounters {
+    const { testClock } = this.#options
+    const parts = { workspace: new Workspace(), now: testClock && (() => testClock.now()) }
+    return countersOf(schema, askWithin(transaction, this.#statements, parts), () => this.#sweeper.sweep())
   }
 
   async ready(): Promise<void> {

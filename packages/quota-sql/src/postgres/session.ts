@@ -16,8 +16,20 @@ export interface SessionParts {
   readonly deadlineMs: number
 }
 
+/** Where a step is made: a transaction of its own, or a part of somebody's. */
+export interface StepSession {
+  /** Runs a statement. Rows are arrays. */
+  run(statement: keyof PostgresStatements, values: unknown[]): Promise<readonly Row[]>
+  begin(): Promise<unknown>
+  /** Resolves to whether it was: after a statement that failed it is not. */
+  commit(): Promise<boolean>
+  rollback(): Promise<unknown>
+  /** Sends what `work` asks for in one packet, as far as it asks before it waits. */
+  together<T>(work: () => T): T
+}
+
 /** A connection of a pool, for as long as it is lent. */
-export class Session {
+export class Session implements StepSession {
   readonly #client: PostgresClient
   readonly #parts: SessionParts
   /** The last query, where one has to be answered before the next is sent. */
@@ -59,8 +71,9 @@ export class Session {
     })
   }
 
-  commit(): Promise<PostgresResult> {
-    return this.#send({ text: 'commit' })
+  async commit(): Promise<boolean> {
+    const { command } = await this.#send({ text: 'commit' })
+    return command === 'COMMIT'
   }
 
   rollback(): Promise<PostgresResult> {
@@ -86,7 +99,6 @@ export class Session {
     planned.add(prefix)
   }
 
-  /** Sends what `work` asks for in one packet, as far as it asks before it waits. */
   together<T>(work: () => T): T {
     const stream = this.#client.pipeline === true ? this.#client.connection?.stream : undefined
     stream?.cork?.()

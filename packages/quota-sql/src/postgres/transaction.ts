@@ -2,7 +2,7 @@ import { type Asked, type Key, nameOf } from '../step/asked.ts'
 import type { Change, Changes } from '../step/changes.ts'
 import { keptText } from '../step/names.ts'
 import type { Stored } from '../step/step.ts'
-import { allOf, type Session } from './session.ts'
+import { allOf, type Session, type StepSession } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
 
 /** Has the server plan what a transaction needs. */
@@ -19,16 +19,16 @@ export function plan(session: Session): Promise<void> {
 }
 
 /** Locks what is asked for and reads it. */
-export function lock(session: Session, asked: Asked): Promise<Stored> {
+export function lock(session: StepSession, asked: Asked): Promise<Stored> {
   return read(session, asked, 'lockRows')
 }
 
 /** Reads rows as they are, outside of a transaction. */
-export function look(session: Session, asked: Asked): Promise<Stored> {
+export function look(session: StepSession, asked: Asked): Promise<Stored> {
   return read(session, asked, 'lookAtRows')
 }
 
-async function read(session: Session, asked: Asked, statement: 'lockRows' | 'lookAtRows'): Promise<Stored> {
+async function read(session: StepSession, asked: Asked, statement: 'lockRows' | 'lookAtRows'): Promise<Stored> {
   const [idKeys, rowKeys] = [asked.idKeys(), asked.rowKeys()]
   // Ids before rows, everywhere; what owners have open comes when the lock of their number is held.
   const [ids, rows, holds] = await allOf([
@@ -53,7 +53,7 @@ async function read(session: Session, asked: Asked, statement: 'lockRows' | 'loo
 
 /** Whether any of these is there now. */
 export async function isAnyThere(
-  session: Session,
+  session: StepSession,
   { rows, ids }: { readonly rows: readonly Key[]; readonly ids: readonly Key[] },
 ): Promise<boolean> {
   const found = await allOf([
@@ -64,7 +64,7 @@ export async function isAnyThere(
 }
 
 /** Sends what has to be written. Rejects when any of it failed; all of it was answered then. */
-export async function write(session: Session, { rows, ids }: Changes): Promise<void> {
+export async function write(session: StepSession, { rows, ids }: Changes): Promise<void> {
   const writes: Promise<unknown>[] = []
   const send = (statement: keyof PostgresStatements, changes: readonly Change[], isOfIds: boolean): void => {
     if (changes.length === 0) return

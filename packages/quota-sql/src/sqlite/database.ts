@@ -4,6 +4,10 @@
 export interface SqliteConnection {
   prepare(text: string): SqliteStatement
   exec(text: string): unknown
+  /** Whether a transaction is open, as better-sqlite3 and libsql call it. */
+  readonly inTransaction?: boolean
+  /** The same, as `node:sqlite` calls it. */
+  readonly isTransaction?: boolean
 }
 
 export interface SqliteStatement {

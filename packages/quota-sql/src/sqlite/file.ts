@@ -38,6 +38,19 @@ export class SqliteFile {
     this.#database.exec('rollback')
   }
 
+  /** Does some work behind a savepoint. */
+  within(work: () => void): void {
+    this.#database.exec('savepoint quota')
+    try {
+      work()
+      this.#database.exec('release savepoint quota')
+    } catch (error) {
+      this.#database.exec('rollback to savepoint quota')
+      this.#database.exec('release savepoint quota')
+      throw error
+    }
+  }
+
   /** How long a statement waits for another process that writes, in milliseconds. */
   get busyTimeoutMs(): number {
     const [row] = this.#all('pragma busy_timeout')

@@ -22,6 +22,7 @@ import {
 } from './options.ts'
 import { SyncSqliteCounters } from './sync-counters.ts'
 import { failureOf, instant, SqliteTurns, storeError } from './turns.ts'
+import { askWithin, requireTransaction } from './within.ts'
 
 /** Rows and ids that are forgotten at one time. */
 const FORGOTTEN_AT_ONCE = 100
@@ -34,6 +35,8 @@ export interface SqliteStore extends AsyncStore {
   readonly deadlineMs: number
   /** Counters of a policy. Several may be open at once; where names agree, they are the same counters. */
   open(schema: StoreSchema): SqlCounters
+  /** @param transaction kysely's `Transaction`, on the same connection */
+  within(schema: StoreSchema, transaction: unknown): SqlCounters
   /** Waits for the calls under way; later ones reject. The connection is left open. */
   close(): Promise<void>
 }
@@ -80,6 +83,10 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     can: CAN,
     deadlineMs,
     open: (schema) => countersOf(schema, ask, () => sweeper.sweep()),
+    within: (schema, transaction) => {
+      requireTransaction(transaction, database)
+      return countersOf(schema, askWithin(file, clock), () => sweeper.sweep())
+    },
     async close() {
       isClosed = true
       sweeper.stop()
