@@ -17,7 +17,7 @@ export { createQuota, isSyncQuota, type SyncQuotaOptions } from './engine/create
 export type { QuotaEvent, QuotaEvents } from './engine/events.ts'
 export type { QuotaHolds } from './engine/holds-admin.ts'
 export type { FailurePolicy, QuotaOptions } from './engine/options.ts'
-export type { Quota, SyncQuota } from './engine/quota.ts'
+export type { Quota, QuotaWithin, SyncQuota } from './engine/quota.ts'
 export type {
   CommitResult,
   HeldReservation,

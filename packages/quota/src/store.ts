@@ -23,6 +23,14 @@ export type { SubjectOptions } from './engine/subject-admin.ts'
 export type { UnknownPlan } from './engine/unknown-plans.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export type { SnapshotPart } from './memory/snapshot.ts'
+export {
+  type IdPlace,
+  type NamedCell,
+  type NamedHoldRow,
+  type NamedRecord,
+  type RowPlace,
+  Workspace,
+} from './memory/workspace.ts'
 export type { BaseLimits, LayerInput, PolicyDefinition } from './policy/define-policy.ts'
 export type { Quotas } from './policy/limits.ts'
 export type {

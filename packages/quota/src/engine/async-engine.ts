@@ -14,6 +14,7 @@ import type { Decider, Reserved } from './decider.ts'
 import { Engine } from './engine.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { HeldTokens } from './held-tokens.ts'
+import type { QuotaWithin } from './quota.ts'
 import type {
   HeldReservation,
   QuotaRequest,
@@ -81,6 +82,28 @@ export class AsyncEngine extends Engine {
     if (asked.cost === 0 && first?.error === undefined) return this.#decider.free(asked)
     const startedAtMs = this.parts.telling.start()
     return this.#decider.decision(asked, startedAtMs, await this.#take(asked, NO_TERMS, first))
+  }
+
+  override within(transaction: unknown): QuotaWithin {
+    this.requireOpen()
+    const { store, live, periods, deadlineMs, policy } = this.parts
+    const counters = store.sync ? undefined : store.within?.(storeSchema(policy), transaction)
+    if (counters === undefined) return super.within(transaction)
+    const late = (): void => undefined
+    // What comes late is a part of the transaction all the same, and goes with it.
+    const counting = new AsyncCounting({ live, periods, counters, sync: false, keepTime: true, deadlineMs, late })
+    return {
+      consume: async (request) => {
+        await this.#ready()
+        const asked = this.#decider.asked(request)
+        if (asked.slot) this.parts.check.consumable(asked)
+        if (asked.cost === 0) return this.#decider.free(asked)
+        const startedAtMs = this.parts.telling.start()
+        const answer = await counting.take(asked, NO_TERMS)
+        if (answer instanceof NoAnswer) throw unavailable(answer.error)
+        return this.#decider.decision(asked, startedAtMs, answer)
+      },
+    }
   }
 
   async peek(request: QuotaRequest): Promise<Decision> {

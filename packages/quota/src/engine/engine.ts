@@ -15,7 +15,7 @@ import type { HeldTokens } from './held-tokens.ts'
 import { holdOfToken, holdRef } from './hold-token.ts'
 import { HoldWatch } from './hold-watch.ts'
 import { type QuotaHolds, shownEnd, shownHold } from './holds-admin.ts'
-import type { Quota } from './quota.ts'
+import type { Quota, QuotaWithin } from './quota.ts'
 import type {
   HeldReservation,
   QuotaRequest,
@@ -127,6 +127,13 @@ export abstract class Engine implements Quota {
     if (categories.length === 0) throw noSuch('category', category, this.policy.categories)
     this.parts.check.subject(subject)
     await askLater(() => this.closeWindows({ subject, layers, categories }))
+  }
+
+  /** Engines whose store has transactions say otherwise. */
+  within(_transaction: unknown): QuotaWithin {
+    this.requireOpen()
+    const message = 'within: this store has no transactions; see what each store can in its page'
+    throw new QuotaError('store_unsupported', message)
   }
 
   inForce(): SettingsInForce {

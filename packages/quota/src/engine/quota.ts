@@ -66,6 +66,15 @@ export interface Quota<Operation extends string = string> {
     work: (reservation: HeldReservation) => T | PromiseLike<T>,
   ): Promise<RunResult<T>>
 
+  /**
+   * The same decisions as a part of a transaction of the caller's, on the database that the counters are in: what is charged
+   * there is charged when it commits, and never if it does not.
+   *
+   * @param transaction what the store calls one, such as kysely's `Transaction`
+   * @throws {QuotaError} `store_unsupported` where the store has no transactions; `invalid_options` for what is none
+   */
+  within(transaction: unknown): QuotaWithin<Operation>
+
   /** The limits that apply to a subject; changes nothing. */
   status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus>
 
@@ -89,6 +98,16 @@ export interface Quota<Operation extends string = string> {
   ready(): Promise<void>
   /** Leaves nothing open; later calls throw `quota_closed`. */
   close(): Promise<void>
+}
+
+/** Decisions as a part of a transaction. */
+export interface QuotaWithin<Operation extends string = string> {
+  /**
+   * As {@link Quota.consume}; a signal is not looked at, and no failure policy answers.
+   * @throws {QuotaError} `reservation_required`; `quota_unavailable` when the store does not answer: the transaction is to be
+   *   rolled back
+   */
+  consume(request: QuotaRequest<Operation>): Promise<Decision>
 }
 
 /** An engine whose stores answer at once: every question can be asked without waiting. */

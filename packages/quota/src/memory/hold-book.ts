@@ -97,6 +97,14 @@ export class HoldBook {
     return ended
   }
 
+  /** Forgets every hold, as if there had been none. */
+  clear(): void {
+    while (this.#byEnd.pop() !== undefined);
+    this.#byOwner.clear()
+    this.#ended = []
+    this.#size = 0
+  }
+
   #forget(key: string, owner: string): void {
     const keys = this.#byOwner.get(owner)
     if (keys?.delete(key) !== true) return

@@ -94,6 +94,10 @@ export class IdRecords {
     if (record.hold !== undefined) this.#lifeMs = Math.max(this.#lifeMs, record.hold.ttlMs + GRACE_MS)
   }
 
+  clear(): void {
+    this.#records.clear()
+  }
+
   /** Whether there is room for one more of at most `max`. */
   hasRoom(max: number, now: number): boolean {
     if (this.#records.size >= max) this.sweep(now, SWEEP_WHEN_FULL)

@@ -80,6 +80,12 @@ export class RowTable {
     else this.#rows.set(key, row)
   }
 
+  /** Forgets every row; the cells stay where they stand. */
+  clear(): void {
+    this.#rows.clear()
+    this.#sharedRow = undefined
+  }
+
   /** Looks at a few rows, where any can have ended, and forgets those that have. */
   step(now: number): void {
     this.#sweeper.step(now, this.#lifeMs)

@@ -207,6 +207,14 @@ export interface AsyncStore {
   readonly deadlineMs?: number | undefined
   /** Counters for a schema. Several may be open at once. */
   open(schema: StoreSchema): AsyncCounters
+  /**
+   * The same counters as a part of a transaction of the caller's on the same database: what they charge is charged when that
+   * is committed, and never if it is not. Its locks last as long as it does.
+   *
+   * @param transaction what the database's client calls one
+   * @throws {QuotaError} `invalid_options` for what is none
+   */
+  within?(schema: StoreSchema, transaction: unknown): AsyncCounters
   /** Leaves nothing open. */
   close?(): void | PromiseLike<void>
 }

@@ -1,0 +1,46 @@
+/** A server that gave no answer for this long ... */
+const OPEN_AFTER_MS = 500
+/** ... to at least this many calls is not asked any more, */
+const OPEN_AFTER_FAILURES = 3
+/** except by one call in each of these intervals. */
+const PROBE_EVERY_MS = 200
+
+/**
+ * A circuit breaker: while the server gives no answers, calls fail at once instead of each waiting for its deadline.
+ * Needs no timer, since the next call is the probe.
+ */
+export class Breaker {
+  readonly #nowMs: () => number
+  #failures = 0
+  #failingSinceMs = 0
+  #probedAtMs: number | undefined
+
+  /** @param nowMs a clock that never steps */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  /** Whether a call may be made now; while the circuit is open, true for one call an interval. */
+  admits(): boolean {
+    if (this.#probedAtMs === undefined) return true
+    const nowMs = this.#nowMs()
+    if (nowMs - this.#probedAtMs < PROBE_EVERY_MS) return false
+    this.#probedAtMs = nowMs
+    return true
+  }
+
+  /** The server answered: the circuit is closed. */
+  succeeded(): void {
+    this.#failures = 0
+    this.#probedAtMs = undefined
+  }
+
+  /** The server gave no answer to a call. */
+  failed(): void {
+    const nowMs = this.#nowMs()
+    if (this.#failures === 0) this.#failingSinceMs = nowMs
+    this.#failures++
+    const lasting = this.#failures >= OPEN_AFTER_FAILURES && nowMs - this.#failingSinceMs >= OPEN_AFTER_MS
+    if (lasting) this.#probedAtMs ??= nowMs
+  }
+}

@@ -1,0 +1,56 @@
+import { QuotaError } from '@scoregw/quota'
+
+/**
+ * What an error before the commit says; nothing was done.
+ *
+ * - `again`: it may well be done if it is asked again: another process came between, or the server is away.
+ * - `refused`: asking again will not help.
+ */
+export type Verdict = 'again' | 'refused'
+
+/** SQLSTATE: another one came between: serialization failure, deadlock, a row that is there now, a lock that was not free. */
+const BETWEEN = ['40001', '40P01', '23505', '55P03']
+/** Classes of it: connection, resources, intervention by an operator. */
+const AWAY = /^(?:08|53|57)/
+
+export function stateOf(error: unknown): string | undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+}
+
+/** Whether an error is the server's own answer to a statement, after which the connection goes on. */
+export function isAnswer(error: unknown): boolean {
+  const severity = typeof error === 'object' && error !== null && 'severity' in error ? error.severity : undefined
+  return stateOf(error) !== undefined && severity === 'ERROR'
+}
+
+/** Whether another process came between, so that a new transaction finds what it made. */
+export function isBetween(error: unknown): boolean {
+  return BETWEEN.includes(stateOf(error) ?? '')
+}
+
+export function verdictOf(error: unknown): Verdict {
+  if (error instanceof QuotaError) return error.code === 'store_error' ? 'again' : 'refused'
+  const state = stateOf(error)
+  // What is no answer of the server is a connection that broke, or could not be made.
+  return state === undefined || AWAY.test(state) || isBetween(error) ? 'again' : 'refused'
+}
+
+/** What is said besides what the server says, where people can mend it. */
+const MENDS: Readonly<Record<string, string>> = {
+  '42P01': 'the tables are not there: run the migrations, see quotaMigrations()',
+  '42703': 'the tables are of another version: run the migrations, see quotaMigrations()',
+  '42501': 'the role may not read and write the tables',
+  '25006': 'the server is read-only: counters need the primary',
+}
+
+/** What the engine hears, and answers by its failure policy. */
+export function storeError(message: string, cause?: unknown): QuotaError {
+  return new QuotaError('store_error', message, { cause })
+}
+
+export function refusal(error: unknown): QuotaError {
+  if (error instanceof QuotaError) return error
+  const mend = MENDS[stateOf(error) ?? '']
+  return storeError(`PostgreSQL refused the work${mend === undefined ? '' : `: ${mend}`}`, error)
+}

@@ -1,0 +1,55 @@
+import type { Clock } from '@scoregw/quota'
+import { aClock, type Checks, having, optional, optionsParser, wholeNumber, withDefault } from '@scoregw/quota/options'
+import { prefixCheck } from '../schema/options.ts'
+import type { PostgresPool } from './pool.ts'
+
+/** What {@link postgresStore} takes. */
+export interface PostgresStoreOptions {
+  /**
+   * Where connections come from, a `Pool` of pg: the counters use one at a time. Best a pool of their own with
+   * `pipeline: true`, where nothing else makes them wait. It stays the caller's to end.
+   */
+  readonly pool: PostgresPool
+  /**
+   * The beginning of every table's name, the same as of the migrations.
+   * @default 'quota'
+   */
+  readonly prefix?: string | undefined
+  /**
+   * How long a call may take, in milliseconds, 10 to 10,000. After it the call rejects with `store_error`, and the engine
+   * answers by its failure policy.
+   * @default 250
+   */
+  readonly deadlineMs?: number | undefined
+  /** Stands in for the server's clock, in tests. Every store on the same tables needs the same one. */
+  readonly testClock?: Clock | undefined
+}
+
+/** Options after their check, defaults filled in. */
+export type ParsedPostgresStoreOptions = PostgresStoreOptions & {
+  readonly prefix: string
+  readonly deadlineMs: number
+}
+
+/** Names of options of other libraries' stores. */
+const WORDS: Readonly<Record<string, string>> = {
+  storeClient: 'it is `pool`',
+  client: 'it is `pool`, a Pool of pg',
+  connectionString: 'the server is that of `pool`: new Pool({ connectionString })',
+  url: 'the server is that of `pool`: new Pool({ connectionString })',
+  tableName: 'it is `prefix`, the beginning of every name',
+  timeout: 'it is `deadlineMs`',
+}
+
+function checks(): Checks<ParsedPostgresStoreOptions> {
+  return {
+    pool: having<PostgresPool>(['connect'], 'a pool of connections, new Pool(...) of pg'),
+    prefix: withDefault(prefixCheck(), 'quota'),
+    deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 250),
+    testClock: optional(aClock()),
+  }
+}
+
+/** @throws {QuotaError} `invalid_options` naming every fault */
+export const parsePostgresStoreOptions: (options: unknown) => ParsedPostgresStoreOptions =
+  /* @__PURE__ */ optionsParser('postgresStore()', checks, { words: WORDS })

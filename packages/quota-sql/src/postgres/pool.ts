@@ -1,0 +1,29 @@
+/** One connection of a {@link PostgresPool}, as pg's `PoolClient` is. */
+export interface PostgresClient {
+  query(query: PostgresQuery): PromiseLike<PostgresResult>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  /** @param destroy the connection is not to be used again */
+  release(destroy?: boolean): void
+  /** Whether it sends queries before those that went before are answered. */
+  readonly pipeline?: boolean
+  /** What it writes to, where it shows that. */
+  readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void; destroy?(): void } }
+}
+
+export interface PostgresQuery {
+  readonly text: string
+  /** Under which the server keeps what it parsed. */
+  readonly name?: string
+  readonly values?: unknown[]
+  readonly rowMode?: 'array'
+}
+
+export interface PostgresResult {
+  readonly command: string
+  readonly rows: unknown[]
+}
+
+/** Where connections come from: a `Pool` of pg, or anything that has its `connect`. */
+export interface PostgresPool {
+  connect(): Promise<PostgresClient>
+}

@@ -1,0 +1,86 @@
+import type { TableNames } from '../schema/tables.ts'
+
+/** The statements of a step, made once for the names of the tables. Rows come as arrays. */
+export interface PostgresStatements {
+  /** Values: three arrays, the columns of keys in order. Rows: place (from 1), record. Locks. */
+  readonly lockIds: string
+  /**
+   * Values: as of {@link lockIds}. Rows: instant, revision, and place and cells of each row that there is; at least one.
+   * Locks.
+   */
+  readonly lockRows: string
+  /** The same without locks. */
+  readonly lookAtRows: string
+  /** Values: as of {@link lockIds}. Rows: one for each that is there. */
+  readonly findRows: string
+  readonly findIds: string
+  /** Values: an array of owners. Rows: category, owner, id, record. */
+  readonly openHolds: string
+  /** Values: the columns of keys, cells, ends. */
+  readonly updateRows: string
+  readonly insertRows: string
+  /** Values: the columns of keys, records, ends of records, ends of holds. */
+  readonly updateIds: string
+  readonly insertIds: string
+  /** Values: the instant, `null`: the server's; most. Rows: category, owner, id, record. */
+  readonly dueHolds: string
+  /** Rows: how many holds are open. */
+  readonly countHolds: string
+  /** Values: the instant, `null`: the server's; most. Rows: how many went. */
+  readonly forgetRows: string
+  readonly forgetIds: string
+  /** Rows: the version of what is stored. */
+  readonly format: string
+}
+
+const NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
+
+export function postgresStatements(names: TableNames): PostgresStatements {
+  const { rows, ids, settings, format } = names
+  const rowKey = '(r.layer, r.category, r.subject) = (a.layer, a.category, a.subject)'
+  const idKey = '(i.category, i.owner, i.id) = (a.category, a.owner, a.id)'
+  const asked = (columns: string): string =>
+    `unnest($1::text[], $2::text[], $3::text[]) with ordinality as a(${columns})`
+  const rowsAsked = asked('layer, category, subject, place')
+  const idsAsked = asked('category, owner, id, place')
+  // What counts the rows comes after the last of them is locked, and so does the instant.
+  const rowsOf = (found: string): string =>
+    `with found as materialized (${found})
+     select t.now, t.revision, f.place, f.cells
+     from (select ${NOW} as now, count(*),
+             coalesce((select s.revision from ${settings} s
+               where s.layer = '' and s.subject = '' and s.document is not null), '') as revision
+           from found) t left join found f on true`
+  // One row after the other, in the order of the keys: so they are locked.
+  const found = (lock: string): string =>
+    `select a.place, r.cells from ${rowsAsked} cross join lateral
+       (select r.cells from ${rows} r where ${rowKey} ${lock}) r`
+  const forget = (table: string, key: string, column: string): string =>
+    `delete from ${table} where (${key}) in (select ${key} from ${table}
+       where ${column} <= coalesce($1::bigint, ${NOW}) limit $2 for update skip locked)`
+  return {
+    lockIds: `select a.place, i.record from ${idsAsked} cross join lateral
+      (select i.record from ${ids} i where ${idKey} for update) i`,
+    lockRows: rowsOf(found('for update')),
+    lookAtRows: rowsOf(found('')),
+    findRows: `select 1 from ${rowsAsked} join ${rows} r on ${rowKey} limit 1`,
+    findIds: `select 1 from ${idsAsked} join ${ids} i on ${idKey} limit 1`,
+    openHolds: `select category, owner, id, record from ${ids} where owner = any($1::text[]) and hold_ends_at is not null`,
+    updateRows: `update ${rows} r set cells = a.cells, ends_at = a.ends_at
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
+        as a(layer, category, subject, cells, ends_at) where ${rowKey}`,
+    insertRows: `insert into ${rows} (layer, category, subject, cells, ends_at)
+      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])`,
+    updateIds: `update ${ids} i set record = a.record, expires_at = a.expires_at, hold_ends_at = a.hold_ends_at
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+        as a(category, owner, id, record, expires_at, hold_ends_at) where ${idKey}`,
+    insertIds: `insert into ${ids} (category, owner, id, record, expires_at, hold_ends_at)
+      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])`,
+    dueHolds: `select category, owner, id, record from ${ids}
+      where hold_ends_at is not null and hold_ends_at <= coalesce($1::bigint, ${NOW}) order by hold_ends_at limit $2`,
+    countHolds: `select count(*) from ${ids} where hold_ends_at is not null`,
+    forgetRows: forget(rows, 'layer, category, subject', 'ends_at'),
+    forgetIds: forget(ids, 'category, owner, id', 'expires_at'),
+    format: `select version from ${format}`,
+  }
+}

@@ -1,0 +1,105 @@
+import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { FORMAT, type SqlDialect, type TableNames } from './tables.ts'
+
+/** A statement that can be executed, and shown. */
+export interface Statement {
+  execute(): Promise<unknown>
+  compile(): CompiledQuery
+}
+
+/** The tables of format 1. */
+export function firstStatements(db: Kysely<unknown>, dialect: SqlDialect, names: TableNames): readonly Statement[] {
+  return [
+    ...counterTables(db, dialect, names),
+    ...settingsTables(db, names),
+    ...adaptiveTables(db, names),
+    raw(db, `insert into ${names.format} (version) values (${FORMAT})`),
+    raw(db, `insert into ${names.change_counter} (id, last_seq) values (1, 0)`),
+  ]
+}
+
+function counterTables(db: Kysely<unknown>, dialect: SqlDialect, names: TableNames): Statement[] {
+  const { schema } = db
+  // Keys are compared byte by byte, whatever language the database speaks.
+  const key = dialect === 'postgres' ? sql`text collate "C"` : sql`text`
+  // Room for the next version of a row beside it: no index has to be touched where only the numbers change.
+  const after = dialect === 'postgres' ? sql`with (fillfactor = 50)` : sql`without rowid`
+  return [
+    schema.createTable(names.format).addColumn('version', 'integer', (column) => column.notNull()),
+    schema
+      .createTable(names.rows)
+      .addColumn('layer', key, (column) => column.notNull())
+      .addColumn('category', key, (column) => column.notNull())
+      .addColumn('subject', key, (column) => column.notNull())
+      .addColumn('cells', 'text', (column) => column.notNull())
+      .addColumn('ends_at', 'bigint')
+      .addPrimaryKeyConstraint(`${names.rows}_key`, ['layer', 'category', 'subject'])
+      .modifyEnd(after),
+    schema.createIndex(`${names.rows}_by_end`).on(names.rows).column('ends_at'),
+    schema
+      .createTable(names.ids)
+      .addColumn('category', key, (column) => column.notNull())
+      .addColumn('owner', key, (column) => column.notNull())
+      .addColumn('id', key, (column) => column.notNull())
+      .addColumn('record', 'text', (column) => column.notNull())
+      .addColumn('expires_at', 'bigint')
+      .addColumn('hold_ends_at', 'bigint')
+      .addPrimaryKeyConstraint(`${names.ids}_key`, ['category', 'owner', 'id'])
+      .modifyEnd(after),
+    schema.createIndex(`${names.ids}_by_end`).on(names.ids).column('expires_at'),
+    partialIndex(db, names.ids, 'hold_ends_at', 'by_hold_end'),
+    partialIndex(db, names.ids, 'owner', 'by_owner'),
+  ]
+}
+
+function settingsTables({ schema }: Kysely<unknown>, names: TableNames): Statement[] {
+  return [
+    schema
+      .createTable(names.settings)
+      .addColumn('layer', 'text', (column) => column.notNull())
+      .addColumn('subject', 'text', (column) => column.notNull())
+      .addColumn('version', 'integer', (column) => column.notNull())
+      .addColumn('revision', 'text', (column) => column.notNull())
+      .addColumn('document', 'text')
+      .addPrimaryKeyConstraint(`${names.settings}_key`, ['layer', 'subject']),
+    schema
+      .createTable(names.changes)
+      .addColumn('seq', 'bigint', (column) => column.primaryKey())
+      .addColumn('layer', 'text', (column) => column.notNull())
+      .addColumn('subject', 'text', (column) => column.notNull())
+      .addColumn('revision', 'text', (column) => column.notNull())
+      .addColumn('changed_by', 'text')
+      .addColumn('changed_at', 'bigint', (column) => column.notNull())
+      .addColumn('before', 'text')
+      .addColumn('after', 'text'),
+    schema
+      .createTable(names.change_counter)
+      .addColumn('id', 'integer', (column) => column.primaryKey())
+      .addColumn('last_seq', 'bigint', (column) => column.notNull()),
+  ]
+}
+
+function adaptiveTables({ schema }: Kysely<unknown>, names: TableNames): Statement[] {
+  const counts = ['calls', 'code_zero', 'client_error', 'server_error', 'business_fail', 'refused', 'quota_unavailable']
+  let outcomes = schema.createTable(names.outcomes).addColumn('minute', 'integer', (column) => column.primaryKey())
+  for (const name of counts) outcomes = outcomes.addColumn(name, 'bigint', (column) => column.notNull())
+  return [
+    schema
+      .createTable(names.factor)
+      .addColumn('id', 'integer', (column) => column.primaryKey())
+      .addColumn('version', 'integer', (column) => column.notNull())
+      .addColumn('minute', 'integer', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull()),
+    outcomes,
+  ]
+}
+
+/** Few ids are those of open holds: the rest is not in the index. */
+function partialIndex(db: Kysely<unknown>, table: string, column: string, name: string): Statement {
+  return raw(db, `create index ${table}_${name} on ${table} (${column}) where hold_ends_at is not null`)
+}
+
+function raw(db: Kysely<unknown>, text: string): Statement {
+  const statement = sql.raw(text)
+  return { execute: () => statement.execute(db), compile: () => statement.compile(db) }
+}

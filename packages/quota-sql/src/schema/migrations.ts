@@ -1,0 +1,84 @@
+import {
+  DummyDriver,
+  Kysely,
+  type Migration,
+  Migrator,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { firstStatements, type Statement } from './first.ts'
+import { parseSchemaOptions, type SchemaOptions } from './options.ts'
+import { type SqlDialect, type TableNames, tableNames } from './tables.ts'
+
+type Statements = (db: Kysely<unknown>, dialect: SqlDialect, names: TableNames) => readonly Statement[]
+
+/** One a format, in order. None is changed once it is released. */
+const FORMATS: readonly Statements[] = [firstStatements]
+
+/**
+ * The tables of this package as migrations for kysely's `Migrator`, by names that begin with the prefix: to be spread into
+ * an application's own, whose names may come before or after them.
+ *
+ * @throws {QuotaError} `invalid_options`
+ */
+export function quotaMigrations(options: SchemaOptions): Record<string, Migration> {
+  const { dialect, prefix } = parseSchemaOptions(options)
+  const names = tableNames(prefix)
+  const migrations = FORMATS.map((statements, index): [string, Migration] => [
+    `${prefix}-${String(index + 1).padStart(4, '0')}`,
+    {
+      async up(db) {
+        for (const statement of statements(db, dialect, names)) await statement.execute()
+      },
+    },
+  ])
+  return Object.fromEntries(migrations)
+}
+
+/**
+ * Brings the tables to this version's format with kysely's `Migrator`, for applications that have no migrations of their
+ * own; what was done is kept in `<prefix>_migrations`. Processes that start together wait for each other.
+ *
+ * @throws {QuotaError} `invalid_options`; otherwise what the database says
+ */
+export async function migrateQuota<Tables>(db: Kysely<Tables>, options: SchemaOptions): Promise<void> {
+  const { prefix } = parseSchemaOptions(options)
+  const migrations = quotaMigrations(options)
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => migrations },
+    migrationTableName: `${prefix}_migrations`,
+    migrationLockTableName: `${prefix}_migrations_lock`,
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error
+}
+
+/**
+ * The same as SQL, one statement after the other, for people who migrate with a tool of their own.
+ *
+ * @throws {QuotaError} `invalid_options`
+ */
+export function quotaSchemaSql(options: SchemaOptions): string {
+  const { dialect, prefix } = parseSchemaOptions(options)
+  const db = compilerOf(dialect)
+  const all = FORMATS.flatMap((statements) => statements(db, dialect, tableNames(prefix)))
+  return all.map((statement) => `${statement.compile().sql};\n`).join('')
+}
+
+/** Makes statements of a dialect, and executes none. */
+function compilerOf(dialect: SqlDialect): Kysely<unknown> {
+  const isPostgres = dialect === 'postgres'
+  return new Kysely({
+    dialect: {
+      createAdapter: () => (isPostgres ? new PostgresAdapter() : new SqliteAdapter()),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => (isPostgres ? new PostgresIntrospector(db) : new SqliteIntrospector(db)),
+      createQueryCompiler: () => (isPostgres ? new PostgresQueryCompiler() : new SqliteQueryCompiler()),
+    },
+  })
+}

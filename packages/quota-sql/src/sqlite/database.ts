@@ -1,0 +1,23 @@
+/**
+ * A connection to an SQLite file whose calls answer at once: that of better-sqlite3, libsql or `node:sqlite`.
+ */
+export interface SqliteConnection {
+  prepare(text: string): SqliteStatement
+  exec(text: string): unknown
+  /** Whether a transaction is open, as better-sqlite3 and libsql call it. */
+  readonly inTransaction?: boolean
+  /** The same, as `node:sqlite` calls it. */
+  readonly isTransaction?: boolean
+}
+
+export interface SqliteStatement {
+  all(...values: readonly unknown[]): unknown
+  run(...values: readonly unknown[]): unknown
+}
+
+/** Whether an error says that another process is writing. */
+export function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  return code.startsWith('SQLITE_BUSY') || /database is (?:locked|busy)/i.test(error.message)
+}

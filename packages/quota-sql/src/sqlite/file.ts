@@ -1,0 +1,192 @@
+import type { EndedHold, Workspace } from '@scoregw/quota/store'
+import type { TableNames } from '../schema/tables.ts'
+import { Asked, type Footprint, type Key } from '../step/asked.ts'
+import type { Change, Changes } from '../step/changes.ts'
+import { keptText, textOf } from '../step/names.ts'
+import type { Operation } from '../step/operation.ts'
+import { Step, type Stored } from '../step/step.ts'
+import { footprintOf } from '../step/stored.ts'
+import type { SqliteConnection, SqliteStatement } from './database.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** How often what is looked at may grow in one step. */
+const MAX_WIDENED = 5
+
+/** A file with the tables: steps in a transaction that is open already, and small calls. All of it answers at once. */
+export class SqliteFile {
+  readonly #database: SqliteConnection
+  readonly #names: TableNames
+  readonly #workspace: Workspace
+  readonly #statements = new Map<string, SqliteStatement>()
+
+  constructor(database: SqliteConnection, names: TableNames, workspace: Workspace) {
+    this.#database = database
+    this.#names = names
+    this.#workspace = workspace
+  }
+
+  begin(): void {
+    this.#database.exec('begin immediate')
+  }
+
+  commit(): void {
+    this.#database.exec('commit')
+  }
+
+  rollback(): void {
+    this.#database.exec('rollback')
+  }
+
+  /** Does some work behind a savepoint. */
+  within(work: () => void): void {
+    this.#database.exec('savepoint quota')
+    try {
+      work()
+      this.#database.exec('release savepoint quota')
+    } catch (error) {
+      this.#database.exec('rollback to savepoint quota')
+      this.#database.exec('release savepoint quota')
+      throw error
+    }
+  }
+
+  /** How long a statement waits for another process that writes, in milliseconds. */
+  get busyTimeoutMs(): number {
+    const [row] = this.#all('pragma busy_timeout')
+    return Number(row === undefined ? 0 : Object.values(row)[0])
+  }
+
+  set busyTimeoutMs(ms: number) {
+    this.#database.exec(`pragma busy_timeout = ${ms}`)
+  }
+
+  /** The version of what is stored. */
+  format(): number {
+    return Number(this.#all(`select version from ${this.#names.format}`)[0]?.version)
+  }
+
+  /** Decides and writes; the operations are to be answered when the transaction is committed. */
+  step(operations: readonly Operation[], now: number): readonly EndedHold[] {
+    const asked = new Asked()
+    for (const { footprint } of operations) asked.add(footprint)
+    const step = this.#loaded(asked, now)
+    step.load()
+    for (const operation of operations) operation.decide(step)
+    this.#write(step.changes())
+    return step.ended()
+  }
+
+  /** What it takes to settle each of the holds whose end has passed, the earliest first. */
+  due(now: number, most: number): readonly Footprint[] {
+    const { ids } = this.#names
+    return this.#records(
+      `select category, owner, id, record from ${ids} where hold_ends_at <= ? order by hold_ends_at limit ?`,
+      now,
+      most,
+    ).map(({ key: [category, owner, id], record }) => {
+      return footprintOf({ category, owner: textOf(owner), id: textOf(id) }, record)
+    })
+  }
+
+  countHolds(): number {
+    const [row] = this.#all(`select count(*) as open from ${this.#names.ids} where hold_ends_at is not null`)
+    return Number(row?.open)
+  }
+
+  /** Forgets some of what ended long ago. */
+  forget(now: number, most: number): void {
+    const { rows, ids } = this.#names
+    const forget = (table: string, key: string, column: string): string =>
+      `delete from ${table} where (${key}) in (select ${key} from ${table} where ${column} <= ? limit ?)`
+    this.#run(forget(rows, 'layer, category, subject', 'ends_at'), now, most)
+    this.#run(forget(ids, 'category, owner, id', 'expires_at'), now, most)
+  }
+
+  #loaded(asked: Asked, now: number): Step {
+    for (let widened = 0; ; widened++) {
+      const step = new Step(asked, this.#stored(asked, now), this.#workspace)
+      const missing = step.missing()
+      if (missing === undefined || widened === MAX_WIDENED) return step
+      asked.add(missing)
+    }
+  }
+
+  #stored(asked: Asked, now: number): Stored {
+    const { rows, ids, settings } = this.#names
+    const [marked] = this.#all(
+      `select revision from ${settings} where layer = '' and subject = '' and document is not null`,
+    )
+    const textsOf = (
+      places: ReadonlyMap<string, { readonly key: Key }>,
+      text: string,
+      column: string,
+    ): ReadonlyMap<string, string> => {
+      const texts = new Map<string, string>()
+      for (const [name, { key }] of places) {
+        const [row] = this.#all(text, ...key)
+        if (row !== undefined) texts.set(name, String(row[column]))
+      }
+      return texts
+    }
+    return {
+      now,
+      revision: marked === undefined ? '' : String(marked.revision),
+      rows: textsOf(asked.rows, `select cells from ${rows} where layer = ? and category = ? and subject = ?`, 'cells'),
+      ids: textsOf(asked.ids, `select record from ${ids} where category = ? and owner = ? and id = ?`, 'record'),
+      holds: [...asked.owners].flatMap((owner) =>
+        this.#records(
+          `select category, owner, id, record from ${ids} where owner = ? and hold_ends_at is not null`,
+          keptText(owner),
+        ),
+      ),
+    }
+  }
+
+  #write(changes: Changes): void {
+    const { rows, ids } = this.#names
+    for (const { key, text, endsAt } of changes.rows) {
+      this.#run(
+        `insert into ${rows} (layer, category, subject, cells, ends_at) values (?, ?, ?, ?, ?)
+         on conflict (layer, category, subject) do update set cells = excluded.cells, ends_at = excluded.ends_at`,
+        ...key,
+        text,
+        endsAt,
+      )
+    }
+    for (const change of changes.ids) this.#writeId(ids, change)
+  }
+
+  #writeId(ids: string, { key, text, endsAt, holdEndsAt }: Change): void {
+    this.#run(
+      `insert into ${ids} (category, owner, id, record, expires_at, hold_ends_at) values (?, ?, ?, ?, ?, ?)
+       on conflict (category, owner, id) do update
+         set record = excluded.record, expires_at = excluded.expires_at, hold_ends_at = excluded.hold_ends_at`,
+      ...key,
+      text,
+      endsAt,
+      holdEndsAt,
+    )
+  }
+
+  #records(text: string, ...values: readonly unknown[]): readonly { readonly key: Key; readonly record: string }[] {
+    return this.#all(text, ...values).map(({ category, owner, id, record }) => ({
+      key: [String(category), String(owner), String(id)] as const,
+      record: String(record),
+    }))
+  }
+
+  #all(text: string, ...values: readonly unknown[]): readonly Row[] {
+    return this.#prepared(text).all(...values) as readonly Row[]
+  }
+
+  #run(text: string, ...values: readonly unknown[]): void {
+    this.#prepared(text).run(...values)
+  }
+
+  #prepared(text: string): SqliteStatement {
+    const known = this.#statements.get(text) ?? this.#database.prepare(text)
+    this.#statements.set(text, known)
+    return known
+  }
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '@scoregw/quota'
+import { aClock, type Checks, having, optional, optionsParser, wholeNumber, withDefault } from '@scoregw/quota/options'
+import { systemClock } from '@scoregw/quota/store'
+import { prefixCheck } from '../schema/options.ts'
+import type { SqliteConnection } from './database.ts'
+import type { TakesTurns } from './turns.ts'
+
+/** What {@link syncSqliteStore} takes. */
+export interface SyncSqliteStoreOptions {
+  /** The connection: that of better-sqlite3, libsql or `node:sqlite`. It stays the caller's to close. */
+  readonly database: SqliteConnection
+  /**
+   * The beginning of every table's name, the same as of the migrations.
+   * @default 'quota'
+   */
+  readonly prefix?: string | undefined
+  /**
+   * Where the time comes from.
+   * @default the machine's clock
+   */
+  readonly clock?: Clock | undefined
+}
+
+/** What {@link sqliteStore} takes. */
+export interface SqliteStoreOptions extends SyncSqliteStoreOptions {
+  /**
+   * The Kysely that works on the same connection, where there is one: counters then wait for its transactions, and it for
+   * theirs.
+   * @default the connection is the store's alone
+   */
+  readonly db?: TakesTurns | undefined
+  /**
+   * How long a call may take, in milliseconds, 10 to 10,000: as long as another process may write. After it the call
+   * rejects with `store_error`, and the engine answers by its failure policy.
+   * @default 1000
+   */
+  readonly deadlineMs?: number | undefined
+}
+
+type ParsedSync = SyncSqliteStoreOptions & { readonly prefix: string; readonly clock: Clock }
+/** Options after their check, defaults filled in. */
+export type ParsedSqliteStoreOptions = ParsedSync & SqliteStoreOptions & { readonly deadlineMs: number }
+
+/** Names of options of other libraries' stores. */
+const WORDS: Readonly<Record<string, string>> = {
+  storeClient: 'it is `database`',
+  client: 'it is `database`',
+  filename: 'the file is that of `database`: new Database(filename)',
+  tableName: 'it is `prefix`, the beginning of every name',
+  timeout: 'it is `deadlineMs`',
+}
+
+function syncChecks(): Checks<ParsedSync> {
+  return {
+    database: having<SqliteConnection>(['prepare', 'exec'], 'a connection of better-sqlite3, libsql or node:sqlite'),
+    prefix: withDefault(prefixCheck(), 'quota'),
+    clock: withDefault(aClock(), systemClock),
+  }
+}
+
+function checks(): Checks<ParsedSqliteStoreOptions> {
+  return {
+    ...syncChecks(),
+    db: optional(having<TakesTurns>(['connection'], 'a Kysely on the same connection')),
+    deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 1_000),
+  }
+}
+
+/** @throws {QuotaError} `invalid_options` naming every fault */
+export const parseSqliteStoreOptions: (options: unknown) => ParsedSqliteStoreOptions = /* @__PURE__ */ optionsParser(
+  'sqliteStore()',
+  checks,
+  { words: WORDS },
+)
+
+/** @throws {QuotaError} `invalid_options` naming every fault */
+export const parseSyncSqliteStoreOptions: (options: unknown) => ParsedSync = /* @__PURE__ */ optionsParser(
+  'syncSqliteStore()',
+  syncChecks,
+  { words: WORDS },
+)

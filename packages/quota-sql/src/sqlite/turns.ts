@@ -1,0 +1,141 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Clock, QuotaError } from '@scoregw/quota'
+import { type EndedHold, notDone } from '@scoregw/quota/store'
+import type { Operation } from '../step/operation.ts'
+import { Queue } from '../step/queue.ts'
+import { isBusy } from './database.ts'
+import type { SqliteFile } from './file.ts'
+
+/** Pause before a file that another process writes is tried again, in milliseconds. */
+const AGAIN_AFTER_MS = 4
+
+/** What a Kysely has, as far as the counters need it: one piece of work on its connection at a time. */
+export interface TakesTurns {
+  connection(): { execute<T>(work: () => Promise<T>): Promise<T> }
+}
+
+/** What {@link SqliteTurns} work with. */
+export interface SqliteTurnParts {
+  readonly file: SqliteFile
+  readonly clock: Clock
+  readonly db: TakesTurns | undefined
+  readonly deadlineMs: number
+  /** Hears of the holds that ended in what was committed. */
+  readonly ended: (holds: readonly EndedHold[]) => void
+}
+
+/** What a process asks of a file. It never waits for another process without letting others of this one on. */
+export class SqliteTurns {
+  readonly #parts: SqliteTurnParts
+  readonly #queue: Queue
+  readonly #busyTimeoutMs: number
+
+  constructor(parts: SqliteTurnParts) {
+    this.#parts = parts
+    this.#busyTimeoutMs = parts.file.busyTimeoutMs
+    const late = `the SQLite file was not free within ${parts.deadlineMs} ms`
+    this.#queue = new Queue({
+      deadlineMs: parts.deadlineMs,
+      turn: (operations) => this.#turn(operations),
+      over: (operations) => {
+        // A step is made without a pause: what has no answer was not begun.
+        for (const operation of operations) operation.fail(notDone(storeError(late)))
+      },
+      full: (message) => notDone(storeError(message)),
+    })
+  }
+
+  /** Answers or fails an operation, within the deadline. */
+  ask(operation: Operation): void {
+    this.#queue.ask(operation)
+  }
+
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void> {
+    return this.#queue.idle()
+  }
+
+  /** Some work of its own, when it is the connection's turn. */
+  inTurn<T>(work: () => T): Promise<T> {
+    const { db } = this.#parts
+    return db === undefined ? Promise.resolve().then(work) : db.connection().execute(async () => work())
+  }
+
+  /** Never rejects. */
+  async #turn(operations: readonly Operation[]): Promise<void> {
+    while (operations.some(({ isOver }) => !isOver) && !(await this.#tried(operations))) await pause(AGAIN_AFTER_MS)
+  }
+
+  /** Whether everything is answered; `false`: another process writes, and nothing was begun. */
+  async #tried(operations: readonly Operation[]): Promise<boolean> {
+    let isCommitting = false
+    const committing = (): void => {
+      isCommitting = true
+    }
+    try {
+      await this.inTurn(() => this.#transact(operations, committing))
+    } catch (error) {
+      if (isBusy(error) && !isCommitting) return false
+      const failure = isCommitting ? failureOf(error) : notDone(failureOf(error))
+      for (const operation of operations) operation.fail(failure)
+    }
+    return true
+  }
+
+  #transact(operations: readonly Operation[], committing: () => void): void {
+    const { file, clock, ended } = this.#parts
+    if (operations.every(({ isOver }) => isOver)) return
+    // Somebody else who writes is waited for with a timer, not with the whole process.
+    file.busyTimeoutMs = 0
+    try {
+      file.begin()
+    } finally {
+      file.busyTimeoutMs = this.#busyTimeoutMs
+    }
+    const holds = stepped(file, operations, clock, committing)
+    for (const operation of operations) operation.done()
+    ended(holds)
+  }
+}
+
+/** One step in the transaction that was begun: committed, or nothing of it. */
+export function stepped(
+  file: SqliteFile,
+  operations: readonly Operation[],
+  clock: Clock,
+  committing: () => void,
+): readonly EndedHold[] {
+  try {
+    const holds = file.step(operations, instant(clock))
+    committing()
+    file.commit()
+    return holds
+  } catch (error) {
+    try {
+      file.rollback()
+    } catch {
+      // SQLite rolls back by itself where it can do nothing else.
+    }
+    throw error
+  }
+}
+
+/** @throws {QuotaError} `store_error` for anything but whole milliseconds */
+export function instant(clock: Clock): number {
+  const now = clock.now()
+  if (Number.isSafeInteger(now)) return now
+  throw storeError(`the clock said ${String(now)}: expected whole epoch milliseconds`)
+}
+
+/** What the engine hears, and answers by its failure policy. */
+export function storeError(message: string, cause?: unknown): QuotaError {
+  return new QuotaError('store_error', message, { cause })
+}
+
+export function failureOf(error: unknown): QuotaError {
+  if (error instanceof QuotaError) return error
+  if (isBusy(error)) return storeError('another process is writing the SQLite file', error)
+  const text = error instanceof Error ? error.message : ''
+  const mend = /no such (?:table|column)/i.test(text) ? ': run the migrations, see quotaMigrations()' : ''
+  return storeError(`SQLite refused the work${mend}`, error)
+}

@@ -1,0 +1,59 @@
+import type { NamedRecord, RowPlace, Workspace } from '@scoregw/quota/store'
+import type { Key } from './asked.ts'
+import { cellsOf, isKnown, rowText } from './stored.ts'
+
+/** A row or record to be written. */
+export interface Change {
+  readonly key: Key
+  readonly text: string
+  /** When it may be forgotten, epoch milliseconds; `null`: not before it was written again. */
+  readonly endsAt: number | null
+  /** Of a record: when its open hold ends. */
+  readonly holdEndsAt: number | null
+  /** Nobody had it when it was looked for: another one who makes it meanwhile is a reason to begin again. */
+  readonly isNew: boolean
+}
+
+export interface Changes {
+  readonly rows: readonly Change[]
+  readonly ids: readonly Change[]
+}
+
+/** How long the row is kept whose lock keeps the number of an owner's holds, in milliseconds. */
+const COUNTER_KEPT_MS = 86_400_000
+
+/** The row whose lock keeps the number of an owner's holds: it is there, and seldom written. */
+export function changedCounter(key: Key, before: string | undefined, now: number): Change | undefined {
+  const endsAt = now + COUNTER_KEPT_MS
+  if (before !== undefined && Number(before) >= now + COUNTER_KEPT_MS / 2) return undefined
+  return { key, text: String(endsAt), endsAt, holdEndsAt: null, isNew: before === undefined }
+}
+
+/** A row, and what it was. */
+interface RowNow {
+  readonly key: Key
+  readonly place: RowPlace
+  readonly before: string | undefined
+  /** Of whose cells those are kept that nobody here knows. */
+  readonly carried: string | undefined
+}
+
+export function changedRow({ key, place, before, carried }: RowNow, workspace: Workspace): Change | undefined {
+  const cells = workspace.row(place)
+  if (cells === undefined) return undefined
+  const unknown = carried === undefined ? [] : (cellsOf(carried) ?? []).filter((cell) => !isKnown(cell))
+  const all = unknown.length === 0 ? cells : [...cells, ...unknown].sort(([a], [b]) => (a < b ? -1 : 1))
+  const text = rowText(all)
+  if (text === (before ?? '[]')) return undefined
+  // Of cells that this version does not know nobody knows when they end.
+  const endsAt = unknown.length === 0 ? workspace.rowEndsAt(place) : Number.POSITIVE_INFINITY
+  return { key, text, endsAt: Number.isFinite(endsAt) ? endsAt : null, holdEndsAt: null, isNew: before === undefined }
+}
+
+export function changedRecord(key: Key, before: string | undefined, record: NamedRecord): Change | undefined {
+  const text = JSON.stringify(record)
+  if (text === before) return undefined
+  const { state, hold, expiresAt } = record
+  const holdEndsAt = state === 'reserved' ? (hold?.endsAt ?? null) : null
+  return { key, text, endsAt: holdEndsAt === null ? expiresAt : null, holdEndsAt, isNew: before === undefined }
+}

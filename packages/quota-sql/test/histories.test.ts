@@ -1,0 +1,36 @@
+import { postgresTests } from '@scoregw/postgres-server'
+import { checkPromises, runEditHistories, runHistories, runHoldHistories } from '@scoregw/quota-testkit'
+import { describe, expect, it } from 'vitest'
+import { TestDatabase } from './support/database.ts'
+import { postgresFactory } from './support/postgres-factory.ts'
+import { sqliteFactory } from './support/sqlite-factory.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+/** Each has a database's answers to wait for: 1,000 in every run are played on the embedded store. */
+const HISTORIES = { runs: deep ? 100_000 : 20, maxSteps: 30 }
+const PROMISES = { runs: deep ? 20_000 : 15, maxSteps: 30 }
+const TIMEOUT_MS = deep ? 14_400_000 : 300_000
+
+const database = describe.runIf(postgresTests)
+for (const [name, group, factoryOf] of [
+  ['PostgreSQL', database, () => postgresFactory(new TestDatabase())],
+  ['SQLite', describe, () => sqliteFactory('shared')],
+] as const) {
+  group(`random histories on ${name}`, () => {
+    const factory = factoryOf()
+
+    it(`${HISTORIES.runs} of them are answered as by the model`, { timeout: TIMEOUT_MS }, async () => {
+      await runHistories(factory, HISTORIES)
+    })
+
+    it(`${PROMISES.runs} of them break no promise`, { timeout: TIMEOUT_MS }, async () => {
+      const { admitted } = await checkPromises(factory, PROMISES)
+      expect(admitted).toBeGreaterThan(10)
+    })
+
+    it('short histories of two policies and of two holds', { timeout: TIMEOUT_MS }, async () => {
+      await runEditHistories(factory, { depth: deep ? 4 : 1 })
+      expect(await runHoldHistories(factory, { depth: deep ? 4 : 2 })).toBeGreaterThan(10)
+    })
+  })
+}

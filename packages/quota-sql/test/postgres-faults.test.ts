@@ -1,0 +1,113 @@
+import { postgresTests } from '@scoregw/postgres-server'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { isNotDone } from '@scoregw/quota/store'
+import type pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { postgresStore } from '../src/index.ts'
+import { SCHEMA, take, used } from './support/counting.ts'
+import { startCuttingProxy } from './support/cutting-proxy.ts'
+import { TestDatabase } from './support/database.ts'
+import { poolOf } from './support/pool.ts'
+
+/** What a busy machine may add to a deadline, in milliseconds. */
+const SLACK_MS = 1_000
+
+describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', () => {
+  const database = new TestDatabase()
+
+  const errorOf = async (call: PromiseLike<unknown>): Promise<Error & { code?: unknown }> => {
+    try {
+      await call
+    } catch (error) {
+      if (error instanceof Error) return error
+    }
+    throw new Error('it was answered')
+  }
+
+  const onPool = (pool: pg.Pool, prefix?: string) => postgresStore({ pool, deadlineMs: 300, prefix })
+
+  it('tables that are not there, or of another format, are told with what mends them', async () => {
+    const missing = onPool(database.pool(), 'nowhere')
+    const error = await errorOf(take(missing.open(SCHEMA), 'u'))
+    expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
+    expect(error.message).toContain('run the migrations')
+    await expect(missing.ready()).rejects.toThrow('run the migrations')
+    const admin = database.pool()
+    await admin.query('update quota_format set version = 2')
+    await expect(onPool(database.pool()).ready()).rejects.toMatchObject({ code: 'store_mismatch' })
+    await admin.query('update quota_format set version = 1')
+    await expect(onPool(database.pool()).ready()).resolves.toBeUndefined()
+  })
+
+  it('a role without rights, and a server that is read-only, are refused at once and charge nothing', async () => {
+    await database.pool().query('create role reader login; grant select on all tables in schema public to reader')
+    const url = new URL(database.url)
+    url.username = 'reader'
+    const reader = poolOf(url.href)
+    const readOnly = database.pool({ options: '-c default_transaction_read_only=on' })
+    for (const [pool, word] of [
+      [reader, 'role'],
+      [readOnly, 'read-only'],
+    ] as const) {
+      const from = performance.now()
+      const error = await errorOf(take(onPool(pool).open(SCHEMA), 'v'))
+      expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
+      expect(error.message).toContain(word)
+      expect(performance.now() - from).toBeLessThan(300 + SLACK_MS)
+    }
+    await reader.end()
+    expect(await used(onPool(database.pool()).open(SCHEMA), 'v')).toEqual([0, 0])
+  })
+
+  it('a pool without a free connection is told within the deadline, and used again when it has one', async () => {
+    const pool = database.pool({ max: 1 })
+    const counters = onPool(pool).open(SCHEMA)
+    const taken = await pool.connect()
+    const error = await errorOf(take(counters, 'w'))
+    expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
+    taken.release()
+    expect((await take(counters, 'w')).outcome).toBe('admitted')
+    expect((await used(counters, 'w'))[0]).toBe(1)
+    expect(pool.idleCount).toBe(1)
+  })
+
+  it('a row that somebody else holds is waited for no longer than the deadline, and nothing is charged', async () => {
+    const pool = database.pool()
+    const counters = onPool(pool).open(SCHEMA)
+    await take(counters, 'x')
+    const holder = await database.pool().connect()
+    await holder.query(`begin; select * from quota_rows where subject = 'x' for update`)
+    const error = await errorOf(take(counters, 'x'))
+    expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
+    await holder.query('rollback')
+    holder.release()
+    expect((await used(counters, 'x'))[0]).toBe(1)
+    expect((await take(counters, 'x')).outcome).toBe('admitted')
+  })
+
+  it('silence is answered by the failure policy within the deadline, at once after a while, and ends', async () => {
+    const proxy = await startCuttingProxy(database.server.port)
+    const url = new URL(database.url)
+    url.port = String(proxy.port)
+    const pool = poolOf(url.href)
+    const store = postgresStore({ pool, deadlineMs: 100 })
+    const policy = defaultPolicy({ operations: { read: { category: 'read', cost: 1 } } })
+    const quota = createQuota({ policy, store, failurePolicy: { read: 'open' } })
+    const ask = () => quota.consume({ subject: 'y', operation: 'read' })
+    await expect.poll(async () => (await ask()).source).toBe('store')
+    proxy.silence(true)
+    const from = performance.now()
+    let calls = 0
+    // Three deadlines that were missed, over half a second, open the circuit; then nobody waits.
+    while (performance.now() - from < 1_000) {
+      expect((await ask()).source).toBe('fallback')
+      calls++
+    }
+    expect(calls).toBeGreaterThan(12)
+    proxy.silence(false)
+    await expect.poll(async () => (await ask()).source, { timeout: 5_000 }).toBe('store')
+    await quota.close()
+    await pool.end()
+    await proxy.stop()
+  })
+})

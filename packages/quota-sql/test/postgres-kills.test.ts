@@ -1,0 +1,57 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { postgresTests } from '@scoregw/postgres-server'
+import { describe, expect, it } from 'vitest'
+import { postgresStore } from '../src/index.ts'
+import { idOf, SCHEMA, take, used } from './support/counting.ts'
+import { TestDatabase } from './support/database.ts'
+
+const ROUNDS = process.env.QUOTA_TEST_DEEP === '1' ? 50 : 1
+
+describe.runIf(postgresTests)('what is killed in the middle of transactions', () => {
+  const database = new TestDatabase({ durable: true })
+
+  it('the server: nothing is lost and nothing doubled', { timeout: 60_000 }, async () => {
+    const pool = database.pool({ max: 1 })
+    const counters = postgresStore({ pool, deadlineMs: 10_000 }).open(SCHEMA)
+    let [admitted, tries, isOver] = [0, 0, false]
+    const callers = Array.from({ length: 16 }, async () => {
+      while (!isOver) {
+        tries++
+        const { outcome } = await take(counters, 'z', idOf(`kill ${tries}`))
+        if (outcome === 'admitted') admitted++
+      }
+    })
+    await expect.poll(() => admitted).toBeGreaterThan(50)
+    await database.server.kill()
+    await database.server.restart()
+    const atRestart = admitted
+    await expect.poll(() => admitted, { timeout: 20_000 }).toBeGreaterThan(atRestart + 50)
+    isOver = true
+    await Promise.all(callers)
+    expect((await used(counters, 'z'))[0]).toBe(admitted)
+  })
+
+  it('a process: what was answered is charged, and nobody waits for what it held', { timeout: 60_000 }, async () => {
+    const counters = postgresStore({ pool: database.pool(), deadlineMs: 5_000 }).open(SCHEMA)
+    for (let round = 0; round < ROUNDS; round++) {
+      const child = fork(new URL('./support/taker.ts', import.meta.url), [database.url, `p${round}`], {
+        execArgv: ['--conditions=@scoregw/source', '--import=tsx'],
+      })
+      let told = 0
+      child.on('message', (count) => {
+        told = Number(count)
+      })
+      await expect.poll(() => told, { timeout: 20_000 }).toBeGreaterThan(100)
+      const gone = once(child, 'exit')
+      child.kill('SIGKILL')
+      await gone
+      const from = performance.now()
+      const [charged] = await used(counters, `p${round}`)
+      expect((await take(counters, `p${round}`)).outcome).toBe('admitted')
+      expect(performance.now() - from).toBeLessThan(5_000)
+      expect(charged).toBeGreaterThanOrEqual(told)
+      expect(charged).toBeLessThanOrEqual(told + 32 + 256)
+    }
+  })
+})

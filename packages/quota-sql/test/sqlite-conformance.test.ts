@@ -1,0 +1,20 @@
+import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
+import { describe, expect, it } from 'vitest'
+import { type SqliteKind, sqliteFactory } from './support/sqlite-factory.ts'
+
+const NAMES: Readonly<Record<SqliteKind, string>> = {
+  shared: 'SQLite store beside a Kysely',
+  own: 'SQLite store on a connection of its own',
+  sync: 'SQLite store that answers at once',
+}
+
+// What they do in a transaction is the same; how they come to it is tried in full by the deep profile.
+const kinds: readonly SqliteKind[] = process.env.QUOTA_TEST_DEEP === '1' ? ['shared', 'own', 'sync'] : ['shared']
+
+for (const kind of kinds) {
+  describe(NAMES[kind], () => {
+    const registered = describeStore({ describe, it }, sqliteFactory(kind), 'the conformance suite')
+
+    it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
+  })
+}

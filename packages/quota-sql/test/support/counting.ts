@@ -1,0 +1,31 @@
+import type { ReservationId, StoreSchema, TakeReply } from '@scoregw/quota/store'
+import { windowCell } from '@scoregw/quota/store'
+import type { SqlCounters } from '../../src/index.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Two layers of one window. */
+export const SCHEMA: StoreSchema = {
+  cells: [windowCell({ label: '1h', lengthMs: HOUR_MS })],
+  categories: ['read'],
+  layers: [
+    { name: 'personal', shared: false },
+    { name: 'site', shared: true },
+  ],
+}
+
+/** Takes one token of a subject, under a limit that nobody reaches. */
+export function take(counters: Pick<SqlCounters, 'take'>, subject: string, id?: ReservationId): PromiseLike<TakeReply> {
+  const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
+  return counters.take({ subject, category: 0, quotas, cost: 1, ...(id === undefined ? {} : { id }) })
+}
+
+export function idOf(id: string): ReservationId {
+  return { id, nonce: `nonce of ${id}`, fingerprint: 'read 1', ttlMs: 600_000 }
+}
+
+/** What a subject and everybody used. */
+export async function used(counters: Pick<SqlCounters, 'read'>, subject: string): Promise<readonly [number, number]> {
+  const { states } = await counters.read({ subject, categories: [0], layers: [0, 1] })
+  return [states[0]?.[1] ?? 0, states[0]?.[3] ?? 0]
+}

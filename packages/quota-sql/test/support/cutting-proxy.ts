@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A TCP proxy on loopback that cuts a line in the middle of what its client sends. */
+export interface CuttingProxy {
+  readonly port: number
+  /** After so many more bytes of clients, which still arrive, every line is cut and new ones are made as ever. */
+  cutAfter(bytes: number): void
+  /** Bytes of clients so far. */
+  sent(): number
+  /** Nothing is forwarded any more, and nothing closed. */
+  silence(on: boolean): void
+  stop(): Promise<void>
+}
+
+export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
+  const lines = new Set<readonly [Socket, Socket]>()
+  let [sent, left, isSilent] = [0, Number.POSITIVE_INFINITY, false]
+
+  const listener = createServer({ noDelay: true }, (client) => {
+    const server = connect({ port: targetPort, host: '127.0.0.1', noDelay: true })
+    const line = [client, server] as const
+    lines.add(line)
+    const end = (): void => {
+      lines.delete(line)
+      for (const socket of line) socket.destroy()
+    }
+    for (const socket of line) {
+      socket.on('error', end)
+      socket.on('close', end)
+    }
+    client.on('data', (data) => {
+      if (isSilent) return
+      sent += data.length
+      if (data.length < left) {
+        left -= data.length
+        server.write(data)
+        return
+      }
+      const last = data.subarray(0, left)
+      left = Number.POSITIVE_INFINITY
+      // What was sent arrives; nobody hears what it came to.
+      client.destroy()
+      if (last.length === 0) end()
+      else server.end(last)
+    })
+    server.on('data', (data) => {
+      if (!isSilent && !client.destroyed) client.write(data)
+    })
+  })
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+
+  return {
+    port: (listener.address() as AddressInfo).port,
+    cutAfter(bytes) {
+      left = bytes
+    },
+    sent: () => sent,
+    silence(on) {
+      isSilent = on
+      if (!on) for (const [client] of lines) client.destroy()
+    },
+    async stop() {
+      for (const line of lines) for (const socket of line) socket.destroy()
+      listener.close()
+      await once(listener, 'close')
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { manualClock, type RowName, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
+import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../../src/index.ts'
+import { keptText } from '../../src/step/names.ts'
+
+/** A connection to a file, as the guide has it; not durable, since nothing of the tests outlives them. */
+export function connectTo(path: string): Database.Database {
+  const database = new Database(path)
+  database.pragma('busy_timeout = 5000')
+  database.pragma('journal_mode = WAL')
+  database.pragma('synchronous = OFF')
+  return database
+}
+
+export function kyselyOn(database: Database.Database): Kysely<unknown> {
+  return new Kysely({ dialect: new SqliteDialect({ database: database as unknown as SqliteDatabase }) })
+}
+
+export type SqliteKind = 'own' | 'shared' | 'sync'
+
+/** New stores for the testkit, two connections to one file as of two processes: its own, or shared with a Kysely. */
+export function sqliteFactory(kind: SqliteKind): StoreFactory {
+  const folder = mkdtempSync(join(tmpdir(), 'quota-sqlite-'))
+  // With the process, since a factory does not hear when it is needed no more.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  let made: readonly Database.Database[] | undefined
+  const connections = (): readonly Database.Database[] => {
+    const path = join(folder, 'quota.sqlite')
+    connectTo(path).exec(quotaSchemaSql({ dialect: 'sqlite' }))
+    return [connectTo(path), connectTo(path), connectTo(path)]
+  }
+  return () => {
+    made ??= connections()
+    const [admin, ...databases] = made as [Database.Database, Database.Database, Database.Database]
+    const clock = manualClock()
+    admin.exec('delete from quota_rows; delete from quota_ids; delete from quota_settings')
+    const open = (database: Database.Database) => {
+      if (kind === 'sync') return syncSqliteStore({ database, clock })
+      return sqliteStore({ database, clock, ...(kind === 'shared' ? { db: kyselyOn(database) } : {}) })
+    }
+    const [store, peer] = databases.map(open) as [ReturnType<typeof open>, ReturnType<typeof open>]
+    const capabilities: StoreHarness['capabilities'] = [
+      'ids',
+      'clock-steps',
+      'revisions',
+      'damage',
+      'expiry',
+      'regroup',
+    ]
+    const where = 'where layer = ? and category = ? and subject = ?'
+    return {
+      store,
+      peer,
+      capabilities: kind === 'sync' ? [...capabilities, 'sync'] : capabilities,
+      clock,
+      advance: clock.advance,
+      stepClock: clock.advance,
+      storeRevision(revision) {
+        admin.exec('delete from quota_settings')
+        if (revision !== '') admin.prepare(`insert into quota_settings values ('', '', 1, ?, '{}')`).run(revision)
+      },
+      damage(row, change) {
+        const [found] = admin.prepare(`select cells from quota_rows ${where}`).all(...keyOf(row)) as { cells: string }[]
+        if (found === undefined) throw new Error('there is no such row')
+        const text = Buffer.from(change(Buffer.from(found.cells))).toString('latin1')
+        admin.prepare(`update quota_rows set cells = ? ${where}`).run(text.replaceAll('\0', '\u0001'), ...keyOf(row))
+      },
+      keptForMs(row) {
+        const [found] = admin.prepare(`select ends_at from quota_rows ${where}`).all(...keyOf(row)) as {
+          ends_at: number | null
+        }[]
+        if (found === undefined) return 0
+        return found.ends_at === null ? Number.POSITIVE_INFINITY : Math.max(0, found.ends_at - clock.now())
+      },
+      async stop() {
+        await Promise.all([store.close?.(), peer.close?.()])
+      },
+    }
+  }
+}
+
+function keyOf({ layer, category, key }: RowName): string[] {
+  return [layer, category, keptText(key)]
+}
