@@ -8,7 +8,7 @@ import { GRACE_MS, NOT_OPEN } from '../windows/window.ts'
 import { HoldBook } from './hold-book.ts'
 import { type HoldFacts, type HoldRow, type IdRecord, IdRecords } from './id-records.ts'
 import { MemoryCounters } from './memory-counters.ts'
-import type { RowTable } from './row-table.ts'
+import { blankRow, PAIRS, type RowTable } from './row-table.ts'
 import type { MemoryShared } from './shared.ts'
 import { Tables } from './tables.ts'
 
@@ -159,23 +159,26 @@ class NamedTable {
   }
 
   put(key: string, cells: readonly NamedCell[]): void {
-    const row = this.#table.find(key) ?? this.#table.add(key)
-    for (const [identity, startedAt, used] of cells) {
-      const place = this.#placeOf(identity)
+    // Asked first: a cell that is new to the table makes its rows longer.
+    const places = cells.map(([identity]) => this.#placeOf(identity))
+    const row = this.#table.find(key) ?? blankRow(this.#table.cells.length)
+    for (const [index, [, startedAt, used]] of cells.entries()) {
+      const place = places[index]
       if (place === undefined) continue
-      row[2 * place] = startedAt
-      row[2 * place + 1] = used
+      row[PAIRS + 2 * place] = startedAt
+      row[PAIRS + 2 * place + 1] = used
     }
+    this.#table.put(key, row)
   }
 
   row(key: string): readonly NamedCell[] | undefined {
     const row = this.#table.find(key)
-    return row && this.named(row)
+    return row && this.named(row.slice(PAIRS))
   }
 
   endsAt(key: string): number {
     const lengthsMs = this.#table.cells.map(({ lengthMs }) => lengthMs)
-    return lastEnd(this.#table.find(key) ?? [], 0, lengthsMs) + GRACE_MS
+    return lastEnd(this.#table.kept(key) ?? blankRow(lengthsMs.length), PAIRS, lengthsMs) + GRACE_MS
   }
 
   /** The numbers of cells at the places that the table has for them. */
