@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { redisBroadcast, redisOutcomes, redisSettings } from '../src/index.ts'
 import { keySlot } from '../src/line/key-slot.ts'
 import { leasedEngine, sitePolicy, siteUsed, takes } from './leases/engines.ts'
-import { clusterFactory, newPrefix } from './store-harness.ts'
+import { clusterFactory, leasedClusterFactory, newPrefix } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { engineOn, timedWrite, usedBy } from './support/engines.ts'
 import { type ClusterNode, type RedisCluster, redisTests, startCluster } from './support/redis-server.ts'
@@ -28,6 +28,15 @@ describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
   const registered = describeStore({ describe, it }, factory, 'Redis store')
 
   it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
+
+  // On one server in every run: here subjects and site are on servers of their own.
+  if (deep) {
+    describeStore(
+      { describe, it },
+      leasedClusterFactory(() => cluster),
+      'Redis store with leases',
+    )
+  }
 
   it(`answers ${HISTORIES.runs} random histories as the model`, { timeout: deep ? 3_600_000 : 60_000 }, async () => {
     await runHistories(factory, HISTORIES)
@@ -177,6 +186,21 @@ describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
     })
     expect(asked).toBe(3)
     expect(await usedBy(quota, 'u')).toBe(5)
+  })
+
+  it('gives back at the site what holds had there, whichever server they ended on', async () => {
+    const prefix = newPrefix()
+    const [one, other] = [1, 2].map(() => leasedEngine(clientOf(), later, { policy: sitePolicy(10_000, 100), prefix }))
+    const holding = Array.from({ length: 60 }, (_, n) =>
+      one!.quota.reserve({ subject: `u${n}`, operation: 'take', cost: 50, ttlMs: 1_000 }),
+    )
+    expect(new Set((await Promise.all(holding)).map(({ status }) => status))).toEqual(new Set(['reserved']))
+    expect(await siteUsed(one!.quota)).toBe(3_000)
+    // Nobody settles them any more.
+    await one!.quota.close()
+    await vi.waitFor(async () => expect(await siteUsed(other!.quota)).toBe(0), { timeout: 10_000, interval: 20 })
+    const own = async (n: number) => (await other!.quota.status(`u${n}`)).windows.write![0]!.used
+    for (let n = 0; n < 60; n++) expect(await own(n)).toBe(0)
   })
 
   it('spreads the rows of subjects over its servers where the site is leased', async () => {

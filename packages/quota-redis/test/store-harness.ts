@@ -31,10 +31,13 @@ const openLeasedOn: Open = (client, prefix, testClock) => {
 
 /** The same with leases, on one server. */
 export function leasedFactory(port: () => number): StoreFactory {
-  return oneServerFactory(port, openLeasedOn, (prefix, { layer, key }) => {
-    const layers = [{ name: layer, shared: key === '' }]
-    return key === '' ? prefix : groupPrefixes(prefix)[groupOf(layers, key)]!
-  })
+  return oneServerFactory(port, openLeasedOn, leasedPrefixOf)
+}
+
+/** Where a row is. */
+function leasedPrefixOf(prefix: string, { layer, key }: RowName): string {
+  const layers = [{ name: layer, shared: key === '' }]
+  return key === '' ? prefix : groupPrefixes(prefix)[groupOf(layers, key)]!
 }
 
 /** New stores for the testkit: each time two, as of two processes, under a prefix of their own. */
@@ -50,15 +53,29 @@ export function directFactory(port: () => number): StoreFactory {
 
 /** The same on a cluster; the prefixes are in slots of all its servers. */
 export function clusterFactory(cluster: () => RedisCluster): StoreFactory {
+  return onCluster(cluster, openStoreOn, (prefix) => prefix, ['regroup'])
+}
+
+/** The same with leases. */
+export function leasedClusterFactory(cluster: () => RedisCluster): StoreFactory {
+  return onCluster(cluster, openLeasedOn, leasedPrefixOf)
+}
+
+function onCluster(
+  cluster: () => RedisCluster,
+  open: Open,
+  prefixOf: (prefix: string, row: RowName) => string,
+  more: StoreHarness['capabilities'] = [],
+): StoreFactory {
   const client = () => new Cluster([...cluster().seeds], { lazyConnect: true })
   return async () => {
     const admin = new Cluster([...cluster().seeds])
     const prefix = newPrefix()
-    const { stop, ...harness } = await twoStores(client, prefix, openStoreOn)
+    const { stop, ...harness } = await twoStores(client, prefix, open)
     return {
       ...harness,
-      ...whatIsStored(admin, prefix, () => prefix),
-      capabilities: [...CAPABILITIES, 'regroup'],
+      ...whatIsStored(admin, prefix, (row) => prefixOf(prefix, row)),
+      capabilities: [...CAPABILITIES, ...more],
       async stop() {
         await stop()
         admin.disconnect()
