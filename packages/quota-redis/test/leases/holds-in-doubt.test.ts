@@ -33,31 +33,35 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     await one.hold('before', 1)
     await one.cancel('before')
     let taken = 0
+    /** With its answer, or that of something else that was under way, lost on the way. Asked again where that took too long. */
     const lost = async <T>(call: () => Promise<T>): Promise<T> => {
       taken += await untilLeased(one)
       const cut = proxy.cutAfterNextRequest()
-      const reply = await call()
+      const reply = await call().catch(call)
       await cut
       return reply
     }
-    const used = async () => [...(await witness.used()), (await one.siteUsed())[0]! - taken]
+    const siteUsed = async () => (await one.siteUsed())[0]! - taken
     expect(await lost(() => one.hold('h', 10, SLOT))).toMatchObject({ outcome: 'admitted' })
-    expect(await used()).toEqual([10, 1, 10])
-    expect(await lost(() => one.grow('h', 7))).toMatchObject({ outcome: 'held' })
-    expect(await used()).toEqual([17, 1, 17])
+    expect([await witness.used(), await siteUsed()]).toEqual([[10, 1], 10])
     expect(await one.commit('h', 5)).toMatchObject({ outcome: 'settled', charged: 5 })
-    expect(await used()).toEqual([5, 0, 5])
-    // What a settling gives back is lost with its answer, and never counted twice.
+    expect([await witness.used(), await siteUsed()]).toEqual([[5, 0], 5])
+    // What a settling gives back may be lost with its answer, and is never counted twice.
     await one.hold('x', 4)
     expect(await lost(() => one.cancel('x'))).toMatchObject({ outcome: 'settled' })
-    expect(await used()).toEqual([5, 0, 9])
+    const kept = await siteUsed()
+    expect([5, 9]).toContain(kept)
+    expect(await witness.used()).toEqual([5, 0])
     // Of two sendings the first may be carried out last: what the second was refused goes back nowhere.
     const full = { ...SLOT, quotas: { layers: [0, 1], limits: [MANY, 0, MANY, MANY] } }
-    expect(await lost(() => one.hold('y', 3, full))).toMatchObject({ outcome: 'refused' })
-    expect(reportOf(one).strandedTokens).toBe(3)
-    expect(await used()).toEqual([5, 0, 12])
+    const stranded = () => reportOf(one).strandedTokens
+    const before = stranded()
+    for (let n = 0; stranded() === before; n++) {
+      expect(await lost(() => one.hold(`y${n}`, 3, full))).toMatchObject({ outcome: 'refused' })
+    }
+    expect(await siteUsed()).toBe(kept + stranded() - before)
     expect(await one.hold('y', 3, full)).toMatchObject({ outcome: 'refused' })
-    expect(await used()).toEqual([5, 0, 12])
+    expect([await witness.used(), await siteUsed()]).toEqual([[5, 0], kept + stranded() - before])
   })
 
   it('asked for again have the tokens of the first time; those of the second go back', async () => {
@@ -209,19 +213,25 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
   })
 
   it('a hold that is there too late for its caller is cancelled, at the site as well', async () => {
-    const prefix = newPrefix()
-    const proxy = await startProxy(redis.port)
-    const one = holder({ prefix, port: proxy.port, deadlineMs: 400, siteLimits: [100] })
-    const witness = holder({ prefix })
+    const one = holder({ prefix: newPrefix(), deadlineMs: 300, siteLimits: [100] })
     await vi.waitFor(() => one.take(1), { timeout: 5_000 })
-    // Each call in time, but not two of them; then not even one.
-    for (const ms of [120, 250]) {
-      proxy.latency(ms)
-      const id = `a${ms}`
-      await expect(one.hold(id, 10)).rejects.toMatchObject({ code: 'store_error' })
-      proxy.latency(0)
-      await vi.waitFor(async () => expect(await witness.siteUsed()).toEqual([1]), { timeout: 5_000, interval: 20 })
-      expect([await witness.used(), (await witness.holds.list({ subject: 'u' })).holds]).toEqual([[1], []])
-    }
+    const original = Places.prototype.takeSite
+    let answer = (): void => undefined
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    // The site takes its time; thereafter the own part is in time for itself, and too late for the caller.
+    const spy = vi.spyOn(Places.prototype, 'takeSite').mockImplementationOnce(async function (this: Places, ...asked) {
+      await answered
+      return original.apply(this, asked)
+    })
+    later(() => spy.mockRestore())
+    await expect(one.hold('a', 10)).rejects.toMatchObject({ code: 'store_error' })
+    answer()
+    await vi.waitFor(async () => expect(await one.extend('a', 1)).toMatchObject({ outcome: 'settled' }), {
+      timeout: 5_000,
+    })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 5_000, interval: 20 })
+    expect([await one.used(), (await one.holds.list({ subject: 'u' })).holds]).toEqual([[1], []])
   })
 })
