@@ -7,7 +7,7 @@ import { newPrefix } from '../store-harness.ts'
 import { useCleanups } from '../support/cleanups.ts'
 import { SLOTS } from '../support/holders.ts'
 import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
-import { leasedHolder, MANY, reportOf, untilLeased } from './leased-holders.ts'
+import { leasedHolder, MANY, reportOf, untilLeased, warmUp } from './leased-holders.ts'
 
 const HOUR_MS = 3_600_000
 const SLOT = { slot: true } as const
@@ -18,6 +18,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()
+    await warmUp(redis.port)
   })
   afterAll(() => redis.stop())
 
@@ -28,8 +29,8 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     const proxy = await startProxy(redis.port)
     // A clock in somebody's hand: nobody looks for holds in between.
     const options = { prefix, schema: SLOTS, limits: [MANY, 5], clock: manualClock() }
-    const one = holder({ ...options, port: proxy.port })
-    const witness = holder(options)
+    const one = await holder({ ...options, port: proxy.port })
+    const witness = await holder(options)
     await one.hold('before', 1)
     await one.cancel('before')
     let taken = 0
@@ -66,7 +67,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
 
   it('asked for again have the tokens of the first time; those of the second go back', async () => {
     const prefix = newPrefix()
-    const one = holder({ prefix })
+    const one = await holder({ prefix })
     const first = await one.hold('a', 10)
     const again = await one.hold('a', 10)
     expect([again.outcome, again.endsAt]).toEqual(['admitted', first.endsAt])
@@ -81,7 +82,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
   it('asked for again by who never heard that it ended do not give back twice', async () => {
     const prefix = newPrefix()
     const clock = manualClock()
-    const one = holder({ prefix, clock })
+    const one = await holder({ prefix, clock })
     const before = await untilLeased(one)
     // The first delivery arrives, and its hold ends before the second.
     const original = Shard.prototype.takeHold
@@ -98,13 +99,13 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     later(() => spy.mockRestore())
     expect(await one.hold('a', 10)).toMatchObject({ outcome: 'expired' })
     await one.store.close()
-    const last = holder({ prefix, clock })
+    const last = await holder({ prefix, clock })
     expect([await last.used(), await last.siteUsed()]).toEqual([[0], [before]])
   })
 
   it('a growth that was made before the hold ended is not given back twice', async () => {
     const prefix = newPrefix()
-    const one = holder({ prefix })
+    const one = await holder({ prefix })
     const before = await untilLeased(one)
     await one.hold('a', 10)
     const original = Shard.prototype.grow
@@ -116,13 +117,13 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     later(() => spy.mockRestore())
     expect(await one.grow('a', 7)).toMatchObject({ outcome: 'settled' })
     await one.store.close()
-    const last = holder({ prefix })
+    const last = await holder({ prefix })
     expect([await last.used(), await last.siteUsed()]).toEqual([[3], [before + 3]])
   })
 
   it('a growth that comes late does not take the place of one in a newer window', async () => {
     const clock = manualClock()
-    const one = holder({ prefix: newPrefix(), clock, siteLimits: [100] })
+    const one = await holder({ prefix: newPrefix(), clock, siteLimits: [100] })
     await one.hold('a', 10, { ttlMs: 9 * HOUR_MS })
     const original = Shard.prototype.grow
     const spy = vi.spyOn(Shard.prototype, 'grow').mockImplementationOnce(async function (this: Shard, request, terms) {
@@ -138,7 +139,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
   })
 
   it('where the site refuses what the own limits were charged for first, nothing is left of it', async () => {
-    const one = holder({ prefix: newPrefix(), schema: SLOTS, limits: [MANY, 1], siteLimits: [10, 0] })
+    const one = await holder({ prefix: newPrefix(), schema: SLOTS, limits: [MANY, 1], siteLimits: [10, 0] })
     await one.take(8, 'v')
     const spy = vi.spyOn(SitePool.prototype, 'take')
     later(() => spy.mockRestore())
@@ -163,7 +164,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
 
   it('a hold that ends while the site is asked leaves nothing there', async () => {
     const clock = manualClock()
-    const one = holder({ prefix: newPrefix(), clock })
+    const one = await holder({ prefix: newPrefix(), clock })
     const original = SitePool.prototype.take
     let asked = 0
     const spy = vi.spyOn(SitePool.prototype, 'take').mockImplementation(function (this: SitePool, request) {
@@ -178,7 +179,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
   })
 
   it('a take that died between its own part and the site is completed by the next try, once', async () => {
-    const one = holder({ prefix: newPrefix(), siteLimits: [10], deadlineMs: 300 })
+    const one = await holder({ prefix: newPrefix(), siteLimits: [10], deadlineMs: 300 })
     const spy = vi.spyOn(Places.prototype, 'takeSite')
     later(() => spy.mockRestore())
     const dies = () => {
@@ -213,7 +214,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
   })
 
   it('a hold that is there too late for its caller is cancelled, at the site as well', async () => {
-    const one = holder({ prefix: newPrefix(), deadlineMs: 300, siteLimits: [100] })
+    const one = await holder({ prefix: newPrefix(), deadlineMs: 300, siteLimits: [100] })
     await vi.waitFor(() => one.take(1), { timeout: 5_000 })
     const original = Places.prototype.takeSite
     let answer = (): void => undefined

@@ -4,10 +4,10 @@ import { SitePool } from '../../src/leases/site-pool.ts'
 import { Shard } from '../../src/store/shard.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups } from '../support/cleanups.ts'
-import { EVERYTHING, HOURS, type Holder, MONTHS, SLOTS } from '../support/holders.ts'
+import { EVERYTHING, HOURS, MONTHS, SLOTS } from '../support/holders.ts'
 import { linesOf, runProgram } from '../support/program.ts'
 import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
-import { leasedHolder, MANY, refOf, reportOf, untilLeased } from './leased-holders.ts'
+import { leasedHolder, MANY, refOf, reportOf, untilLeased, warmUp } from './leased-holders.ts'
 
 const HOUR_MS = 3_600_000
 const SLOT = { slot: true } as const
@@ -18,6 +18,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()
+    await warmUp(redis.port)
   })
   afterAll(() => redis.stop())
 
@@ -25,7 +26,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
 
   it('have their tokens from leases, and give them back wherever they are settled', async () => {
     const prefix = newPrefix()
-    const [one, other] = [holder({ prefix }), holder({ prefix })]
+    const [one, other] = [await holder({ prefix }), await holder({ prefix })]
     const taken = await untilLeased(one)
     const { localDecisions } = reportOf(one)
     for (const [n, id] of ['a', 'b', 'c'].entries()) {
@@ -39,14 +40,14 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     expect(reportOf(one).localDecisions).toBe(localDecisions + 4)
     expect(await one.commit('c')).toMatchObject({ outcome: 'settled', charged: 17 })
     for (const { store } of [one, other]) await store.close()
-    const last = holder({ prefix })
+    const last = await holder({ prefix })
     expect([await last.used(), await last.siteUsed()]).toEqual([[21], [taken + 21]])
     for (const each of [one, other]) expect(reportOf(each).strandedTokens).toBe(0)
   })
 
   it('grants exactly 6 of 20 of 75 at once under a shared limit of 500, to two processes', async () => {
     const prefix = newPrefix()
-    const parties = [1, 2].map(() => holder({ prefix, siteLimits: [500] }))
+    const parties = await Promise.all([1, 2].map(() => holder({ prefix, siteLimits: [500] })))
     const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => parties[n % 2]!.hold(`h${n}`, 75)))
     expect(replies.filter(({ outcome }) => outcome === 'admitted')).toHaveLength(6)
     expect([await parties[0]!.used(), await parties[0]!.siteUsed()]).toEqual([[450], [450]])
@@ -55,7 +56,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
 
   it('gives back what a killed process held, of both layers, within a second of its end', async () => {
     const prefix = newPrefix()
-    const witness = holder({ prefix, schema: SLOTS, limits: [500, 2] })
+    const witness = await holder({ prefix, schema: SLOTS, limits: [500, 2] })
     const code = `import { holdAndWait } from './test/support/holders.ts'; await holdAndWait(${redis.port}, '${prefix}', 400, 1000, true)`
     const child = runProgram(code, { stdio: ['ignore', 'pipe', 'inherit'] })
     later(() => child.kill('SIGKILL'))
@@ -86,7 +87,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
   it('end once, whoever sweeps, and what others have stays', async () => {
     const clock = manualClock()
     const prefix = newPrefix()
-    const [one, other] = [1, 2].map(() => holder({ prefix, clock })) as [Holder, Holder]
+    const [one, other] = [await holder({ prefix, clock }), await holder({ prefix, clock })]
     for (let n = 0; n < 50; n++) await one.hold(`h${n}`, 2, { ttlMs: 1_000 + n })
     await one.hold('stays', 3, { ttlMs: HOUR_MS })
     await other.take(5, 'v')
@@ -100,7 +101,13 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
 
   describe.each(['cold', 'warm'])('where the site is %s', (site) => {
     async function party(siteLimits: readonly number[], ownLimits: readonly number[] = [MANY, 2]) {
-      const made = holder({ prefix: newPrefix(), schema: SLOTS, limits: ownLimits, siteLimits, clock: manualClock() })
+      const made = await holder({
+        prefix: newPrefix(),
+        schema: SLOTS,
+        limits: ownLimits,
+        siteLimits,
+        clock: manualClock(),
+      })
       const used = site === 'cold' ? 0 : 1
       if (used > 0) await made.take(used, 'v')
       return { made, used }
@@ -168,7 +175,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
   it('grow in a new window of the site, or in none, and give back what they have there', async () => {
     const clock = manualClock()
     const prefix = newPrefix()
-    const one = holder({ prefix, limits: [10], siteLimits: [20], clock })
+    const one = await holder({ prefix, limits: [10], siteLimits: [20], clock })
     await one.hold('a', 4, { ttlMs: 9 * HOUR_MS })
     clock.advance(HOUR_MS)
     // Own windows refuse: nothing opens.
@@ -213,7 +220,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
 
   it('a commit above is charged at the site too, in time, late and once', async () => {
     const clock = manualClock()
-    const one = holder({ prefix: newPrefix(), limits: [100], siteLimits: [10], clock })
+    const one = await holder({ prefix: newPrefix(), limits: [100], siteLimits: [10], clock })
     await one.hold('a', 4)
     const reply = await one.commit('a', 9, 'charge')
     expect([reply.charged, reply.states]).toEqual([9, [clock.now(), 9, clock.now(), 9]])
@@ -233,7 +240,9 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     for (const [mine, theirs] of all.flatMap((a) => all.filter((b) => b !== a).map((b) => [a, b] as const))) {
       const clock = manualClock()
       const prefix = newPrefix()
-      const [one, other] = [mine, theirs].map((schema) => holder({ prefix, schema, limits: limitsOf(schema), clock }))
+      const [one, other] = await Promise.all(
+        [mine, theirs].map((schema) => holder({ prefix, schema, limits: limitsOf(schema), clock })),
+      )
       const used = async () => [...(await one!.used()), ...(await one!.siteUsed()), ...(await other!.siteUsed())]
       const free = (await used()).map(() => 0)
       for (const end of ['commit', 'cancel', 'sweep'] as const) {
@@ -256,7 +265,9 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     // What one policy charged to an older opening is behind what the other charged to a newer one.
     const clock = manualClock()
     const prefix = newPrefix()
-    const [hours, months] = [HOURS, MONTHS].map((schema) => holder({ prefix, schema, limits: limitsOf(schema), clock }))
+    const [hours, months] = await Promise.all(
+      [HOURS, MONTHS].map((schema) => holder({ prefix, schema, limits: limitsOf(schema), clock })),
+    )
     await hours!.hold('a', 10, { ttlMs: 9 * HOUR_MS })
     await months!.grow('a', 5)
     clock.advance(HOUR_MS)
@@ -264,7 +275,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     await hours!.take(1)
     await months!.cancel('a')
     await vi.waitFor(async () => expect(await months!.siteUsed()).toEqual([1, 0]), { timeout: 2_000, interval: 5 })
-    const one = holder({ prefix: newPrefix() })
+    const one = await holder({ prefix: newPrefix() })
     await one.hold('a', 6)
     const off = { quotas: { layers: [0], limits: [MANY] } }
     await one.hold('b', 3, off)
@@ -275,7 +286,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
   })
 
   it('follow the settings of the site', async () => {
-    const one = holder({ prefix: newPrefix() })
+    const one = await holder({ prefix: newPrefix() })
     await one.hold('a', 1, { settingsRevision: '' })
     expect(await one.hold('b', 1, { settingsRevision: 'other' })).toMatchObject({
       outcome: 'stale',

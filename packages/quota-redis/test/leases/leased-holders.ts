@@ -1,21 +1,39 @@
 import type { HoldRef } from '@scoregw/quota/store'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { LeasedRedisStore, LeaseReport } from '../../src/index.ts'
 import type { Cleanups } from '../support/cleanups.ts'
-import { HOURS, Holder, type HolderOptions, idOf } from '../support/holders.ts'
+import { EVERYTHING, HOURS, Holder, type HolderOptions, idOf, MONTHS, SLOTS } from '../support/holders.ts'
 
 /** More tokens than a test asks for, so that a process is leased some. */
 export const MANY = 1_000_000
 
-/** A holder of holds whose shared layer is leased; of hours, by default. */
-export function leasedHolder(
+/** A holder of holds whose shared layer is leased, connected; of hours, by default. */
+export async function leasedHolder(
   port: number,
   later: Cleanups['later'],
   options: Partial<HolderOptions> & Pick<HolderOptions, 'prefix'>,
-): Holder {
+): Promise<Holder> {
   const made = new Holder({ port, schema: HOURS, limits: [MANY], isLeased: true, ...options })
   later(() => made.close())
+  await made.store.ready()
   return made
+}
+
+/** Has a server learn the scripts, which takes a busy machine a while. */
+export async function warmUp(port: number): Promise<void> {
+  for (const schema of [HOURS, SLOTS, MONTHS, EVERYTHING]) {
+    const limits = schema.cells.map(() => MANY)
+    const one = new Holder({ port, prefix: `warm ${schema.cells.length}`, schema, limits, isLeased: true })
+    await vi.waitFor(
+      async () => {
+        await one.take(1)
+        await one.hold('a', 1)
+        await one.cancel('a')
+      },
+      { timeout: 20_000 },
+    )
+    await one.close()
+  }
 }
 
 export function reportOf({ store }: Holder): LeaseReport {
