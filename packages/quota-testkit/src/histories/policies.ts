@@ -129,6 +129,7 @@ const YEAR = { label: '366d', lengthMs: 366 * 86_400_000 }
 const EACH_HOUR: CalendarWindow = { label: 'hour', every: 'hour', timeZone: 'UTC' }
 const WEEK: CalendarWindow = { label: 'week', every: 'week', timeZone: 'UTC', weekStartsOn: 7 }
 const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC', anchor: { day: 31, time: '06:30' } }
+const BILLING: CalendarWindow = { label: 'billing', every: 'month', timeZone: 'UTC', anchor: 'subject' }
 
 /** The default shape, the least, many windows and layers, and limits of every kind. */
 export const SCENES: readonly Scene[] = [
@@ -182,6 +183,18 @@ export const SCENES: readonly Scene[] = [
     ],
     ['a', 'b'],
     ['calendar', 'holds', 'concurrency'],
+  ),
+  scene(
+    'months that begin where each subject says, and work that is held',
+    { windows: [HOUR, BILLING], layers: [PERSONAL, SITE], held: true },
+    [
+      { windows: [BILLING] },
+      { windows: [EACH_HOUR, BILLING, WEEK] },
+      { layers: [SITE, PERSONAL] },
+      { layers: [PERSONAL], categories: ['write', 'read'] },
+    ],
+    ['a', 'b'],
+    ['calendar', 'holds'],
   ),
   scene(
     'slots that everybody shares, and overruns that have to fit',

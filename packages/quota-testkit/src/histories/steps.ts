@@ -1,3 +1,4 @@
+import type { CalendarAnchor } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 
 /** Indices are taken modulo what is there, so that every step fits every scene. */
@@ -52,6 +53,8 @@ export type Step =
       readonly plan: string | null
       /** From now, in milliseconds; `null`: without an end. */
       readonly until: number | null
+      /** Where the subject's own periods begin. */
+      readonly anchor: CalendarAnchor | null
     } & Who)
   | ({ readonly kind: 'forget' } & Who)
   | { readonly kind: 'advance'; readonly ms: number }
@@ -145,6 +148,7 @@ const USUAL_STEPS: readonly fc.Arbitrary<Step>[] = [
     bypass: fc.boolean(),
     plan: fc.constantFrom(null, null, 'small', 'large'),
     until,
+    anchor: fc.constantFrom(null, { day: 15 }, { day: 31, time: '06:30' }),
   }),
   fc.record({ kind: kind('forget'), ...who }),
   policy,

@@ -268,7 +268,8 @@ export class Trial {
     this.#model(step.engine).setSubject(layer, key, settings)
   }
 
-  #subjectSettings({ engine, category, window, limit, bypass, plan, until }: StepOf<'override'>): SubjectSettings {
+  #subjectSettings(step: StepOf<'override'>): SubjectSettings {
+    const { engine, category, window, limit, bypass, plan, until, anchor } = step
     const { layers, categories, windows } = this.#policy(engine)
     const ends = until === null ? null : this.#world.harness.clock.now() + until
     const shared = layers.filter((layer) => layer.shared).map(({ name }) => name)
@@ -277,7 +278,7 @@ export class Trial {
       bypass: bypass ? shared : [],
       plan: plan !== null && this.#model(engine).plans.includes(plan) ? plan : null,
       until: { overrides: ends, plan: limit === null ? ends : null },
-      anchor: null,
+      anchor,
     }
   }
 

@@ -1,4 +1,4 @@
-import type { CalendarAnchor, CalendarWindow } from '@scoregw/quota/store'
+import type { CalendarAnchor, CalendarWindow, SubjectAnchor } from '@scoregw/quota/store'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -9,13 +9,30 @@ const A_MONDAY_MS = 4 * DAY_MS
 export const utcCalendar = {
   isTimeZone: (name: string): boolean => name === 'UTC',
 
-  periods(window: CalendarWindow, at: number): readonly [start: number, end: number, nextEnd: number] {
-    const starts = startsOf(window)
-    let index = indexOf(window, at)
-    while (starts(index) > at) index--
-    while (starts(index + 1) <= at) index++
-    return [starts(index), starts(index + 1), starts(index + 2)]
+  periods(window: CalendarWindow, at: number, anchor: SubjectAnchor | null = null): Periods {
+    if (window.anchor !== 'subject') return periodsAt(window, at)
+    const [start, end] = ownPeriod(window, at, anchor)
+    return [start, end, ownPeriod(window, end, anchor)[1]]
   },
+}
+
+type Periods = readonly [start: number, end: number, nextEnd: number]
+
+function periodsAt(window: CalendarWindow, at: number): Periods {
+  const starts = startsOf(window)
+  let index = indexOf(window, at)
+  while (starts(index) > at) index--
+  while (starts(index + 1) <= at) index++
+  return [starts(index), starts(index + 1), starts(index + 2)]
+}
+
+/** As it was until the end of the period in which that was changed; from there on by what it is. */
+function ownPeriod(window: CalendarWindow, at: number, anchor: SubjectAnchor | null): readonly [number, number] {
+  const { changedAt, was = null, ...now } = anchor ?? {}
+  const from = changedAt === undefined ? Number.NEGATIVE_INFINITY : ownPeriod(window, changedAt, was)[1]
+  if (at < from) return ownPeriod(window, at, was)
+  const [start, end] = periodsAt({ ...window, anchor: now }, at)
+  return [Math.max(start, from), end]
 }
 
 /** Where the period of a number begins: numbers count hours, days, weeks, months or years. */

@@ -5,10 +5,14 @@ import type { ModelLimit } from './model-counters.ts'
 import type { ModelDocuments } from './model-documents.ts'
 import type { ModelSpan } from './model-windows.ts'
 
-/** The period of a calendar window that an instant is in, its end, and the end of the next one, epoch milliseconds. */
+/**
+ * The period of a calendar window that an instant is in, its end, and the end of the next one, epoch milliseconds. The anchor
+ * is the subject's, with all that it was before: it matters to windows with `anchor: 'subject'`.
+ */
 export type ModelCalendar = (
   window: CalendarWindow,
   at: number,
+  anchor: SubjectSettings['anchor'],
 ) => readonly [start: number, end: number, nextEnd: number]
 
 /** Whose counters. */
@@ -32,6 +36,8 @@ export interface ModelCell {
   /** Of a window. */
   readonly window?: WindowDefinition | undefined
   readonly span?: ModelSpan | undefined
+  /** The subject's in this layer. */
+  readonly anchor: SubjectSettings['anchor']
 }
 
 /** A limit of every row, and what its counter is recognised by beside the row. */
@@ -69,10 +75,11 @@ export class ModelCells {
     )
     return applying.flatMap((layer) => {
       const terms = { policy: this.policy, settings, subject: this.#settingsOf(layer, subject), plan }
+      const anchor = terms.subject?.anchor ?? null
       const row = rowOf(layer, subject, category)
       return this.#limits.map(({ label, window, identity, kind }): ModelCell => {
         const of = { layer, category, label, isSlots: window === undefined }
-        const span = window && this.#span(window)
+        const span = window && this.#span(window, anchor)
         const name = row + identity
         return {
           name,
@@ -82,6 +89,7 @@ export class ModelCells {
           kind,
           window,
           span,
+          anchor,
           limit: effectiveLimit(terms, of),
           enforced: !isShadowed(settings, of),
         }
@@ -95,9 +103,14 @@ export class ModelCells {
     return this.policy.windows.map((window) => row + identityOf(window))
   }
 
-  /** The period of a calendar window at an instant. */
-  period(window: CalendarWindow, at: number): readonly [start: number, end: number] {
-    const [start, end] = this.#periodsAt(window, at)
+  /** The period of a calendar window at an instant, where it begins by the anchor of a cell. */
+  period(
+    window: CalendarWindow,
+    at: number,
+    { anchor }: Pick<ModelCell, 'anchor'>,
+  ): readonly [start: number, end: number] {
+    if (this.#calendar === undefined) throw new RangeError('the model has no calendar')
+    const [start, end] = this.#calendar(window, at, anchor)
     return [start, end]
   }
 
@@ -110,15 +123,10 @@ export class ModelCells {
     return isNamed === true && layers.some(({ name }) => base[name]?.[category]?.[label] !== undefined)
   }
 
-  #span(window: WindowDefinition): ModelSpan {
+  #span(window: WindowDefinition, anchor: ModelCell['anchor']): ModelSpan {
     if (window.every === undefined) return { lengthMs: window.lengthMs }
-    const [periodStart, periodEnd] = this.period(window, this.#clock.now())
+    const [periodStart, periodEnd] = this.period(window, this.#clock.now(), { anchor })
     return { periodStart, periodEnd }
-  }
-
-  #periodsAt(window: CalendarWindow, at: number): readonly [start: number, end: number, nextEnd: number] {
-    if (this.#calendar === undefined) throw new RangeError('the model has no calendar')
-    return this.#calendar(window, at)
   }
 
   #settingsOf(layer: LayerDefinition, subject: Subject): SubjectSettings | undefined {

@@ -98,7 +98,7 @@ export class ModelSight {
     }
     // Where the clock stepped back over a boundary, it is the later period that the window is in.
     const now = this.#counters.clock.now()
-    const [start, end] = this.#cells.period(window, Math.max(now, startedAt ?? now))
+    const [start, end] = this.#cells.period(window, Math.max(now, startedAt ?? now), cell)
     return { lengthMs: end - start, startedAt, used, resetAt: end }
   }
 }

@@ -71,8 +71,14 @@ export class ModelDocuments {
     return { ...stored, bypass: stored.bypass.filter((name) => isShared(policy, name)) }
   }
 
-  setSubject(policy: Policy, layer: string, key: string, next: SubjectSettings | undefined): void {
-    const name = JSON.stringify([layer, key])
+  /** @param now a changed anchor counts from the period after this instant */
+  setSubject(
+    policy: Policy,
+    of: readonly [layer: string, key: string],
+    next: SubjectSettings | undefined,
+    now: number,
+  ): void {
+    const name = JSON.stringify(of)
     const stored = this.#subjects.get(name)
     if (next === undefined) {
       this.#subjects.delete(name)
@@ -87,8 +93,18 @@ export class ModelDocuments {
       ...next,
       overrides: united(stored?.overrides ?? {}, overrides),
       bypass: [...next.bypass, ...unknown],
+      anchor: changedAnchor(stored?.anchor ?? null, next.anchor, now),
     })
   }
+}
+
+type Anchor = SubjectSettings['anchor']
+
+/** An anchor with everything that it was before, needed or not. */
+function changedAnchor(stored: Anchor, set: Anchor, now: number): Anchor {
+  const ruleOf = ({ month = 1, day = 1, time = '00:00' }: NonNullable<Anchor>): string => `${month}-${day} ${time}`
+  if (ruleOf(stored ?? {}) === ruleOf(set ?? {})) return stored
+  return { ...set, was: stored, changedAt: now }
 }
 
 type Shadow = Settings['shadow']

@@ -136,7 +136,7 @@ export class QuotaModel {
 
   /** Sets (or, with `undefined`, removes) one subject's settings in a layer. */
   setSubject(layer: string, key: string, settings: SubjectSettings | undefined): void {
-    this.#shared.documents.setSubject(this.policy, layer, key, settings)
+    this.#shared.documents.setSubject(this.policy, [layer, key], settings, this.#shared.counters.clock.now())
   }
 
   /** Whether an operation takes a slot, so that it can be reserved and not consumed. */
