@@ -1,4 +1,4 @@
-import type { CalendarAnchor } from '@scoregw/quota/store'
+import type { CalendarAnchor, Threshold } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 
 /** Indices are taken modulo what is there, so that every step fits every scene. */
@@ -37,6 +37,12 @@ export type Step =
       readonly engine: number
       readonly layer: number
       readonly limits: 'all' | 'one' | 'none'
+    }
+  | {
+      readonly kind: 'thresholds'
+      readonly engine: number
+      /** `null`: the engine's own. */
+      readonly thresholds: readonly Threshold[] | null
     }
   | ({
       readonly kind: 'plan'
@@ -161,6 +167,11 @@ const shadow = fc.record({
   layer: index,
   limits: fc.constantFrom('all' as const, 'one' as const, 'none' as const),
 })
+const thresholds = fc.record({
+  kind: kind('thresholds'),
+  engine,
+  thresholds: fc.constantFrom(null, [], [{ share: 0.5 }, { left: 3 }], [{ share: 1 }]),
+})
 const planChange = fc.record({
   kind: kind('plan'),
   ...who,
@@ -175,6 +186,7 @@ export function stepsOf(canHold: boolean): readonly fc.Arbitrary<Step>[] {
   return [
     ...USUAL_STEPS,
     shadow,
+    thresholds,
     planChange,
     commit.chain((step) => fc.constantFrom(125, 150, 200, 300).map((percent) => ({ ...step, percent }))),
     fc.record({ kind: kind('extend'), reservation: fc.nat({ max: 20 }), ttlMs }),

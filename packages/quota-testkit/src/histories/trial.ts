@@ -7,6 +7,7 @@ import {
   type Policy,
   QuotaError,
   type QuotaErrorCode,
+  type QuotaRequest,
   type ReserveRequest,
   type Settings,
   type Subject,
@@ -14,6 +15,7 @@ import {
 } from '@scoregw/quota'
 import { type ModelReservation, QuotaModel } from '../model/quota-model.ts'
 import type { StoreHarness } from '../suite/harness.ts'
+import { crossed, inWords } from './near-limits.ts'
 import { pick, type Scene, subjectIn } from './policies.ts'
 import type { Step } from './steps.ts'
 import { utcCalendar } from './utc-calendar.ts'
@@ -24,7 +26,7 @@ const MOST_BACK_MS = 30_000
 
 type AskingStep = StepOf<'consume' | 'peek' | 'reserve' | 'again' | 'commit' | 'cancel' | 'extend' | 'add'>
 type ManagingStep = Exclude<Step, AskingStep>
-type SettingsStep = StepOf<'mode' | 'custom' | 'site' | 'price' | 'shadow' | 'plan'>
+type SettingsStep = StepOf<'mode' | 'custom' | 'site' | 'price' | 'shadow' | 'plan' | 'thresholds'>
 /** What a reservation can be asked, by whichever engine it was made. */
 type AnyHeld = Pick<HeldReservation, 'extend' | 'add'> | Synchronous
 type Synchronous = Pick<Extract<World['reservations'][number], { status: 'reserved' }>, 'extend' | 'add'>
@@ -141,7 +143,15 @@ export class Trial {
         code: 'reservation_required',
       })
     else if (step.kind === 'peek') compareDecisions(await this.#world.peek(step.engine, request), model.peek(request))
-    else compareDecisions(await this.#world.consume(step.engine, request), model.consume(request))
+    else await this.#consume(step.engine, request)
+  }
+
+  async #consume(engine: number, request: QuotaRequest): Promise<void> {
+    this.#world.near = []
+    const model = this.#model(engine)
+    const due = model.consume(request)
+    compareDecisions(await this.#world.consume(engine, request), due)
+    assert.deepEqual(this.#world.near.map(inWords), crossed(due, model.settings.thresholds), 'limits that are near')
   }
 
   async #reserveAnew(step: StepOf<'reserve'>): Promise<void> {
@@ -250,6 +260,7 @@ export class Trial {
       return { prices: { ...model.settings.prices, [operation]: step.cost } }
     }
     if (step.kind === 'shadow') return { shadow: { ...model.settings.shadow, ...shadowOf(policy, step) } }
+    if (step.kind === 'thresholds') return { thresholds: step.thresholds }
     if (step.kind === 'plan') return { plans: planOf(policy, step) }
     const { enabled, multiplier } = step
     const shared = policy.layers.filter((layer) => layer.shared)

@@ -3,6 +3,7 @@ import {
   type Decision,
   isSyncQuota,
   memorySettings,
+  type NearLimit,
   type Policy,
   type Quota,
   QuotaError,
@@ -30,6 +31,8 @@ type AnyReservation = Reservation | SyncReservation
 export class World {
   readonly harness: StoreHarness
   readonly reservations: AnyReservation[] = []
+  /** What engines told of limits that are near, since somebody last took it. */
+  near: NearLimit[] = []
   readonly #settingsStore: MemorySettings = memorySettings()
   readonly #engines: [Quota, Quota]
   /** To end holds as soon as their time has come, as their stores do by themselves a little later. */
@@ -56,7 +59,7 @@ export class World {
 
   #start(index: number, policy: Policy): Quota {
     const { store, peer = store, clock } = this.harness
-    return createQuota({
+    const quota = createQuota({
       policy,
       store: index === 0 ? store : peer,
       settingsStore: this.#settingsStore,
@@ -65,6 +68,8 @@ export class World {
       idTtlMs: ID_TTL_MS,
       holdTtlMs: HOLD_TTL_MS,
     })
+    quota.on('nearLimit', (near) => this.near.push(near))
+    return quota
   }
 
   async consume(engine: number, request: QuotaRequest): Promise<Decision> {

@@ -1,0 +1,25 @@
+import type { Decision, NearLimit } from '@scoregw/quota'
+import type { Threshold } from '@scoregw/quota/store'
+
+/** When an engine tells that a limit is near, where its settings do not say. */
+const USUAL: readonly Threshold[] = [{ share: 0.8 }]
+
+/** A limit that a charge took across a threshold, in as few words as possible. */
+export function inWords({ window: { layer, window, used }, threshold }: NearLimit): string {
+  return `${layer} ${window} ${used} ${JSON.stringify(threshold)}`
+}
+
+/** The limits that a charge took across thresholds: not near before it, and near thereafter. */
+export function crossed(decision: Decision, set: readonly Threshold[] | null): string[] {
+  const { allowed, cost, windows } = decision
+  if (!allowed) return []
+  return windows.flatMap(({ layer, window, limit, used, kind }) => {
+    // Nobody takes a slot who only consumes.
+    if (used === null || limit === 'unlimited' || kind === 'concurrency') return []
+    const isNear = (tokens: number, threshold: Threshold): boolean =>
+      'left' in threshold ? limit - tokens <= threshold.left : 100 * tokens >= limit * Math.round(100 * threshold.share)
+    return (set ?? USUAL)
+      .filter((threshold) => isNear(used, threshold) && !isNear(used - cost, threshold))
+      .map((threshold) => `${layer} ${window} ${used} ${JSON.stringify(threshold)}`)
+  })
+}
