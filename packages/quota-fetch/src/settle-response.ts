@@ -72,8 +72,8 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
     ;(unread as { unref?: () => void }).unref?.()
   }
   awaitReader()
-  const source: UnderlyingDefaultSource<Uint8Array> = {
-    async pull(controller) {
+  const source = {
+    async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
       clearTimeout(unread)
       try {
         const { value, done } = await reader.read()
@@ -94,7 +94,7 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
       await quota.pending
       controller.close()
     },
-    async cancel(reason) {
+    async cancel(reason: unknown) {
       isCancelled = true
       clearTimeout(unread)
       endSoon(quota)
