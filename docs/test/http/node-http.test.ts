@@ -9,7 +9,6 @@ import {
   type HttpHarness,
   type HttpRouteSettings,
   playOnNode,
-  runHttpFuzz,
 } from '@scoregw/quota-testkit/http'
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest'
 import { quotaListener } from '../../code/node-http.ts'
@@ -72,12 +71,6 @@ function quietly<T>(run: () => Promise<T>): Promise<T> {
 }
 
 const runner = { describe, it: (name: string, run: () => Promise<void>) => it(name, () => quietly(run)) }
-const count = describeHttp(runner, harness, 'node:http, as the page writes it')
+const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
+const count = describeHttp(runner, harness, 'node:http, as the page writes it', { requests })
 test('node:http plays every case', () => expect(count).toBe(HTTP_CASES.length))
-
-test('node:http stands made-up requests', async () => {
-  const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
-  const { statuses, charged } = await quietly(() => runHttpFuzz(harness, { requests }))
-  expect(Object.keys(statuses).length).toBeGreaterThan(2)
-  expect(charged).toBeGreaterThan(0)
-}, 120_000)

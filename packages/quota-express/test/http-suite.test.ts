@@ -9,7 +9,6 @@ import {
   type HttpHarness,
   type HttpRouteSettings,
   playOnNode,
-  runHttpFuzz,
   type ServedHttpApp,
 } from '@scoregw/quota-testkit/http'
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
@@ -90,14 +89,9 @@ const VERSIONS = [
   ['Express 4', harnessOf(express4 as unknown as typeof express)],
 ] as const
 
-for (const [name, harness] of VERSIONS) {
-  const count = describeHttp({ describe, it }, harness, name)
-  test(`${name} plays every case`, () => expect(count).toBe(HTTP_CASES.length))
+const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
 
-  test(`${name} stands made-up requests`, async () => {
-    const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
-    const { statuses, charged } = await runHttpFuzz(harness, { requests })
-    expect(Object.keys(statuses).length).toBeGreaterThan(2)
-    expect(charged).toBeGreaterThan(0)
-  }, 120_000)
+for (const [name, harness] of VERSIONS) {
+  const count = describeHttp({ describe, it }, harness, name, { requests })
+  test(`${name} plays every case`, () => expect(count).toBe(HTTP_CASES.length))
 }

@@ -51,26 +51,6 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     expect(await used(quota)).toBe(0)
   })
 
-  test('HEAD is metered as GET is', async () => {
-    const { ask, quota } = await setUp((_, res) => res.send('body'))
-    const answer = await ask('/x', { method: 'HEAD' })
-    expect([answer.status, answer.body, answer.headers['content-length']]).toEqual([200, '', '4'])
-    expect(await used(quota)).toBe(5)
-  })
-
-  test('HEAD of a failure gives the tokens back', async () => {
-    const { ask, quota } = await setUp((_, res) => res.status(404).send('body'))
-    const answer = await ask('/x', { method: 'HEAD' })
-    expect([answer.status, answer.body, answer.headers['content-length']]).toEqual([404, '', '4'])
-    expect(await used(quota)).toBe(0)
-  })
-
-  test('OPTIONS is free', async () => {
-    const { ask, quota } = await setUp((_, res) => res.json({}))
-    await ask('/x', { method: 'OPTIONS' })
-    expect(await used(quota)).toBe(0)
-  })
-
   test('a file that is there stays charged, one that is not is given back', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quota-express-'))
     writeFileSync(join(folder, 'here.txt'), 'here')

@@ -17,9 +17,37 @@ export const FASTIFY: HttpAdapter<FastifyRequest> = {
   ownOfRoutes: ['handler'],
 }
 
-function proxyFault({ headers, ips }: FastifyRequest): ProxyFault | undefined {
+function proxyFault(request: FastifyRequest): ProxyFault | undefined {
+  const { headers, ips } = request
   // `ips` is there where `trustProxy` is set.
-  if (headers['x-forwarded-for'] === undefined || ips !== undefined) return undefined
-  const message = 'X-Forwarded-For is there but trustProxy is not set: behind a proxy all callers share its address'
-  return { code: 'untrusted_forwarded_for', message }
+  if (ips === undefined) {
+    if (headers['x-forwarded-for'] === undefined) return undefined
+    const message = 'X-Forwarded-For is there but trustProxy is not set: behind a proxy all callers share its address'
+    return { code: 'untrusted_forwarded_for', message }
+  }
+  if (!trustsEverybody(request)) return undefined
+  const message = 'trustProxy is true: any client can choose its address; name the proxies or their number'
+  return { code: 'permissive_trust_proxy', message }
+}
+
+/** What was found, by the server. */
+const trusting = new WeakMap<object, boolean>()
+
+/** More proxies than stand anywhere in a row, of a network that is for documentation alone. */
+const STRANGERS = Array.from({ length: 100 }, (_, index) => `203.0.113.${index + 1}`)
+
+/** Whether a request that came through strangers would have an address that they made up: Fastify does not tell else. */
+function trustsEverybody(request: FastifyRequest): boolean {
+  const known = trusting.get(request.server)
+  if (known !== undefined) return known
+  const [socket, ...forwarded] = STRANGERS
+  const raw = {
+    headers: { 'x-forwarded-for': forwarded.join(', ') },
+    socket: { remoteAddress: socket },
+    connection: { remoteAddress: socket },
+  }
+  const asked = Object.create(request, { raw: { value: raw } }) as FastifyRequest
+  const isTrusting = asked.ips?.length === STRANGERS.length
+  trusting.set(request.server, isTrusting)
+  return isTrusting
 }

@@ -57,16 +57,29 @@ async function settledAtEnd(quota: MeteredRequest, response: Response, isOver: b
   return response
 }
 
+/** How long a body waits for somebody who reads it before its caller is taken to have gone, in milliseconds. */
+const UNREAD_MS = 600_000
+
 /** The same bytes; the end waits until what it settles is settled. */
 function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   let isCancelled = false
-  return new ReadableStream({
-    async pull(controller) {
+  // A response that is dropped unread is cancelled by nobody: its hold must not be kept alive for ever.
+  let unread: ReturnType<typeof setTimeout> | undefined
+  const awaitReader = (): void => {
+    unread = setTimeout(() => quota.end(), UNREAD_MS)
+    // Where timers keep a process alive, this one does not; elsewhere they are numbers.
+    ;(unread as { unref?: () => void }).unref?.()
+  }
+  awaitReader()
+  const source = {
+    async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+      clearTimeout(unread)
       try {
         const { value, done } = await reader.read()
         if (!done) {
           controller.enqueue(value)
+          if (!isCancelled) awaitReader()
           return
         }
       } catch (error) {
@@ -81,10 +94,13 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
       await quota.pending
       controller.close()
     },
-    async cancel(reason) {
+    async cancel(reason: unknown) {
       isCancelled = true
+      clearTimeout(unread)
       endSoon(quota)
       await reader.cancel(reason)
     },
-  })
+  }
+  // Nothing is read ahead: what is pulled is what somebody reads.
+  return new ReadableStream(source, { highWaterMark: 0 })
 }

@@ -1,6 +1,6 @@
 import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
-import { expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 
 test('a body that its reader cancels is settled, also where no signal tells of it', async () => {
   const quota = createQuota({ policy: defaultPolicy() })
@@ -12,4 +12,51 @@ test('a body that its reader cancels is settled, also where no signal tells of i
   await response.body?.cancel()
   await vi.waitFor(async () => expect(await quota.holds.list('u1')).toEqual([]))
   expect((await quota.status('u1')).windows.write?.[0]?.used).toBe(1)
+})
+
+describe('a body that nobody reads', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  async function responding(chunks: number) {
+    // The engine's clock goes on with the timers, so that a hold that is not kept alive would end.
+    vi.useFakeTimers()
+    const quota = createQuota({ policy: defaultPolicy() })
+    const metered = quotaFetch({ quota, subject: () => 'u1', settle: 'end' })
+    let sent = 0
+    const body = new ReadableStream({
+      pull(controller) {
+        if (sent++ < chunks) controller.enqueue(new Uint8Array([1]))
+        else controller.close()
+      },
+    })
+    const handler = metered.operation('write')(() => new Response(body))
+    const response = await handler(new Request('http://localhost/', { method: 'POST' }))
+    const seen = async () => [
+      (await quota.holds.list('u1')).length,
+      (await quota.status('u1')).windows.write?.[0]?.used ?? 0,
+    ]
+    return { response, seen }
+  }
+
+  test('keeps its hold for ten minutes, and is charged then', async () => {
+    const { seen } = await responding(3)
+    await vi.advanceTimersByTimeAsync(599_000)
+    expect(await seen()).toEqual([1, 1])
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await seen()).toEqual([0, 1])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('is read slowly all the same: each chunk has ten minutes of its own', async () => {
+    const { response, seen } = await responding(3)
+    const reader = response.body!.getReader()
+    for (let chunk = 0; chunk < 3; chunk++) {
+      await vi.advanceTimersByTimeAsync(599_000)
+      expect((await reader.read()).done).toBe(false)
+      expect(await seen()).toEqual([1, 1])
+    }
+    expect((await reader.read()).done).toBe(true)
+    expect(await seen()).toEqual([0, 1])
+    expect(vi.getTimerCount()).toBe(0)
+  })
 })

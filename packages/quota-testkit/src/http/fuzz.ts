@@ -102,47 +102,66 @@ function chargedBy(path: string, { fails, settles }: HttpReply, tokens: number, 
 }
 
 /**
- * Sends made-up requests, and counts: every status is as expected, exactly the tokens are charged that ought to be, and
- * neither tokens nor slots are held at the end.
+ * Sends made-up requests, and counts: every status is as expected, exactly the tokens are charged that ought to be,
+ * neither tokens nor slots are held at the end, and no promise of this process was rejected unheard.
  * Fails by throwing an error that names the seed.
  */
 export async function runHttpFuzz(harness: HttpHarness, options: HttpFuzzOptions): Promise<HttpFuzzResult> {
   const { requests, seed = Math.floor(Math.random() * 2 ** 31) } = options
   const statuses: Record<number, number> = {}
   let charged = 0
-  for (const store of ['now', 'later'] as const) {
-    const served = await harness.serve({
-      store,
-      hourly: 10 ** 8,
-      slots: 1_000,
-      settings: { standardHeaders: 'draft-10' },
-      routes: [
-        { path: '/outcome', operation: 'save', reply: 'asked' },
-        { path: '/end', operation: 'save', settings: { settle: 'end' }, reply: 'asked' },
-        { path: '/chat', operation: 'chat', settings: { settle: 'end' }, reply: 'asked' },
-        { path: '/work', operation: 'work', reply: 'asked' },
-        { path: '/first', operation: 'save', settings: { settle: 'charge-first' }, reply: 'asked' },
-        { path: '/plain', reply: 'asked' },
-      ],
-    })
-    const client = new HttpClient(served.url)
-    try {
-      const sample = fc.sample(made, { numRuns: Math.ceil(requests / 2), seed })
-      for (let at = 0; at < sample.length; at += SIDE_BY_SIDE) {
-        await Promise.all(sample.slice(at, at + SIDE_BY_SIDE).map((each) => play(client, each, seed, statuses)))
-      }
-      const held = await heldInTheEnd(client)
-      equal(held, 0, `holds left, with seed ${seed} and a store that answers ${store}`)
-      const expected = sample.reduce((sum, each) => sum + each.charged, 0)
-      const used = (await client.used('u1')) + (await client.used('u2'))
-      equal(used, expected, `tokens charged, with seed ${seed} and a store that answers ${store}`)
-      charged += used
-    } finally {
-      client.close()
-      await served.stop()
-    }
+  const unheard: unknown[] = []
+  const hear = (reason: unknown): void => void unheard.push(reason)
+  process.on('unhandledRejection', hear)
+  try {
+    for (const store of ['now', 'later'] as const) charged += await playAll(harness, store, requests, seed, statuses)
+    // They are told when the turn is over in which nobody heard them.
+    await new Promise((resolve) => setImmediate(resolve))
+  } finally {
+    process.off('unhandledRejection', hear)
   }
+  deepEqual(unheard, [], `rejections that nobody heard, with seed ${seed}`)
   return { seed, statuses, charged }
+}
+
+/** @returns tokens that were charged */
+async function playAll(
+  harness: HttpHarness,
+  store: 'now' | 'later',
+  requests: number,
+  seed: number,
+  statuses: Record<number, number>,
+): Promise<number> {
+  const served = await harness.serve({
+    store,
+    hourly: 10 ** 8,
+    slots: 1_000,
+    settings: { standardHeaders: 'draft-10' },
+    routes: [
+      { path: '/outcome', operation: 'save', reply: 'asked' },
+      { path: '/end', operation: 'save', settings: { settle: 'end' }, reply: 'asked' },
+      { path: '/chat', operation: 'chat', settings: { settle: 'end' }, reply: 'asked' },
+      { path: '/work', operation: 'work', reply: 'asked' },
+      { path: '/first', operation: 'save', settings: { settle: 'charge-first' }, reply: 'asked' },
+      { path: '/plain', reply: 'asked' },
+    ],
+  })
+  const client = new HttpClient(served.url)
+  try {
+    const sample = fc.sample(made, { numRuns: Math.ceil(requests / 2), seed })
+    for (let at = 0; at < sample.length; at += SIDE_BY_SIDE) {
+      await Promise.all(sample.slice(at, at + SIDE_BY_SIDE).map((each) => play(client, each, seed, statuses)))
+    }
+    const held = await heldInTheEnd(client)
+    equal(held, 0, `holds left, with seed ${seed} and a store that answers ${store}`)
+    const expected = sample.reduce((sum, each) => sum + each.charged, 0)
+    const used = (await client.used('u1')) + (await client.used('u2'))
+    equal(used, expected, `tokens charged, with seed ${seed} and a store that answers ${store}`)
+    return used
+  } finally {
+    client.close()
+    await served.stop()
+  }
 }
 
 /** What is held when all that ends behind the last byte has ended. */

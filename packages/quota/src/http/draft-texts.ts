@@ -14,12 +14,15 @@ export interface DraftFields {
 
 /** A limit that is told, and where its numbers stand in a state. */
 interface ToldLimit {
-  /** Its item of `RateLimit`, up to the tokens that remain. */
+  /** Its item of `RateLimit`, up to the tokens that remain, with what parts it from the one before. */
   readonly text: string
   readonly limit: number
   readonly lengthMs: number
   /** Place of its start; what it used is the next number. */
   readonly startAt: number
+  /** Seconds that were told last, and their text: most windows that are told side by side end in the same second. */
+  seconds: number
+  secondsText: string
 }
 
 /**
@@ -41,15 +44,22 @@ class DraftTexts {
     const told = this.#told
     if (told.length === 0) return null
     let text = ''
-    for (let index = 0; index < told.length; index++) {
-      const { text: before, limit, lengthMs, startAt } = told[index]!
-      const startedAt = states[startAt]!
-      const item = before + remainingOf(limit, states[startAt + 1]! + more)
-      text += index === 0 ? item : `, ${item}`
-      if (startedAt !== NOT_OPEN) text += `;t=${Math.max(0, Math.ceil((startedAt + lengthMs - now) / 1000))}`
+    for (const item of told) {
+      const startedAt = states[item.startAt]!
+      text += item.text + remainingOf(item.limit, states[item.startAt + 1]! + more)
+      if (startedAt !== NOT_OPEN)
+        text += endingIn(item, Math.max(0, Math.ceil((startedAt + item.lengthMs - now) / 1000)))
     }
     return { policy: this.#policy, limit: text }
   }
+}
+
+function endingIn(item: ToldLimit, seconds: number): string {
+  if (item.seconds !== seconds) {
+    item.seconds = seconds
+    item.secondsText = `;t=${seconds}`
+  }
+  return item.secondsText
 }
 
 /** What a window has left that has used so much, and at least nothing. */
@@ -103,7 +113,8 @@ function made(frame: DecisionFrame, { layers, limits, shadowed }: Quotas): Draft
       if (shadowed?.[at] !== undefined || limit === Number.POSITIVE_INFINITY) continue
       if (kind !== 'rolling') return null
       const name = `"${frame.layers[layer]!.name}-${label}"`
-      told.push({ text: `${name};r=`, limit, lengthMs, startAt: layout.cellAt(slot, cell) })
+      const text = `${told.length === 0 ? '' : ', '}${name};r=`
+      told.push({ text, limit, lengthMs, startAt: layout.cellAt(slot, cell), seconds: -1, secondsText: '' })
       policy.push(`${name};q=${limit};w=${Math.ceil(lengthMs / 1000)}`)
     }
   }

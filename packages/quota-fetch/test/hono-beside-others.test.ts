@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import { createQuota, defaultPolicy, memoryStore } from '@scoregw/quota'
+import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { compress } from 'hono/compress'
+import { expect, onTestFinished, test } from 'vitest'
+
+const LONG = 'a'.repeat(5_000)
+
+function engine() {
+  const clock = { now: () => Date.UTC(2026, 7, 6, 14, 6, 26) }
+  return createQuota({ policy: defaultPolicy(), clock, store: memoryStore({ clock }) })
+}
+
+function asAsked(c: Context): Response {
+  const status = c.req.query('status')
+  if (status === 'throws') throw new Error('of the application')
+  return c.text(LONG, Number(status) as 200)
+}
+
+async function asking(hono: Hono): Promise<(path: string) => Promise<Response>> {
+  const server = createAdaptorServer({ fetch: hono.fetch, overrideGlobalObjects: false })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(async () => {
+    if ('closeAllConnections' in server) server.closeAllConnections()
+    await once(server.close(), 'close')
+  })
+  const { port } = server.address() as AddressInfo
+  return (path) => fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-user': 'u1', 'accept-encoding': 'gzip' } })
+}
+
+const subject = (c: Context) => c.req.header('x-user')
+
+test.each([
+  ['before the middleware', (metered: MiddlewareHandler) => [compress({ threshold: 0 }), metered]],
+  ['behind it', (metered: MiddlewareHandler) => [metered, compress({ threshold: 0 })]],
+])('compression %s: bytes, fields and tokens are as without it', async (_where, chainOf) => {
+  const quota = engine()
+  const metered = quotaMiddleware({ quota, subject, standardHeaders: 'draft-10' }).operation('read')
+  const hono = new Hono()
+  hono.onError((_error, c) => c.text(LONG, 500))
+  for (const middleware of chainOf(metered)) hono.use('/', middleware)
+  const ask = await asking(hono.get('/', asAsked))
+  const seen: unknown[] = []
+  for (const status of ['200', '404', 'throws', '201']) {
+    const answer = await ask(`/?status=${status}`)
+    const isWhole = (await answer.text()) === LONG
+    const left = answer.headers.get('ratelimit')?.split(';')[1]
+    const used = (await quota.status('u1')).windows.read?.[0]?.used
+    seen.push([answer.status, answer.headers.get('content-encoding'), isWhole, left, used])
+  }
+  expect(seen).toEqual([
+    [200, 'gzip', true, 'r=119', 1],
+    [404, 'gzip', true, 'r=119', 1],
+    [500, 'gzip', true, 'r=119', 1],
+    [201, 'gzip', true, 'r=118', 2],
+  ])
+})
+
+test('apps within apps meter what stands in them', async () => {
+  const quota = engine()
+  const metered = quotaMiddleware({ quota, subject, standardHeaders: 'draft-10' })
+  const innermost = new Hono().get('/deep', metered.operation('read'), asAsked)
+  const hono = new Hono().route('/a', new Hono().route('/b', innermost).get('/plain', asAsked))
+  const ask = await asking(hono)
+  const seen: unknown[] = []
+  for (const path of ['/a/b/deep?status=200', '/a/b/deep?status=409', '/a/plain?status=200', '/a/b/nothing']) {
+    const { status, headers } = await ask(path)
+    seen.push([status, headers.get('ratelimit')?.split(';')[1], (await quota.status('u1')).windows.read?.[0]?.used])
+  }
+  expect(seen).toEqual([
+    [200, 'r=119', 1],
+    [409, 'r=119', 1],
+    [200, undefined, 1],
+    [404, undefined, 1],
+  ])
+})
