@@ -13,7 +13,7 @@ export function restored(part: SnapshotPart, workspace: Workspace, now: number):
     const place = { layer, category, key: subject }
     workspace.putRow(place, named(table.cells, cells))
     const key = [layer, category, keptText(subject)] as const
-    const row = changedRow({ key, place, before: undefined, carried: undefined }, workspace)
+    const row = changedRow({ key, place, before: undefined, unknown: [] }, workspace)
     if (row !== undefined) rows.push(row)
   }
   const ids: Change[] = []
