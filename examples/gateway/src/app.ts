@@ -11,7 +11,9 @@ import type { Chore } from './chores.ts'
 import type { Config } from './config/config.ts'
 import { ServiceCredentials } from './credentials/service-credentials.ts'
 import { openDatabase } from './db/connect.ts'
+import { countersPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
+import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
@@ -20,7 +22,9 @@ import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
 import { configuredPolicy } from './quota/configured-policy.ts'
 import { embeddedBackend } from './quota/embedded-backend.ts'
 import type { GatewayPolicy, OperationName } from './quota/policy.ts'
+import { postgresBackend } from './quota/postgres-backend.ts'
 import { redisBackend } from './quota/redis-backend.ts'
+import { sqliteBackend } from './quota/sqlite-backend.ts'
 import { ScoreRepository } from './scores/score-repository.ts'
 import { ScoreService } from './scores/score-service.ts'
 import { chartsService, gatewayService, type Parts, syncService } from './services.ts'
@@ -149,9 +153,16 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   }
 }
 
-function backendOf(db: Db, config: Config, options: Omit<BackendOptions, 'db'>): Promise<QuotaBackend> {
-  const { redisUrl: url, limits } = config
-  return url === undefined ? embeddedBackend({ db, ...options }) : redisBackend({ db, url, limits, ...options })
+function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): Promise<QuotaBackend> {
+  const { databaseUrl, redisUrl: url, quotaStore, limits } = config
+  const options = { db, ...given }
+  if (quotaStore === 'redis' && url !== undefined) return redisBackend({ url, limits, ...options })
+  if (quotaStore === 'postgres' && databaseUrl !== undefined) {
+    return postgresBackend({ pool: countersPool(databaseUrl), ...options })
+  }
+  const connection = connectionOf(db)
+  // On PostgreSQL one process may keep its counters in memory.
+  return connection === undefined ? embeddedBackend(options) : sqliteBackend(options, connection)
 }
 
 async function quotaOf(

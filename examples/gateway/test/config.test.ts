@@ -32,6 +32,7 @@ describe('the configuration', () => {
       dataDir: join(ROOT, '.data/gateway'),
       databaseUrl: undefined,
       redisUrl: undefined,
+      quotaStore: 'embedded',
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
       limits: { monthly: undefined, concurrentImports: undefined },
       jwt: { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined },

@@ -25,6 +25,8 @@ export interface Config {
   readonly databaseUrl: string | undefined
   /** The Redis that several processes share, with credentials: not to be shown; absent: counters in this process. */
   readonly redisUrl: string | undefined
+  /** Where tokens are counted. */
+  readonly quotaStore: 'embedded' | 'postgres' | 'redis'
   /** What becomes of requests, by category, while the counters cannot be asked. */
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   /** Limits beside those that the gateway has of its own. */
@@ -85,6 +87,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL,
     redisUrl: values.REDIS_URL,
+    quotaStore: values.QUOTA_STORE ?? (values.REDIS_URL === undefined ? 'embedded' : 'redis'),
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
     limits: { monthly: values.QUOTA_MONTHLY_LIMIT, concurrentImports: values.QUOTA_MAX_CONCURRENT_IMPORTS },
     jwt: {
@@ -118,7 +121,7 @@ function demoOf(values: Values): DemoConfig {
 
 function crossFaults(values: Partial<Values>): string[] {
   const { NODE_ENV, JWT_SECRET, JWKS_URL } = values
-  const faults: string[] = []
+  const faults = storeFaults(values)
   if (JWT_SECRET !== undefined && JWKS_URL !== undefined) {
     faults.push('JWKS_URL: signatures are checked by JWT_SECRET or by JWKS_URL; leave one of them out')
   }
@@ -131,6 +134,15 @@ function crossFaults(values: Partial<Values>): string[] {
   const { DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN } = values
   if (DEMO_USER_TOKEN === undefined || DEMO_USER_TOKEN !== DEMO_ADMIN_TOKEN) return faults
   return [...faults, 'DEMO_ADMIN_TOKEN: must differ from DEMO_USER_TOKEN']
+}
+
+function storeFaults({ QUOTA_STORE, DATABASE_URL, REDIS_URL }: Partial<Values>): string[] {
+  if (QUOTA_STORE === 'redis' && REDIS_URL === undefined) return ['QUOTA_STORE: counters in Redis need REDIS_URL']
+  if (QUOTA_STORE === 'postgres' && DATABASE_URL === undefined) {
+    return ['QUOTA_STORE: counters in PostgreSQL need DATABASE_URL']
+  }
+  if (QUOTA_STORE === undefined || QUOTA_STORE === 'redis' || REDIS_URL === undefined) return []
+  return [`REDIS_URL: nothing is counted there with QUOTA_STORE=${QUOTA_STORE}; leave one of them out`]
 }
 
 function demoFaults({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KEY }: Partial<Values>): string[] {

@@ -104,6 +104,9 @@ function variable<T extends z.ZodType>(schema: T, text?: string): Variable<T> {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
+/** Where tokens are counted. */
+const STORES = ['embedded', 'postgres', 'redis'] as const
+
 /** Every environment variable that the gateway reads. */
 export const VARIABLES = {
   PORT: variable(port, '8080'),
@@ -117,6 +120,7 @@ export const VARIABLES = {
   DATA_DIR: variable(z.string().min(1, 'expected the path of a folder'), join(ROOT, '.data/gateway')),
   DATABASE_URL: variable(databaseUrl.optional()),
   REDIS_URL: variable(redisUrl.optional()),
+  QUOTA_STORE: variable(z.enum(STORES, { error: `expected one of ${STORES.join(', ')}` }).optional()),
   QUOTA_FAILURE_POLICY: variable(failureModes, FAILURE_MODES),
   QUOTA_MONTHLY_LIMIT: variable(monthlyLimit.optional()),
   QUOTA_MAX_CONCURRENT_IMPORTS: variable(concurrentImports.optional()),

@@ -36,6 +36,21 @@ export async function openPostgres(connectionString: string, options: PostgresOp
   })
 }
 
+/** Connections for counters alone, which wait for nothing else: one to count, one to look. */
+export function countersPool(connectionString: string): pg.Pool {
+  const config = {
+    connectionString,
+    max: 2,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'score-gateway counters',
+    pipeline: true,
+  }
+  const pool = new pg.Pool(config)
+  pool.on('error', () => undefined)
+  return pool
+}
+
 /** Over a connection of its own: a large table may take longer to change than any request may wait. */
 async function migrateFirst(connectionString: string): Promise<void> {
   const db = connect({ connectionString, max: 1 })

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { SqliteConnection } from '@scoregw/quota-sql'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { migrate } from './migrations/migrate.ts'
@@ -7,6 +8,13 @@ import type { Db } from './schema.ts'
 
 /** How long a write waits for another process that is writing, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000
+
+const CONNECTIONS = new WeakMap<Db, SqliteConnection>()
+
+/** The connection of an embedded database; `undefined` for PostgreSQL. */
+export function connectionOf(db: Db): SqliteConnection | undefined {
+  return CONNECTIONS.get(db)
+}
 
 /**
  * Opens the embedded database of a data folder, making both when they are not there.
@@ -23,6 +31,7 @@ export async function openSqlite(dataDir: string): Promise<Db> {
   file.pragma('synchronous = FULL')
   file.pragma('foreign_keys = ON')
   const db: Db = new Kysely({ dialect: new SqliteDialect({ database: file as unknown as SqliteDatabase }) })
+  CONNECTIONS.set(db, file)
   try {
     // The write lock from the start: of processes that start together the first migrates and the others wait.
     file.exec('begin immediate')

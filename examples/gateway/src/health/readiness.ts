@@ -9,7 +9,7 @@ export interface ReadinessCheck {
   check(): Promise<unknown>
 }
 
-export function checksOf(db: Db, { check }: QuotaBackend): ReadinessCheck[] {
+export function checksOf(db: Db, { check, checked = 'the counters' }: QuotaBackend): ReadinessCheck[] {
   const database = { name: 'the database', check: () => sql`select 1`.execute(db) }
-  return check === undefined ? [database] : [database, { name: 'Redis', check }]
+  return check === undefined ? [database] : [database, { name: checked, check }]
 }

@@ -24,6 +24,8 @@ export interface QuotaBackend {
   readonly leases?: (() => LeaseReport) | undefined
   /** Rejects when the counters do not answer; absent where they cannot fail. */
   readonly check?: (() => Promise<void>) | undefined
+  /** What is checked, for people; there with {@link check}. */
+  readonly checked?: string | undefined
   /**
    * To be called once an engine has been made of it.
    * @throws {ConfigError} when it must not be used as it is configured

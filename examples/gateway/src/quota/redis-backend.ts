@@ -41,7 +41,7 @@ export async function redisBackend(given: RedisBackendOptions): Promise<QuotaBac
   const counters = store.open(storeSchema(policy))
   const nobody = subjectsOf(policy)('nobody')
   const check = () => ask(counters, nobody)
-  const watch = new StoreWatch(check, logger)
+  const watch = new StoreWatch('Redis', check, logger)
   return {
     name: `Redis ${redisAddress(url)}`,
     store,
@@ -52,6 +52,7 @@ export async function redisBackend(given: RedisBackendOptions): Promise<QuotaBac
       { what: 'looking whether Redis answers', everyMs: WATCH_MS, run: () => watch.look() },
     ],
     check,
+    checked: 'Redis',
     async begin() {
       await refuseUnsafe(store)
       await watch.look()

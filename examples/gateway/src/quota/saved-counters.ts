@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock, MemoryStore } from '@scoregw/quota'
 import type { Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
+import { savedParts } from './saved-parts.ts'
 
 /** How old the beginnings of a save are, in milliseconds, when the process that wrote them must have ended. */
 const ABANDONED_AFTER_MS = 600_000
@@ -39,20 +40,7 @@ export class SavedCounters {
    * and left out: counters that are lost harm less than a gateway that does not start.
    */
   async restore(): Promise<void> {
-    const snapshot = await this.#db
-      .selectFrom('quota_counter_snapshots')
-      .select('id')
-      .where('is_complete', '=', 1)
-      .orderBy('saved_at', 'desc')
-      .limit(1)
-      .executeTakeFirst()
-    if (snapshot === undefined) return
-    const parts = await this.#db
-      .selectFrom('quota_counter_parts')
-      .select(['part', 'content'])
-      .where('snapshot_id', '=', snapshot.id)
-      .orderBy('part')
-      .execute()
+    const parts = await savedParts(this.#db)
     for (const { part, content } of parts) this.#restorePart(part, content)
   }
 

@@ -13,7 +13,7 @@ const BETWEEN = ['40001', '40P01', '23505', '55P03']
 /** Classes of it: connection, resources, intervention by an operator. */
 const AWAY = /^(?:08|53|57)/
 
-export function stateOf(error: unknown): string | undefined {
+function stateOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }

@@ -16,7 +16,7 @@ export function prefixCheck(): Check<string> {
   return textLike(/^[a-z][a-z0-9_]{0,29}$/, '1 to 30 of `a-z 0-9 _`, the first a letter')
 }
 
-export function dialectCheck(): Check<SqlDialect> {
+function dialectCheck(): Check<SqlDialect> {
   return oneOf<SqlDialect>('postgres', 'sqlite')
 }
 

@@ -5,7 +5,7 @@ export const FORMAT = 1
 export type SqlDialect = 'postgres' | 'sqlite'
 
 /** The tables of this package, by what their names have behind the prefix. */
-export interface QuotaTables {
+interface QuotaTables {
   readonly format: { readonly version: number }
   /** One row for each layer, category and subject: cells as JSON, `[[identity, startedAt, used], ...]`. */
   readonly rows: {

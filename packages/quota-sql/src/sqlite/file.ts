@@ -1,9 +1,10 @@
-import type { EndedHold, Workspace } from '@scoregw/quota/store'
+import type { EndedHold, SnapshotPart, Workspace } from '@scoregw/quota/store'
 import type { TableNames } from '../schema/tables.ts'
 import { Asked, type Footprint, type Key } from '../step/asked.ts'
 import type { Change, Changes } from '../step/changes.ts'
 import { keptText, textOf } from '../step/names.ts'
 import type { Operation } from '../step/operation.ts'
+import { restored } from '../step/restored.ts'
 import { Step, type Stored } from '../step/step.ts'
 import { footprintOf } from '../step/stored.ts'
 import type { SqliteConnection, SqliteStatement } from './database.ts'
@@ -12,6 +13,17 @@ type Row = Readonly<Record<string, unknown>>
 
 /** How often what is looked at may grow in one step. */
 const MAX_WIDENED = 5
+
+/** How a connection does its work. */
+export interface ConnectionManner {
+  /** How long a statement waits for another process that writes, in milliseconds. */
+  readonly busyTimeoutMs: number
+  /** How durable what is committed is. */
+  readonly synchronous: string
+}
+
+/** What `pragma synchronous` says as a number. */
+const LEVELS = ['off', 'normal', 'full', 'extra']
 
 /** A file with the tables: steps in a transaction that is open already, and small calls. All of it answers at once. */
 export class SqliteFile {
@@ -51,14 +63,42 @@ export class SqliteFile {
     }
   }
 
-  /** How long a statement waits for another process that writes, in milliseconds. */
-  get busyTimeoutMs(): number {
-    const [row] = this.#all('pragma busy_timeout')
-    return Number(row === undefined ? 0 : Object.values(row)[0])
+  /** Does some work in a transaction of its own. */
+  whole(work: () => void): void {
+    this.begin()
+    try {
+      work()
+      this.commit()
+    } catch (error) {
+      this.rollback()
+      throw error
+    }
   }
 
-  set busyTimeoutMs(ms: number) {
-    this.#database.exec(`pragma busy_timeout = ${ms}`)
+  /** How the connection does its work now. */
+  manner(): ConnectionManner {
+    const first = (text: string): unknown => Object.values(this.#all(text)[0] ?? {})[0]
+    const synchronous = LEVELS[Number(first('pragma synchronous'))] ?? 'full'
+    return { busyTimeoutMs: Number(first('pragma busy_timeout')), synchronous }
+  }
+
+  /** Has the connection do its work so from here on. Outside of transactions. */
+  behave({ busyTimeoutMs, synchronous }: ConnectionManner): void {
+    this.#database.exec(`pragma busy_timeout = ${busyTimeoutMs}; pragma synchronous = ${synchronous}`)
+  }
+
+  /** Takes over what a part of a memory store's snapshot holds, in the transaction that is open. */
+  restore(part: SnapshotPart, now: number): void {
+    const { rows, ids } = restored(part, this.#workspace, now)
+    const isNew = ({ key }: Change, table: string, columns: string): boolean => {
+      const [first, second, third] = columns.split(', ')
+      const found = `select 1 from ${table} where ${first} = ? and ${second} = ? and ${third} = ?`
+      return this.#all(found, ...key).length === 0
+    }
+    this.#write({
+      rows: rows.filter((row) => isNew(row, this.#names.rows, 'layer, category, subject')),
+      ids: ids.filter((id) => isNew(id, this.#names.ids, 'category, owner, id')),
+    })
   }
 
   /** The version of what is stored. */

@@ -1,5 +1,14 @@
 import type { Clock } from '@scoregw/quota'
-import { aClock, type Checks, having, optional, optionsParser, wholeNumber, withDefault } from '@scoregw/quota/options'
+import {
+  aClock,
+  type Checks,
+  having,
+  oneOf,
+  optional,
+  optionsParser,
+  wholeNumber,
+  withDefault,
+} from '@scoregw/quota/options'
 import { systemClock } from '@scoregw/quota/store'
 import { prefixCheck } from '../schema/options.ts'
 import type { SqliteConnection } from './database.ts'
@@ -35,6 +44,12 @@ export interface SqliteStoreOptions extends SyncSqliteStoreOptions {
    * @default 1000
    */
   readonly deadlineMs?: number | undefined
+  /**
+   * How durable what is charged is, where that is to be another way than the connection's: `normal` outlives a kill of the
+   * process, `full` a power cut as well, at the price of waiting for the disk.
+   * @default as the connection has it
+   */
+  readonly synchronous?: 'normal' | 'full' | undefined
 }
 
 type ParsedSync = SyncSqliteStoreOptions & { readonly prefix: string; readonly clock: Clock }
@@ -63,6 +78,7 @@ function checks(): Checks<ParsedSqliteStoreOptions> {
     ...syncChecks(),
     db: optional(having<TakesTurns>(['connection'], 'a Kysely on the same connection')),
     deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 1_000),
+    synchronous: optional(oneOf<'normal' | 'full'>('normal', 'full')),
   }
 }
 

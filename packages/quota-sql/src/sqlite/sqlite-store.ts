@@ -2,10 +2,12 @@ import { QuotaError } from '@scoregw/quota'
 import {
   type AsyncStore,
   notDone,
+  type SnapshotPart,
   type StoreAbilities,
   type StoreSchema,
   type SyncCounters,
   type SyncStore,
+  systemClock,
   Workspace,
 } from '@scoregw/quota/store'
 import { FORMAT, tableNames } from '../schema/tables.ts'
@@ -37,6 +39,11 @@ export interface SqliteStore extends AsyncStore {
   open(schema: StoreSchema): SqlCounters
   /** @param transaction kysely's `Transaction`, on the same connection */
   within(schema: StoreSchema, transaction: unknown): SqlCounters
+  /**
+   * Takes over what a part of a memory store's snapshot holds; rows and ids that are here already stay as they are.
+   * @throws {QuotaError} `store_error`
+   */
+  restore(part: SnapshotPart): Promise<void>
   /** Waits for the calls under way; later ones reject. The connection is left open. */
   close(): Promise<void>
 }
@@ -54,9 +61,9 @@ export interface SqliteStore extends AsyncStore {
  * const quota = createQuota({ policy: defaultPolicy(), store: sqliteStore({ database, db }) })
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
-  const { database, prefix, clock, db, deadlineMs } = parseSqliteStoreOptions(options)
+  const { database, prefix, clock, db, deadlineMs, synchronous } = parseSqliteStoreOptions(options)
   const file = checkedFile(new SqliteFile(database, tableNames(prefix), new Workspace()))
-  const turns = new SqliteTurns({ file, clock, db, deadlineMs, ended: (holds) => sweeper.add(holds) })
+  const turns = new SqliteTurns({ file, clock, db, deadlineMs, synchronous, ended: (holds) => sweeper.add(holds) })
   let isClosed = false
   const ask: Ask = (work) =>
     new Promise((resolve, reject) => {
@@ -77,7 +84,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     forget: () => small(() => file.forget(instant(clock), FORGOTTEN_AT_ONCE)),
   })
   // A clock in somebody's hand turns no timers.
-  if (options.clock === undefined) sweeper.start()
+  if (clock === systemClock) sweeper.start()
   return {
     sync: false,
     can: CAN,
@@ -87,6 +94,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       requireTransaction(transaction, database)
       return countersOf(schema, askWithin(file, clock), () => sweeper.sweep())
     },
+    restore: (part) => small(() => file.whole(() => file.restore(part, instant(clock)))),
     async close() {
       isClosed = true
       sweeper.stop()

@@ -4,7 +4,7 @@ import { type EndedHold, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import { isBusy } from './database.ts'
-import type { SqliteFile } from './file.ts'
+import type { ConnectionManner, SqliteFile } from './file.ts'
 
 /** Pause before a file that another process writes is tried again, in milliseconds. */
 const AGAIN_AFTER_MS = 4
@@ -20,6 +20,7 @@ export interface SqliteTurnParts {
   readonly clock: Clock
   readonly db: TakesTurns | undefined
   readonly deadlineMs: number
+  readonly synchronous: 'normal' | 'full' | undefined
   /** Hears of the holds that ended in what was committed. */
   readonly ended: (holds: readonly EndedHold[]) => void
 }
@@ -28,11 +29,16 @@ export interface SqliteTurnParts {
 export class SqliteTurns {
   readonly #parts: SqliteTurnParts
   readonly #queue: Queue
-  readonly #busyTimeoutMs: number
+  /** What the connection does where it is not the counters' turn. */
+  readonly #usual: ConnectionManner
+  readonly #ours: ConnectionManner
 
   constructor(parts: SqliteTurnParts) {
     this.#parts = parts
-    this.#busyTimeoutMs = parts.file.busyTimeoutMs
+    this.#usual = parts.file.manner()
+    // Somebody else who writes is waited for with a timer, not with the whole process.
+    const { synchronous = this.#usual.synchronous } = parts
+    this.#ours = { busyTimeoutMs: 0, synchronous }
     const late = `the SQLite file was not free within ${parts.deadlineMs} ms`
     this.#queue = new Queue({
       deadlineMs: parts.deadlineMs,
@@ -85,14 +91,14 @@ export class SqliteTurns {
   #transact(operations: readonly Operation[], committing: () => void): void {
     const { file, clock, ended } = this.#parts
     if (operations.every(({ isOver }) => isOver)) return
-    // Somebody else who writes is waited for with a timer, not with the whole process.
-    file.busyTimeoutMs = 0
+    file.behave(this.#ours)
+    let holds: readonly EndedHold[]
     try {
       file.begin()
+      holds = stepped(file, operations, clock, committing)
     } finally {
-      file.busyTimeoutMs = this.#busyTimeoutMs
+      file.behave(this.#usual)
     }
-    const holds = stepped(file, operations, clock, committing)
     for (const operation of operations) operation.done()
     ended(holds)
   }

@@ -49,7 +49,7 @@ export class Asked {
 }
 
 /** The row whose lock keeps the number of an owner's open holds: no layer has an empty name, so that it counts nothing. */
-export function counterOf(owner: string): RowPlace {
+function counterOf(owner: string): RowPlace {
   return { layer: '', category: '', key: owner }
 }
 

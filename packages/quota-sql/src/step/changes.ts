@@ -1,6 +1,6 @@
-import type { NamedRecord, RowPlace, Workspace } from '@scoregw/quota/store'
+import type { NamedCell, NamedRecord, RowPlace, Workspace } from '@scoregw/quota/store'
 import type { Key } from './asked.ts'
-import { cellsOf, isKnown, rowText } from './stored.ts'
+import { rowText } from './stored.ts'
 
 /** A row or record to be written. */
 export interface Change {
@@ -34,14 +34,13 @@ interface RowNow {
   readonly key: Key
   readonly place: RowPlace
   readonly before: string | undefined
-  /** Of whose cells those are kept that nobody here knows. */
-  readonly carried: string | undefined
+  /** Cells that nobody here knows: they are kept. */
+  readonly unknown: readonly NamedCell[]
 }
 
-export function changedRow({ key, place, before, carried }: RowNow, workspace: Workspace): Change | undefined {
+export function changedRow({ key, place, before, unknown }: RowNow, workspace: Workspace): Change | undefined {
   const cells = workspace.row(place)
   if (cells === undefined) return undefined
-  const unknown = carried === undefined ? [] : (cellsOf(carried) ?? []).filter((cell) => !isKnown(cell))
   const all = unknown.length === 0 ? cells : [...cells, ...unknown].sort(([a], [b]) => (a < b ? -1 : 1))
   const text = rowText(all)
   if (text === (before ?? '[]')) return undefined

@@ -12,7 +12,7 @@ import type {
 import { type Asked, type Footprint, type Key, nameOf } from './asked.ts'
 import { type Change, type Changes, changedCounter, changedRecord, changedRow } from './changes.ts'
 import { keptText, textOf } from './names.ts'
-import { cellsOf, recordOf } from './stored.ts'
+import { cellsOf, isKnown, recordOf } from './stored.ts'
 
 /** What a database has of what was asked for, locked but for {@link holds}. */
 export interface Stored {
@@ -37,7 +37,8 @@ export class Step {
   readonly #workspace: Workspace
   /** Rows that nobody can read. */
   readonly #damaged = new Set<string>()
-  readonly #mended = new Set<string>()
+  /** Cells of limits that this version does not know. */
+  readonly #unknown = new Map<string, readonly NamedCell[]>()
   /** Why records that nobody can read cannot. */
   readonly #broken = new Map<string, unknown>()
 
@@ -124,7 +125,6 @@ export class Step {
     for (const place of rows) {
       const name = rowName(place)
       if (!this.#damaged.delete(name)) continue
-      this.#mended.add(name)
       const closed = cells.map(({ identity }): NamedCell => [identity, this.now, -1])
       this.#workspace.putRow(place, closed)
     }
@@ -136,11 +136,10 @@ export class Step {
     for (const [name, { place, key }] of this.#asked.rows) {
       if (this.#damaged.has(name)) continue
       const before = this.#stored.rows.get(name)
-      const carried = this.#mended.has(name) ? '[]' : before
       const change =
         place.layer === ''
           ? changedCounter(key, before, this.now)
-          : changedRow({ key, place, before, carried }, this.#workspace)
+          : changedRow({ key, place, before, unknown: this.#unknown.get(name) ?? [] }, this.#workspace)
       if (change !== undefined) rows.push(change)
     }
     for (const [name, { place, key }] of this.#asked.ids) {
@@ -169,8 +168,17 @@ export class Step {
 
   #putRow(name: string, place: RowPlace, text: string): void {
     const cells = cellsOf(text)
-    if (cells === undefined) this.#damaged.add(name)
-    else this.#workspace.putRow(place, cells)
+    if (cells === undefined) {
+      this.#damaged.add(name)
+      return
+    }
+    if (!cells.every(isKnown)) {
+      this.#unknown.set(
+        name,
+        cells.filter((cell) => !isKnown(cell)),
+      )
+    }
+    this.#workspace.putRow(place, cells)
   }
 
   #putRecord(name: string, place: IdPlace, text: string): void {

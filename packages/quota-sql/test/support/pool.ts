@@ -1,3 +1,4 @@
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 
 /** A pool as the guide has it. */
@@ -6,4 +7,10 @@ export function poolOf(connectionString: string, options: pg.PoolConfig = {}): p
   const pool = new pg.Pool(config)
   pool.on('error', () => undefined)
   return pool
+}
+
+/** A Kysely that leaves its pool open when it ends. */
+export function kyselyOnPool<Tables>(pool: pg.Pool): Kysely<Tables> {
+  const lent = { connect: () => pool.connect(), end: async () => undefined }
+  return new Kysely({ dialect: new PostgresDialect({ pool: lent }) })
 }

@@ -9,6 +9,7 @@ import { sync } from './0006-sync.ts'
 import { usage } from './0007-usage.ts'
 import { chartFacts } from './0008-charts.ts'
 import { settingsRevisions } from './0009-settings-revisions.ts'
+import { counters } from './0010-counters.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -24,6 +25,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007-usage': { up: usage },
   '0008-charts': { up: chartFacts },
   '0009-settings-revisions': { up: settingsRevisions },
+  '0010-counters': { up: counters },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }

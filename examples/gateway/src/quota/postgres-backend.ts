@@ -1,0 +1,56 @@
+import { storeSchema } from '@scoregw/quota/store'
+import { type PostgresPool, postgresStore } from '@scoregw/quota-sql'
+import { COUNTERS } from '../db/migrations/0010-counters.ts'
+import { type BackendOptions, type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
+import { SqlSettings } from './sql-settings.ts'
+import { StoreWatch } from './store-watch.ts'
+import { subjectsOf } from './subjects.ts'
+
+/** How often it is looked whether the counters answer, for the log. */
+const WATCH_MS = 1_000
+
+/** How long a decision may take: as long as one waits for settings in the same database. In milliseconds. */
+const DEADLINE_MS = 1_000
+
+export interface PostgresBackendOptions extends BackendOptions {
+  /** Connections of the counters' own, which end with them. */
+  readonly pool: PostgresPool & { end(): Promise<void> }
+}
+
+/** Counters and settings in PostgreSQL, shared by every process that uses the same database. */
+export async function postgresBackend({
+  db,
+  clock,
+  logger,
+  policy,
+  pool,
+}: PostgresBackendOptions): Promise<QuotaBackend> {
+  const settings = await SqlSettings.open(db, clock)
+  const store = postgresStore({ pool, prefix: COUNTERS, deadlineMs: DEADLINE_MS })
+  const counters = store.open(storeSchema(policy))
+  const ended = { close: () => store.close().then(() => pool.end()) }
+  const nobody = subjectsOf(policy)('nobody')
+  const check = async (): Promise<void> => {
+    await counters.read({ subject: nobody, categories: [0], layers: [0] })
+  }
+  const watch = new StoreWatch('PostgreSQL', check, logger)
+  return {
+    name: 'PostgreSQL',
+    store: {
+      sync: false,
+      can: store.can,
+      deadlineMs: store.deadlineMs,
+      open: (schema) => store.open(schema),
+      ...ended,
+    },
+    settings,
+    chores: [
+      { what: 'looking for changed settings', everyMs: SETTINGS_POLL_MS, run: () => settings.poll() },
+      { what: 'looking whether the counters answer', everyMs: WATCH_MS, run: () => watch.look() },
+    ],
+    check,
+    checked: 'the counters',
+    begin: () => watch.look(),
+    finish: () => Promise.resolve(),
+  }
+}

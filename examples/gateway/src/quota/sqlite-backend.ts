@@ -1,0 +1,43 @@
+import { type SqliteConnection, type SqliteStore, sqliteStore } from '@scoregw/quota-sql'
+import { COUNTERS } from '../db/migrations/0010-counters.ts'
+import type { Db } from '../db/schema.ts'
+import type { Logger } from '../log/logger.ts'
+import { type BackendOptions, type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
+import { savedParts } from './saved-parts.ts'
+import { SqlSettings } from './sql-settings.ts'
+
+/**
+ * Counters in the embedded database: each charge is in the file when its caller hears of it, so that a killed process
+ * forgets nothing, and processes that share the file decide as one. After a power cut the last of them may be forgotten,
+ * since nobody is made to wait for the disk.
+ */
+export async function sqliteBackend(
+  { db, clock, logger }: BackendOptions,
+  database: SqliteConnection,
+): Promise<QuotaBackend> {
+  const store = sqliteStore({ database, db, prefix: COUNTERS, clock, synchronous: 'normal' })
+  const settings = await SqlSettings.open(db, clock)
+  return {
+    name: 'embedded database',
+    store,
+    settings,
+    chores: [{ what: 'looking for changed settings', everyMs: SETTINGS_POLL_MS, run: () => settings.poll() }],
+    begin: () => takeOver(db, store, logger),
+    finish: () => Promise.resolve(),
+  }
+}
+
+/** Counters that were saved by a version which kept them in memory. */
+async function takeOver(db: Db, store: SqliteStore, logger: Logger): Promise<void> {
+  const parts = await savedParts(db)
+  for (const { part, content } of parts) {
+    try {
+      await store.restore(JSON.parse(content))
+    } catch (error) {
+      logger.error({ err: error, part }, 'a part of the saved counters could not be read: it is left out')
+    }
+  }
+  if (parts.length === 0) return
+  await db.deleteFrom('quota_counter_parts').execute()
+  await db.deleteFrom('quota_counter_snapshots').execute()
+}

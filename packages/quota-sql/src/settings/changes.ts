@@ -1,0 +1,59 @@
+import { type QueryExecutorProvider, sql } from 'kysely'
+
+/** Most changes told one by one; after more, everything is read anew. */
+const MAX_TOLD = 1_000
+
+/** One change, so that it is known again: a database that was restored may give its number to another. */
+export interface ChangeMark {
+  readonly seq: number
+  readonly revision: string
+}
+
+export const NO_CHANGE: ChangeMark = { seq: 0, revision: '' }
+
+/** Where a document is kept: the settings of everybody have neither layer nor subject. */
+export interface Place {
+  readonly layer: string
+  /** As it is kept. */
+  readonly subject: string
+}
+
+/** What a look at the changes found. */
+export interface ChangesSeen {
+  /** Where something changed, in order; or that it cannot be told. */
+  readonly places: readonly Place[] | 'everything'
+  readonly newest: ChangeMark
+}
+
+interface Row extends Place {
+  readonly seq: number | string
+  readonly revision: string
+}
+
+/**
+ * The changes after one that was seen. Where one that is known is not there any more, the database has another past.
+ *
+ * @param written another one that is known: this process wrote it
+ */
+export async function changesSince(
+  db: QueryExecutorProvider,
+  table: string,
+  seen: ChangeMark,
+  written: ChangeMark,
+): Promise<ChangesSeen> {
+  const { rows } = await sql<Row>`select seq, layer, subject, revision from ${sql.table(table)}
+    where seq >= ${seen.seq} order by seq desc limit ${MAX_TOLD + 2}`.execute(db)
+  const found = rows.map(({ seq, ...row }) => ({ ...row, seq: Number(seq) }))
+  const isThere = (mark: ChangeMark): boolean =>
+    found.some(({ seq, revision }) => seq === mark.seq && revision === mark.revision)
+  const isKnown = (seen.seq === 0 || isThere(seen)) && (written.seq <= seen.seq || isThere(written))
+  const changes = found.filter(({ seq }) => seq > seen.seq)
+  if (!isKnown || changes.length > MAX_TOLD) return { places: 'everything', newest: await newestChange(db, table) }
+  return { places: changes.reverse(), newest: found[0] ?? seen }
+}
+
+async function newestChange(db: QueryExecutorProvider, table: string): Promise<ChangeMark> {
+  const { rows } = await sql<Row>`select seq, revision from ${sql.table(table)} order by seq desc limit 1`.execute(db)
+  const [row] = rows
+  return row === undefined ? NO_CHANGE : { seq: Number(row.seq), revision: row.revision }
+}

@@ -1,0 +1,185 @@
+import {
+  type AsyncSettingsStore,
+  newRevision,
+  type SettingsChange,
+  type StoredDocument,
+  type StoreWriteOptions,
+  type WriteReply,
+} from '@scoregw/quota/store'
+import { type QueryExecutorProvider, sql } from 'kysely'
+import { type TableNames, tableNames } from '../schema/tables.ts'
+import { keptText, textOf } from '../step/names.ts'
+import { type ChangeMark, changesSince, NO_CHANGE, type Place } from './changes.ts'
+import { type ParsedSqlSettingsOptions, parseSqlSettingsOptions, type SqlSettingsOptions } from './options.ts'
+
+/** Settings in a database: see {@link sqlSettings}. */
+export interface SqlSettings extends AsyncSettingsStore {
+  readonly sync: false
+  /** Looks now for what other processes changed, and tells those who watch. */
+  poll(): Promise<void>
+  close(): void
+}
+
+/**
+ * Settings in the database that has the counters, with a record of who changed what. Counters on the same tables know the
+ * revision in force: a change holds in every process from the moment that it is answered.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ */
+export function sqlSettings(options: SqlSettingsOptions): SqlSettings {
+  return new Store(parseSqlSettingsOptions(options))
+}
+
+/** Where the settings of everybody are kept. */
+const EVERYBODY: Place = { layer: '', subject: '' }
+
+interface Row {
+  readonly version: number
+  readonly revision: string
+  readonly document: string | null
+}
+
+class Store implements SqlSettings {
+  readonly sync = false
+  readonly isMarked = true
+  readonly #options: ParsedSqlSettingsOptions
+  readonly #names: TableNames
+  readonly #listeners = new Set<(change: SettingsChange) => void>()
+  /** The last change this process has told of; before the first look none is known. */
+  #seen: ChangeMark | undefined
+  /** The last change this process has made: also of one that it has not yet looked for, it knows when it is gone. */
+  #written = NO_CHANGE
+  #polling: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: ParsedSqlSettingsOptions) {
+    this.#options = options
+    this.#names = tableNames(options.prefix)
+  }
+
+  read(): Promise<StoredDocument | undefined> {
+    return this.#read(EVERYBODY)
+  }
+
+  write(document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
+    return this.#write(EVERYBODY, document, options)
+  }
+
+  readSubject(layer: string, key: string): Promise<StoredDocument | undefined> {
+    return this.#read({ layer, subject: keptText(key) })
+  }
+
+  writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
+    return this.#write({ layer, subject: keptText(key) }, document, options)
+  }
+
+  watch(listener: (change: SettingsChange) => void): () => void {
+    // A function of our own, so that one listener may watch twice.
+    const entry = (change: SettingsChange): void => listener(change)
+    this.#listeners.add(entry)
+    this.#timer ??= setInterval(() => void this.poll().catch(() => undefined), this.#options.pollMs).unref()
+    return () => {
+      this.#listeners.delete(entry)
+      if (this.#listeners.size === 0) this.close()
+    }
+  }
+
+  poll(): Promise<void> {
+    this.#polling ??= this.#poll().finally(() => {
+      this.#polling = undefined
+    })
+    return this.#polling
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  async #poll(): Promise<void> {
+    const [seen, written] = [this.#seen ?? NO_CHANGE, this.#written]
+    const isFirst = this.#seen === undefined
+    const { places, newest } = await changesSince(this.#options.db, this.#names.changes, seen, written)
+    this.#seen = newest
+    if (places === 'everything' || isFirst) {
+      if (this.#written === written) this.#written = NO_CHANGE
+      this.#tell({ kind: 'everything' })
+    } else for (const place of places) this.#tell(changeOf(place))
+  }
+
+  async #read(place: Place): Promise<StoredDocument | undefined> {
+    return stored(await this.#row(this.#options.db, place))
+  }
+
+  async #row(db: QueryExecutorProvider, { layer, subject }: Place): Promise<Row | undefined> {
+    const { rows } = await sql<Row>`select version, revision, document from ${sql.table(this.#names.settings)}
+      where layer = ${layer} and subject = ${subject}`.execute(db)
+    return rows[0]
+  }
+
+  async #write(place: Place, document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
+    const { reply, made } = await this.#options.db
+      .transaction()
+      .execute((transaction) => this.#writeIn(transaction, place, document, options))
+    if (made.seq > this.#written.seq) this.#written = made
+    if (reply.written) this.#tell(changeOf(place))
+    return reply
+  }
+
+  async #writeIn(
+    db: QueryExecutorProvider,
+    place: Place,
+    document: unknown,
+    { ifRevision, by }: StoreWriteOptions,
+  ): Promise<{ readonly reply: WriteReply; readonly made: ChangeMark }> {
+    const names = this.#names
+    const counter = sql.table(names.change_counter)
+    // A write comes first: it makes writers of all processes take turns, so that sequence numbers come in the order
+    // of the commits and nobody who looks can miss one.
+    const { rows } = await sql<{ readonly last_seq: number | string }>`update ${counter}
+      set last_seq = last_seq + 1 returning last_seq`.execute(db)
+    const before = await this.#row(db, place)
+    const { version, revision } = stored(before) ?? NOTHING
+    if (ifRevision !== undefined && ifRevision !== revision) {
+      return { reply: { written: false, version, revision }, made: NO_CHANGE }
+    }
+    const text = document === null ? null : JSON.stringify(document)
+    const row: Row = { version: (before?.version ?? 0) + 1, revision: newRevision(), document: text }
+    const { layer, subject } = place
+    await sql`insert into ${sql.table(names.settings)} (layer, subject, version, revision, document)
+      values (${layer}, ${subject}, ${row.version}, ${row.revision}, ${text})
+      on conflict (layer, subject) do update
+        set version = excluded.version, revision = excluded.revision, document = excluded.document`.execute(db)
+    const seq = Number(rows[0]?.last_seq)
+    await sql`insert into ${sql.table(names.changes)}
+      (seq, layer, subject, revision, changed_by, changed_at, ${sql.ref('before')}, ${sql.ref('after')})
+      values (${seq}, ${layer}, ${subject}, ${row.revision}, ${by ?? null}, ${this.#options.clock.now()},
+        ${before?.document ?? null}, ${text})`.execute(db)
+    const now = text === null ? NOTHING : { version: row.version, revision: row.revision }
+    return { reply: { written: true, ...now }, made: { seq, revision: row.revision } }
+  }
+
+  #tell(change: SettingsChange): void {
+    for (const listener of [...this.#listeners]) listener(change)
+  }
+}
+
+const NOTHING = { version: 0, revision: '' } as const
+
+function stored(row: Row | undefined): StoredDocument | undefined {
+  if (row === undefined || row.document === null) return undefined
+  return { document: parsed(row.document), version: row.version, revision: row.revision }
+}
+
+/** Text that is no JSON is a document too, of which the engine takes nothing. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function changeOf({ layer, subject }: Place): SettingsChange {
+  return layer === '' ? { kind: 'settings' } : { kind: 'subject', layer, key: textOf(subject) }
+}

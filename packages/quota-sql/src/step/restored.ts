@@ -1,0 +1,38 @@
+import type { NamedCell, NamedRecord, SnapshotPart, Workspace } from '@scoregw/quota/store'
+import { type Change, type Changes, changedRecord, changedRow } from './changes.ts'
+import { keptText } from './names.ts'
+
+/** What a part of a memory store's snapshot holds, as it is stored. */
+export function restored(part: SnapshotPart, workspace: Workspace, now: number): Changes {
+  workspace.begin(now)
+  const rows: Change[] = []
+  for (const [index, subject, cells] of part.rows) {
+    const table = part.tables[index]
+    if (table === undefined) continue
+    const { layer, category } = table
+    const place = { layer, category, key: subject }
+    workspace.putRow(place, named(table.cells, cells))
+    const key = [layer, category, keptText(subject)] as const
+    const row = changedRow({ key, place, before: undefined, unknown: [] }, workspace)
+    if (row !== undefined) rows.push(row)
+  }
+  const ids: Change[] = []
+  for (const [text, { hold, ...record }] of part.ids) {
+    const [category, owner, id] = JSON.parse(text) as [string, string, string]
+    const rowsOf = hold?.rows.map(({ layer, key, charged }) => {
+      const table = part.tables.find((each) => each.layer === layer && each.category === hold.category)
+      return { layer, key, charged: named(table?.cells ?? [], charged) }
+    })
+    const taken: NamedRecord = hold === undefined ? record : { ...record, hold: { ...hold, rows: rowsOf ?? [] } }
+    const change = changedRecord([category, keptText(owner), keptText(id)], undefined, taken)
+    if (change !== undefined) ids.push(change)
+  }
+  return { rows, ids }
+}
+
+function named(identities: readonly string[], pairs: readonly number[]): NamedCell[] {
+  return identities.flatMap((identity, at): NamedCell[] => {
+    const [startedAt, used] = [pairs[2 * at], pairs[2 * at + 1]]
+    return startedAt === undefined || used === undefined ? [] : [[identity, startedAt, used]]
+  })
+}

@@ -1,0 +1,168 @@
+import { postgresTests } from '@scoregw/postgres-server'
+import { charge, close, fits, Layout, refund, type StoreSchema, viewRow, windowCell } from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type PostgresStore, postgresStore, type SqlCounters } from '../src/index.ts'
+import { TestDatabase } from './support/database.ts'
+import { poolOf } from './support/pool.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+const RUNS = deep ? 3_000 : 20
+const HOT_MS = deep ? 600_000 : 1_500
+const PROCESSES = deep ? 64 : 8
+const LIMITS = [5, 7]
+const HOUR_MS = 3_600_000
+
+const ONE_ROW: StoreSchema = {
+  cells: [1, 5].map((hours) => windowCell({ label: `${hours}h`, lengthMs: hours * HOUR_MS })),
+  categories: ['read'],
+  layers: [{ name: 'personal', shared: false }],
+}
+const SPANS = new Layout(ONE_ROW.cells).spansAt(0, undefined, 0) ?? { lengthsMs: [], agesMs: [] }
+
+interface Operation {
+  readonly kind: 'take' | 'give-back' | 'reset' | 'read'
+  readonly cost: number
+}
+
+/** One call as its client saw it: when it was made and answered, by a counter that all clients share. */
+interface Call {
+  readonly operation: Operation
+  readonly from: number
+  readonly until: number
+  readonly answer: string
+  readonly startedAts: readonly number[]
+}
+
+/** What a single machine answers, doing one call after the other; changes the cells. */
+function alone({ operation: { kind, cost }, startedAts }: Call, cells: number[], now: number): string {
+  const view = (): number[] => {
+    const states: number[] = []
+    viewRow(cells, 0, SPANS, now, states, 0)
+    return states
+  }
+  if (kind === 'take') {
+    const admitted = fits(cells, 0, SPANS, LIMITS, 0, cost, now)
+    if (admitted) charge(cells, 0, SPANS, cost, now)
+    return JSON.stringify([admitted ? 'admitted' : 'refused', view()])
+  }
+  if (kind === 'give-back') refund(cells, 0, 2, startedAts, 0, cost)
+  if (kind === 'reset') close(cells, 0, 2)
+  return kind === 'read' ? JSON.stringify(view()) : ''
+}
+
+/** Whether the calls could have been made one after the other, each at some instant between its begin and its end. */
+function isLinearizable(calls: readonly Call[], now: number): boolean {
+  const dead = new Set<string>()
+  const search = (left: readonly Call[], cells: readonly number[]): boolean => {
+    if (left.length === 0) return true
+    const state = `${left.map(({ from }) => from)} ${cells}`
+    if (dead.has(state)) return false
+    const firstEnd = Math.min(...left.map(({ until }) => until))
+    for (const call of left) {
+      const next = [...cells]
+      const isNext = call.from <= firstEnd && alone(call, next, now) === call.answer
+      if (
+        isNext &&
+        search(
+          left.filter((each) => each !== call),
+          next,
+        )
+      )
+        return true
+    }
+    dead.add(state)
+    return false
+  }
+  return search(calls, [-1, -1, -1, -1])
+}
+
+/** What several clients do at once, each one thing after the other. */
+async function record(clients: readonly (readonly Operation[])[], all: readonly SqlCounters[]): Promise<Call[]> {
+  let tick = 0
+  const calls: Call[] = []
+  const play = async (operations: readonly Operation[], counters: SqlCounters): Promise<void> => {
+    const row = { subject: 'u', category: 0, layers: [0] }
+    let states: readonly number[] = []
+    for (const operation of operations) {
+      const { kind, cost } = operation
+      const from = tick++
+      const startedAts = states.filter((_, index) => index % 2 === 0)
+      let answer = ''
+      if (kind === 'take') {
+        const reply = await counters.take({ ...row, quotas: { layers: [0], limits: LIMITS }, cost })
+        if (reply.outcome === 'admitted') states = reply.states
+        answer = JSON.stringify([reply.outcome, reply.states])
+      } else if (kind === 'give-back') await counters.settle({ ...row, states, giveBack: cost, as: 'cancelled' })
+      else if (kind === 'reset') await counters.reset({ ...row, categories: [0] })
+      else answer = JSON.stringify((await counters.read({ ...row, categories: [0] })).states[0])
+      calls.push({ operation, from, until: tick++, answer, startedAts })
+    }
+  }
+  await Promise.all(clients.map((operations, client) => play(operations, all[client] as SqlCounters)))
+  return calls
+}
+
+describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
+  const database = new TestDatabase({ settings: { max_connections: '200' } })
+
+  it('have the histories of one machine that does one thing after the other', { timeout: 3_600_000 }, async () => {
+    const operation: fc.Arbitrary<Operation> = fc.record({
+      kind: fc.constantFrom('take', 'take', 'take', 'give-back', 'reset', 'read'),
+      cost: fc.integer({ min: 1, max: 3 }),
+    })
+    const clock = manualClock()
+    const stores: PostgresStore[] = [1, 2, 3, 4].map(() =>
+      postgresStore({ pool: database.pool({ max: 1 }), deadlineMs: 10_000, testClock: clock }),
+    )
+    const all = stores.map((store) => store.open(ONE_ROW))
+    const admin = database.pool({ max: 1 })
+    let overlapping = 0
+    const clients = fc.array(fc.array(operation, { minLength: 2, maxLength: 4 }), { minLength: 4, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(clients, async (each) => {
+        await admin.query('delete from quota_rows')
+        const calls = await record(each, all)
+        overlapping += calls.filter((a) => calls.some((b) => a !== b && a.from < b.until && b.from < a.until)).length
+        expect(isLinearizable(calls, clock.now()), JSON.stringify(calls)).toBe(true)
+      }),
+      { numRuns: RUNS },
+    )
+    expect(overlapping).toBeGreaterThan(RUNS)
+  })
+
+  it('never wait for each other in a circle, and charge what they admit', { timeout: 3_600_000 }, async () => {
+    const layers = ['user', 'team', 'org'].map((name) => ({ name, shared: false }))
+    const schema: StoreSchema = { ...ONE_ROW, layers: [...layers, { name: 'site', shared: true }] }
+    const quotas = { layers: [0, 1, 2, 3], limits: Array<number>(8).fill(1e9) }
+    const any = (count: number): string => String(Math.floor(Math.random() * count))
+    let admitted = 0
+    const from = performance.now()
+    const processes = Array.from({ length: PROCESSES }, async () => {
+      const pool = poolOf(database.url, { max: 1 })
+      const store = postgresStore({ pool, deadlineMs: 10_000 })
+      const counters = store.open(schema)
+      const caller = async (): Promise<void> => {
+        while (performance.now() - from < HOT_MS) {
+          const subject = { user: `u${any(60)}`, team: `t${any(30)}`, org: `o${any(10)}` }
+          const { outcome } = await counters.take({ subject, category: 0, quotas, cost: 1 })
+          if (outcome === 'admitted') admitted++
+        }
+      }
+      await Promise.all([1, 2, 3, 4].map(caller))
+      await store.close()
+      await pool.end()
+    })
+    await Promise.all(processes)
+    const admin = database.pool({ max: 1 })
+    const { rows } = await admin.query(
+      `select layer, sum((c->>2)::int) as used from quota_rows, json_array_elements(cells::json) c
+       where c->>0 like 'rolling 1h%' and layer in ('user', 'team', 'org', 'site') group by layer`,
+    )
+    expect(rows.map(({ used }) => Number(used))).toEqual(Array(4).fill(admitted))
+    // Connections that have ended have told what happened on them.
+    const found = await admin.query('select sum(deadlocks) as deadlocks from pg_stat_database')
+    expect(Number(found.rows[0].deadlocks)).toBe(0)
+  })
+})

@@ -1,0 +1,73 @@
+import { memoryStore } from '@scoregw/quota'
+import type { StoreSchema } from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
+import { describe, expect, it } from 'vitest'
+import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
+import { SCHEMA, take, used } from './support/counting.ts'
+import { connectTo } from './support/sqlite-factory.ts'
+
+function tables() {
+  const database = connectTo(':memory:')
+  database.exec(quotaSchemaSql({ dialect: 'sqlite' }))
+  const cells = (): string =>
+    (database.prepare('select cells from quota_rows').all() as { cells: string }[])[0]?.cells ?? ''
+  return { database, cells }
+}
+
+describe('what is stored', () => {
+  it('keeps the counters of limits that this version does not know, and their row with them', async () => {
+    const { database, cells } = tables()
+    const clock = manualClock()
+    const schema: StoreSchema = { ...SCHEMA, layers: [SCHEMA.layers[0] ?? { name: 'personal', shared: false }] }
+    const counters = sqliteStore({ database, clock }).open(schema)
+    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [10] }, cost: 1 }
+    await counters.take(request)
+    const later = `["later kind of limit",5,7]`
+    database.exec(`update quota_rows set cells = '[${later},' || substr(cells, 2)`)
+    await counters.take(request)
+    expect(JSON.parse(cells())).toEqual([
+      ['later kind of limit', 5, 7],
+      ['rolling 1h 3600000', clock.now(), 2],
+    ])
+    expect(database.prepare('select ends_at from quota_rows').all()).toEqual([{ ends_at: null }])
+  })
+
+  it('is not written by a refusal', async () => {
+    const { database, cells } = tables()
+    const counters = sqliteStore({ database, clock: manualClock() }).open(SCHEMA)
+    await take(counters, 'u')
+    const before = [cells(), database.prepare('select total_changes() as changes').all()]
+    const quotas = { layers: [0, 1], limits: [1, 1] }
+    expect((await counters.take({ subject: 'u', category: 0, quotas, cost: 1 })).outcome).toBe('refused')
+    expect([cells(), database.prepare('select total_changes() as changes').all()]).toEqual(before)
+  })
+
+  it('takes over a snapshot of the memory store, whole, and nothing that is there already', async () => {
+    const clock = manualClock()
+    const memory = memoryStore({ clock })
+    const before = memory.open(SCHEMA)
+    const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
+    for (const subject of ['a', 'a', 'b']) before.take({ subject, category: 0, quotas, cost: 1 })
+    const store = sqliteStore({ database: tables().database, clock })
+    const counters = store.open(SCHEMA)
+    await take(counters, 'b')
+    for (const part of memory.snapshot()) await store.restore(JSON.parse(JSON.stringify(part)))
+    expect(await used(counters, 'a')).toEqual([2, 1])
+    expect(await used(counters, 'b')).toEqual([1, 1])
+  })
+
+  it('is the same for a store that answers at once', () => {
+    const counters = syncSqliteStore({ database: tables().database }).open(SCHEMA)
+    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, cost: 1 }
+    expect([1, 2, 3].map(() => counters.take(request).outcome)).toEqual(['admitted', 'admitted', 'refused'])
+    expect(counters.read({ subject: 'u', categories: [0], layers: [0, 1] }).states[0]?.[1]).toBe(2)
+  })
+
+  it('refuses tables of another format, or none', () => {
+    const { database } = tables()
+    database.exec('update quota_format set version = 2')
+    expect(() => sqliteStore({ database })).toThrow(/format 2/)
+    expect(() => sqliteStore({ database: connectTo(':memory:') })).toThrow(/run the migrations/)
+    expect(() => sqliteStore({ database, prefix: 'Quota rows' })).toThrow(/prefix/)
+  })
+})
