@@ -5,7 +5,10 @@ import { TestDatabase } from './support/database.ts'
 import { postgresFactory } from './support/postgres-factory.ts'
 
 describe.runIf(postgresTests)('the conformance suite on PostgreSQL', () => {
-  const registered = describeStore({ describe, it }, postgresFactory(new TestDatabase()), 'PostgreSQL store')
+  // The cases share their tables: one that went on beside the next would disturb it.
+  const patient = (name: string, test: () => Promise<void>): void => it(name, { timeout: 120_000 }, test)
+  const runner = { describe, it: patient }
+  const registered = describeStore(runner, postgresFactory(new TestDatabase()), 'PostgreSQL store')
 
   it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
 })

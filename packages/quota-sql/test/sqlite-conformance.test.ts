@@ -13,7 +13,9 @@ const kinds: readonly SqliteKind[] = process.env.QUOTA_TEST_DEEP === '1' ? ['sha
 
 for (const kind of kinds) {
   describe(NAMES[kind], () => {
-    const registered = describeStore({ describe, it }, sqliteFactory(kind), 'the conformance suite')
+    // The cases share their tables: one that went on beside the next would disturb it.
+    const patient = (name: string, test: () => Promise<void>): void => it(name, { timeout: 120_000 }, test)
+    const registered = describeStore({ describe, it: patient }, sqliteFactory(kind), 'the conformance suite')
 
     it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
   })

@@ -66,11 +66,10 @@ export class Queue {
       const unanswered = operations.filter(({ isOver }) => !isOver)
       if (unanswered.length > 0) this.#parts.over(unanswered)
     })
-    this.#group = { operations, deadline, left: 0 }
-    setImmediate(() => {
-      this.#group = undefined
-    })
-    return this.#group
+    const group = { operations, deadline, left: 0 }
+    this.#group = group
+    setImmediate(() => this.#close(group))
+    return group
   }
 
   async #run(): Promise<void> {
@@ -81,9 +80,16 @@ export class Queue {
       this.#underWay -= taken.length
       for (const { group } of taken) {
         group.left--
-        if (group.left === 0) group.deadline.met()
+        if (group.left > 0) continue
+        group.deadline.met()
+        // All of it may be answered in the tick in which it was asked: nobody joins a deadline that is over.
+        this.#close(group)
       }
     }
     this.#running = undefined
+  }
+
+  #close(group: Group): void {
+    if (this.#group === group) this.#group = undefined
   }
 }
