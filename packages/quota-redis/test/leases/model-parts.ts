@@ -101,7 +101,7 @@ export interface Work {
   limit: number
   personalStart: number
   opened: boolean
-  /** An earlier try opened windows, and nobody knows what became of it. */
+  /** It was sent twice, or an earlier try opened windows: nobody knows what became of that. */
   hasDoubt: boolean
 }
 

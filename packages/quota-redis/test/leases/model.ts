@@ -351,7 +351,11 @@ export class LeaseModel implements HoldsModel {
     const AGAIN = ['return', 'hold', 'attach', 'end hold']
     if (message === undefined || !AGAIN.includes(message.kind)) return
     this.isLossless = false
-    if (message.kind === 'hold') message.shared.isRepeated = true
+    if (message.kind === 'hold') {
+      // Of two sendings one may be refused, and the other carried out for nobody: what it held ends by itself.
+      message.shared.isRepeated = true
+      message.work.hasDoubt = true
+    }
     this.send(message)
   }
 
