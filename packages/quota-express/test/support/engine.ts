@@ -2,7 +2,7 @@ import { createQuota, defaultPolicy, memoryStore, type Policy, type Quota, type 
 import type { AsyncCounters, AsyncStore, StoreSchema } from '@scoregw/quota/store'
 import type { QuotaLogger, QuotaWarning } from '@scoregw/quota-express'
 
-export const START: number = Date.UTC(2026, 7, 6, 14, 6, 26)
+const START: number = Date.UTC(2026, 7, 6, 14, 6, 26)
 
 export type Operation = 'look' | 'save' | 'huge' | 'free'
 

@@ -101,7 +101,7 @@ function textsOf(frame: DecisionFrame, { quotas }: Counted): DraftTexts | null {
 }
 
 /** `null`: they have limits whose texts change with time, or that have no end. */
-function made(frame: DecisionFrame, { layers, limits, shadowed }: Quotas): DraftTexts | null {
+function made(frame: DecisionFrame, { layers, limits }: Quotas): DraftTexts | null {
   const { layout } = frame
   const told: ToldLimit[] = []
   const policy: string[] = []
@@ -110,7 +110,8 @@ function made(frame: DecisionFrame, { layers, limits, shadowed }: Quotas): Draft
       const { kind, label, lengthMs } = layout.cells[cell]!
       const at = layout.limitAt(slot, cell)
       const limit = limits[at]!
-      if (shadowed?.[at] !== undefined || limit === Number.POSITIVE_INFINITY) continue
+      // As shadowed ones are: they are told to nobody.
+      if (limit === Number.POSITIVE_INFINITY) continue
       if (kind !== 'rolling') return null
       const name = `"${frame.layers[layer]!.name}-${label}"`
       const text = `${told.length === 0 ? '' : ', '}${name};r=`
