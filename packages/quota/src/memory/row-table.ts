@@ -19,7 +19,7 @@ export function blankRow(cells: number): Row {
 }
 
 /** Another row that says the same, with nothing added to its pairs. */
-export function writable(row: Row): Row {
+function writable(row: Row): Row {
   const copy = copyOf(row)
   const added = copy[0]!
   if (added === 0) return copy
