@@ -25,7 +25,7 @@ export function endOf({ ticks, period }: WindowKind, start: number): number {
   return period === undefined ? start + ticks! : (Math.floor(start / period) + 1) * period
 }
 
-export function periodStart({ period }: WindowKind, now: number): number {
+function periodStart({ period }: WindowKind, now: number): number {
   return period === undefined ? now : Math.floor(now / period) * period
 }
 
