@@ -138,7 +138,7 @@ export class Connection implements Line {
     return promise
   }
 
-  send(command: string, ...words: readonly (string | number)[]): Promise<Reply> {
+  send(command: string, ...words: readonly (string | number | Buffer)[]): Promise<Reply> {
     if (this.#eviction !== undefined && this.#usable) this.#checkNowAndThen()
     const reply = this.redis.callBuffer(command, ...words) as unknown as Promise<Reply>
     if (this.redis.status === 'ready') this.#silence.watch()
@@ -146,7 +146,7 @@ export class Connection implements Line {
   }
 
   /** The same, of keys that are on their way to this server. */
-  sendAsking(command: string, ...words: readonly (string | number)[]): Promise<Reply> {
+  sendAsking(command: string, ...words: readonly (string | number | Buffer)[]): Promise<Reply> {
     // Counts for the one command that follows on the connection; where it fails, that fails as well.
     this.redis.asking().catch(() => undefined)
     return this.send(command, ...words)

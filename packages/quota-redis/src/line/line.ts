@@ -26,7 +26,7 @@ export interface Line {
    */
   ready(): Promise<void>
   /** Sends one command. Those that are sent without waiting in between arrive in order, with nothing in between. */
-  send(command: string, ...words: readonly (string | number)[]): Promise<Reply>
+  send(command: string, ...words: readonly (string | number | Buffer)[]): Promise<Reply>
   /**
    * The server of a cluster that an error reply said to ask this once, as it does for keys that are on their way there.
    * What is sent on that line is taken for such a question. Nothing for other errors.

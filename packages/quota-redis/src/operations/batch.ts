@@ -1,18 +1,18 @@
-import { type Layout, notDone, type Subject } from '@scoregw/quota/store'
+import { type Layout, MAX_USED, notDone, type Subject } from '@scoregw/quota/store'
 import { damagedRow } from '../line/errors.ts'
 import type { Script } from '../lua/script.ts'
 import type { Keys } from '../store/keys.ts'
 import { CODES } from './codes.ts'
-import { type DecideReply, decideScript, holdScript } from './decide.ts'
+import { type DecideReply, decideScript, holdScript, type UsualReply } from './decide.ts'
 import type { Call, Operation, Replay } from './operation.ts'
-import { unpackRows } from './row-bytes.ts'
+import { type UnpackedRows, unpackRows, unpackRowsTogether } from './row-bytes.ts'
 import { SpanNumbers } from './span-numbers.ts'
 import { Tariffs, type TariffTerms } from './tariffs.ts'
 
 /** Keys of one script call, in characters at the most: far below the 8,000 keys that Lua can take in at once. */
 const MAX_KEY_CHARACTERS = 32 * 1024
 /** Codes are below 128. */
-const MAX_TARIFFS = 127 - CODES.FIRST_TARIFF
+const MAX_TARIFFS = CODES.PLAIN - CODES.FIRST_TARIFF
 
 /**
  * The operations of one script call. The script answers with the rows as they were and a letter for each operation; the
@@ -25,13 +25,15 @@ export class Batch implements Call {
   /** Places from 1 by key, rows and records of ids. */
   readonly #places = new Map<string, number>()
   readonly #tariffs = new Tariffs()
-  readonly #tariffNumbers: (number | string)[] = []
+  readonly #tariffNumbers: { readonly follows: string | undefined; readonly numbers: readonly number[] }[] = []
   readonly #spans: SpanNumbers
   /** What operations need besides their codes. */
   readonly #words: string[] = []
   #codes = ''
   #keyCharacters = 0
   #hasHolds = false
+  /** Whether all of them are takes without an id. */
+  #hasTakesAlone = true
   readonly operations: Operation[] = []
 
   /** @param testNow the instant that stands in for the server's clock, in tests */
@@ -65,6 +67,7 @@ export class Batch implements Call {
   }
 
   code(code: number): void {
+    if (code < CODES.FIRST_TARIFF) this.#hasTakesAlone = false
     if (code >= CODES.TAKE_HOLD && code < CODES.FIRST_TARIFF) this.#hasHolds = true
     this.#codes += String.fromCharCode(code)
   }
@@ -119,33 +122,77 @@ export class Batch implements Call {
   tariff(request: TariffTerms): number {
     return this.#tariffs.numberOf(request, ({ quotas, cost, category, subject, settingsRevision, periods }) => {
       const shared = quotas.layers.map((layer) => (this.isShared(layer) ? this.row(layer, category, subject) : 0))
-      const follows = settingsRevision === undefined ? 0 : JSON.stringify(settingsRevision)
-      this.#tariffNumbers.push(follows, cost, shared.length, ...shared, ...quotas.limits.map(jsonLimit))
-      this.#tariffNumbers.push(...this.#spans.of(periods, shared.length))
+      const spans = this.#spans.of(periods, shared.length)
+      const numbers = [cost, shared.length, ...shared, ...quotas.limits, ...spans]
+      this.#tariffNumbers.push({ follows: settingsRevision, numbers })
     })
   }
 
   /** Number of keys, keys and arguments, as EVALSHA takes them behind the script. */
-  args(): string[] {
+  args(): (string | Buffer)[] {
     const { layout, settings, lists } = this.#keys
-    const head = [this.#testNow ?? -1, layout.hash, ...layout.lengthsMs, ...this.#spans.numbers]
-    const numbers = [...head, this.#tariffs.count, ...this.#tariffNumbers]
     return [
       String(2 + this.#places.size),
       settings,
       lists,
       ...this.#places.keys(),
-      `[${numbers.join()}]`,
-      layout.list,
-      this.#codes,
+      ...(this.#planned() ?? [this.#json(), layout.list, this.#codes]),
       ...this.#words,
     ]
   }
 
-  answer([now, letters, stored, before, revision]: DecideReply): void {
-    const replay = this.#replay(Number(now), before, stored.values(), revision.toString('latin1'))
+  #json(): string {
+    const { hash, lengthsMs } = this.layout
+    const tariffs = this.#tariffNumbers.flatMap(({ follows, numbers }) => [
+      follows === undefined ? 0 : JSON.stringify(follows),
+      ...numbers.map(jsonLimit),
+    ])
+    const head = [this.#testNow ?? -1, hash, ...lengthsMs, ...this.#spans.numbers, this.#tariffs.count]
+    return `[${[...head, ...tariffs].join()}]`
+  }
+
+  /** Arguments where all are plain takes of one tariff: see `lua/plan.lua`. */
+  #planned(): (string | Buffer)[] | undefined {
+    const [tariff, another] = this.#tariffNumbers
+    if (!this.#hasTakesAlone || tariff === undefined || another !== undefined) return undefined
+    const { hash, lengthsMs, list } = this.layout
+    const { follows, numbers } = tariff
+    const [cost, layers = 0] = numbers
+    if (cost === 0 || layers === 0 || (follows !== undefined && !PLAIN_REVISION.test(follows))) return undefined
+    if (numbers.some((number) => number >= MAX_USED && number !== Number.POSITIVE_INFINITY)) return undefined
+    const head = [this.#testNow ?? -1, hash, ...lengthsMs, ...this.#spans.numbers, 1, follows === undefined ? 0 : 1]
+    const hasOneSpan = this.#spans.numbers[0] === 1
+    const told = hasOneSpan ? numbers.slice(0, -layers) : numbers
+    const plan = Buffer.from(Float64Array.from([...head, ...told.map((number) => Math.min(number, MAX_USED))]).buffer)
+    const own = numbers.slice(2, 2 + layers).filter((place) => place === 0).length
+    const areInTurn = own > 0 && this.#places.size === layers - own + own * this.operations.length
+    if (areInTurn && follows === undefined) return [plan, list]
+    const codes = String.fromCharCode(CODES.PLAIN) + (areInTurn ? '' : this.#codes)
+    return [plan, list, codes, ...(follows === undefined ? [] : [follows])]
+  }
+
+  answer(reply: DecideReply | UsualReply): void {
+    if (isUsual(reply)) {
+      const { cells, length } = unpackRowsTogether(reply, this.#places.size, this.layout)
+      const now = reply.readDoubleLE(length)
+      this.#tell(reply.subarray(length + NOW_BYTES), { now, cells, damaged: [] }, [], '')
+    } else {
+      const [now, letters, stored, before, revision] = reply
+      const instant = Number(now)
+      const rows = unpackRows(before, this.layout, instant)
+      this.#tell(letters, { now: instant, ...rows }, stored, revision.toString('latin1'))
+    }
+  }
+
+  #tell(
+    letters: Buffer,
+    rows: UnpackedRows & { readonly now: number },
+    stored: readonly Buffer[],
+    revision: string,
+  ): void {
+    const replay = this.#replay(rows, stored.values(), revision)
     for (const [index, operation] of this.operations.entries()) {
-      operation.answer(replay, String.fromCharCode(letters[index]!))
+      operation.answer(replay, index < letters.length ? String.fromCharCode(letters[index]!) : 'a')
     }
   }
 
@@ -153,12 +200,11 @@ export class Batch implements Call {
     for (const operation of this.operations) operation.fail(error)
   }
 
-  #replay(now: number, before: readonly (Buffer | null)[], stored: Iterator<Buffer>, settingsRevision: string): Replay {
+  #replay(rows: UnpackedRows & { readonly now: number }, stored: Iterator<Buffer>, settingsRevision: string): Replay {
     const { layout } = this
-    const rows = unpackRows(before, layout, now)
     const damaged = new Set(rows.damaged.map((row) => layout.rowAt(row)))
     return {
-      now,
+      now: rows.now,
       layout,
       cells: rows.cells,
       stored,
@@ -181,6 +227,16 @@ export class Batch implements Call {
     return place
   }
 }
+
+function isUsual(reply: DecideReply | UsualReply): reply is UsualReply {
+  return Buffer.isBuffer(reply)
+}
+
+/** Bytes of the time in the reply of a usual batch. */
+const NOW_BYTES = 8
+
+/** A revision that scripts compare as it is: see `lua/revision.lua`. */
+const PLAIN_REVISION = /^[\w-]*$/
 
 /** A limit as the scripts read it. */
 export function jsonLimit(limit: number): number | string {

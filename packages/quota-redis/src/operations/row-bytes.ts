@@ -28,7 +28,7 @@ export function unpackRows(rows: readonly (Buffer | null)[], layout: Layout, now
     const at = row * rowCells
     const bytes = rows[row]
     if (bytes?.length === rowBytes(layout) && bytes[0] === ROW_VERSION && isOf(bytes, hash)) {
-      unpackCells(bytes, size, cells, at)
+      unpackCells(bytes, 0, size, cells, at)
     } else if (bytes?.length === 1 && bytes.toString('latin1') === DAMAGED) {
       damaged.push(row)
       for (let i = at; i < at + rowCells; i += 2) [cells[i], cells[i + 1]] = [now, CLOSED]
@@ -39,16 +39,30 @@ export function unpackRows(rows: readonly (Buffer | null)[], layout: Layout, now
   return { cells, damaged }
 }
 
+/** Unpacks rows that are all there, in the policy's own form, one behind the other; also how many bytes they are. */
+export function unpackRowsTogether(
+  bytes: Buffer,
+  rows: number,
+  layout: Layout,
+): { readonly cells: Float64Array; readonly length: number } {
+  const { rowCells, size } = layout
+  const each = rowBytes(layout)
+  const cells = new Float64Array(rows * rowCells)
+  for (let row = 0; row < rows; row++) unpackCells(bytes, row * each, size, cells, row * rowCells)
+  return { cells, length: rows * each }
+}
+
 function isOf(bytes: Buffer, hash: number): boolean {
   return bytes.readUInt32LE(1) === hash
 }
 
-/** The cells of a row: what all of them used, then when all of them started. */
-function unpackCells(bytes: Buffer, size: number, cells: Float64Array, at: number): void {
-  const startsAt = HEAD_BYTES + USED_BYTES * size
+/** The cells of a row that begins at `from`: what all of them used, then when all of them started. */
+function unpackCells(bytes: Buffer, from: number, size: number, cells: Float64Array, at: number): void {
+  const usedFrom = from + HEAD_BYTES
+  const startsFrom = usedFrom + USED_BYTES * size
   for (let c = 0; c < size; c++) {
-    cells[at + 2 * c] = bytes.readUIntLE(startsAt + START_BYTES * c, START_BYTES)
-    cells[at + 2 * c + 1] = usedAt(bytes, HEAD_BYTES + USED_BYTES * c)
+    cells[at + 2 * c] = bytes.readUIntLE(startsFrom + START_BYTES * c, START_BYTES)
+    cells[at + 2 * c + 1] = usedAt(bytes, usedFrom + USED_BYTES * c)
   }
 }
 
@@ -63,8 +77,7 @@ function rowBytes({ size }: Layout): number {
 export function unpackRowsInto(cells: Float64Array, places: readonly number[], packed: Buffer, layout: Layout): void {
   const length = rowBytes(layout)
   for (let l = 0; (l + 1) * length <= packed.length; l++) {
-    const bytes = packed.subarray(l * length, (l + 1) * length)
-    if (bytes[0] === ROW_VERSION) unpackCells(bytes, layout.size, cells, places[l]!)
+    if (packed[l * length] === ROW_VERSION) unpackCells(packed, l * length, layout.size, cells, places[l]!)
   }
 }
 

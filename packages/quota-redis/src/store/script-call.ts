@@ -7,7 +7,7 @@ import type { Deadline } from './deadline.ts'
 export interface ScriptCall {
   readonly script: Script
   /** Number of keys, keys and arguments. */
-  readonly args: readonly string[]
+  readonly args: readonly (string | Buffer)[]
   readonly deadline: Deadline
   /** Called just before it is written, each time. */
   readonly onSend: () => void
