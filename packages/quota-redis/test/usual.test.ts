@@ -7,6 +7,7 @@ import { type RedisServer, redisTests, startRedis } from './support/redis-server
 import {
   HOUR_MS,
   MINUTE_MS,
+  NOW,
   type PlainTakes,
   type Played,
   Player,
@@ -20,6 +21,8 @@ const TIMEOUT_MS = 60_000 + 40 * RUNS
 
 const [SITE, ORG, PERSONAL, ALL] = [0, 1, 2, 3]
 const REVISION = 'revision-of-22-letters'
+/** As long, and not as revisions are: told in another way than it is stored. */
+const ODD_REVISION = 'revision % 22 letters!'
 const UNLIMITED = Number.POSITIVE_INFINITY
 
 interface Scene {
@@ -184,7 +187,7 @@ describe.runIf(redisTests)('the usual batch', () => {
       isUsual: false,
       answers: [{ outcome: 'stale' }, { outcome: 'stale' }, { outcome: 'stale' }],
     })
-    const odd = { ...scene('rolling', [PERSONAL, SITE], { follows: 'rev %' }), revision: 'rev %' }
+    const odd = { ...scene('rolling', [PERSONAL, SITE], { follows: ODD_REVISION }), revision: ODD_REVISION }
     expect((await both(odd)).isUsual).toBe(false)
   })
 
@@ -207,6 +210,17 @@ describe.runIf(redisTests)('the usual batch', () => {
       expect(isUsual, `${behind}`).toBe(false)
       for (const answer of answers) expect(answer).toMatchObject({ outcome: 'stale' })
     }
+  })
+
+  it('is not one of a period that is about to begin', async () => {
+    const periods = [NOW + 1_000, NOW + HOUR_MS, NOW + 2 * HOUR_MS]
+    const early = withRow(scene('calendarAlone', [PERSONAL], { periods }), PERSONAL, { startsInMs: [2_000] })
+    const { isUsual, answers } = await both({
+      ...early,
+      takes: { ...early.takes, subjects: [{ org: 'o', personal: 'a' }] },
+    })
+    expect(isUsual).toBe(false)
+    expect(answers).toMatchObject([{ outcome: 'stale' }])
   })
 
   const seeded = (shape: ShapeName): fc.Arbitrary<RowSeed> => {

@@ -1,10 +1,11 @@
-import { type Layout, MAX_USED, notDone, type Subject } from '@scoregw/quota/store'
+import { type Layout, notDone, type Subject } from '@scoregw/quota/store'
 import { damagedRow } from '../line/errors.ts'
 import type { Script } from '../lua/script.ts'
 import type { Keys } from '../store/keys.ts'
 import { CODES } from './codes.ts'
 import { type DecideReply, decideScript, holdScript, type UsualReply } from './decide.ts'
 import type { Call, Operation, Replay } from './operation.ts'
+import { PlainTakes, type Plan, Plans } from './plan.ts'
 import { type UnpackedRows, unpackRows, unpackRowsTogether } from './row-bytes.ts'
 import { SpanNumbers } from './span-numbers.ts'
 import { Tariffs, type TariffTerms } from './tariffs.ts'
@@ -21,11 +22,14 @@ const MAX_TARIFFS = CODES.PLAIN - CODES.FIRST_TARIFF
  */
 export class Batch implements Call {
   readonly #keys: Keys
+  readonly #plans: Plans
   readonly #testNow: number | undefined
+  /** While all operations are plain takes of one tariff on rows of their own. Then nothing below is of use. */
+  #plain: PlainTakes | undefined
   /** Places from 1 by key, rows and records of ids. */
   readonly #places = new Map<string, number>()
   readonly #tariffs = new Tariffs()
-  readonly #tariffNumbers: { readonly follows: string | undefined; readonly numbers: readonly number[] }[] = []
+  readonly #tariffNumbers: (number | string)[] = []
   readonly #spans: SpanNumbers
   /** What operations need besides their codes. */
   readonly #words: string[] = []
@@ -36,9 +40,13 @@ export class Batch implements Call {
   #hasTakesAlone = true
   readonly operations: Operation[] = []
 
-  /** @param testNow the instant that stands in for the server's clock, in tests */
-  constructor(keys: Keys, testNow: number | undefined) {
+  /**
+   * @param testNow the instant that stands in for the server's clock, in tests
+   * @param plans what batches of the same keys have in common
+   */
+  constructor(keys: Keys, testNow: number | undefined, plans: Plans = new Plans(keys)) {
     this.#keys = keys
+    this.#plans = plans
     this.#testNow = testNow
     this.#spans = new SpanNumbers(keys.layout)
   }
@@ -58,12 +66,30 @@ export class Batch implements Call {
 
   /** Whether the script call can hold no more. */
   get isFull(): boolean {
-    return this.#keyCharacters >= MAX_KEY_CHARACTERS || this.#tariffs.count === MAX_TARIFFS
+    const characters = this.#plain?.characters ?? this.#keyCharacters
+    return characters >= MAX_KEY_CHARACTERS || this.#tariffs.count === MAX_TARIFFS
   }
 
   add(operation: Operation): void {
-    operation.encode(this)
+    if (!this.#isPlain(operation)) {
+      if (this.#plain !== undefined) this.#encodeAll()
+      operation.encode(this)
+    }
     this.operations.push(operation)
+  }
+
+  #isPlain({ plainTake }: Operation): boolean {
+    if (plainTake === undefined) return false
+    if (this.operations.length === 0) {
+      const plan = this.#plans.of(plainTake, this.#testNow)
+      if (plan !== undefined && plan.own.length > 0) this.#plain = new PlainTakes(plan, this.#keys)
+    }
+    return this.#plain?.add(plainTake) ?? false
+  }
+
+  #encodeAll(): void {
+    this.#plain = undefined
+    for (const operation of this.operations) operation.encode(this)
   }
 
   code(code: number): void {
@@ -122,77 +148,78 @@ export class Batch implements Call {
   tariff(request: TariffTerms): number {
     return this.#tariffs.numberOf(request, ({ quotas, cost, category, subject, settingsRevision, periods }) => {
       const shared = quotas.layers.map((layer) => (this.isShared(layer) ? this.row(layer, category, subject) : 0))
-      const spans = this.#spans.of(periods, shared.length)
-      const numbers = [cost, shared.length, ...shared, ...quotas.limits, ...spans]
-      this.#tariffNumbers.push({ follows: settingsRevision, numbers })
+      const follows = settingsRevision === undefined ? 0 : JSON.stringify(settingsRevision)
+      this.#tariffNumbers.push(follows, cost, shared.length, ...shared, ...quotas.limits.map(jsonLimit))
+      this.#tariffNumbers.push(...this.#spans.of(periods, shared.length))
     })
   }
 
   /** Number of keys, keys and arguments, as EVALSHA takes them behind the script. */
   args(): (string | Buffer)[] {
-    const { layout, settings, lists } = this.#keys
-    return [
-      String(2 + this.#places.size),
-      settings,
-      lists,
-      ...this.#places.keys(),
-      ...(this.#planned() ?? [this.#json(), layout.list, this.#codes]),
-      ...this.#words,
-    ]
+    const { settings, lists } = this.#keys
+    const rows = this.#rowKeys()
+    return [String(2 + rows.length), settings, lists, ...rows, ...this.#told(), ...this.#words]
+  }
+
+  #rowKeys(): string[] {
+    return this.#plain?.keys() ?? [...this.#places.keys()]
+  }
+
+  /** Arguments: those of takes alone, of one tariff, as `lua/plan.lua` has them. */
+  #told(): (string | Buffer)[] {
+    const { list } = this.layout
+    const plan = this.#plain?.plan ?? this.#planOfAll()
+    if (plan === undefined) return [this.#json(), list, this.#codes]
+    const { settingsRevision, bytes } = plan
+    if (this.#plain !== undefined && settingsRevision === undefined) return [bytes, list]
+    const codes = this.#plain === undefined ? this.#codes : ''
+    const follows = settingsRevision === undefined ? [] : [settingsRevision]
+    return [bytes, list, String.fromCharCode(CODES.PLAIN) + codes, ...follows]
+  }
+
+  #planOfAll(): Plan | undefined {
+    const take = this.operations[0]?.plainTake
+    if (take === undefined || !this.#hasTakesAlone || this.#tariffs.count > 1) return undefined
+    return this.#plans.of(take, this.#testNow)
   }
 
   #json(): string {
     const { hash, lengthsMs } = this.layout
-    const tariffs = this.#tariffNumbers.flatMap(({ follows, numbers }) => [
-      follows === undefined ? 0 : JSON.stringify(follows),
-      ...numbers.map(jsonLimit),
-    ])
     const head = [this.#testNow ?? -1, hash, ...lengthsMs, ...this.#spans.numbers, this.#tariffs.count]
-    return `[${[...head, ...tariffs].join()}]`
-  }
-
-  /** Arguments where all are plain takes of one tariff: see `lua/plan.lua`. */
-  #planned(): (string | Buffer)[] | undefined {
-    const [tariff, another] = this.#tariffNumbers
-    if (!this.#hasTakesAlone || tariff === undefined || another !== undefined) return undefined
-    const { hash, lengthsMs, list } = this.layout
-    const { follows, numbers } = tariff
-    const [cost, layers = 0] = numbers
-    if (cost === 0 || layers === 0 || (follows !== undefined && !PLAIN_REVISION.test(follows))) return undefined
-    if (numbers.some((number) => number >= MAX_USED && number !== Number.POSITIVE_INFINITY)) return undefined
-    const head = [this.#testNow ?? -1, hash, ...lengthsMs, ...this.#spans.numbers, 1, follows === undefined ? 0 : 1]
-    const hasOneSpan = this.#spans.numbers[0] === 1
-    const told = hasOneSpan ? numbers.slice(0, -layers) : numbers
-    const plan = Buffer.from(Float64Array.from([...head, ...told.map((number) => Math.min(number, MAX_USED))]).buffer)
-    const own = numbers.slice(2, 2 + layers).filter((place) => place === 0).length
-    const areInTurn = own > 0 && this.#places.size === layers - own + own * this.operations.length
-    if (areInTurn && follows === undefined) return [plan, list]
-    const codes = String.fromCharCode(CODES.PLAIN) + (areInTurn ? '' : this.#codes)
-    return [plan, list, codes, ...(follows === undefined ? [] : [follows])]
+    return `[${[...head, ...this.#tariffNumbers].join()}]`
   }
 
   answer(reply: DecideReply | UsualReply): void {
     if (isUsual(reply)) {
-      const { cells, length } = unpackRowsTogether(reply, this.#places.size, this.layout)
+      const { cells, length } = unpackRowsTogether(reply, this.#plain?.rows ?? this.#places.size, this.layout)
       const now = reply.readDoubleLE(length)
-      this.#tell(reply.subarray(length + NOW_BYTES), { now, cells, damaged: [] }, [], '')
+      const letters = reply.toString('latin1', length + NOW_BYTES)
+      this.#tell(letters, { now, areOpen: true, cells, damaged: [] }, [], '')
     } else {
       const [now, letters, stored, before, revision] = reply
       const instant = Number(now)
       const rows = unpackRows(before, this.layout, instant)
-      this.#tell(letters, { now: instant, ...rows }, stored, revision.toString('latin1'))
+      this.#tell(
+        letters.toString('latin1'),
+        { now: instant, areOpen: false, ...rows },
+        stored,
+        revision.toString('latin1'),
+      )
     }
   }
 
-  #tell(
-    letters: Buffer,
-    rows: UnpackedRows & { readonly now: number },
-    stored: readonly Buffer[],
-    revision: string,
-  ): void {
+  #tell(letters: string, rows: ReplyRows, stored: readonly Buffer[], revision: string): void {
     const replay = this.#replay(rows, stored.values(), revision)
-    for (const [index, operation] of this.operations.entries()) {
-      operation.answer(replay, index < letters.length ? String.fromCharCode(letters[index]!) : 'a')
+    const { operations, layout } = this
+    const at: number[] = []
+    for (let index = 0; index < operations.length; index++) {
+      const operation = operations[index]!
+      if (this.#plain !== undefined) {
+        this.#plain.placesOf(index, at)
+        for (let l = 0; l < at.length; l++) at[l] = layout.rowAt(at[l]!)
+        operation.standAt?.(at)
+      }
+      operation.answer(replay, letters[index] ?? 'a')
     }
   }
 
@@ -200,19 +227,20 @@ export class Batch implements Call {
     for (const operation of this.operations) operation.fail(error)
   }
 
-  #replay(rows: UnpackedRows & { readonly now: number }, stored: Iterator<Buffer>, settingsRevision: string): Replay {
+  #replay(rows: ReplyRows, stored: Iterator<Buffer>, settingsRevision: string): Replay {
     const { layout } = this
     const damaged = new Set(rows.damaged.map((row) => layout.rowAt(row)))
     return {
       now: rows.now,
       layout,
+      areOpen: rows.areOpen,
       cells: rows.cells,
       stored,
       settingsRevision,
       mended: (row) => void damaged.delete(row),
       damage: (asked) => {
         const row = asked.find((at) => damaged.has(at))
-        const key = row === undefined ? undefined : [...this.#places.keys()][row / layout.rowCells]
+        const key = row === undefined ? undefined : this.#rowKeys()[row / layout.rowCells]
         return notDone(damagedRow(key))
       },
     }
@@ -228,15 +256,18 @@ export class Batch implements Call {
   }
 }
 
+/** The rows of a reply, at an instant. */
+interface ReplyRows extends UnpackedRows {
+  readonly now: number
+  readonly areOpen: boolean
+}
+
 function isUsual(reply: DecideReply | UsualReply): reply is UsualReply {
   return Buffer.isBuffer(reply)
 }
 
 /** Bytes of the time in the reply of a usual batch. */
 const NOW_BYTES = 8
-
-/** A revision that scripts compare as it is: see `lua/revision.lua`. */
-const PLAIN_REVISION = /^[\w-]*$/
 
 /** A limit as the scripts read it. */
 export function jsonLimit(limit: number): number | string {

@@ -7,6 +7,7 @@ const HEAD_BYTES = 5
 const USED_BYTES = 7
 const START_BYTES = 6
 const CELL_BYTES = USED_BYTES + START_BYTES
+const TWO_TO_32 = 2 ** 32
 const TWO_TO_48 = 2 ** 48
 
 /** Rows of a reply, unpacked one behind the other. */
@@ -61,7 +62,7 @@ function unpackCells(bytes: Buffer, from: number, size: number, cells: Float64Ar
   const usedFrom = from + HEAD_BYTES
   const startsFrom = usedFrom + USED_BYTES * size
   for (let c = 0; c < size; c++) {
-    cells[at + 2 * c] = bytes.readUIntLE(startsFrom + START_BYTES * c, START_BYTES)
+    cells[at + 2 * c] = sixBytes(bytes, startsFrom + START_BYTES * c)
     cells[at + 2 * c + 1] = usedAt(bytes, usedFrom + USED_BYTES * c)
   }
 }
@@ -83,7 +84,13 @@ export function unpackRowsInto(cells: Float64Array, places: readonly number[], p
 
 /** 7 bytes with a sign: the low 6 as they are, the seventh signed. */
 function usedAt(bytes: Buffer, offset: number): number {
-  return bytes.readInt8(offset + 6) * TWO_TO_48 + bytes.readUIntLE(offset, 6)
+  return ((bytes[offset + 6]! << 24) >> 24) * TWO_TO_48 + sixBytes(bytes, offset)
+}
+
+/** Without a sign. Spelled out, as a process reads it some times a decision. */
+function sixBytes(bytes: Buffer, offset: number): number {
+  const low = bytes[offset]! | (bytes[offset + 1]! << 8) | (bytes[offset + 2]! << 16) | (bytes[offset + 3]! << 24)
+  return (low >>> 0) + (bytes[offset + 4]! | (bytes[offset + 5]! << 8)) * TWO_TO_32
 }
 
 /** The states kept with a reservation's id, of the cells that are asked for: start and used of each in turn. */

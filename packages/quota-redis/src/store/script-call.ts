@@ -1,5 +1,5 @@
 import { isReplyOf, storeError } from '../line/errors.ts'
-import type { Line, Reply } from '../line/line.ts'
+import type { Line, Reply, Word } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -7,7 +7,7 @@ import type { Deadline } from './deadline.ts'
 export interface ScriptCall {
   readonly script: Script
   /** Number of keys, keys and arguments. */
-  readonly args: readonly (string | Buffer)[]
+  readonly args: readonly Word[]
   readonly deadline: Deadline
   /** Called just before it is written, each time. */
   readonly onSend: () => void

@@ -64,6 +64,8 @@ export interface PlainTakes {
   readonly follows?: string | undefined
   /** Hours by which the told periods are behind; of a subject's own anchor, by layer. */
   readonly behind?: readonly number[] | undefined
+  /** In place of the calendar's own. */
+  readonly periods?: readonly number[] | undefined
 }
 
 /** What became of a batch. */
@@ -112,10 +114,10 @@ export class Player {
     return { isUsual: Buffer.isBuffer(reply), answers, ...(await this.#stored()) }
   }
 
-  #batch({ layers, limits, cost, subjects, follows, behind }: PlainTakes, answers: unknown[]): Batch {
+  #batch({ layers, limits, cost, subjects, follows, behind, ...told }: PlainTakes, answers: unknown[]): Batch {
     const batch = new Batch(this.#keys, NOW)
     const quotas = { layers, limits }
-    const periods = layers.flatMap((_, l) => this.#periods(behind?.[l] ?? 0))
+    const periods = told.periods ?? layers.flatMap((_, l) => this.#periods(behind?.[l] ?? 0))
     for (const [index, subject] of subjects.entries()) {
       const request = { subject, category: 0, quotas, cost, settingsRevision: follows, periods }
       const hear = (answer: unknown): void => {
