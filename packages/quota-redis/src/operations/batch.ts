@@ -2,10 +2,10 @@ import { type Layout, notDone, type Subject } from '@scoregw/quota/store'
 import { damagedRow } from '../line/errors.ts'
 import type { Script } from '../lua/script.ts'
 import type { Keys } from '../store/keys.ts'
-import { CODES } from './codes.ts'
+import { CODES, placeCode } from './codes.ts'
 import { type DecideReply, decideScript, holdScript, type UsualReply } from './decide.ts'
 import type { Call, Operation, Replay } from './operation.ts'
-import { PlainTakes, type Plan, Plans } from './plan.ts'
+import { PlainTakes, Plans } from './plan.ts'
 import { type UnpackedRows, unpackRows, unpackRowsTogether } from './row-bytes.ts'
 import { SpanNumbers } from './span-numbers.ts'
 import { Tariffs, type TariffTerms } from './tariffs.ts'
@@ -24,7 +24,7 @@ export class Batch implements Call {
   readonly #keys: Keys
   readonly #plans: Plans
   readonly #testNow: number | undefined
-  /** While all operations are plain takes of one tariff on rows of their own. Then nothing below is of use. */
+  /** While all operations are plain takes of one tariff. Then nothing below is of use. */
   #plain: PlainTakes | undefined
   /** Places from 1 by key, rows and records of ids. */
   readonly #places = new Map<string, number>()
@@ -36,8 +36,6 @@ export class Batch implements Call {
   #codes = ''
   #keyCharacters = 0
   #hasHolds = false
-  /** Whether all of them are takes without an id. */
-  #hasTakesAlone = true
   readonly operations: Operation[] = []
 
   /**
@@ -82,7 +80,7 @@ export class Batch implements Call {
     if (plainTake === undefined) return false
     if (this.operations.length === 0) {
       const plan = this.#plans.of(plainTake, this.#testNow)
-      if (plan !== undefined && plan.own.length > 0) this.#plain = new PlainTakes(plan, this.#keys)
+      if (plan !== undefined) this.#plain = new PlainTakes(plan, this.#keys)
     }
     return this.#plain?.add(plainTake) ?? false
   }
@@ -93,14 +91,13 @@ export class Batch implements Call {
   }
 
   code(code: number): void {
-    if (code < CODES.FIRST_TARIFF) this.#hasTakesAlone = false
     if (code >= CODES.TAKE_HOLD && code < CODES.FIRST_TARIFF) this.#hasHolds = true
     this.#codes += String.fromCharCode(code)
   }
 
   /** Names a row or record in the codes. */
   place(place: number): void {
-    this.#codes += PLACE_CODES[place]!
+    this.#codes += placeCode(place)
   }
 
   words(...words: readonly (string | number)[]): void {
@@ -165,22 +162,15 @@ export class Batch implements Call {
     return this.#plain?.keys() ?? [...this.#places.keys()]
   }
 
-  /** Arguments: those of takes alone, of one tariff, as `lua/plan.lua` has them. */
+  /** Arguments: those of plain takes as `lua/plan.lua` has them. */
   #told(): (string | Buffer)[] {
     const { list } = this.layout
-    const plan = this.#plain?.plan ?? this.#planOfAll()
-    if (plan === undefined) return [this.#json(), list, this.#codes]
-    const { settingsRevision, bytes } = plan
-    if (this.#plain !== undefined && settingsRevision === undefined) return [bytes, list]
-    const codes = this.#plain === undefined ? this.#codes : ''
+    if (this.#plain === undefined) return [this.#json(), list, this.#codes]
+    const { settingsRevision, bytes } = this.#plain.plan
+    const codes = this.#plain.codes()
+    if (codes === '' && settingsRevision === undefined) return [bytes, list]
     const follows = settingsRevision === undefined ? [] : [settingsRevision]
     return [bytes, list, String.fromCharCode(CODES.PLAIN) + codes, ...follows]
-  }
-
-  #planOfAll(): Plan | undefined {
-    const take = this.operations[0]?.plainTake
-    if (take === undefined || !this.#hasTakesAlone || this.#tariffs.count > 1) return undefined
-    return this.#plans.of(take, this.#testNow)
   }
 
   #json(): string {
@@ -191,7 +181,7 @@ export class Batch implements Call {
 
   answer(reply: DecideReply | UsualReply): void {
     if (isUsual(reply)) {
-      const { cells, length } = unpackRowsTogether(reply, this.#plain?.rows ?? this.#places.size, this.layout)
+      const { cells, length } = unpackRowsTogether(reply, this.#plain!.rows, this.layout)
       const now = reply.readDoubleLE(length)
       const letters = reply.toString('latin1', length + NOW_BYTES)
       this.#tell(letters, { now, areOpen: true, cells, damaged: [] }, [], '')
@@ -210,13 +200,13 @@ export class Batch implements Call {
 
   #tell(letters: string, rows: ReplyRows, stored: readonly Buffer[], revision: string): void {
     const replay = this.#replay(rows, stored.values(), revision)
-    const { operations, layout } = this
+    const { operations } = this
     const at: number[] = []
     for (let index = 0; index < operations.length; index++) {
       const operation = operations[index]!
       if (this.#plain !== undefined) {
         this.#plain.placesOf(index, at)
-        for (let l = 0; l < at.length; l++) at[l] = layout.rowAt(at[l]!)
+        for (let l = 0; l < at.length; l++) at[l] = this.cellsAt(at[l]!)
         operation.standAt?.(at)
       }
       operation.answer(replay, letters[index] ?? 'a')
@@ -273,8 +263,3 @@ const NOW_BYTES = 8
 export function jsonLimit(limit: number): number | string {
   return limit === Number.POSITIVE_INFINITY ? '1e999' : limit
 }
-
-/** The high and the low 7 bits. */
-const PLACE_CODES: readonly string[] = Array.from({ length: 128 * 128 }, (_, place) =>
-  String.fromCharCode(place >> 7, place & 127),
-)

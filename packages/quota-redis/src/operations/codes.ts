@@ -23,3 +23,12 @@ export const CODES = {
 
 /** The script's answer to whatever touches a row or record that cannot be read. */
 export const DAMAGE = 'b'
+
+/** A place in the codes: the high and the low 7 bits. */
+export function placeCode(place: number): string {
+  return PLACES[place]!
+}
+
+const PLACES: readonly string[] = Array.from({ length: 128 * 128 }, (_, place) =>
+  String.fromCharCode(place >> 7, place & 127),
+)

@@ -1,5 +1,6 @@
 import { layerKey, MAX_USED, type TakeRequest } from '@scoregw/quota/store'
 import type { Keys } from '../store/keys.ts'
+import { CODES, placeCode } from './codes.ts'
 import { SpanNumbers } from './span-numbers.ts'
 import { isOf, type TariffTerms } from './tariffs.ts'
 
@@ -68,20 +69,22 @@ export class Plans {
   }
 }
 
-/** Plain takes of one tariff, no two of which have a row in common but those that everybody shares. */
+/** Plain takes of one tariff. */
 export class PlainTakes {
   readonly plan: Plan
   readonly #keys: Keys
-  /** The keys of the takes' own rows, one take's behind the other's. */
+  /** The keys of the takes' own rows, each once. */
   readonly #rows: string[] = []
-  /** Subjects of each own layer. */
-  readonly #subjects: readonly Set<string>[]
+  /** The places of the takes' own rows, one take's behind the other's. */
+  readonly #places: number[] = []
+  readonly #owners: readonly Owners[]
+  #count = 0
   #characters = 0
 
   constructor(plan: Plan, keys: Keys) {
     this.plan = plan
     this.#keys = keys
-    this.#subjects = plan.own.map(() => new Set())
+    this.#owners = plan.own.map(() => ({ seen: new Set(), names: [], places: [] }))
   }
 
   /** Keys of all rows, in characters. */
@@ -97,31 +100,59 @@ export class PlainTakes {
   add(request: TakeRequest): boolean {
     if (!isOf(this.plan, request)) return false
     const { own } = this.plan
-    for (let i = 0; i < own.length; i++) {
-      const subjects = this.#subjects[i]!
-      const { size } = subjects
-      subjects.add(layerKey(this.#keys.schema.layers[own[i]!]!, request.subject))
-      if (subjects.size === size) return false
-      const row = this.#keys.row(own[i]!, request.category, request.subject)
-      this.#rows.push(row)
-      this.#characters += row.length
-    }
+    for (let i = 0; i < own.length; i++) this.#places.push(this.#placeOf(this.#owners[i]!, own[i]!, request))
+    this.#count++
     return true
   }
 
-  /** Keys and arguments behind the script's own keys. */
+  /** The place of a row of the subject's own. Few are looked at twice in a batch: to know those costs one look a row. */
+  #placeOf({ seen, names, places }: Owners, layer: number, { subject, category }: TakeRequest): number {
+    const name = layerKey(this.#keys.schema.layers[layer]!, subject)
+    const { size } = seen
+    seen.add(name)
+    if (seen.size === size) return places[names.indexOf(name)]!
+    const row = this.#keys.row(layer, category, subject)
+    this.#rows.push(row)
+    this.#characters += row.length
+    names.push(name)
+    places.push(this.rows)
+    return this.rows
+  }
+
+  /** The keys of all rows. */
   keys(): string[] {
     return [...this.plan.shared, ...this.#rows]
   }
 
-  /** The places of a take's rows in the order of its layers, from 0, written into `rows`. */
-  placesOf(take: number, rows: number[]): void {
-    const { quotas, own, shared } = this.plan
+  /** The codes of the takes; none where each has rows of its own, in turn. */
+  codes(): string {
+    const own = this.plan.own.length
+    if (own > 0 && this.#rows.length === this.#places.length) return ''
+    let codes = ''
+    for (let take = 0; take < this.#count; take++) {
+      codes += String.fromCharCode(CODES.FIRST_TARIFF)
+      for (let row = take * own; row < (take + 1) * own; row++) codes += placeCode(this.#places[row]!)
+    }
+    return codes
+  }
+
+  /** The places of a take's rows in the order of its layers, written into `places`. */
+  placesOf(take: number, places: number[]): void {
+    const { layers } = this.plan.quotas
+    const { own } = this.plan
     let ownBefore = 0
     let sharedBefore = 0
-    for (let l = 0; l < quotas.layers.length; l++) {
-      const isOwn = quotas.layers[l] === own[ownBefore]
-      rows[l] = isOwn ? shared.length + take * own.length + ownBefore++ : sharedBefore++
+    for (let l = 0; l < layers.length; l++) {
+      if (layers[l] === own[ownBefore]) places[l] = this.#places[take * own.length + ownBefore++]!
+      else places[l] = ++sharedBefore
     }
   }
+}
+
+/** Whose rows of one layer are in a batch. */
+interface Owners {
+  readonly seen: Set<string>
+  readonly names: string[]
+  /** Of their rows. */
+  readonly places: number[]
 }
