@@ -1,8 +1,9 @@
 import { QuotaError } from '@scoregw/quota'
 import type { Redis, RedisOptions } from 'ioredis'
 import { EvictionCheck } from './eviction-policy.ts'
-import type { Line, LineOptions, Reply } from './line.ts'
+import type { Line, LineOptions, Reply, Word } from './line.ts'
 import { SILENCE_MS, Silence } from './silence.ts'
+import { Wire } from './wire.ts'
 
 /** A server among others, and what is told of it. */
 export interface Place {
@@ -83,6 +84,7 @@ export class Connection implements Line {
   readonly #options: LineOptions
   readonly #eviction: EvictionCheck | undefined
   readonly #silence: Silence
+  readonly #wire: Wire
   #usable = false
   #closed = false
   /** The server was looked at and failed the check, on the connection that stands now. */
@@ -99,6 +101,7 @@ export class Connection implements Line {
     this.#options = options
     this.redis = client.duplicate(optionsOf(place))
     this.#silence = new Silence(this.redis)
+    this.#wire = new Wire(this.redis)
     const { evictionPolicy, logger } = options
     this.#eviction = evictionPolicy && new EvictionCheck(this.redis, evictionPolicy, logger)
     this.redis.on('error', (error) => {
@@ -138,15 +141,15 @@ export class Connection implements Line {
     return promise
   }
 
-  send(command: string, ...words: readonly (string | number)[]): Promise<Reply> {
+  send(command: string, ...words: readonly Word[]): Promise<Reply> {
     if (this.#eviction !== undefined && this.#usable) this.#checkNowAndThen()
-    const reply = this.redis.callBuffer(command, ...words) as unknown as Promise<Reply>
+    const reply = this.#wire.send([command, ...words])
     if (this.redis.status === 'ready') this.#silence.watch()
     return reply
   }
 
   /** The same, of keys that are on their way to this server. */
-  sendAsking(command: string, ...words: readonly (string | number)[]): Promise<Reply> {
+  sendAsking(command: string, ...words: readonly Word[]): Promise<Reply> {
     // Counts for the one command that follows on the connection; where it fails, that fails as well.
     this.redis.asking().catch(() => undefined)
     return this.send(command, ...words)

@@ -4,6 +4,9 @@ import type { EvictionPolicy, RedisLogger } from './eviction-policy.ts'
 /** A client of one server, or of a cluster. */
 export type RedisClient = Redis | Cluster
 
+/** What stands in a command: texts go as UTF-8. */
+export type Word = string | number | Buffer
+
 /** What a server answers. Texts are bytes. */
 export type Reply = Buffer | number | null | readonly Reply[]
 
@@ -26,7 +29,7 @@ export interface Line {
    */
   ready(): Promise<void>
   /** Sends one command. Those that are sent without waiting in between arrive in order, with nothing in between. */
-  send(command: string, ...words: readonly (string | number)[]): Promise<Reply>
+  send(command: string, ...words: readonly Word[]): Promise<Reply>
   /**
    * The server of a cluster that an error reply said to ask this once, as it does for keys that are on their way there.
    * What is sent on that line is taken for such a question. Nothing for other errors.

@@ -1,7 +1,7 @@
 -- How every script begins: the numbers that it is given, and the time.
 --
--- ARGV  1       numbers, as JSON; one text, since each conversion costs as much as deciding. It begins with: now (epoch
---               ms; below 0: asks TIME), and what rows.lua reads
+-- ARGV  1       numbers, as JSON or as plan.lua reads them; one text, since each conversion costs as much as deciding. It
+--               begins with: now (epoch ms; below 0: asks TIME), and what rows.lua reads
 --       2       the policy's list of limits, as text
 -- KEYS  1       the settings in force, beginning with their revision; or missing
 --       2       the lists of limits that rows name, a hash
@@ -9,9 +9,14 @@
 -- All scripts read before they write, and the first write is one that a full or read-only server refuses: then nothing
 -- at all was done. No shebang: a full server still answers refusals and looks.
 
+--#if plans
+local sub, given = string.sub, 0
+-- The last of them is where it ended.
+if is_plain then numbers[#numbers] = nil end
+--#else
 local ARGV, KEYS, call, pack, unpack_cells, sub = ARGV, KEYS, redis.call, struct.pack, struct.unpack, string.sub
-
 local numbers, given = cjson.decode(ARGV[1]), 0
+--#end
 local function number()
   given = given + 1
   return numbers[given]

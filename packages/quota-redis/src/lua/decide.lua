@@ -1,8 +1,9 @@
 -- Decides a batch of operations, in order, as one atomic step.
 --
 -- KEYS          as in begin.lua, then rows and records of ids, each key once; an operation names them by their places
--- ARGV  1, 2    as in begin.lua, rows.lua and tariffs.lua
---       3       operations, as characters below 128 each; a place is two, the high and low 7 bits
+-- ARGV  1, 2    as in begin.lua, rows.lua and tariffs.lua; of plain takes of one tariff as in plan.lua
+--       3       operations, as characters below 128 each; a place is two, the high and low 7 bits; before plain takes of one
+--               tariff PLAIN. All of it is missing where they have the rows behind the shared ones, in turn
 --                 tariff + FIRST_TARIFF - 1, row..             take; names the rows that the tariff left open
 --                 TAKE_ID, the same, record                    take under an id
 --                 SETTLE, L, row..                             give tokens back to windows with given starts
@@ -35,8 +36,8 @@
 --                   'charge' or 'fit', most tokens beyond the hold
 --               where S is what was charged in rows of another slot: a mark of the take or growth (empty: nothing more
 --               follows), which rows (text; empty: that is yet to be said), tokens, how many starts, starts of windows
--- REPLY { now, one letter an operation, stored states of letters m in turn, what KEYS held before from the first row on,
---         the settings' revision if it was looked at }
+-- REPLY where usual.lua decided, as it says; else { now, one letter an operation, stored states of letters m in turn, what
+--         KEYS held before from the first row on, the settings' revision if it was looked at }
 --       a admitted  r refused  m admitted earlier, by the same nonce  d duplicate  x cancelled  c conflict  s stale
 --       t the clock is outside of the periods  y done  n not this nonce's to settle
 --       b a row or record cannot be read, nothing was done

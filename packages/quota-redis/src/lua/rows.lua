@@ -42,7 +42,6 @@ local function use(span) since, begins = span.since, span.begins end
 --#end
 
 local HEAD_BYTES = pack('<I5', HEAD)
-local ROW_BYTES = 5 + 13 * W
 local CELLS = '<@{i7|}@{I6|}'
 local OWN_ROW = '<I5@{i7|}@{I6|}'
 

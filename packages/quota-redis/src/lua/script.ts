@@ -39,38 +39,53 @@ export interface ScriptOptions {
   readonly constants?: typeof CONSTANTS
   /** Whether it knows of holds. */
   readonly holds?: boolean
+  /** Whether it begins with `plan.lua`. */
+  readonly plans?: boolean
 }
 
 /**
  * A script made of parts, one behind the other, for rows of a shape.
  *
  * `@{text|between}` stands for the text once a cell, `$` being its number; `@w{..}` once a window, `@r{..}` once a rolling
- * window, `@c{..}` once a calendar window. Lines between `--#if name` and `--#end` are there where the shape has
- * `calendars` or `slots`, or the script knows of `holds`; those behind `--#else` where not.
+ * window, `@c{..}` once a calendar window, `@s{..}` once where there are slots. Lines between
+ * `--#if name` and `--#end` are there where the shape has `calendars` or `slots`, or the script knows of `holds` or `plans`;
+ * those behind `--#else` where not.
  */
 export function scriptOf(
   parts: readonly string[],
   shape: Shape,
-  { constants, holds = false }: ScriptOptions = {},
+  { constants, holds = false, plans = false }: ScriptOptions = {},
 ): Script {
-  const known = Object.entries({ ...CONSTANTS, ...constants, W: shape.size, V: shape.width })
-  const head = `local ${known.map(([name]) => name).join(', ')} = ${known.map(([, value]) => value).join(', ')}`
+  const known: typeof CONSTANTS = { ...CONSTANTS, ...constants, ...sizesOf(shape) }
   const has: Readonly<Record<string, boolean>> = {
     calendars: shape.calendars.length > 0,
     slots: shape.hasSlots,
     holds,
+    plans,
   }
   const numbers = cellNumbers(shape)
-  const spelled = [head, ...parts]
+  const spelled = parts
     .join('\n')
+    .replace(COMMENTS, '')
     .replace(
       /^ *--#if (\w+)\n([\s\S]*?)(?:^ *--#else\n([\s\S]*?))?^ *--#end\n/gm,
       (_, name: string, yes: string, no = '') => (has[name] === true ? yes : no),
     )
-    .replace(/@([wrc]?)\{([^|}]*)\|([^}]*)\}/g, (_, which: string, text: string, between: string) =>
+    .replace(/@([wrcs]?)\{([^|}]*)\|([^}]*)\}/g, (_, which: string, text: string, between: string) =>
       numbers[which]!.map((cell) => text.replaceAll('$', String(cell))).join(between),
     )
+    .replace(NAMES, (name) => String(known[name] ?? name))
   return plainScript(spelled)
+}
+
+/** But for `--#`. */
+const COMMENTS = /^ *--(?!#).*\n/gm
+/** Constants stand in a script as what they are: Lua has none, and to fetch a variable costs a fortieth of a decision. */
+const NAMES = /\b[A-Z][A-Z_]*\b/g
+
+/** Cells of a row, its windows, those of the calendar, and its bytes. */
+function sizesOf({ size, width, calendars }: Shape): Readonly<Record<string, number>> {
+  return { W: size, V: width, CALENDARS: calendars.length, ROW_BYTES: 5 + 13 * size }
 }
 
 /** A script that is as it is written. */
@@ -78,11 +93,11 @@ export function plainScript(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
-/** The numbers of cells, from 1: all, those of windows, of rolling windows and of calendar windows. */
+/** The numbers of cells, from 1: all, those of windows, of rolling windows, of calendar windows and of slots. */
 function cellNumbers({ cells, width }: Shape): Readonly<Record<string, readonly number[]>> {
   const all = cells.map((_, index) => index + 1)
   const of = (kind: string): number[] => all.filter((cell) => cells[cell - 1]!.kind === kind)
-  return { '': all, w: all.slice(0, width), r: of('rolling'), c: of('calendar') }
+  return { '': all, w: all.slice(0, width), r: of('rolling'), c: of('calendar'), s: all.slice(width) }
 }
 
 /** A script for rows of a shape. */

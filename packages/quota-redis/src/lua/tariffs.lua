@@ -4,10 +4,27 @@
 --               the rows of L layers (places; 0 where the operation names it), L x W limits in tokens (1e999: unlimited);
 --               with calendar windows, the spans of L layers (their numbers)
 
+--#if plans
+
+-- What the operations of a plain batch are where they are not said: takes of the rows behind the shared ones, in turn.
+local function codes_in_turn(own, shared)
+  local list = {}
+  for place = shared + 1, #raw do
+    if (place - shared - 1) % own == 0 then list[#list + 1] = FIRST_TARIFF end
+    list[#list + 1] = math.floor(place / 128)
+    list[#list + 1] = place % 128
+  end
+  return list
+end
+--#end
+
 -- A tariff's own rows (those that its operations name) come first in `order`, then those that everybody shares.
 local tariffs = {}
 for t = 1, number() do
   local follows, cost, layers = number(), number(), number()
+  --#if plans
+  if is_plain and follows == 1 then follows = ARGV[4] end
+  --#end
   local order, shared, limits, finite = {}, {}, {}, true
   for l = 1, layers do
     local place = number()
@@ -17,6 +34,9 @@ for t = 1, number() do
   for i = 1, #shared do order[own + i] = shared[i][2] end
   for i = 1, layers * W do
     local limit = number()
+    --#if plans
+    if is_plain and limit == MAX_USED then limit = math.huge end
+    --#end
     limits[i] = limit
     --#if slots
     if limit > MAX_USED and i % W ~= 0 then finite = false end
@@ -28,7 +48,7 @@ for t = 1, number() do
   --#if calendars
   local spans_of = {}
   for l = 1, layers do
-    spans_of[l] = spans[number()]
+    spans_of[l] = spans[number() or 1]
     if spans_of[l].stale then stale = stale or 't' end
   end
   --#end
@@ -42,7 +62,13 @@ for t = 1, number() do
 end
 
 -- ARGV[3], see decide.lua: the operations, read from the left.
-local codes, read = { string.byte(ARGV[3], 1, -1) }, 0
+local codes, read = { string.byte(ARGV[3] or '', 1, -1) }, 0
+--#if plans
+if is_plain then
+  table.remove(codes, 1)
+  if codes[1] == nil then codes = codes_in_turn(tariffs[1].own, #tariffs[1].shared) end
+end
+--#end
 local function next_place()
   read = read + 2
   return codes[read - 1] * 128 + codes[read]

@@ -2,17 +2,18 @@ import { type Layout, notDone, type Subject } from '@scoregw/quota/store'
 import { damagedRow } from '../line/errors.ts'
 import type { Script } from '../lua/script.ts'
 import type { Keys } from '../store/keys.ts'
-import { CODES } from './codes.ts'
-import { type DecideReply, decideScript, holdScript } from './decide.ts'
+import { CODES, placeCode } from './codes.ts'
+import { type DecideReply, decideScript, holdScript, type UsualReply } from './decide.ts'
 import type { Call, Operation, Replay } from './operation.ts'
-import { unpackRows } from './row-bytes.ts'
+import { PlainTakes, Plans } from './plan.ts'
+import { type UnpackedRows, unpackRows, unpackRowsTogether } from './row-bytes.ts'
 import { SpanNumbers } from './span-numbers.ts'
 import { Tariffs, type TariffTerms } from './tariffs.ts'
 
 /** Keys of one script call, in characters at the most: far below the 8,000 keys that Lua can take in at once. */
 const MAX_KEY_CHARACTERS = 32 * 1024
 /** Codes are below 128. */
-const MAX_TARIFFS = 127 - CODES.FIRST_TARIFF
+const MAX_TARIFFS = CODES.PLAIN - CODES.FIRST_TARIFF
 
 /**
  * The operations of one script call. The script answers with the rows as they were and a letter for each operation; the
@@ -21,7 +22,10 @@ const MAX_TARIFFS = 127 - CODES.FIRST_TARIFF
  */
 export class Batch implements Call {
   readonly #keys: Keys
+  readonly #plans: Plans
   readonly #testNow: number | undefined
+  /** While all operations are plain takes of one tariff. Then nothing below is of use. */
+  #plain: PlainTakes | undefined
   /** Places from 1 by key, rows and records of ids. */
   readonly #places = new Map<string, number>()
   readonly #tariffs = new Tariffs()
@@ -34,9 +38,13 @@ export class Batch implements Call {
   #hasHolds = false
   readonly operations: Operation[] = []
 
-  /** @param testNow the instant that stands in for the server's clock, in tests */
-  constructor(keys: Keys, testNow: number | undefined) {
+  /**
+   * @param testNow the instant that stands in for the server's clock, in tests
+   * @param plans what batches of the same keys have in common
+   */
+  constructor(keys: Keys, testNow: number | undefined, plans: Plans = new Plans(keys)) {
     this.#keys = keys
+    this.#plans = plans
     this.#testNow = testNow
     this.#spans = new SpanNumbers(keys.layout)
   }
@@ -56,12 +64,30 @@ export class Batch implements Call {
 
   /** Whether the script call can hold no more. */
   get isFull(): boolean {
-    return this.#keyCharacters >= MAX_KEY_CHARACTERS || this.#tariffs.count === MAX_TARIFFS
+    const characters = this.#plain?.characters ?? this.#keyCharacters
+    return characters >= MAX_KEY_CHARACTERS || this.#tariffs.count === MAX_TARIFFS
   }
 
   add(operation: Operation): void {
-    operation.encode(this)
+    if (!this.#isPlain(operation)) {
+      if (this.#plain !== undefined) this.#encodeAll()
+      operation.encode(this)
+    }
     this.operations.push(operation)
+  }
+
+  #isPlain({ plainTake }: Operation): boolean {
+    if (plainTake === undefined) return false
+    if (this.operations.length === 0) {
+      const plan = this.#plans.of(plainTake, this.#testNow)
+      if (plan !== undefined) this.#plain = new PlainTakes(plan, this.#keys)
+    }
+    return this.#plain?.add(plainTake) ?? false
+  }
+
+  #encodeAll(): void {
+    this.#plain = undefined
+    for (const operation of this.operations) operation.encode(this)
   }
 
   code(code: number): void {
@@ -71,7 +97,7 @@ export class Batch implements Call {
 
   /** Names a row or record in the codes. */
   place(place: number): void {
-    this.#codes += PLACE_CODES[place]!
+    this.#codes += placeCode(place)
   }
 
   words(...words: readonly (string | number)[]): void {
@@ -126,26 +152,64 @@ export class Batch implements Call {
   }
 
   /** Number of keys, keys and arguments, as EVALSHA takes them behind the script. */
-  args(): string[] {
-    const { layout, settings, lists } = this.#keys
-    const head = [this.#testNow ?? -1, layout.hash, ...layout.lengthsMs, ...this.#spans.numbers]
-    const numbers = [...head, this.#tariffs.count, ...this.#tariffNumbers]
-    return [
-      String(2 + this.#places.size),
-      settings,
-      lists,
-      ...this.#places.keys(),
-      `[${numbers.join()}]`,
-      layout.list,
-      this.#codes,
-      ...this.#words,
-    ]
+  args(): (string | Buffer)[] {
+    const { settings, lists } = this.#keys
+    const rows = this.#rowKeys()
+    return [String(2 + rows.length), settings, lists, ...rows, ...this.#told(), ...this.#words]
   }
 
-  answer([now, letters, stored, before, revision]: DecideReply): void {
-    const replay = this.#replay(Number(now), before, stored.values(), revision.toString('latin1'))
-    for (const [index, operation] of this.operations.entries()) {
-      operation.answer(replay, String.fromCharCode(letters[index]!))
+  #rowKeys(): string[] {
+    return this.#plain?.keys() ?? [...this.#places.keys()]
+  }
+
+  /** Arguments: those of plain takes as `lua/plan.lua` has them. */
+  #told(): (string | Buffer)[] {
+    const { list } = this.layout
+    if (this.#plain === undefined) return [this.#json(), list, this.#codes]
+    const { settingsRevision, bytes } = this.#plain.plan
+    const codes = this.#plain.codes()
+    if (codes === '' && settingsRevision === undefined) return [bytes, list]
+    const follows = settingsRevision === undefined ? [] : [settingsRevision]
+    return [bytes, list, String.fromCharCode(CODES.PLAIN) + codes, ...follows]
+  }
+
+  #json(): string {
+    const { hash, lengthsMs } = this.layout
+    const head = [this.#testNow ?? -1, hash, ...lengthsMs, ...this.#spans.numbers, this.#tariffs.count]
+    return `[${[...head, ...this.#tariffNumbers].join()}]`
+  }
+
+  answer(reply: DecideReply | UsualReply): void {
+    if (isUsual(reply)) {
+      const { cells, length } = unpackRowsTogether(reply, this.#plain!.rows, this.layout)
+      const now = reply.readDoubleLE(length)
+      const letters = reply.toString('latin1', length + NOW_BYTES)
+      this.#tell(letters, { now, areOpen: true, cells, damaged: [] }, [], '')
+    } else {
+      const [now, letters, stored, before, revision] = reply
+      const instant = Number(now)
+      const rows = unpackRows(before, this.layout, instant)
+      this.#tell(
+        letters.toString('latin1'),
+        { now: instant, areOpen: false, ...rows },
+        stored,
+        revision.toString('latin1'),
+      )
+    }
+  }
+
+  #tell(letters: string, rows: ReplyRows, stored: readonly Buffer[], revision: string): void {
+    const replay = this.#replay(rows, stored.values(), revision)
+    const { operations } = this
+    const at: number[] = []
+    for (let index = 0; index < operations.length; index++) {
+      const operation = operations[index]!
+      if (this.#plain !== undefined) {
+        this.#plain.placesOf(index, at)
+        for (let l = 0; l < at.length; l++) at[l] = this.cellsAt(at[l]!)
+        operation.standAt?.(at)
+      }
+      operation.answer(replay, letters[index] ?? 'a')
     }
   }
 
@@ -153,20 +217,20 @@ export class Batch implements Call {
     for (const operation of this.operations) operation.fail(error)
   }
 
-  #replay(now: number, before: readonly (Buffer | null)[], stored: Iterator<Buffer>, settingsRevision: string): Replay {
+  #replay(rows: ReplyRows, stored: Iterator<Buffer>, settingsRevision: string): Replay {
     const { layout } = this
-    const rows = unpackRows(before, layout, now)
     const damaged = new Set(rows.damaged.map((row) => layout.rowAt(row)))
     return {
-      now,
+      now: rows.now,
       layout,
+      areOpen: rows.areOpen,
       cells: rows.cells,
       stored,
       settingsRevision,
       mended: (row) => void damaged.delete(row),
       damage: (asked) => {
         const row = asked.find((at) => damaged.has(at))
-        const key = row === undefined ? undefined : [...this.#places.keys()][row / layout.rowCells]
+        const key = row === undefined ? undefined : this.#rowKeys()[row / layout.rowCells]
         return notDone(damagedRow(key))
       },
     }
@@ -182,12 +246,20 @@ export class Batch implements Call {
   }
 }
 
+/** The rows of a reply, at an instant. */
+interface ReplyRows extends UnpackedRows {
+  readonly now: number
+  readonly areOpen: boolean
+}
+
+function isUsual(reply: DecideReply | UsualReply): reply is UsualReply {
+  return Buffer.isBuffer(reply)
+}
+
+/** Bytes of the time in the reply of a usual batch. */
+const NOW_BYTES = 8
+
 /** A limit as the scripts read it. */
 export function jsonLimit(limit: number): number | string {
   return limit === Number.POSITIVE_INFINITY ? '1e999' : limit
 }
-
-/** The high and the low 7 bits. */
-const PLACE_CODES: readonly string[] = Array.from({ length: 128 * 128 }, (_, place) =>
-  String.fromCharCode(place >> 7, place & 127),
-)

@@ -6,6 +6,7 @@ import holdShared from '../lua/hold-shared.lua'
 import holds from '../lua/holds.lua'
 import ids from '../lua/ids.lua'
 import lists from '../lua/lists.lua'
+import plan from '../lua/plan.lua'
 import records from '../lua/records.lua'
 import reply from '../lua/reply.lua'
 import revision from '../lua/revision.lua'
@@ -14,6 +15,7 @@ import { type ScriptOfShape, scriptOf, scriptsByShape } from '../lua/script.ts'
 import settle from '../lua/settle.lua'
 import take from '../lua/take.lua'
 import tariffs from '../lua/tariffs.lua'
+import usual from '../lua/usual.lua'
 import write from '../lua/write.lua'
 import { CODES } from './codes.ts'
 
@@ -26,7 +28,12 @@ const constants = { ...CODES, FIRST_ROW: 3, MAX_GROWTHS }
 
 /** The script that carries out a batch. */
 export const decideScript: ScriptOfShape = scriptsByShape((shape) =>
-  scriptOf([...TAKES, decide, write, records, reply], shape, { constants }),
+  scriptOf([plan, usual, ...TAKES, decide, write, records, reply], shape, { constants, plans: true }),
+)
+
+/** The same without what is spelled out for the usual batch; for tests, which compare the two. */
+export const generalScript: ScriptOfShape = scriptsByShape((shape) =>
+  scriptOf([plan, ...TAKES, decide, write, records, reply], shape, { constants, plans: true }),
 )
 
 /** The same for batches in which there are holds. */
@@ -37,7 +44,10 @@ export const holdScript: ScriptOfShape = scriptsByShape((shape) =>
   }),
 )
 
-/** What both answer: see `lua/decide.lua`. */
+/** What they answer who decide a batch as the usual one: see `lua/usual.lua`. */
+export type UsualReply = Buffer
+
+/** What all others answer: see `lua/decide.lua`. */
 export type DecideReply = readonly [
   now: Buffer,
   letters: Buffer,

@@ -1,10 +1,12 @@
-import type { Layout, Subject } from '@scoregw/quota/store'
+import type { Layout, Subject, TakeRequest } from '@scoregw/quota/store'
 import type { TariffTerms } from './tariffs.ts'
 
 /** The rows of a batch while its operations are replayed, in order, on this side of the wire. */
 export interface Replay {
   readonly now: number
   readonly layout: Layout
+  /** Whether all windows of all rows are open, with room for what is charged. */
+  readonly areOpen: boolean
   /** One row behind the other; those that cannot be read as a reset would leave them. */
   readonly cells: Float64Array
   /** States kept with ids, for the operations answered `m`; and what operations on holds tell. */
@@ -51,6 +53,10 @@ export interface Call {
 export interface Operation {
   /** Whether it may be sent again when nobody knows if it was carried out. */
   readonly repeatable: boolean
+  /** What it asks for if it is a take, without an id and of more than nothing. Such ones need not be encoded. */
+  readonly plainTake?: TakeRequest | undefined
+  /** Tells a plain take that was not encoded where its rows begin in the replay; they are not there for long. */
+  standAt?(rows: readonly number[]): void
   /** Says what is to be done. */
   encode(call: Call): void
   answer(replay: Replay, letter: string): void

@@ -7,6 +7,7 @@ const HEAD_BYTES = 5
 const USED_BYTES = 7
 const START_BYTES = 6
 const CELL_BYTES = USED_BYTES + START_BYTES
+const TWO_TO_32 = 2 ** 32
 const TWO_TO_48 = 2 ** 48
 
 /** Rows of a reply, unpacked one behind the other. */
@@ -28,7 +29,7 @@ export function unpackRows(rows: readonly (Buffer | null)[], layout: Layout, now
     const at = row * rowCells
     const bytes = rows[row]
     if (bytes?.length === rowBytes(layout) && bytes[0] === ROW_VERSION && isOf(bytes, hash)) {
-      unpackCells(bytes, size, cells, at)
+      unpackCells(bytes, 0, size, cells, at)
     } else if (bytes?.length === 1 && bytes.toString('latin1') === DAMAGED) {
       damaged.push(row)
       for (let i = at; i < at + rowCells; i += 2) [cells[i], cells[i + 1]] = [now, CLOSED]
@@ -39,16 +40,30 @@ export function unpackRows(rows: readonly (Buffer | null)[], layout: Layout, now
   return { cells, damaged }
 }
 
+/** Unpacks rows that are all there, in the policy's own form, one behind the other; also how many bytes they are. */
+export function unpackRowsTogether(
+  bytes: Buffer,
+  rows: number,
+  layout: Layout,
+): { readonly cells: Float64Array; readonly length: number } {
+  const { rowCells, size } = layout
+  const each = rowBytes(layout)
+  const cells = new Float64Array(rows * rowCells)
+  for (let row = 0; row < rows; row++) unpackCells(bytes, row * each, size, cells, row * rowCells)
+  return { cells, length: rows * each }
+}
+
 function isOf(bytes: Buffer, hash: number): boolean {
   return bytes.readUInt32LE(1) === hash
 }
 
-/** The cells of a row: what all of them used, then when all of them started. */
-function unpackCells(bytes: Buffer, size: number, cells: Float64Array, at: number): void {
-  const startsAt = HEAD_BYTES + USED_BYTES * size
+/** The cells of a row that begins at `from`: what all of them used, then when all of them started. */
+function unpackCells(bytes: Buffer, from: number, size: number, cells: Float64Array, at: number): void {
+  const usedFrom = from + HEAD_BYTES
+  const startsFrom = usedFrom + USED_BYTES * size
   for (let c = 0; c < size; c++) {
-    cells[at + 2 * c] = bytes.readUIntLE(startsAt + START_BYTES * c, START_BYTES)
-    cells[at + 2 * c + 1] = usedAt(bytes, HEAD_BYTES + USED_BYTES * c)
+    cells[at + 2 * c] = sixBytes(bytes, startsFrom + START_BYTES * c)
+    cells[at + 2 * c + 1] = usedAt(bytes, usedFrom + USED_BYTES * c)
   }
 }
 
@@ -63,14 +78,19 @@ function rowBytes({ size }: Layout): number {
 export function unpackRowsInto(cells: Float64Array, places: readonly number[], packed: Buffer, layout: Layout): void {
   const length = rowBytes(layout)
   for (let l = 0; (l + 1) * length <= packed.length; l++) {
-    const bytes = packed.subarray(l * length, (l + 1) * length)
-    if (bytes[0] === ROW_VERSION) unpackCells(bytes, layout.size, cells, places[l]!)
+    if (packed[l * length] === ROW_VERSION) unpackCells(packed, l * length, layout.size, cells, places[l]!)
   }
 }
 
 /** 7 bytes with a sign: the low 6 as they are, the seventh signed. */
 function usedAt(bytes: Buffer, offset: number): number {
-  return bytes.readInt8(offset + 6) * TWO_TO_48 + bytes.readUIntLE(offset, 6)
+  return ((bytes[offset + 6]! << 24) >> 24) * TWO_TO_48 + sixBytes(bytes, offset)
+}
+
+/** Without a sign. Spelled out, as a process reads it some times a decision. */
+function sixBytes(bytes: Buffer, offset: number): number {
+  const low = bytes[offset]! | (bytes[offset + 1]! << 8) | (bytes[offset + 2]! << 16) | (bytes[offset + 3]! << 24)
+  return (low >>> 0) + (bytes[offset + 4]! | (bytes[offset + 5]! << 8)) * TWO_TO_32
 }
 
 /** The states kept with a reservation's id, of the cells that are asked for: start and used of each in turn. */

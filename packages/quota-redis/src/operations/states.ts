@@ -1,6 +1,13 @@
 import { type Spans, viewRow, viewSlots, type WindowStates } from '@scoregw/quota/store'
 import type { Replay } from './operation.ts'
 
+/** Charges rows all whose windows are open. */
+export function chargeOpen({ cells, layout }: Replay, rows: readonly number[], tokens: number): void {
+  for (const at of rows) {
+    for (let i = at + 1; i < at + 2 * layout.width; i += 2) cells[i] = cells[i]! + tokens
+  }
+}
+
 /** The states of rows all whose windows are open: the cells are the states. */
 export function statesOfCells({ cells, layout }: Replay, rows: readonly number[]): WindowStates {
   const { rowCells } = layout

@@ -10,7 +10,7 @@ import {
 import { CODES, DAMAGE } from './codes.ts'
 import type { Call, Operation, Replay, Waiter } from './operation.ts'
 import { statesOfRecord } from './row-bytes.ts'
-import { spansOf, statesOfCells, viewOf } from './states.ts'
+import { chargeOpen, spansOf, statesOfCells, viewOf } from './states.ts'
 
 const OUTCOMES: Readonly<Record<string, TakeOutcome>> = {
   a: 'admitted',
@@ -38,6 +38,14 @@ export class TakeOperation implements Operation {
     this.repeatable = request.id !== undefined
     this.#waiter = waiter
     this.#giveBack = giveBack
+  }
+
+  get plainTake(): TakeRequest | undefined {
+    return this.#request.id === undefined && this.#request.cost > 0 ? this.#request : undefined
+  }
+
+  standAt(rows: readonly number[]): void {
+    this.#rows = rows
   }
 
   encode(call: Call): void {
@@ -83,6 +91,10 @@ export class TakeOperation implements Operation {
     if (letter === 'm') return statesOfRecord(replay.stored.next().value as Buffer)
     const { now, cells } = replay
     const { cost, periods } = this.#request
+    if (replay.areOpen) {
+      if (letter === 'a') chargeOpen(replay, this.#rows, cost)
+      return statesOfCells(replay, this.#rows)
+    }
     if (letter === 'a' && cost > 0) {
       for (let l = 0; l < this.#rows.length; l++) {
         charge(cells, this.#rows[l]!, spansOf(replay, periods, l), cost, now)

@@ -10,7 +10,11 @@ interface Tariff extends Omit<TariffTerms, 'subject'> {
   readonly number: number
 }
 
-function isOf(tariff: Tariff, { quotas, cost, category, settingsRevision, periods }: TariffTerms): boolean {
+/** Whether a request has those terms. */
+export function isOf(
+  tariff: Omit<TariffTerms, 'subject'>,
+  { quotas, cost, category, settingsRevision, periods }: TariffTerms,
+): boolean {
   return (
     tariff.quotas === quotas &&
     tariff.cost === cost &&

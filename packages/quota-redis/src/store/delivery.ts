@@ -2,7 +2,7 @@ import { notDone } from '@scoregw/quota/store'
 import { refusal, storeError, verdictOf } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
 import type { Batch } from '../operations/batch.ts'
-import type { DecideReply } from '../operations/decide.ts'
+import type { DecideReply, UsualReply } from '../operations/decide.ts'
 import type { Operation } from '../operations/operation.ts'
 import { Deadline } from './deadline.ts'
 import { callScript } from './script-call.ts'
@@ -58,7 +58,7 @@ export class Delivery {
     }
     try {
       const call = { script: this.#batch.script, args: this.#batch.args(), deadline: this.#deadline, onSend }
-      this.#answered((await callScript(line, call)) as unknown as DecideReply)
+      this.#answered((await callScript(line, call)) as unknown as DecideReply | UsualReply)
       return true
     } catch (error) {
       this.#error = error
@@ -67,7 +67,7 @@ export class Delivery {
     }
   }
 
-  #answered(reply: DecideReply): void {
+  #answered(reply: DecideReply | UsualReply): void {
     // A late answer is an answer too: its operations give back what they were admitted for.
     if (this.#deadline.met()) this.#context.answered()
     try {

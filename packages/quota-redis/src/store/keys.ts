@@ -1,3 +1,4 @@
+/// <reference lib="es2024.string" />
 import { createHash } from 'node:crypto'
 import { QuotaError } from '@scoregw/quota'
 import { idOwnerKey, Layout, layerKey, type StoreSchema, type Subject } from '@scoregw/quota/store'
@@ -123,5 +124,5 @@ function utf16Hex(text: string): string {
 
 /** Without lone surrogates, all of which would be the same three bytes. */
 function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text)
+  return text.isWellFormed()
 }

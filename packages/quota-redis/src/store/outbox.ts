@@ -7,9 +7,10 @@ const FEWEST = 32
 const MOST = 256
 /**
  * Into how many script calls the operations under way are divided: so many that the server works on one while the next
- * is put together, so few that what a call costs by itself is shared by many.
+ * is put together, so few that what a call costs by itself is shared by many. Measured; a call held back until one of the
+ * others is answered makes both processes slower.
  */
-const CALLS_UNDER_WAY = 3
+const CALLS_UNDER_WAY = 2
 
 /** Gathers what is asked for in one tick of the event loop, so that it goes out together; nobody waits longer. */
 export class Outbox {

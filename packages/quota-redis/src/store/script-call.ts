@@ -1,5 +1,5 @@
 import { isReplyOf, storeError } from '../line/errors.ts'
-import type { Line, Reply } from '../line/line.ts'
+import type { Line, Reply, Word } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -7,24 +7,30 @@ import type { Deadline } from './deadline.ts'
 export interface ScriptCall {
   readonly script: Script
   /** Number of keys, keys and arguments. */
-  readonly args: readonly string[]
+  readonly args: readonly Word[]
   readonly deadline: Deadline
   /** Called just before it is written, each time. */
   readonly onSend: () => void
 }
 
 /** Has the server carry out a script, once. Nothing is sent after the deadline. */
-export async function callScript(line: Line, call: ScriptCall): Promise<Reply> {
+export function callScript(line: Line, call: ScriptCall): Promise<Reply> {
+  if (!line.usable) return callOnceUsable(line, call)
+  return evaluate(line, call).catch((error: unknown) => callAsked(line, call, error))
+}
+
+async function callOnceUsable(line: Line, call: ScriptCall): Promise<Reply> {
+  await Promise.race([line.ready(), call.deadline.settled])
+  if (call.deadline.isOver) throw storeError('not connected to Redis')
+  return evaluate(line, call).catch((error: unknown) => callAsked(line, call, error))
+}
+
+/** Calls the server that an error reply says to ask. */
+async function callAsked(line: Line, call: ScriptCall, error: unknown): Promise<Reply> {
   const { deadline } = call
-  if (!line.usable) await Promise.race([line.ready(), deadline.settled])
-  if (deadline.isOver) throw storeError('not connected to Redis')
-  try {
-    return await evaluate(line, call)
-  } catch (error) {
-    const asked = await Promise.race([line.asked(error)?.catch(() => undefined), deadline.settled])
-    if (asked === undefined || deadline.isOver) throw error
-    return await evaluate(asked, call)
-  }
+  const asked = await Promise.race([line.asked(error)?.catch(() => undefined), deadline.settled])
+  if (asked === undefined || deadline.isOver) throw error
+  return evaluate(asked, call)
 }
 
 async function evaluate(line: Line, { script, args, deadline, onSend }: ScriptCall): Promise<Reply> {

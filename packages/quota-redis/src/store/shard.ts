@@ -31,6 +31,7 @@ import { type NamedRecord, SweepOperation } from '../operations/hold-sweep.ts'
 import { type HoldTaken, HoldTakeOperation, type HoldTakeRequest, isHoldTake } from '../operations/hold-take.ts'
 import { UndoHoldOperation, type UndoHoldRequest, type Undone } from '../operations/hold-undo.ts'
 import type { Operation, Waiter } from '../operations/operation.ts'
+import { Plans } from '../operations/plan.ts'
 import { ReadOperation } from '../operations/read.ts'
 import { ResetOperation } from '../operations/reset.ts'
 import { SettleOperation } from '../operations/settle.ts'
@@ -78,6 +79,7 @@ export class Shard {
     askAgain: (operation) => this.#again(operation),
     freed: (freed) => this.#parts.freed?.(freed),
   }
+  readonly #plans: Plans
   readonly #sends = new Set<Promise<void>>()
   #underWay = 0
   #closing: Promise<void> | undefined
@@ -86,6 +88,7 @@ export class Shard {
     const { line, prefix, schema, deadlineMs, tick } = parts
     this.#parts = parts
     this.keys = new Keys(prefix, schema)
+    this.#plans = new Plans(this.keys)
     const sender = new Sender({ line, deadlineMs, rebatch: (operations) => this.#batchOf(operations) })
     const newBatch = () => this.#batchOf([])
     const underWay = () => this.#underWay
@@ -102,7 +105,9 @@ export class Shard {
 
   take(request: TakeRequest): Promise<TakeReply> {
     if (isHoldTake(request)) return this.takeHold(request)
-    return this.#asked((waiter) => new TakeOperation(request, waiter, (settle) => this.#giveBack(settle)))
+    return new Promise((resolve, reject) => {
+      this.#ask(new TakeOperation(request, { resolve, reject }, this.#giveBack))
+    })
   }
 
   /** @param shared what it has in another slot */
@@ -236,7 +241,7 @@ export class Shard {
   }
 
   /** An admission whose caller was turned away before it arrived. A refund that fails leaves the tokens charged. */
-  #giveBack(request: SettleRequest): void {
+  readonly #giveBack = (request: SettleRequest): void => {
     this.#later((waiter) => new SettleOperation(request, waiter))
   }
 
@@ -257,7 +262,7 @@ export class Shard {
   }
 
   #batchOf(operations: readonly Operation[]): Batch {
-    const batch = new Batch(this.keys, this.#parts.testClock?.now())
+    const batch = new Batch(this.keys, this.#parts.testClock?.now(), this.#plans)
     for (const operation of operations) batch.add(operation)
     return batch
   }
