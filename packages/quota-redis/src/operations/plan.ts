@@ -22,7 +22,7 @@ export interface Plan extends Omit<TariffTerms, 'subject'> {
  *
  * @param now the instant that stands in for the server's clock
  */
-export function planOf(request: TakeRequest, keys: Keys, now: number | undefined): Plan | undefined {
+function planOf(request: TakeRequest, keys: Keys, now: number | undefined): Plan | undefined {
   const { category, quotas, cost, settingsRevision, periods, subject } = request
   const { layers, limits } = quotas
   if (cost === 0 || layers.length === 0) return undefined

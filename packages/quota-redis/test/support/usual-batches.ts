@@ -32,7 +32,7 @@ export const SHAPES: Readonly<Record<ShapeName, readonly CellSchema[]>> = {
 }
 
 /** Two layers of a subject's own among two that all share. */
-export function schemaOf(shape: ShapeName): StoreSchema {
+function schemaOf(shape: ShapeName): StoreSchema {
   const layers = [
     { name: 'site', shared: true },
     { name: 'org', shared: false },
