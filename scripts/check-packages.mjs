@@ -12,7 +12,7 @@ let failed = false
 
 try {
   if (!process.argv.includes('--no-build')) await step('build', 'npm', ['run', 'build'])
-  for (const folder of published) await checkTarball(folder)
+  await inPairs(published, checkTarball)
   for (const folder of published) await checkLoads(manifestOf(folder).name)
   for (const folder of published) await checkOtherEntries(folder)
   await checkErrors()
@@ -20,6 +20,15 @@ try {
   rmSync(temporary, { recursive: true, force: true })
 }
 process.exitCode = failed ? 1 : 0
+
+/** Two at a time, which is as many as most machines have cores for. */
+async function inPairs(folders, check) {
+  const queue = [...folders]
+  const worker = async () => {
+    for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) await check(folder)
+  }
+  await Promise.all([worker(), worker()])
+}
 
 async function checkTarball(folder) {
   const { name, dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf(folder)

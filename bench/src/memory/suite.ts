@@ -57,6 +57,6 @@ function targetsOf(results: readonly Rate[], heap: Findings['heap'] = []): Findi
       ratio(OURS.awaited) / ratio('rate-limiter-flexible: one limit'),
     ),
     ...Object.values(FLOODS).map((name) => atLeast(`${name}, of the usual`, 0.5, ratio(name) / ratio(OURS.admitted))),
-    atMost('bytes per user beside the key', 160, kept.besideKeyBytes),
+    atMost('bytes per user beside the key', 100, kept.besideKeyBytes),
   ]
 }

@@ -31,9 +31,11 @@ async function pair(postgres: PostgresServer): Promise<Pair> {
 
 let plays = 0
 /** Whether a write is admitted: it costs 15. */
-async function isAdmitted({ send }: TestGateway): Promise<boolean> {
+async function isAdmitted({ send }: TestGateway, triesLeft = 3): Promise<boolean> {
   plays++
   const { status } = await send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, dxScore: plays }] } })
+  // A busy machine misses a deadline now and then.
+  if (status === 503 && triesLeft > 0) return isAdmitted({ send } as TestGateway, triesLeft - 1)
   expect([200, 429]).toContain(status)
   return status === 200
 }

@@ -6,6 +6,9 @@ import { type BackendOptions, type QuotaBackend, SETTINGS_POLL_MS } from './back
 import { savedParts } from './saved-parts.ts'
 import { SqlSettings } from './sql-settings.ts'
 
+/** As long as the work itself waits for a file that another process writes: there is nothing else that could answer. */
+const DEADLINE_MS = 5_000
+
 /**
  * Counters in the embedded database: each charge is in the file when its caller hears of it, so that a killed process
  * forgets nothing, and processes that share the file decide as one. After a power cut the last of them may be forgotten,
@@ -15,7 +18,14 @@ export async function sqliteBackend(
   { db, clock, logger }: BackendOptions,
   database: SqliteConnection,
 ): Promise<QuotaBackend> {
-  const store = sqliteStore({ database, db, prefix: COUNTERS, clock, synchronous: 'normal' })
+  const store = sqliteStore({
+    database,
+    db,
+    prefix: COUNTERS,
+    clock,
+    synchronous: 'normal',
+    deadlineMs: DEADLINE_MS,
+  })
   const settings = await SqlSettings.open(db, clock)
   return {
     name: 'embedded database',
