@@ -37,7 +37,7 @@ async function measured(framework: string, quick: boolean): Promise<Rate[]> {
   const names = quick ? CONTESTANTS.slice(0, 2) : CONTESTANTS
   try {
     served.push(...(await Promise.all(names.map((name) => serve(framework, name)))))
-    const options = quick ? { rounds: 1, roundMs: 100, warmUpMs: 100 } : { rounds: 10, roundMs: 1_500, warmUpMs: 3_000 }
+    const options = quick ? { rounds: 1, roundMs: 100, warmUpMs: 100 } : { rounds: 10, roundMs: 700, warmUpMs: 1_500 }
     return await interleave(
       served.map(({ contestant }) => contestant),
       options,
