@@ -52,6 +52,7 @@ export {
 } from './policy/settings.ts'
 export { hundredths, MAX_LIMIT } from './policy/values.ts'
 export type { Answer } from './store/answer.ts'
+export { Breaker } from './store/breaker.ts'
 export type { AdaptiveCounts, FactorReason, FactorReasonCode, FactorState } from './store/factor-state.ts'
 export type { FactorStore, VersionedFactor } from './store/factor-store.ts'
 export type {

@@ -1,7 +1,6 @@
-import { notDone } from '@scoregw/quota/store'
+import { Breaker, notDone } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
 import type { Batch } from '../operations/batch.ts'
-import { Breaker } from './breaker.ts'
 import { Delivery, type DeliveryContext } from './delivery.ts'
 
 /** Sends batches, but only a few while the server does not answer. */

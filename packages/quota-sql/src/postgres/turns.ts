@@ -1,8 +1,7 @@
-import { notDone } from '@scoregw/quota/store'
+import { Breaker, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import type { AttemptContext } from './attempt.ts'
-import { Breaker } from './breaker.ts'
 import { storeError } from './errors.ts'
 import { Turn, type TurnContext } from './turn.ts'
 
