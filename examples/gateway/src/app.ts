@@ -97,7 +97,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
 
   const sources = createSources({ db, clock, logger, scores, ...config.sources, random: Math.random })
 
-  const backend = await backendOf(db, config, { clock, logger, policy })
+  const backend = backendOf(db, config, { clock, logger, policy })
   const adaptive = adaptiveMode(db, clock)
   const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
 
@@ -134,7 +134,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     credentials,
     registry: metrics.registry,
     counters: backend.name,
-    chores: [...backend.chores, resources.idempotency.chore, forgetSnapshots(db, clock), ...adaptive.choresFor(quota)],
+    chores: [...backend.chores, resources.idempotency.chore, forgetSnapshots(db, clock), adaptive.choreFor(quota)],
     listening(ports) {
       addresses = addressesOf(config, ports)
       return addresses
@@ -153,7 +153,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   }
 }
 
-function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): Promise<QuotaBackend> {
+function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): QuotaBackend {
   const { databaseUrl, redisUrl: url, quotaStore, limits } = config
   const options = { db, ...given }
   if (quotaStore === 'redis' && url !== undefined) return redisBackend({ url, limits, ...options })

@@ -42,9 +42,8 @@ function factoryOn(open: () => Kysely<unknown>): SettingsFactory {
           }
         })
       },
-      stop() {
-        store.close()
-        peer.close()
+      async stop() {
+        await Promise.all([store.close(), peer.close()])
       },
     }
   }

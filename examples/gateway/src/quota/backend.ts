@@ -34,6 +34,3 @@ export interface QuotaBackend {
   /** To be called before the engine closes. */
   finish(): Promise<void>
 }
-
-/** How often other processes' changes of the settings are looked for; they are to be heard of within a second. */
-export const SETTINGS_POLL_MS = 500

@@ -1,4 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
+import { storeError } from '../step/store-error.ts'
 
 /**
  * What an error before the commit says; nothing was done.
@@ -42,11 +43,6 @@ const MENDS: Readonly<Record<string, string>> = {
   '42703': 'the tables are of another version: run the migrations, see quotaMigrations()',
   '42501': 'the role may not read and write the tables',
   '25006': 'the server is read-only: counters need the primary',
-}
-
-/** What the engine hears, and answers by its failure policy. */
-export function storeError(message: string, cause?: unknown): QuotaError {
-  return new QuotaError('store_error', message, { cause })
 }
 
 export function refusal(error: unknown): QuotaError {
