@@ -6,11 +6,12 @@ import {
   type OutcomeStore,
   outcomeRecorder,
 } from '@scoregw/quota/adaptive'
-import { sqlFactor, sqlOutcomes } from '@scoregw/quota-sql'
+import { type ListenPool, sqlFactor, sqlOutcomes } from '@scoregw/quota-sql'
 import type { Chore } from '../chores.ts'
 import { COUNTERS } from '../db/migrations/0010-counters.ts'
 import type { Db } from '../db/schema.ts'
 import type { OperationName } from '../quota/policy.ts'
+import { watching } from '../quota/settings.ts'
 
 const TICK_MS = 60_000
 
@@ -25,10 +26,10 @@ export interface AdaptiveMode {
 }
 
 /** Both are in the database: any number of processes that share it count together, and each minute moves the factor once. */
-export function adaptiveMode(db: Db, clock: Clock): AdaptiveMode {
+export function adaptiveMode(db: Db, clock: Clock, changes: ListenPool | undefined): AdaptiveMode {
   const outcomes = sqlOutcomes({ db, prefix: COUNTERS })
   const recorder = outcomeRecorder({ store: outcomes, clock })
-  const factorStore = sqlFactor({ db, prefix: COUNTERS })
+  const factorStore = sqlFactor({ db, ...watching(changes) })
   return {
     outcomes,
     recorder,

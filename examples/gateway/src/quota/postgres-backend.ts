@@ -18,7 +18,7 @@ export interface PostgresBackendOptions extends BackendOptions {
 }
 
 /** Counters and settings in PostgreSQL, shared by every process that uses the same database. */
-export function postgresBackend({ db, clock, logger, policy, pool }: PostgresBackendOptions): QuotaBackend {
+export function postgresBackend({ db, clock, logger, policy, changes, pool }: PostgresBackendOptions): QuotaBackend {
   const store = postgresStore({ pool, prefix: COUNTERS, deadlineMs: DEADLINE_MS })
   const counters = store.open(storeSchema(policy))
   const ended = { close: () => store.close().then(() => pool.end()) }
@@ -36,7 +36,7 @@ export function postgresBackend({ db, clock, logger, policy, pool }: PostgresBac
       open: (schema) => store.open(schema),
       ...ended,
     },
-    settings: settingsOn(db, clock),
+    settings: settingsOn(db, clock, changes),
     chores: [{ what: 'looking whether the counters answer', everyMs: WATCH_MS, run: () => watch.look() }],
     check,
     checked: 'the counters',

@@ -29,14 +29,18 @@ export interface RedisBackendOptions extends BackendOptions {
  * @throws {ConfigError} for limits that these counters cannot have
  */
 export function redisBackend(given: RedisBackendOptions): QuotaBackend {
-  const { db, clock, url, logger, policy, limits } = given
+  const { db, clock, url, logger, policy, limits, changes } = given
   // Never connected itself: the store and the broadcast make connections of their own after its pattern.
   const client = clientOf(url)
   const options = { client, prefix: PREFIX, logger: { warn: (message: string) => logger.warn(message) } }
   const leased = client.isCluster ? leasedRedisStore(options) : undefined
   const store = leased ?? redisStore(options)
   checkConfigured(limits, store)
-  const settings = new BroadcastSettings(settingsOn(db, clock), redisBroadcast({ client, prefix: PREFIX }), logger)
+  const settings = new BroadcastSettings(
+    settingsOn(db, clock, changes),
+    redisBroadcast({ client, prefix: PREFIX }),
+    logger,
+  )
   const counters = store.open(storeSchema(policy))
   const nobody = subjectsOf(policy)('nobody')
   const check = () => ask(counters, nobody)

@@ -1,15 +1,29 @@
 import type { Clock } from '@scoregw/quota'
-import { type SettingsWrite, type SqlSettings, sqlSettings } from '@scoregw/quota-sql'
+import {
+  type ListenPool,
+  type SettingsWrite,
+  type SqlSettings,
+  sqlSettings,
+  type WatchOptions,
+} from '@scoregw/quota-sql'
 import { type Deed, writeDown } from '../audit/audit-log.ts'
 import { COUNTERS } from '../db/migrations/0010-counters.ts'
 import type { Db } from '../db/schema.ts'
 
+/** How often other processes' changes are looked for, as long as they are not told: a message may be lost. */
+const POLL_MS = 500
+
+/** How stores hear of what other processes changed in the database. */
+export function watching(listen: ListenPool | undefined): WatchOptions {
+  return { prefix: COUNTERS, pollMs: POLL_MS, listen }
+}
+
 /** Quota settings in the database; each change is written down with what administrators did. */
-export function settingsOn(db: Db, clock: Clock): SqlSettings {
+export function settingsOn(db: Db, clock: Clock, changes?: ListenPool): SqlSettings {
   return sqlSettings({
     db,
     clock,
-    prefix: COUNTERS,
+    ...watching(changes),
     onWrite: (transaction, write) => writeDown(transaction, clock, write.by, [deedOf(write)]),
   })
 }

@@ -1,9 +1,11 @@
 import type { FactorState, FactorStore, VersionedFactor } from '@scoregw/quota/store'
 import { type QueryExecutorProvider, sql } from 'kysely'
+import { dialectOf } from '../schema/dialect.ts'
 import { tableNames } from '../schema/tables.ts'
 import { storeError } from '../step/store-error.ts'
+import { listenTo } from '../watch/listener.ts'
 import { Watched } from '../watch/watched.ts'
-import { parseSqlFactorOptions, type SqlFactorOptions } from './options.ts'
+import { type ParsedSqlFactorOptions, parseSqlFactorOptions, type SqlFactorOptions } from './options.ts'
 
 /** A {@link FactorStore} in a database: one factor for all processes that name the same tables. */
 export interface SqlFactor extends FactorStore {
@@ -24,8 +26,7 @@ export interface SqlFactor extends FactorStore {
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function sqlFactor(options: SqlFactorOptions): SqlFactor {
-  const { db, prefix, pollMs } = parseSqlFactorOptions(options)
-  return new Store(db, tableNames(prefix).factor, pollMs)
+  return new Store(parseSqlFactorOptions(options))
 }
 
 interface Row {
@@ -37,14 +38,17 @@ interface Row {
 class Store implements SqlFactor {
   readonly #db: QueryExecutorProvider
   readonly #table: string
+  /** Whether the database has messages. */
+  readonly #tells: boolean
   readonly #watched: Watched<void>
   /** The move that listeners know of, `''`: that there is none. */
   #told = ''
 
-  constructor(db: QueryExecutorProvider, table: string, pollMs: number) {
+  constructor({ db, prefix, pollMs, listen }: ParsedSqlFactorOptions) {
     this.#db = db
-    this.#table = table
-    this.#watched = new Watched({ pollMs, look: () => this.#look() })
+    this.#table = tableNames(prefix).factor
+    this.#tells = dialectOf(db) === 'postgres'
+    this.#watched = new Watched({ pollMs, look: () => this.#look(), listen: listenTo(listen, this.#table) })
   }
 
   async read(): Promise<VersionedFactor | undefined> {
@@ -58,12 +62,14 @@ class Store implements SqlFactor {
     const text = JSON.stringify(state)
     const table = sql.table(this.#table)
     // One statement, so that of two processes that tick the same minute one finds its version gone.
-    const { rows } = await (expectedVersion === 0
-      ? sql`insert into ${table} (id, version, minute, state) values (1, 1, ${minute}, ${text})
+    const write =
+      expectedVersion === 0
+        ? sql`insert into ${table} (id, version, minute, state) values (1, 1, ${minute}, ${text})
             on conflict (id) do nothing returning version`
-      : sql`update ${table} set version = ${expectedVersion + 1}, minute = ${minute}, state = ${text}
+        : sql`update ${table} set version = ${expectedVersion + 1}, minute = ${minute}, state = ${text}
             where id = 1 and version = ${expectedVersion} and minute <> ${minute} returning version`
-    ).execute(this.#db)
+    const told = this.#tells ? sql`with moved as (${write}) select pg_notify(${this.#table}, '') from moved` : write
+    const { rows } = await told.execute(this.#db)
     if (rows.length > 0) this.#tell(nameOf({ version: expectedVersion + 1, minute }))
     return rows.length > 0
   }

@@ -3,6 +3,7 @@ import { type MinuteOutcomes, OUTCOME_COLUMNS, OUTCOMES_KEPT_MINUTES, type Outco
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import { prefixCheck } from '../schema/options.ts'
 import { tableNames } from '../schema/tables.ts'
+import { databaseFaults } from '../watch/options.ts'
 
 /** What {@link sqlOutcomes} takes. */
 export interface SqlOutcomesOptions {
@@ -35,7 +36,9 @@ function checks(): Checks<ParsedOptions> {
   }
 }
 
-const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser('sqlOutcomes()', checks)
+const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser('sqlOutcomes()', checks, {
+  between: databaseFaults,
+})
 
 /**
  * Counts of outcomes in a database, one row a minute; what is older than anybody asks for is forgotten by whoever adds. Calls

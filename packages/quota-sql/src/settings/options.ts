@@ -1,17 +1,8 @@
 import type { Clock } from '@scoregw/quota'
-import {
-  aClock,
-  aFunction,
-  type Checks,
-  having,
-  optional,
-  optionsParser,
-  wholeNumber,
-  withDefault,
-} from '@scoregw/quota/options'
+import { aClock, aFunction, type Checks, having, optional, optionsParser, withDefault } from '@scoregw/quota/options'
 import { systemClock } from '@scoregw/quota/store'
 import type { QueryExecutorProvider } from 'kysely'
-import { prefixCheck } from '../schema/options.ts'
+import { type ParsedWatchOptions, type WatchOptions, watchChecks, watchFaults } from '../watch/options.ts'
 
 /** What a Kysely has, as far as the settings need it. */
 export interface SettingsDatabase<Transaction extends QueryExecutorProvider = QueryExecutorProvider>
@@ -33,19 +24,10 @@ export interface SettingsWrite {
 }
 
 /** What {@link sqlSettings} takes. */
-export interface SqlSettingsOptions<Transaction extends QueryExecutorProvider = QueryExecutorProvider> {
+export interface SqlSettingsOptions<Transaction extends QueryExecutorProvider = QueryExecutorProvider>
+  extends WatchOptions {
   /** A Kysely on the database that has the tables, of either dialect. */
   readonly db: SettingsDatabase<Transaction>
-  /**
-   * The beginning of every table's name, the same as of the migrations and of the counters.
-   * @default 'quota'
-   */
-  readonly prefix?: string | undefined
-  /**
-   * How often other processes' changes are looked for while somebody watches, in milliseconds, 10 to 1,000.
-   * @default 250
-   */
-  readonly pollMs?: number | undefined
   /**
    * What the record of changes takes its times from.
    * @default the machine's clock
@@ -60,19 +42,14 @@ export interface SqlSettingsOptions<Transaction extends QueryExecutorProvider = 
 }
 
 /** Options after their check, defaults filled in. */
-export type ParsedSqlSettingsOptions = SqlSettingsOptions & {
-  readonly prefix: string
-  readonly pollMs: number
-  readonly clock: Clock
-}
+export type ParsedSqlSettingsOptions = SqlSettingsOptions & ParsedWatchOptions & { readonly clock: Clock }
 
 function checks(): Checks<ParsedSqlSettingsOptions> {
   return {
     db: having<SettingsDatabase>(['transaction', 'getExecutor'], 'a Kysely'),
-    prefix: withDefault(prefixCheck(), 'quota'),
-    pollMs: withDefault(wholeNumber(10, 1_000, 'milliseconds'), 250),
     clock: withDefault(aClock(), systemClock),
     onWrite: optional(aFunction()),
+    ...watchChecks(),
   }
 }
 
@@ -80,4 +57,5 @@ function checks(): Checks<ParsedSqlSettingsOptions> {
 export const parseSqlSettingsOptions: (options: unknown) => ParsedSqlSettingsOptions = /* @__PURE__ */ optionsParser(
   'sqlSettings()',
   checks,
+  { between: watchFaults },
 )

@@ -7,8 +7,10 @@ import {
   type WriteReply,
 } from '@scoregw/quota/store'
 import { type QueryExecutorProvider, sql } from 'kysely'
+import { dialectOf } from '../schema/dialect.ts'
 import { type TableNames, tableNames } from '../schema/tables.ts'
 import { keptText, textOf } from '../step/names.ts'
+import { listenTo } from '../watch/listener.ts'
 import { Watched } from '../watch/watched.ts'
 import { type ChangeMark, changesSince, NO_CHANGE, type Place } from './changes.ts'
 import { type ParsedSqlSettingsOptions, parseSqlSettingsOptions, type SqlSettingsOptions } from './options.ts'
@@ -53,15 +55,19 @@ class Store implements SqlSettings {
   readonly #options: ParsedSqlSettingsOptions
   readonly #names: TableNames
   readonly #watched: Watched<SettingsChange>
+  /** Whether the database has messages. */
+  readonly #tells: boolean
   /** The last change this process has told of; before the first look none is known. */
   #seen: ChangeMark | undefined
   /** The last change this process has made: also of one that it has not yet looked for, it knows when it is gone. */
   #written = NO_CHANGE
 
   constructor(options: ParsedSqlSettingsOptions) {
+    const { db, prefix, pollMs, listen } = options
     this.#options = options
-    this.#names = tableNames(options.prefix)
-    this.#watched = new Watched({ pollMs: options.pollMs, look: () => this.#look() })
+    this.#names = tableNames(prefix)
+    this.#tells = dialectOf(db) === 'postgres'
+    this.#watched = new Watched({ pollMs, look: () => this.#look(), listen: listenTo(listen, this.#names.changes) })
   }
 
   read(): Promise<StoredDocument | undefined> {
@@ -152,6 +158,8 @@ class Store implements SqlSettings {
       (seq, layer, subject, revision, changed_by, changed_at, ${sql.ref('before')}, ${sql.ref('after')})
       values (${made.seq}, ${layer}, ${subject}, ${row.revision}, ${by}, ${at}, ${before?.document ?? null}, ${text})
     `.execute(db)
+    // Heard when this is committed, and not at all if it is not.
+    if (this.#tells) await sql`select pg_notify(${names.changes}, '')`.execute(db)
     await this.#options.onWrite?.(db, {
       subject: layer === '' ? undefined : { layer, key: textOf(subject) },
       by,

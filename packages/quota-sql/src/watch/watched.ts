@@ -4,6 +4,8 @@ export interface WatchedParts {
   readonly pollMs: number
   /** Looks for what was changed, and tells of it. */
   readonly look: () => Promise<void>
+  /** Calls `wake` when there may be changes, until what it returns is called; absent: nobody tells. */
+  readonly listen?: ((wake: () => void) => () => void) | undefined
 }
 
 /** Those who want to hear of changes, and the looks for them: as long as somebody watches. */
@@ -12,6 +14,10 @@ export class Watched<Change> {
   readonly #listeners = new Set<(change: Change) => void>()
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
+  #isFollowing = false
+  /** Whether something was told that no look has begun after. */
+  #isToldMore = false
+  #unlisten: (() => void) | undefined
 
   constructor(parts: WatchedParts) {
     this.#parts = parts
@@ -22,6 +28,7 @@ export class Watched<Change> {
     const entry = (change: Change): void => listener(change)
     this.#listeners.add(entry)
     this.#timer ??= setInterval(() => void this.look().catch(ignored), this.#parts.pollMs).unref()
+    this.#unlisten ??= this.#parts.listen?.(() => void this.#told())
     return () => {
       this.#listeners.delete(entry)
       if (this.#listeners.size === 0) this.#rest()
@@ -40,6 +47,19 @@ export class Watched<Change> {
     return this.#looking
   }
 
+  /** A look that was under way when it was told may not have seen it. */
+  async #told(): Promise<void> {
+    this.#isToldMore = true
+    if (this.#isFollowing) return
+    this.#isFollowing = true
+    await this.#looking?.catch(ignored)
+    while (this.#isToldMore && this.#listeners.size > 0) {
+      this.#isToldMore = false
+      await this.look().catch(ignored)
+    }
+    this.#isFollowing = false
+  }
+
   /** Nobody is told any more. Resolves when nothing is under way. */
   async close(): Promise<void> {
     this.#listeners.clear()
@@ -50,6 +70,8 @@ export class Watched<Change> {
   #rest(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
+    this.#unlisten?.()
+    this.#unlisten = undefined
   }
 }
 
