@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest'
 import { quotaSchemaSql, sqlFactor, sqlOutcomes } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'
 import { kyselyOnPool } from './support/pool.ts'
-import { connectTo, kyselyOn } from './support/sqlite-factory.ts'
+import { connectTo, kyselyOn } from './support/sqlite.ts'
 
 const MINUTE = Date.UTC(2026, 7, 6, 14) / 60_000
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { quotaSchemaSql, type SettingsWrite, sqlSettings } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'
 import { kyselyOnPool } from './support/pool.ts'
-import { connectTo, kyselyOn } from './support/sqlite-factory.ts'
+import { connectTo, kyselyOn } from './support/sqlite.ts'
 
 const NOW = Date.UTC(2026, 7, 6, 14)
 

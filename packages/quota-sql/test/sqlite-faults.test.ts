@@ -6,7 +6,7 @@ import { isNotDone, type SyncCounters } from '@scoregw/quota/store'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
 import { SCHEMA, take, used } from './support/counting.ts'
-import { connectTo } from './support/sqlite-factory.ts'
+import { connectTo } from './support/sqlite.ts'
 
 /** What a busy machine may add to a deadline, in milliseconds. */
 const SLACK_MS = 1_000
