@@ -11,7 +11,7 @@ import type { Chore } from './chores.ts'
 import type { Config } from './config/config.ts'
 import { ServiceCredentials } from './credentials/service-credentials.ts'
 import { openDatabase } from './db/connect.ts'
-import { countersPool } from './db/postgres.ts'
+import { changesPool, countersPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
@@ -97,8 +97,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
 
   const sources = createSources({ db, clock, logger, scores, ...config.sources, random: Math.random })
 
-  const backend = await backendOf(db, config, { clock, logger, policy })
-  const adaptive = adaptiveMode(db, clock)
+  const changes = config.databaseUrl === undefined ? undefined : changesPool(config.databaseUrl)
+  const backend = backendOf(db, config, { clock, logger, policy, changes })
+  const adaptive = adaptiveMode(db, clock, changes)
   const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
 
   const metrics = gatewayMetrics(quota, backend.leases)
@@ -134,7 +135,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     credentials,
     registry: metrics.registry,
     counters: backend.name,
-    chores: [...backend.chores, resources.idempotency.chore, forgetSnapshots(db, clock), ...adaptive.choresFor(quota)],
+    chores: [...backend.chores, resources.idempotency.chore, forgetSnapshots(db, clock), adaptive.choreFor(quota)],
     listening(ports) {
       addresses = addressesOf(config, ports)
       return addresses
@@ -148,12 +149,13 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       metrics.close()
       await quota.close()
       await adaptive.close()
+      await changes?.end()
       await db.destroy()
     },
   }
 }
 
-function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): Promise<QuotaBackend> {
+function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): QuotaBackend {
   const { databaseUrl, redisUrl: url, quotaStore, limits } = config
   const options = { db, ...given }
   if (quotaStore === 'redis' && url !== undefined) return redisBackend({ url, limits, ...options })

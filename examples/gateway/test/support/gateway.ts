@@ -132,7 +132,7 @@ async function parsedBody(response: Response): Promise<Parsed> {
 /** What was counted is asked for by its own route: {@link usedOf}. */
 const COUNTED = ['counter_rows', 'counter_ids']
 /** Tables whose rows change with the time and not with what is done. */
-const VOLATILE = ['quota_counter_snapshots', 'quota_counter_parts', 'outcome_minutes', ...COUNTED]
+const VOLATILE = ['quota_counter_snapshots', 'quota_counter_parts', 'counter_outcomes', ...COUNTED]
 
 /** Every row of every table. */
 export function databaseOf(dataDir: string): Record<string, unknown[]> {

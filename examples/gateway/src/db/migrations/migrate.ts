@@ -10,12 +10,13 @@ import { usage } from './0007-usage.ts'
 import { chartFacts } from './0008-charts.ts'
 import { settingsRevisions } from './0009-settings-revisions.ts'
 import { counters } from './0010-counters.ts'
+import { settingsBesideCounters } from './0013-settings-beside-counters.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
  * once it is released.
  */
-const MIGRATIONS: Readonly<Record<string, Migration>> = {
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-first': { up: first },
   '0002-players': { up: players },
   '0003-sources': { up: sources },
@@ -26,6 +27,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-charts': { up: chartFacts },
   '0009-settings-revisions': { up: settingsRevisions },
   '0010-counters': { up: counters },
+  '0013-settings-beside-counters': { up: settingsBesideCounters },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
