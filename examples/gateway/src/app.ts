@@ -17,6 +17,7 @@ import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
+import { registerUsageMetrics } from './metrics/usage-metrics.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
 import { configuredPolicy } from './quota/configured-policy.ts'
@@ -31,6 +32,8 @@ import { chartsService, gatewayService, type Parts, syncService } from './servic
 import { createSources } from './sources/sources.ts'
 import { forgetSnapshots } from './sync/forget-snapshots.ts'
 import { SyncService } from './sync/sync-service.ts'
+import { UsageRecorder } from './usage/usage-recorder.ts'
+import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
 
 /**
@@ -101,7 +104,11 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const adaptive = adaptiveMode(db, clock)
   const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
 
+  const usageRecords = new UsageRecords(db)
+  const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
+
   const metrics = gatewayMetrics(quota, backend.leases)
+  registerUsageMetrics(usage.recorder, metrics.registry)
 
   let isClosing = false
   let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })
@@ -112,6 +119,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     db,
     adaptive,
     metrics,
+    usage,
     checks: checksOf(db, backend),
     users,
     audit,
@@ -134,7 +142,13 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     credentials,
     registry: metrics.registry,
     counters: backend.name,
-    chores: [...backend.chores, resources.idempotency.chore, forgetSnapshots(db, clock), ...adaptive.choresFor(quota)],
+    chores: [
+      ...backend.chores,
+      resources.idempotency.chore,
+      forgetSnapshots(db, clock),
+      ...adaptive.choresFor(quota),
+      ...usage.recorder.chores(),
+    ],
     listening(ports) {
       addresses = addressesOf(config, ports)
       return addresses
@@ -148,6 +162,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       metrics.close()
       await quota.close()
       await adaptive.close()
+      await usage.recorder.close()
       await db.destroy()
     },
   }

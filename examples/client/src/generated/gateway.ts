@@ -829,6 +829,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's last requests, the newest first
+         * @description Metered requests of the last 30 days, 1,000 at most: when, what, how it ended, what it was charged, and which limit refused it. Follow `nextCursor` until it is `null`.
+         *
+         *     Free.
+         */
+        get: operations["ownUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/usage/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller's requests came to, day by day
+         * @description Metered requests, tokens and failures of each day in Beijing; days without requests have zeros.
+         *
+         *     Free.
+         */
+        get: operations["ownUsageStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1298,6 +1342,68 @@ export interface components {
             openapi: string;
         } & {
             [key: string]: unknown;
+        };
+        OwnUsageAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                items: {
+                    /**
+                     * Format: date-time
+                     * @description When it was decided.
+                     */
+                    at: string;
+                    operation: string;
+                    category: string;
+                    /** @description What it was charged in the end. */
+                    tokens: number;
+                    /** @description The HTTP status; 499 where the caller went away before there was one. */
+                    status: number;
+                    /** @description The answer's `error`; `null`: it had none. */
+                    error: string | null;
+                    /** @description The limit that refused it; `null`: none did. */
+                    refusal: {
+                        scope: string;
+                        window: string;
+                        limit: number;
+                        used: number;
+                        requested: number;
+                        /** Format: date-time */
+                        resetAt: string;
+                    } | null;
+                }[];
+                nextCursor: string | null;
+            };
+        };
+        OwnUsageStatsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            businessData: {
+                days: number;
+                /** @constant */
+                timeZone: "Asia/Shanghai";
+                /** @description Each day, the oldest first. */
+                series: {
+                    /** Format: date */
+                    date: string;
+                    requests: number;
+                    tokens: number;
+                    /** @description Answers from 400 on. */
+                    failures: number;
+                }[];
+                summary: {
+                    requests: number;
+                    tokens: number;
+                    /** @description Answers from 400 on. */
+                    failures: number;
+                };
+            };
         };
         PutUserAnswer: {
             id: string;
@@ -4048,6 +4154,64 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    ownUsage: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Most requests of the page. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnUsageAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    ownUsageStats: {
+        parameters: {
+            query?: {
+                /** @description How many days, today among them. */
+                days?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnUsageStatsAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
             422: components["responses"]["ValidationFailed"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];

@@ -26,6 +26,8 @@ export interface Tables {
   sync_snapshots: SyncSnapshotTable
   sync_chunks: SyncChunkTable
   outcome_minutes: OutcomeMinuteTable
+  usage_records: UsageRecordTable
+  usage_days: UsageDayTable
   /** One row: the factor of mode `adaptive`, its state as JSON. */
   adaptive_factor: { id: number; version: number; minute: number; state: string }
 }
@@ -252,4 +254,39 @@ export interface OutcomeMinuteTable {
   business_fail: number
   refused: number
   quota_unavailable: number
+}
+
+/** One metered request. What the refusing limit said is there for refusals alone. */
+export interface UsageRecordTable {
+  /** Ours, so that a record that is written twice is there once. */
+  id: string
+  user_id: string
+  at: number
+  operation: string
+  category: string
+  /** Tokens that it needed; `null` where nothing could be decided. */
+  cost: number | null
+  /** Tokens that it was charged in the end. */
+  charged: number
+  status: number
+  /** The answer's `error`. */
+  error: string | null
+  settings_version: number | null
+  layer: string | null
+  scope: string | null
+  window_label: string | null
+  kind: 'rolling' | 'calendar' | 'concurrency' | null
+  limit_tokens: number | null
+  used_tokens: number | null
+  requested_tokens: number | null
+  reset_at: number | null
+}
+
+/** What a user's requests of a day in Beijing came to. A day is counted from 1 January 1970. */
+export interface UsageDayTable {
+  user_id: string
+  day: number
+  requests: number
+  tokens: number
+  failures: number
 }
