@@ -31,6 +31,7 @@ import { ScoreService } from './scores/score-service.ts'
 import { chartsService, gatewayService, type Parts, syncService } from './services.ts'
 import { createSources } from './sources/sources.ts'
 import { forgetSnapshots } from './sync/forget-snapshots.ts'
+import { forgetRatingDays } from './sync/rating-days.ts'
 import { SyncService } from './sync/sync-service.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 import { UsageRecords } from './usage/usage-records.ts'
@@ -146,6 +147,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       ...backend.chores,
       resources.idempotency.chore,
       forgetSnapshots(db, clock),
+      forgetRatingDays(db, clock),
       ...adaptive.choresFor(quota),
       ...usage.recorder.chores(),
     ],

@@ -37,6 +37,7 @@ import type { ScoreService } from './scores/score-service.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { Sources } from './sources/sources.ts'
 import { MAX_SYNC_BODY_BYTES } from './sync/bodies.ts'
+import { PlayerStatus } from './sync/player-status.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { syncRoutesWithDocument } from './sync/sync-document.ts'
 import { syncErrorBody } from './sync/sync-error.ts'
@@ -124,12 +125,12 @@ function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Pa
 
 /** Score sync: bots that bring players' scores. */
 export function syncService(parts: Parts): Express {
-  const { config, db, clock, checks, credentials, sync } = parts
+  const { config, db, clock, checks, credentials, charts, sync } = parts
   return createService({
     ...common(parts),
     routes: syncRoutesWithDocument(
       () => parts.addresses().sync,
-      [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock))],
+      [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock), new PlayerStatus({ db, charts, clock }))],
     ),
     errorBody: syncErrorBody,
     maxBodyBytes: MAX_SYNC_BODY_BYTES,

@@ -23,6 +23,7 @@ export interface Tables {
   audit_counter: { id: number; last_seq: number }
   sync_players: SyncPlayerTable
   sync_scores: SyncScoreTable
+  sync_days: SyncDayTable
   sync_snapshots: SyncSnapshotTable
   sync_chunks: SyncChunkTable
   outcome_minutes: OutcomeMinuteTable
@@ -123,16 +124,29 @@ export interface ScoreTable {
 }
 
 /** What bots told of a player, who may have an account here or not. */
-interface SyncPlayerTable {
+export interface SyncPlayerTable {
   qq: number
   /** Counts the player's writes; written first in each of them, which makes them take turns. */
   turn: number
   nickname: string | null
   /** Where the bot has its scores from, in its own words. */
   bot_source: string | null
+  /** The total, and its parts: the best 35 of older versions, the best 15 of the newest. */
   rating: number | null
+  old_rating: number | null
+  new_rating: number | null
   play_count: number | null
   synced_at: number | null
+}
+
+/** What a player had after the last sync of a day in Beijing, counted from 1 January 1970. */
+export interface SyncDayTable {
+  qq: number
+  day: number
+  rating: number | null
+  old_rating: number | null
+  new_rating: number | null
+  record_count: number
 }
 
 /** Scores of a player without an account. */
