@@ -177,6 +177,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/user/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read who the user is
+         * @description Name, rating, and when the player played last.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["previewUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/user/region": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the regions that the user played in
+         * @description None is known here: the list is empty.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["listRegions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/charge": {
         parameters: {
             query?: never;
@@ -237,6 +281,28 @@ export interface paths {
          *     Costs 5 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
         post: operations["clearTickets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/charge/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the purchases that are waiting
+         * @description There are none: a purchase is done when it is answered.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        get: operations["listChargeQueue"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1030,6 +1096,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @enum {number} */
                 charge: 2 | 3 | 5;
@@ -1062,6 +1130,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 clearedCount: number;
             };
@@ -1076,6 +1146,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 clearedCount: number;
             };
@@ -1087,6 +1159,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @description Scores that are gone now. */
                 deletedMusicCount: number;
@@ -1189,6 +1263,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @constant */
                 status: "ok";
@@ -1264,6 +1340,21 @@ export interface components {
                 createdAt: string;
             }[];
         };
+        ListChargeQueueAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                length: number;
+                queue: {
+                    chargeId: number;
+                }[];
+            };
+        };
         ListChartKeysAnswer: {
             items: {
                 id: string;
@@ -1275,6 +1366,26 @@ export interface components {
         ListHoldsAnswer: {
             items: components["schemas"]["Hold"][];
         };
+        ListRegionsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** @description Length of the list. */
+                length: number;
+                userRegionList: {
+                    regionId: number;
+                    playCount: number;
+                    /** Format: date-time */
+                    created: string;
+                }[];
+            };
+        };
+        ListRegionsBody: Record<string, never>;
         ListTokensAnswer: {
             items: {
                 id: string;
@@ -1349,6 +1460,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 items: {
                     /**
@@ -1384,6 +1497,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 days: number;
                 /** @constant */
@@ -1405,6 +1520,28 @@ export interface components {
                 };
             };
         };
+        PreviewUserAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                userId: string;
+                userName: string;
+                playerRating: number;
+                /**
+                 * @description Nobody plays through this service.
+                 * @constant
+                 */
+                isLogin: false;
+                /** @description Of the scores whose time is known; `null`: of none. */
+                lastPlayDate: string | null;
+            };
+        };
+        PreviewUserBody: Record<string, never>;
         PutUserAnswer: {
             id: string;
             name: string;
@@ -1457,6 +1594,13 @@ export interface components {
                 retryAtBeijing: string;
                 /** @description Time zone of `retryAtBeijing`: `Asia/Shanghai`. */
                 timeZone: string;
+                /**
+                 * Format: date-time
+                 * @description The same as `resetAt`.
+                 */
+                retryAt: string;
+                /** @description The window for people, in the language of `msg`: `1-Hour`, `1 小时`. */
+                windowLabel: string;
             };
         };
         QuotaStatus: {
@@ -1479,6 +1623,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 length: number;
                 userKaleidxScopeList: {
@@ -1508,6 +1654,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 length: number;
                 userItemList: {
@@ -1526,6 +1674,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @description Length of the list. */
                 length: number;
@@ -1709,6 +1859,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 length: number;
                 userChargeList: {
@@ -1729,6 +1881,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 userId: string;
                 userName: string;
@@ -2107,6 +2261,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @enum {string} */
                 source: "lx" | "fish";
@@ -2132,6 +2288,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @enum {string} */
                 source: "lx" | "fish";
@@ -2157,6 +2315,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @description Scores that were created or updated. */
                 uploadedMusicCount: number;
@@ -2382,7 +2542,9 @@ export interface components {
                  *         "requested": 15,
                  *         "resetAt": "2026-08-06T15:06:26.000Z",
                  *         "retryAtBeijing": "2026-08-06 23:06:26",
-                 *         "timeZone": "Asia/Shanghai"
+                 *         "timeZone": "Asia/Shanghai",
+                 *         "retryAt": "2026-08-06T15:06:26.000Z",
+                 *         "windowLabel": "1-Hour"
                  *       }
                  *     }
                  */
@@ -2921,6 +3083,79 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
+    previewUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["PreviewUserBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewUserAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listRegions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ListRegionsBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListRegionsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
     buyTicket: {
         parameters: {
             query?: never;
@@ -3037,6 +3272,33 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listChargeQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChargeQueueAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
