@@ -17,6 +17,7 @@ import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
+import { registerUsageMetrics } from './metrics/usage-metrics.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
 import { configuredPolicy } from './quota/configured-policy.ts'
@@ -30,7 +31,10 @@ import { ScoreService } from './scores/score-service.ts'
 import { chartsService, gatewayService, type Parts, syncService } from './services.ts'
 import { createSources } from './sources/sources.ts'
 import { forgetSnapshots } from './sync/forget-snapshots.ts'
+import { forgetRatingDays } from './sync/rating-days.ts'
 import { SyncService } from './sync/sync-service.ts'
+import { UsageRecorder } from './usage/usage-recorder.ts'
+import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
 
 /**
@@ -102,7 +106,11 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const adaptive = adaptiveMode(db, clock, changes)
   const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
 
+  const usageRecords = new UsageRecords(db)
+  const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
+
   const metrics = gatewayMetrics(quota, backend.leases)
+  registerUsageMetrics(usage.recorder, metrics.registry)
 
   let isClosing = false
   let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })
@@ -113,6 +121,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     db,
     adaptive,
     metrics,
+    usage,
     checks: checksOf(db, backend),
     users,
     audit,
@@ -135,7 +144,14 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     credentials,
     registry: metrics.registry,
     counters: backend.name,
-    chores: [...backend.chores, resources.idempotency.chore, forgetSnapshots(db, clock), adaptive.choreFor(quota)],
+    chores: [
+      ...backend.chores,
+      resources.idempotency.chore,
+      forgetSnapshots(db, clock),
+      forgetRatingDays(db, clock),
+      adaptive.choreFor(quota),
+      ...usage.recorder.chores(),
+    ],
     listening(ports) {
       addresses = addressesOf(config, ports)
       return addresses
@@ -149,6 +165,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       metrics.close()
       await quota.close()
       await adaptive.close()
+      await usage.recorder.close()
       await changes?.end()
       await db.destroy()
     },

@@ -37,12 +37,17 @@ import type { ScoreService } from './scores/score-service.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { Sources } from './sources/sources.ts'
 import { MAX_SYNC_BODY_BYTES } from './sync/bodies.ts'
+import { PlayerStatus } from './sync/player-status.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { syncRoutesWithDocument } from './sync/sync-document.ts'
 import { syncErrorBody } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { SyncStatus } from './sync/sync-status.ts'
 import { observeOutcomes } from './usage/observe.ts'
+import { observeMetered } from './usage/observe-metered.ts'
+import { ownUsageRoutes } from './usage/own-usage-routes.ts'
+import type { UsageRecorder } from './usage/usage-recorder.ts'
+import type { UsageRecords } from './usage/usage-records.ts'
 import { usageRoutes } from './usage/usage-routes.ts'
 import { AdminUsers } from './users/admin-users.ts'
 import { GatewayTokens } from './users/gateway-tokens.ts'
@@ -58,6 +63,7 @@ export interface Parts {
   readonly db: Db
   readonly adaptive: AdaptiveMode
   readonly metrics: GatewayMetrics
+  readonly usage: { readonly records: UsageRecords; readonly recorder: UsageRecorder }
   readonly checks: readonly ReadinessCheck[]
   readonly users: UserRepository
   readonly audit: AuditLog
@@ -75,7 +81,7 @@ export interface Parts {
 
 /** The gateway: players and administrators. */
 export function gatewayService(parts: Parts): Express {
-  const { config, clock, logger, adaptive, metrics, checks, users, audit, scores, sources, quota } = parts
+  const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota } = parts
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(parts),
@@ -88,7 +94,8 @@ export function gatewayService(parts: Parts): Express {
       ...adminQuotaRoutes(new AdminQuota(quota, users, audit), quota.policy),
       ...administrationRoutes(parts),
       ...adaptiveRoutes({ ...adaptive, quota, clock }),
-      ...usageRoutes({ ...adaptive, clock }),
+      ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
+      ...ownUsageRoutes({ ...usage, clock }),
       ...metricsRoutes(metrics.registry),
     ]),
     observe: [observeOutcomes(adaptive.recorder), metrics.observe],
@@ -96,7 +103,12 @@ export function gatewayService(parts: Parts): Express {
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authenticate: (publicPaths) => usersOnly(identify, publicPaths),
-    meter: createMeter({ quota, supportForumUrl: config.supportForumUrl, logger }),
+    meter: createMeter({
+      quota,
+      supportForumUrl: config.supportForumUrl,
+      logger,
+      observe: observeMetered(usage.recorder, clock),
+    }),
   })
 }
 
@@ -113,12 +125,12 @@ function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Pa
 
 /** Score sync: bots that bring players' scores. */
 export function syncService(parts: Parts): Express {
-  const { config, db, clock, checks, credentials, sync } = parts
+  const { config, db, clock, checks, credentials, charts, sync } = parts
   return createService({
     ...common(parts),
     routes: syncRoutesWithDocument(
       () => parts.addresses().sync,
-      [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock))],
+      [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock), new PlayerStatus({ db, charts, clock }))],
     ),
     errorBody: syncErrorBody,
     maxBodyBytes: MAX_SYNC_BODY_BYTES,

@@ -37,6 +37,8 @@ export interface Config {
   readonly corsOrigins: readonly string[]
   readonly trustProxy: Values['TRUST_PROXY']
   readonly logLevel: Values['LOG_LEVEL']
+  /** Whether everybody may see how requests ended. */
+  readonly isFailureRatePublic: boolean
   readonly supportForumUrl: string
   /** The demo's users, data and credentials; absent in production. */
   readonly demo: DemoConfig | undefined
@@ -104,6 +106,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,
+    isFailureRatePublic: values.FAILURE_RATE_PUBLIC,
     supportForumUrl: values.SUPPORT_FORUM_URL,
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }
