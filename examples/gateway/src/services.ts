@@ -36,7 +36,7 @@ import { scoreRoutes } from './scores/routes.ts'
 import type { ScoreService } from './scores/score-service.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { Sources } from './sources/sources.ts'
-import { MAX_SYNC_BODY_BYTES } from './sync/bodies.ts'
+import { SYNC_BODY_BUDGET, SYNC_BODY_LIMITS } from './sync/body-limits.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { syncRoutesWithDocument } from './sync/sync-document.ts'
 import { syncErrorBody } from './sync/sync-error.ts'
@@ -121,7 +121,8 @@ export function syncService(parts: Parts): Express {
       [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock))],
     ),
     errorBody: syncErrorBody,
-    maxBodyBytes: MAX_SYNC_BODY_BYTES,
+    bodyLimits: SYNC_BODY_LIMITS,
+    bodyBudget: SYNC_BODY_BUDGET,
     corsOrigins: () => withReferencePage(parts),
     publicBaseUrl: config.publicSyncUrl,
     authenticate: (publicPaths) =>

@@ -35,7 +35,7 @@ export function holdersOnly(
   return async (req, res, next) => {
     if (publicPaths.has(req.path)) return next()
     res.set('Cache-Control', 'no-store')
-    const credential = req.get(field)
+    const credential = onlyField(req, field)
     const isLookedAt = credential !== undefined && credential !== '' && credential.length <= MAX_CREDENTIAL_LENGTH
     const holder = isLookedAt ? await identify(credential) : undefined
     if (holder === undefined) throw noField(field, !isLookedAt)
@@ -67,8 +67,18 @@ function isAdminPath(path: string): boolean {
   return /^\/+admin(?:\/|$)/i.test(path)
 }
 
+/**
+ * A header field that may be there once: of two, nobody knows which one a proxy in front has looked at.
+ * @throws {HttpError} `bad_request` for two
+ */
+function onlyField(req: Request, name: string): string | undefined {
+  const fields = req.headersDistinct[name.toLowerCase()] ?? []
+  if (fields.length > 1) throw new HttpError('bad_request', `Send ${name} once.`)
+  return fields[0]
+}
+
 function bearerOf(req: Request): string | undefined {
-  const field = req.get('Authorization')
+  const field = onlyField(req, 'Authorization')
   if (field === undefined || field.length > MAX_CREDENTIAL_LENGTH) return undefined
   return /^Bearer +(\S+)$/i.exec(field)?.[1]
 }

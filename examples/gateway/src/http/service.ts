@@ -2,6 +2,8 @@ import { quotaErrorHandler } from '@scoregw/quota-express'
 import compression from 'compression'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Logger } from '../log/logger.ts'
+import { ByteBudget } from './body/byte-budget.ts'
+import { BODY_LIMITS, type BodyLimits } from './body/limits.ts'
 import { refusedWhenClosing } from './closing.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { type ErrorBody, errorHandler } from './error-handler.ts'
@@ -11,6 +13,8 @@ import { requestId } from './request-id.ts'
 import { requestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { type SecurityOptions, securityHeaders } from './security-headers.ts'
+
+const BODY_BUDGET = 32 * 1_048_576
 
 /** What a service of the gateway is made of. */
 export interface ServiceOptions extends SecurityOptions {
@@ -27,8 +31,10 @@ export interface ServiceOptions extends SecurityOptions {
   readonly observe?: readonly RequestHandler[] | undefined
   /** Pages and other files, open to everybody; what they do not have goes on to the routes. */
   readonly pages?: RequestHandler | undefined
-  /** @default 1 MiB */
-  readonly maxBodyBytes?: number | undefined
+  /** @default those of small bodies */
+  readonly bodyLimits?: BodyLimits | undefined
+  /** Most bytes that all bodies under way may take. @default 32 MiB */
+  readonly bodyBudget?: number | undefined
   /** @default the gateway's */
   readonly errorBody?: ErrorBody | undefined
   isClosing(): boolean
@@ -36,7 +42,8 @@ export interface ServiceOptions extends SecurityOptions {
 
 /** A service without a server: routes behind the steps that every request goes through. */
 export function createService(options: ServiceOptions): Express {
-  const { routes, logger, authenticate, meter, observe = [], pages, maxBodyBytes, errorBody } = options
+  const { routes, logger, authenticate, meter, observe = [], pages, errorBody } = options
+  const { bodyLimits = BODY_LIMITS, bodyBudget = BODY_BUDGET } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
 
   const app = express()
@@ -51,7 +58,7 @@ export function createService(options: ServiceOptions): Express {
   app.use(refusedWhenClosing(options.isClosing))
   if (pages !== undefined) app.use(pages)
   app.use(authenticate(publicPaths))
-  app.use(mount(routes, { parseBody: jsonBody(maxBodyBytes), meter }))
+  app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(bodyBudget)), meter }))
   app.use(quotaErrorHandler())
   app.use(errorHandler(logger, errorBody))
   return app

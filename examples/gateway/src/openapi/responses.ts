@@ -17,6 +17,7 @@ const REQUIRED_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
   unauthorized: 'WWW-Authenticate',
   player_busy: 'Retry-After',
   quota_unavailable: 'Retry-After',
+  overloaded: 'Retry-After',
   shutting_down: 'Retry-After',
 }
 const OPTIONAL_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
