@@ -15,6 +15,7 @@ import { countersPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
+import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
@@ -122,6 +123,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     sources,
     sync: new SyncService(db, clock),
     quota,
+    failures: failureLimit({ ...config.failures, clock }),
     isClosing: () => isClosing,
     addresses: () => addresses,
   }

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import type { User } from '../users/user.ts'
+import type { FailureLimit } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
 import { contextOf, type Holder } from './request-context.ts'
 
@@ -13,14 +14,19 @@ const MAX_CREDENTIAL_LENGTH = 8_192
  * Lets nobody past who may not know what is there: paths that are not public need a bearer credential, whether they
  * exist or not, and those under `/admin` the administrator's role.
  */
-export function usersOnly(identify: Identify<User>, publicPaths: ReadonlySet<string>): RequestHandler {
+export function usersOnly(
+  identify: Identify<User>,
+  publicPaths: ReadonlySet<string>,
+  failures: FailureLimit,
+): RequestHandler {
   return async (req, res, next) => {
     if (publicPaths.has(req.path)) return next()
     res.set('Cache-Control', 'no-store')
     const credential = bearerOf(req)
     const user = credential === undefined ? undefined : await identify(credential)
-    if (user === undefined) throw noBearer(credential === undefined)
     contextOf(req).user = user
+    failures.check(req)
+    if (user === undefined) throw noBearer(credential === undefined)
     if (isAdminPath(req.path)) requireRole(user, 'admin')
     next()
   }
@@ -31,6 +37,7 @@ export function holdersOnly(
   field: string,
   identify: Identify<Holder>,
   publicPaths: ReadonlySet<string>,
+  failures: FailureLimit,
 ): RequestHandler {
   return async (req, res, next) => {
     if (publicPaths.has(req.path)) return next()
@@ -38,8 +45,9 @@ export function holdersOnly(
     const credential = onlyField(req, field)
     const isLookedAt = credential !== undefined && credential !== '' && credential.length <= MAX_CREDENTIAL_LENGTH
     const holder = isLookedAt ? await identify(credential) : undefined
-    if (holder === undefined) throw noField(field, !isLookedAt)
     contextOf(req).holder = holder
+    failures.check(req)
+    if (holder === undefined) throw noField(field, !isLookedAt)
     next()
   }
 }

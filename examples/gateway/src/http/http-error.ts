@@ -1,4 +1,4 @@
-/** Every `error` text the services answer with, and its status. The quota's own answer, a 429, is not among them. */
+/** Every `error` text the services answer with, and its status. */
 const STATUSES = {
   bad_request: 400,
   unauthorized: 401,
@@ -26,6 +26,7 @@ const STATUSES = {
   checksum_mismatch: 422,
   precondition_required: 428,
   player_busy: 429,
+  quota_exceeded: 429,
   internal_error: 500,
   source_unreachable: 502,
   source_bad_response: 502,

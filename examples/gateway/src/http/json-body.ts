@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Request, RequestHandler } from 'express'
-import { addressOf, type ByteBudget } from './body/byte-budget.ts'
+import type { ByteBudget } from './body/byte-budget.ts'
 import { type BodyLimits, mostBytes } from './body/limits.ts'
 import { parseBody } from './body/parse-body.ts'
 import { type ReadFault, readBody } from './body/read-body.ts'
+import { callerKey } from './caller.ts'
 import { HttpError } from './http-error.ts'
-import { contextOf } from './request-context.ts'
 
 /** Seconds after which bodies that are under way should have been answered. */
 const RETRY_SECONDS = 1
@@ -23,7 +23,7 @@ export function jsonBody(limits: BodyLimits, budget: ByteBudget): RequestHandler
     const most = mostBytes(limits)
     if (Number(req.get('Content-Length')) > most) throw tooLarge(limits)
     const isPacked = checkType(req, limits)
-    const share = budget.share(callerOf(req))
+    const share = budget.share(callerKey(req))
     res.once('close', share.end)
     const measured = await readBody(req, limits, isPacked, share)
     if (typeof measured === 'string') {
@@ -42,11 +42,6 @@ export function jsonBody(limits: BodyLimits, budget: ByteBudget): RequestHandler
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-}
-
-function callerOf(req: Request): string {
-  const { user, holder } = contextOf(req)
-  return user?.id ?? holder?.id ?? addressOf(req)
 }
 
 /** @returns whether the body is packed */

@@ -7,6 +7,7 @@ import { BODY_LIMITS, type BodyLimits } from './body/limits.ts'
 import { refusedWhenClosing } from './closing.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { type ErrorBody, errorHandler } from './error-handler.ts'
+import type { FailureLimit } from './failure-limit.ts'
 import { jsonBody } from './json-body.ts'
 import { type Meter, mount } from './mount.ts'
 import { requestId } from './request-id.ts'
@@ -24,7 +25,9 @@ export interface ServiceOptions extends SecurityOptions {
   /** Origins whose pages may call the service. */
   corsOrigins(): readonly string[]
   /** Lets nobody past whom the paths that are not public do not know. */
-  readonly authenticate: (publicPaths: ReadonlySet<string>) => RequestHandler
+  readonly authenticate: (publicPaths: ReadonlySet<string>, failures: FailureLimit) => RequestHandler
+  /** What callers may do wrong before they are not listened to. */
+  readonly failures: FailureLimit
   /** Absent: nothing is charged. */
   readonly meter?: Meter | undefined
   /** See every request before it is looked at. */
@@ -42,7 +45,7 @@ export interface ServiceOptions extends SecurityOptions {
 
 /** A service without a server: routes behind the steps that every request goes through. */
 export function createService(options: ServiceOptions): Express {
-  const { routes, logger, authenticate, meter, observe = [], pages, errorBody } = options
+  const { routes, logger, authenticate, failures, meter, observe = [], pages, errorBody } = options
   const { bodyLimits = BODY_LIMITS, bodyBudget = BODY_BUDGET } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
 
@@ -57,9 +60,9 @@ export function createService(options: ServiceOptions): Express {
   app.use(compression())
   app.use(refusedWhenClosing(options.isClosing))
   if (pages !== undefined) app.use(pages)
-  app.use(authenticate(publicPaths))
+  app.use(authenticate(publicPaths, failures))
   app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(bodyBudget)), meter }))
   app.use(quotaErrorHandler())
-  app.use(errorHandler(logger, errorBody))
+  app.use(errorHandler({ logger, failures, bodyOf: errorBody }))
   return app
 }

@@ -44,6 +44,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   snapshot_empty: 'The whole snapshot has no valid record. Nothing was deleted.',
   checksum_mismatch: 'The records are not those of the checksum.',
   player_busy: 'Another write of the player is under way. Send the same request again.',
+  quota_exceeded: 'Too many requests of the caller have failed.',
   precondition_required: '`If-Match` is missing.',
   internal_error: 'Something went wrong on our side.',
   source_unreachable: 'The score service cannot be reached.',
@@ -65,7 +66,7 @@ export function errorsOf(route: Route): Map<number, readonly ErrorCode[]> {
   const { access, body, params, query, docs, requestHeaders = [] } = route
   const codes = new Set<ErrorCode>([
     // Of two credentials in one request none is taken.
-    ...when(access !== 'public', 'bad_request', 'unauthorized'),
+    ...when(access !== 'public', 'bad_request', 'unauthorized', 'quota_exceeded'),
     ...when(access === 'admin', 'forbidden'),
     // A path's percent-encoding may be broken.
     ...when(params !== undefined, 'bad_request', 'not_found', 'validation_failed'),

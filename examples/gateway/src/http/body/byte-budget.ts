@@ -1,5 +1,3 @@
-import type { IncomingMessage } from 'node:http'
-
 /** What an element may take in memory once it is parsed: an empty object and its place. */
 const BYTES_AN_ELEMENT = 64
 
@@ -53,9 +51,4 @@ export class ByteBudget {
       end: () => change(-own),
     }
   }
-}
-
-/** Whose request it is, for the budget: one address is one caller where nobody is known. */
-export function addressOf(req: IncomingMessage): string {
-  return `address ${req.socket.remoteAddress ?? ''}`
 }
