@@ -127,7 +127,7 @@ describe('a list that is parsed in pieces', () => {
   const inPieces = async (sent: string, at: readonly number[]): Promise<unknown> => {
     const { fault, ...measured } = scanned(sent, at)
     if (fault !== undefined) return 'refused'
-    return parseBody(measured, 'records').then(
+    return parseBody(measured, 'records', () => Promise.resolve()).then(
       (parsed) => ({ parsed }),
       (error: unknown) => (error instanceof SyntaxError ? 'refused' : Promise.reject(error)),
     )

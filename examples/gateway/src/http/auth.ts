@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import type { User } from '../users/user.ts'
 import type { FailureLimit } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
+import { lines } from './lines.ts'
 import { contextOf, type Holder } from './request-context.ts'
 
 /** Tells whose a credential is; `undefined`: nobody's. */
@@ -25,6 +26,7 @@ export function usersOnly(
     const credential = bearerOf(req)
     const user = credential === undefined ? undefined : await identify(credential)
     contextOf(req).user = user
+    if (user !== undefined) lines.welcome(req)
     failures.check(req)
     if (user === undefined) throw noBearer(credential === undefined)
     if (isAdminPath(req.path)) requireRole(user, 'admin')
@@ -46,6 +48,7 @@ export function holdersOnly(
     const isLookedAt = credential !== undefined && credential !== '' && credential.length <= MAX_CREDENTIAL_LENGTH
     const holder = isLookedAt ? await identify(credential) : undefined
     contextOf(req).holder = holder
+    if (holder !== undefined) lines.welcome(req)
     failures.check(req)
     if (holder === undefined) throw noField(field, !isLookedAt)
     next()

@@ -6,6 +6,7 @@ import { parseBody } from './body/parse-body.ts'
 import { type ReadFault, readBody } from './body/read-body.ts'
 import { callerKey } from './caller.ts'
 import { HttpError } from './http-error.ts'
+import { turns } from './turns.ts'
 
 /** Seconds after which bodies that are under way should have been answered. */
 const RETRY_SECONDS = 1
@@ -23,15 +24,16 @@ export function jsonBody(limits: BodyLimits, budget: ByteBudget): RequestHandler
     const most = mostBytes(limits)
     if (Number(req.get('Content-Length')) > most) throw tooLarge(limits)
     const isPacked = checkType(req, limits)
-    const share = budget.share(callerKey(req))
+    const caller = callerKey(req)
+    const share = budget.share(caller)
     res.once('close', share.end)
-    const measured = await readBody(req, limits, isPacked, share)
+    const measured = await readBody(req, limits, isPacked, share, (work) => turns.run(caller, work))
     if (typeof measured === 'string') {
       share.end()
       throw faultOf(measured, limits)
     }
     try {
-      req.body = await parseBody(measured, limits.list?.name)
+      req.body = await parseBody(measured, limits.list?.name, () => turns.wait(caller))
     } catch (error) {
       if (error instanceof SyntaxError) throw notJson()
       throw error

@@ -15,7 +15,7 @@ import { requestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { type SecurityOptions, securityHeaders } from './security-headers.ts'
 
-const BODY_BUDGET = 32 * 1_048_576
+const BODY_BUDGET = [32 * 1_048_576, 8 * 1_048_576] as const
 
 /** What a service of the gateway is made of. */
 export interface ServiceOptions extends SecurityOptions {
@@ -36,8 +36,8 @@ export interface ServiceOptions extends SecurityOptions {
   readonly pages?: RequestHandler | undefined
   /** @default those of small bodies */
   readonly bodyLimits?: BodyLimits | undefined
-  /** Most bytes that all bodies under way may take. @default 32 MiB */
-  readonly bodyBudget?: number | undefined
+  /** Most bytes that bodies under way may take: all of them, and those of one caller. @default 32 MiB, 8 MiB */
+  readonly bodyBudget?: readonly [all: number, ofOne: number] | undefined
   /** @default the gateway's */
   readonly errorBody?: ErrorBody | undefined
   isClosing(): boolean
@@ -61,7 +61,7 @@ export function createService(options: ServiceOptions): Express {
   app.use(refusedWhenClosing(options.isClosing))
   if (pages !== undefined) app.use(pages)
   app.use(authenticate(publicPaths, failures))
-  app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(bodyBudget)), meter }))
+  app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), meter }))
   app.use(quotaErrorHandler())
   app.use(errorHandler({ logger, failures, bodyOf: errorBody }))
   return app

@@ -1,5 +1,5 @@
-/** What an element may take in memory once it is parsed: an empty object and its place. */
-const BYTES_AN_ELEMENT = 64
+/** What an element takes in memory once it is parsed, of records as bots send them; of empty objects it is 64. */
+const BYTES_AN_ELEMENT = 40
 
 /** What a request has of the budget. */
 export interface Share {
@@ -11,7 +11,7 @@ export interface Share {
 
 /**
  * Bounds the memory of all bodies under way in a service, from their first byte until they are answered. Of one caller's
- * there may be a quarter, so that nobody who sends slowly keeps the others out.
+ * there may be a part, so that nobody who sends slowly keeps the others out.
  */
 export class ByteBudget {
   readonly #most: number
@@ -19,10 +19,13 @@ export class ByteBudget {
   #used = 0
   readonly #usedBy = new Map<string, number>()
 
-  /** @param most bytes */
-  constructor(most: number) {
+  /**
+   * @param most bytes of all
+   * @param mostOfOne bytes of one caller
+   */
+  constructor(most: number, mostOfOne: number) {
     this.#most = most
-    this.#mostOfOne = most / 4
+    this.#mostOfOne = mostOfOne
   }
 
   /** Bytes under way. */

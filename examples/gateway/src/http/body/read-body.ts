@@ -14,12 +14,18 @@ export interface MeasuredBody {
 /** Why a body was not read to its end. */
 export type ReadFault = ScanFault | 'busy' | 'aborted' | 'packing'
 
-/** Reads a body, measuring it as it arrives: from the byte on that is too much, nothing is kept and nothing inflated. */
+/**
+ * Reads a body, measuring it as it arrives: from the byte on that is too much, nothing is kept
+ * and nothing inflated.
+ *
+ * @param turn does something in the caller's next turn
+ */
 export function readBody(
   req: IncomingMessage,
   limits: BodyLimits,
   isPacked: boolean,
   share: Share,
+  turn: (work: () => void) => void,
 ): Promise<MeasuredBody | ReadFault> {
   return new Promise((resolve) => {
     const bytes = new ByteBlocks()
@@ -27,8 +33,11 @@ export function readBody(
     const gunzip: Gunzip | undefined = isPacked ? createGunzip() : undefined
     const source = gunzip ?? req
 
+    let isOver = false
     const end = (result: MeasuredBody | ReadFault): void => {
-      source.off('data', take).off('end', whole)
+      if (isOver) return
+      isOver = true
+      source.off('readable', come).off('end', whole)
       req.off('error', broken).off('close', broken)
       if (typeof result === 'string') {
         req.unpipe()
@@ -47,6 +56,15 @@ export function readBody(
       bytes.push(chunk)
       if (!share.grow(bytes.length, scanner.elements)) end('busy')
     }
+    // A part in each of the caller's turns, and meanwhile no more than a part is taken from the network.
+    const come = (): void => turn(next)
+    const next = (): void => {
+      const chunk = isOver ? null : (source.read() as Buffer | null)
+      if (chunk === null) return
+      take(chunk)
+      // Until there is nothing more: only who looks for it is told the end.
+      if (!isOver) turn(next)
+    }
     const whole = (): void => end({ bytes, scanner })
     // Behind its end, a packed body is still being inflated.
     const broken = (): void => {
@@ -57,7 +75,7 @@ export function readBody(
       resolve('aborted')
       return
     }
-    source.on('data', take).on('end', whole)
+    source.on('readable', come).on('end', whole)
     req.on('error', broken).on('close', broken)
     gunzip?.on('error', () => end('packing'))
     if (gunzip !== undefined) req.pipe(gunzip)
