@@ -15,6 +15,7 @@ import { changesPool, countersPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
+import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
 import { registerUsageMetrics } from './metrics/usage-metrics.ts'
@@ -132,6 +133,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     sources,
     sync: new SyncService(db, clock),
     quota,
+    failures: failureLimit({ ...config.failures, clock }),
     isClosing: () => isClosing,
     addresses: () => addresses,
   }

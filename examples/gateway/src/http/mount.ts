@@ -68,6 +68,8 @@ function validation(route: Route): RequestHandler {
     const parsedParams = parsed(params, req.params)
     const parsedQuery = parsed(query, req.query)
     const parsedBody = parsed(body, req.body)
+    // Whatever comes next may wait: the body as it was sent is not held for that long.
+    req.body = undefined
     const faults = [...parsedParams.faults, ...parsedQuery.faults, ...parsedBody.faults]
     if (faults.length > 0) throw invalid(faults)
     context.params = parsedParams.data
@@ -129,11 +131,20 @@ function isBusinessFail(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'returnCode' in body && body.returnCode !== 1
 }
 
-/** One detail an issue; unknown keys one by one. */
+/** Most unknown keys of one object that are named. */
+const MAX_UNKNOWN = 5
+
+/** One detail an issue; unknown keys one by one, and never all of those that somebody made up by the thousand. */
 function detailsOf(issue: z.core.$ZodIssue): Detail[] {
   const path = issue.path.map(String).join('.')
   if (issue.code !== 'unrecognized_keys') return [{ path, msg: issue.message }]
-  return issue.keys.map((key) => ({ path: path === '' ? key : `${path}.${key}`, msg: 'unknown key' }))
+  const { keys } = issue
+  const named = keys
+    .slice(0, MAX_UNKNOWN)
+    .map((key) => ({ path: path === '' ? key : `${path}.${key}`, msg: 'unknown key' }))
+  return keys.length <= MAX_UNKNOWN
+    ? named
+    : [...named, { path, msg: `${keys.length - MAX_UNKNOWN} more unknown keys` }]
 }
 
 function byPath(routes: readonly Route[]): Map<string, Route[]> {
