@@ -576,10 +576,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * One user
+         * @description The `ETag` names what administrators set: `name`, `role` and `qq`. It goes into `If-Match` of a change.
+         *
+         *     Free.
+         */
+        get: operations["findUser"];
         /**
          * Create or change a user
-         * @description What is left out stays as it is. 201: the user is new.
+         * @description What is left out stays as it is. 201: the user is new. `If-Match` may be left out; `If-None-Match: *` creates and never changes.
          *
          *     Free.
          */
@@ -602,7 +608,7 @@ export interface paths {
         put?: never;
         /**
          * Change a user's balance of ticket credits
-         * @description Either `add`, which may be negative, or `set`.
+         * @description Either `add`, which may be negative, or `set`; with `from` it is set only where it is still that.
          *
          *     Free.
          */
@@ -1011,6 +1017,8 @@ export interface components {
         ChangeBalanceBody: {
             add?: number;
             set?: number;
+            /** @description With `set`: only if the balance is this. */
+            from?: number;
         };
         ClearMusicAnswer: {
             /** @constant */
@@ -1138,6 +1146,18 @@ export interface components {
                 /** @description (businessFail + serverError) / calls; 0 without calls */
                 failureRate: number;
             };
+        };
+        FindUserAnswer: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            role: "player" | "admin";
+            /** @description The account of score sync. */
+            qq: number | null;
+            /** @description In credits. */
+            balance: number;
+            /** Format: date-time */
+            createdAt: string;
         };
         HealthAnswer: {
             /** @constant */
@@ -3579,10 +3599,50 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
-    putUser: {
+    findUser: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                /** @description A user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindUserAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    putUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /** @description `*`: only what is not there yet is made, and nothing is changed. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description A user's id. */
                 id: string;
@@ -3604,6 +3664,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3614,6 +3675,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3625,6 +3687,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -3668,6 +3731,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];

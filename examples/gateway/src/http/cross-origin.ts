@@ -10,6 +10,7 @@ const REQUEST_HEADERS = [
   'X-API-Key',
   'Content-Type',
   'If-Match',
+  'If-None-Match',
   'Idempotency-Key',
   'X-Request-Id',
 ]

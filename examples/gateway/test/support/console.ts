@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Page } from '@scoregw/browser'
+import type { Browser, Locator, Page } from '@scoregw/browser'
 import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
 import axe from 'axe-core'
 import { openSqlite } from '../../src/db/sqlite.ts'
@@ -136,4 +136,22 @@ export async function changeSettings({ send }: Pick<TestGateway, 'send'>, change
     body: { ...document, ...change },
   })
   if (answer.status !== 200) throw new Error(`the settings were refused: ${JSON.stringify(answer.body)}`)
+}
+
+export function field(page: Page | Locator, name: string): Locator {
+  return page.getByRole('textbox', { name, exact: true })
+}
+
+export function section(page: Page, name: string): Locator {
+  return page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) })
+}
+
+export async function chooseIn(page: Page, label: string, value: string): Promise<void> {
+  await page.getByLabel(label).selectOption(value)
+}
+
+/** Saves, and waits until it is done. */
+export async function save(form: Page | Locator): Promise<void> {
+  await form.getByRole('button', { name: 'Save', exact: true }).click()
+  await form.getByText('Saved.', { exact: true }).waitFor()
 }
