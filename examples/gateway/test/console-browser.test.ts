@@ -219,9 +219,9 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await page.clock.fastForward(5_000)
     await expect.poll(full).toBeCloseTo(8 / 9, 5)
     expect(await usage.getByRole('meter').count()).toBe(6)
-    await usage.getByRole('button', { name: 'Forgive' }).click()
+    await usage.getByRole('button', { name: 'Reset' }).click()
     await page.getByRole('dialog').getByLabel('Which requests').selectOption('read')
-    await page.getByRole('dialog').getByRole('button', { name: 'Forgive' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
     await expect.poll(full).toBe(0)
     expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
 
@@ -333,13 +333,19 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     const bad = series.findIndex((bucket: { codeZero: number }) => bucket.codeZero > 50)
     const { calls, codeZero } = series[bad]
     const readout = page.locator('.readout')
-    expect(await readout.textContent()).toContain('The last 7 days')
+    expect(await page.locator('.totals').textContent()).toContain('The last 7 days')
 
     // By pointer: the middle of the bar.
     const box = (await page.locator('.u-over').boundingBox())!
     await page.mouse.move(box.x + ((bad + 0.5) / series.length) * box.width, box.y + 20)
     const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }).format(codeZero / calls)
     await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
+    // Beside the pointer, and on the chart.
+    const [told, plot] = [(await readout.boundingBox())!, (await page.locator('.plot').boundingBox())!]
+    const pointer = box.x + ((bad + 0.5) / series.length) * box.width
+    expect(Math.min(Math.abs(told.x - pointer), Math.abs(told.x + told.width - pointer))).toBeLessThan(24)
+    expect([told.x >= plot.x, told.x + told.width <= plot.x + plot.width]).toEqual([true, true])
+    expect(await page.locator('.of-time').textContent()).toMatch(/^Time in \S+ \(UTC([+-]\d\d:\d\d)?\)/)
     // By keys, from the end.
     await page.mouse.move(0, 0)
     const slider = page.getByRole('slider')
@@ -361,6 +367,17 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     const moves = page.locator('.moves tbody tr')
     expect(await moves.count()).toBe(history.length)
     expect(await moves.last().textContent()).toMatch(/1\.00 → 0\.90Lowered from 1\.00 to 0\.90: .* requests failed/)
+    // The last day has an address of its own, in smaller steps.
+    await page.getByRole('button', { name: '24 h' }).click()
+    await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('144')
+    expect(await page.evaluate('location.hash')).toBe('#/errors?range=24h')
+    await page.goBack()
+    await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
+    // What is not in force is not told as if it were.
+    await changeSettings(gateway, { mode: 'normal' })
+    await goTo(page, '#/audit')
+    await goTo(page, '#/errors')
+    expect(await page.locator('.reasons dd').last().textContent()).toMatch(/^Would (rise|fall|stay) /)
     await chooseIn(page, 'Language', 'zh-CN')
     await expect.poll(() => moves.last().textContent()).toMatch(/1\.00 → 0\.90由 1\.00 降至 0\.90：/)
     expect(faults).toEqual([])

@@ -1,6 +1,6 @@
 import { type Browser, browserTests, launchBrowser, type Page } from '@scoregw/browser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { field, goTo, save, section, seriousFaults, settled, signedIn } from './support/console.ts'
+import { accessibilityFaults, field, goTo, save, section, settled, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, type TestGateway } from './support/gateway.ts'
 import { sourceGateway } from './support/source-gateway.ts'
 import { held, lxScores } from './support/source-server.ts'
@@ -10,7 +10,7 @@ const read = async ({ send }: Pick<TestGateway, 'send'>, path: string): Promise<
 
 /** What a checker of accessibility says, and whether the page fits on a phone. */
 async function faultsOf(page: Page): Promise<string[]> {
-  const found = await seriousFaults(page)
+  const found = await accessibilityFaults(page)
   const viewport = page.viewportSize()
   await page.setViewportSize({ width: 360, height: 740 })
   const fits = await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')

@@ -67,7 +67,7 @@ describe.runIf(browserTests)('the console of a gateway with other windows and la
     const meters = usage.getByRole('meter')
     await expect.poll(() => meters.count()).toBe(20)
     await usage.getByRole('meter', { name: 'Device, write, 7 days' }).waitFor()
-    await usage.getByRole('button', { name: 'Forgive' }).click()
+    await usage.getByRole('button', { name: 'Reset usage' }).click()
     const layers = await page.getByRole('dialog').getByLabel('Which layer').locator('option').allTextContents()
     expect(layers).toEqual([
       'Personal: this user alone',

@@ -197,8 +197,9 @@ export class Api {
     return (await this.#read(() => this.#client.GET('/admin/quota/adaptive'))).data
   }
 
-  async failures(): Promise<Failures> {
-    return (await this.#read(() => this.#client.GET('/admin/usage/failure-rate'))).data
+  async failures(days: 1 | 7, bucketMinutes: 10 | 30): Promise<Failures> {
+    const query = { days: `${days}`, bucketMinutes: `${bucketMinutes}` } as const
+    return (await this.#read(() => this.#client.GET('/admin/usage/failure-rate', { params: { query } }))).data
   }
 
   /** Whoever reads waits while somebody signs in again. */

@@ -19,7 +19,7 @@ export const settings = {
   inForce: 'in force',
   notInForce:
     'Some of what is stored is not in force, since the gateway does not know it or cannot take it. Unknown values are kept; the others are replaced when you save.',
-  limits: 'Values and what they come to',
+  limits: 'Base values and resulting limits',
   limitsAbout:
     'Tokens. The values on the left are yours to set; on the right is the limit that each mode makes of them, before you save. 0 blocks. An empty custom table is none.',
   base: 'Base',

@@ -69,20 +69,18 @@ export async function picture(page: Page, name: string): Promise<void> {
 }
 
 /** What makes a page hard or impossible to use for some; in short. */
-export async function seriousFaults(page: Page): Promise<string[]> {
+export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
-  const found = await page.evaluate<{ impact: string; id: string; nodes: { html: string }[] }[]>(
+  const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
     'axe.run().then(({ violations }) => violations)',
   )
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes
-          .map(({ html }) => html)
-          .join(' | ')
-          .slice(0, 400)}`,
-    )
+  return found.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .map(({ html }) => html)
+        .join(' | ')
+        .slice(0, 400)}`,
+  )
 }
 
 /** A week of traffic, by the hour of the day, with a bad time in it; the numbers are always the same. */
