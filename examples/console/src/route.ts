@@ -3,6 +3,9 @@ import { useEffect, useState } from 'preact/hooks'
 export const PAGES = ['settings', 'users', 'errors', 'credentials', 'audit'] as const
 export type PageName = (typeof PAGES)[number]
 
+/** The part of the page of limits that tells what they were. */
+export const HISTORY = 'history'
+
 type Query = Readonly<Record<string, string>>
 
 /** What the address names behind its `#`: whatever is looked at, so that it can be come back to and passed on. */

@@ -3,13 +3,15 @@ import { useEffect, useRef } from 'preact/hooks'
 import { AuditPage } from './audit/audit-page.tsx'
 import { CredentialsPage } from './credentials/credentials-page.tsx'
 import { ErrorsPage } from './errors/errors-page.tsx'
+import { HistoryPage } from './history/history-page.tsx'
 import { Navigation } from './navigation.tsx'
-import { type Route, useRoute } from './route.ts'
+import { HISTORY, type Route, useRoute } from './route.ts'
 import { SettingsPage } from './settings/settings-page.tsx'
 import { useUnsaved } from './ui/use-draft.ts'
 import { useTitle } from './ui/use-title.ts'
 import { UserPage } from './users/user-page.tsx'
 import { UsersPage } from './users/users-page.tsx'
+import type { Words } from './words/en.ts'
 import { useWords } from './words/words.ts'
 
 /** The pages. What was typed into their forms is kept while others are looked at. */
@@ -19,7 +21,7 @@ export function SignedIn(): JSX.Element {
   const { page, part } = route
   const unsaved = useUnsaved()
   useWarningOf(unsaved.length > 0)
-  useTitle(...(part === undefined ? [] : [part]), page === 'unknown' ? words.notFound : words.nav[page])
+  useTitle(...titlesOf(words, route))
   const main = useFocusOnNewPage(`${page}/${part ?? ''}`)
 
   return (
@@ -32,11 +34,18 @@ export function SignedIn(): JSX.Element {
   )
 }
 
-function Page({ route: { page, userId } }: { route: Route }): JSX.Element {
+/** What a page is called, the smallest part first. */
+function titlesOf({ nav, notFound, history }: Words, { page, part }: Route): string[] {
+  if (page === 'unknown') return [notFound]
+  if (page === 'settings' && part === HISTORY) return [history.title]
+  return part === undefined ? [nav[page]] : [part, nav[page]]
+}
+
+function Page({ route: { page, part, userId } }: { route: Route }): JSX.Element {
   const words = useWords()
   switch (page) {
     case 'settings':
-      return <SettingsPage />
+      return part === HISTORY ? <HistoryPage /> : <SettingsPage />
     case 'users':
       return userId === undefined ? <UsersPage /> : <UserPage key={userId} id={userId} />
     case 'errors':

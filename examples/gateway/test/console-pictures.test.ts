@@ -20,6 +20,7 @@ import { screenFaults } from './support/screen-rules.ts'
 /** Each page, and what of it has to be on the first screen of a phone, since people come for it. */
 const PAGES = {
   settings: 'input[name=mode]:checked',
+  'settings/history': '.changes li',
   users: '.entries li a',
   'users/demo': 'meter',
   errors: '.plot',

@@ -97,6 +97,16 @@ export class Api {
     return { ...versioned({ ...answer, data: document }), warnings }
   }
 
+  /**
+   * Changes what a merge patch names, and leaves the rest as it is.
+   * @throws {ApiError} `precondition_failed` when somebody else was faster
+   */
+  async patchSettings(patch: object, etag: string): Promise<void> {
+    const header = { 'If-Match': etag }
+    const body = asSent<'PatchSettingsBody'>(patch)
+    await this.#write(() => this.#client.PATCH('/admin/quota/settings', { params: { header }, body }))
+  }
+
   /** @param layer one that each user has windows of; left out: the first of them */
   async userQuota(id: string, layer?: string): Promise<Versioned<UserQuota>> {
     const params = { path: { id }, query: queryOf(layer) }
@@ -188,8 +198,9 @@ export class Api {
     await this.#write(() => this.#client.DELETE(`/admin/${kind}/{id}`, { params: { path: { id } } }))
   }
 
-  async audit(cursor: string | null): Promise<AuditPage> {
-    const query = cursor === null ? {} : { cursor }
+  /** @param action absent: entries of every kind */
+  async audit(cursor: string | null, action?: AuditEntry['action']): Promise<AuditPage> {
+    const query = { ...(cursor === null ? {} : { cursor }), ...(action === undefined ? {} : { action }) }
     return (await this.#read(() => this.#client.GET('/admin/audit', { params: { query } }))).data
   }
 

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type { AuditEntry } from '../api/api.ts'
 import { hrefOf } from '../route.ts'
+import { usePolicy } from '../session.ts'
 import { Scroll } from '../ui/scroll.tsx'
 import { Text } from '../ui/text.tsx'
 import { useNarrow } from '../ui/use-narrow.ts'
@@ -106,11 +107,14 @@ function Subject({ entry: { action, subject } }: { entry: AuditEntry }): JSX.Ele
   return <a href={hrefOf('users', subject)}>{subject}</a>
 }
 
-function Changes({ entry: { before, after } }: { entry: AuditEntry }): JSX.Element {
+function Changes({ entry: { action, before, after } }: { entry: AuditEntry }): JSX.Element {
   const words = useWords()
+  const { defaults } = usePolicy()
+  // Before the first change of the settings the defaults held: only what differs from them was changed.
+  const was = action === 'settings.change' ? (before ?? defaults) : before
   return (
     <ul class="changes">
-      {changesBetween(before, after).map((change) => (
+      {changesBetween(was, after).map((change) => (
         <li key={change.path}>
           <code>{change.path}</code>{' '}
           {change.before !== undefined && (

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { Settings } from '../api/documents.ts'
-import { hrefOf } from '../route.ts'
+import { HISTORY, hrefOf } from '../route.ts'
 import { useApi, usePolicy } from '../session.ts'
 import { Skeleton } from '../ui/loaded.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
@@ -51,7 +51,9 @@ export function SettingsPage(): JSX.Element {
         {words.settings.title}{' '}
         {stored !== undefined && <span class="tag">{words.settings.version(/\d+/.exec(stored.etag)?.[0] ?? '')}</span>}
       </h1>
-      <p class="quiet">{words.settings.about}</p>
+      <p class="quiet">
+        {words.settings.about} <a href={hrefOf('settings', HISTORY)}>{words.history.open}</a>
+      </p>
       {stored === undefined ? (
         <>
           <ErrorNotice error={editor.error} retry={() => void editor.reload()} />

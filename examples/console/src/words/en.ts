@@ -2,6 +2,7 @@ import type { AuditEntry } from '../api/api.ts'
 import type { ErrorCode } from '../api/api-error.ts'
 import type { Mode } from '../api/documents.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './en-errors.ts'
+import { history } from './en-history.ts'
 import { settings } from './en-settings.ts'
 
 /** What lengths of time are told in. */
@@ -127,6 +128,7 @@ export const en = {
     custom: 'Custom',
   } satisfies Record<Mode, string>,
   settings,
+  history,
   conflict: {
     title: 'Someone else saved first',
     about:

@@ -1,5 +1,6 @@
 import type { Unit, Words } from './en.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './zh-errors.ts'
+import { history } from './zh-history.ts'
 import { settings } from './zh-settings.ts'
 
 const UNITS: Readonly<Record<Unit, string>> = { day: '天', hour: '小时', minute: '分钟', second: '秒' }
@@ -103,6 +104,7 @@ export const zh: Words = {
   windowOf: (layer, category, window) => `${layer}，${category}，${window}`,
   modes: { conservative: '保守', normal: '标准', lenient: '宽松', adaptive: '自适应', custom: '自定义' },
   settings,
+  history,
   conflict: {
     title: '有人抢先保存了',
     about: '在您编辑期间，有人保存了更改。您的内容尚未保存，对方的内容也没有丢失。请选择以哪个为准。',

@@ -7,6 +7,7 @@ import { openSqlite } from '../../src/db/sqlite.ts'
 import { SqlOutcomes } from '../../src/usage/sql-outcomes.ts'
 import { type Watched, type WatchOptions, watchedPage } from './browser.ts'
 import { ADMIN_TOKEN, type TestGateway } from './gateway.ts'
+import { screenFaults } from './screen-rules.ts'
 import { closedInTheEnd } from './test-database.ts'
 
 const MINUTE_MS = 60_000
@@ -81,6 +82,11 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
         .join(' | ')
         .slice(0, 400)}`,
   )
+}
+
+/** What is wrong with a page as it is on its screen, for eyes and for others. */
+export async function screenAndAccessibilityFaults(page: Page): Promise<string[]> {
+  return [...(await screenFaults(page)), ...(await accessibilityFaults(page))]
 }
 
 /** A week of traffic, by the hour of the day, with a bad time in it; the numbers are always the same. */
