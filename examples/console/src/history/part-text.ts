@@ -34,17 +34,29 @@ function nameOf(words: Words, names: Names, [head = '', ...rest]: readonly strin
 
 function textOf(words: Words, names: Names, formats: Formats, [head]: readonly string[], value: unknown): string {
   if (value === undefined || value === null) return head === 'prices' ? words.users.follows : words.audit.nothing
+  const ofMember = memberTexts(words, names, formats)[head ?? '']
+  if (ofMember !== undefined) return ofMember(value)
   if (typeof value === 'number') return formats.number(value)
   if (typeof value === 'boolean') return value ? '✓' : words.settings.off
-  if (head === 'mode' && typeof value === 'string') return own(words.modes, value) ?? plain(value)
-  if (head === 'shadow') return value === 'all' ? words.history.all : listOf(value).map(names.window).join(', ')
-  if (head === 'thresholds')
-    return listOf(value)
-      .map((each) => thresholdText(each, formats))
-      .join(', ')
   if (typeof value === 'string') return plain(value)
   const leaves = changesBetween(null, value as Record<string, unknown>)
   return leaves.map(({ path, after = '' }) => `${path} ${after}`).join(', ')
+}
+
+/** Of members whose values mean something of their own. */
+function memberTexts(
+  words: Words,
+  names: Names,
+  formats: Formats,
+): Readonly<Record<string, (value: unknown) => string>> {
+  return {
+    mode: (value) => own(words.modes, String(value)) ?? plain(String(value)),
+    shadow: (value) => (value === 'all' ? words.history.all : listOf(value).map(names.window).join(', ')),
+    thresholds: (value) =>
+      listOf(value)
+        .map((each) => thresholdText(each, formats))
+        .join(', '),
+  }
 }
 
 function thresholdText(threshold: unknown, formats: Formats): string {
