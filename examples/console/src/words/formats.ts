@@ -11,8 +11,8 @@ export interface Formats {
   time(at: number | string): string
   /** A day for the axis of a chart. */
   day(at: number): string
-  /** The browser's time zone. */
-  readonly zone: string
+  /** The browser's time zone, and what it is from UTC at an instant. */
+  zoneAt(at: number | string): string
 }
 
 export function formatsOf(language: string): Formats {
@@ -24,6 +24,12 @@ export function formatsOf(language: string): Formats {
   const date = new Intl.DateTimeFormat(language, { year: 'numeric', month: 'short', day: 'numeric' })
   const time = new Intl.DateTimeFormat(language, clock)
   const day = new Intl.DateTimeFormat(language, { weekday: 'short', day: 'numeric', month: 'numeric' })
+  const zone = new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' })
+  /** As people write it: `UTC+08:00`. */
+  const offset = (at: Date): string => {
+    const name = zone.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    return name.replace('GMT', 'UTC')
+  }
   return {
     number: (value) => number.format(value),
     percent: (share) => percent.format(share),
@@ -32,6 +38,6 @@ export function formatsOf(language: string): Formats {
     date: (at) => date.format(new Date(at)),
     time: (at) => time.format(new Date(at)),
     day: (at) => day.format(at),
-    zone: dateTime.resolvedOptions().timeZone,
+    zoneAt: (at) => `${dateTime.resolvedOptions().timeZone} (${offset(new Date(at))})`,
   }
 }

@@ -2,6 +2,7 @@ import { type IRouter, type Request, type RequestHandler, type Response, Router 
 import type * as z from 'zod'
 import type { OperationName } from '../quota/policy.ts'
 import { callerOf, requireHolder } from './auth.ts'
+import { detailsOf } from './details.ts'
 import { type Detail, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 import type { Call, Reply, Route, UserCall } from './route.ts'
@@ -129,22 +130,6 @@ function send({ answerType }: Route, res: Response, { status = 200, headers = {}
 /** Whether an envelope says that the call failed, whatever its status. */
 function isBusinessFail(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'returnCode' in body && body.returnCode !== 1
-}
-
-/** Most unknown keys of one object that are named. */
-const MAX_UNKNOWN = 5
-
-/** One detail an issue; unknown keys one by one, and never all of those that somebody made up by the thousand. */
-function detailsOf(issue: z.core.$ZodIssue): Detail[] {
-  const path = issue.path.map(String).join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path, msg: issue.message }]
-  const { keys } = issue
-  const named = keys
-    .slice(0, MAX_UNKNOWN)
-    .map((key) => ({ path: path === '' ? key : `${path}.${key}`, msg: 'unknown key' }))
-  return keys.length <= MAX_UNKNOWN
-    ? named
-    : [...named, { path, msg: `${keys.length - MAX_UNKNOWN} more unknown keys` }]
 }
 
 function byPath(routes: readonly Route[]): Map<string, Route[]> {

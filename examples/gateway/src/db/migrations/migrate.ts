@@ -13,6 +13,7 @@ import { counters } from './0010-counters.ts'
 import { usageRecords } from './0011-usage-records.ts'
 import { settingsBesideCounters } from './0013-settings-beside-counters.ts'
 import { syncRatings } from './0014-sync-ratings.ts'
+import { auditByAction } from './0015-audit-by-action.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -32,6 +33,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0011-usage-records': { up: usageRecords },
   '0013-settings-beside-counters': { up: settingsBesideCounters },
   '0014-sync-ratings': { up: syncRatings },
+  '0015-audit-by-action': { up: auditByAction },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
