@@ -17,6 +17,8 @@ import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
+import { LiveOverview } from './overview/live-overview.ts'
+import { Overview } from './overview/overview.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
 import { configuredPolicy } from './quota/configured-policy.ts'
@@ -102,6 +104,8 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
 
   const metrics = gatewayMetrics(quota, backend.leases)
+  const overview = new Overview({ quota, clock, outcomes: adaptive.outcomes, recorder: adaptive.recorder })
+  const live = new LiveOverview(() => overview.read(), clock)
 
   let isClosing = false
   let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })
@@ -112,6 +116,8 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     db,
     adaptive,
     metrics,
+    overview,
+    live,
     checks: checksOf(db, backend),
     users,
     audit,
@@ -134,17 +140,25 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     credentials,
     registry: metrics.registry,
     counters: backend.name,
-    chores: [...backend.chores, resources.idempotency.chore, forgetSnapshots(db, clock), ...adaptive.choresFor(quota)],
+    chores: [
+      ...backend.chores,
+      resources.idempotency.chore,
+      forgetSnapshots(db, clock),
+      ...adaptive.choresFor(quota),
+      live.chore,
+    ],
     listening(ports) {
       addresses = addressesOf(config, ports)
       return addresses
     },
     refuse() {
       isClosing = true
+      live.end()
     },
     async close() {
       await sources.imports.close()
       await backend.finish()
+      overview.close()
       metrics.close()
       await quota.close()
       await adaptive.close()

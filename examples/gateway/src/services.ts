@@ -24,6 +24,9 @@ import type { Logger } from './log/logger.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { gatewayRoutesWithDocument } from './openapi/gateway.ts'
+import type { LiveOverview } from './overview/live-overview.ts'
+import type { Overview } from './overview/overview.ts'
+import { overviewRoutes } from './overview/routes.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
@@ -58,6 +61,8 @@ export interface Parts {
   readonly db: Db
   readonly adaptive: AdaptiveMode
   readonly metrics: GatewayMetrics
+  readonly overview: Overview
+  readonly live: LiveOverview
   readonly checks: readonly ReadinessCheck[]
   readonly users: UserRepository
   readonly audit: AuditLog
@@ -89,9 +94,10 @@ export function gatewayService(parts: Parts): Express {
       ...administrationRoutes(parts),
       ...adaptiveRoutes({ ...adaptive, quota, clock }),
       ...usageRoutes({ ...adaptive, clock }),
+      ...overviewRoutes(parts.overview, parts.live),
       ...metricsRoutes(metrics.registry),
     ]),
-    observe: [observeOutcomes(adaptive.recorder), metrics.observe],
+    observe: [observeOutcomes(parts.overview.recorder), metrics.observe],
     pages: Router().use(referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,

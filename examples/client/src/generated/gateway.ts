@@ -829,6 +829,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is going on
+         * @description Requests and how they end, refusals, what is left of shared limits, who spends and who is refused most. Each member says whether it is of one process or of all.
+         *
+         *     Free.
+         */
+        get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/overview/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is going on, each second
+         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; whoever asks again shows the credential again.
+         *
+         *     Free.
+         */
+        get: operations["overviewEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1299,6 +1343,113 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        Overview: {
+            /** Format: date-time */
+            at: string;
+            /** @description Which of the processes answered; it has a new id with each start. */
+            process: {
+                id: string;
+                /** Format: date-time */
+                since: string;
+            };
+            requests: {
+                /** @description Of this process, over the last ten seconds. */
+                perSecond: number;
+                /** @description Of this process: the last 60 whole seconds, the oldest first. */
+                seconds: {
+                    succeeded: number;
+                    /** @description By a limit. */
+                    refused: number;
+                    /** @description By other faults of the caller's. */
+                    clientError: number;
+                    /** @description By ours, or those of whom we asked. */
+                    serverError: number;
+                }[];
+                /** @description Of all processes: the last 60 minutes, the last one under way; `null`: the database is away. */
+                minutes: {
+                    /** Format: date-time */
+                    ts: string;
+                    calls: number;
+                    succeeded: number;
+                    /** @description By a limit. */
+                    refused: number;
+                    /** @description By other faults of the caller's. */
+                    clientError: number;
+                    /** @description By ours, or those of whom we asked. */
+                    serverError: number;
+                }[] | null;
+            };
+            /** @description Of this process. `degraded`: decisions by the failure policy, since the counters did not answer. */
+            refusals: {
+                /** Format: date-time */
+                since: string;
+                limits: {
+                    layer: string;
+                    scope: string;
+                    category: string;
+                    window: string;
+                    count: number;
+                }[];
+                degraded: number;
+            };
+            /** @description What everybody shares, over all processes; `null`: the counters are away. */
+            shared: {
+                layer: string;
+                scope: string;
+                category: string;
+                window: string;
+                /** @enum {string} */
+                kind: "rolling" | "calendar" | "concurrency";
+                limit: number | "unlimited";
+                used: number;
+                remaining: number | "unlimited";
+                resetAt: string | null;
+                enforced: boolean;
+            }[] | null;
+            /** @description Shared layers that are switched off, by name. */
+            disabled: string[];
+            /** @description Of all processes, as this one has heard of it. */
+            adaptive: {
+                /** @enum {string} */
+                mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+                isActive: boolean;
+                factor: number;
+                min: number;
+                max: number;
+            };
+            /** @description Of this process: who spent and who was refused most, by category. */
+            top: {
+                /** Format: date-time */
+                since: string;
+                spent: {
+                    [key: string]: {
+                        userId: string;
+                        /** @description Tokens, or refusals. */
+                        amount: number;
+                        /** @description As much as that for certain. */
+                        atLeast: number;
+                    }[];
+                };
+                refused: {
+                    [key: string]: {
+                        userId: string;
+                        /** @description Tokens, or refusals. */
+                        amount: number;
+                        /** @description As much as that for certain. */
+                        atLeast: number;
+                    }[];
+                };
+            };
+            settings: {
+                version: number;
+                /** @description What is stored and not in force; `null`: the database is away. */
+                faults: {
+                    path: string;
+                    msg: string;
+                }[] | null;
+            };
+        };
+        OverviewEventsAnswer: string;
         PutUserAnswer: {
             id: string;
             name: string;
@@ -4049,6 +4200,57 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    overviewEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["OverviewEventsAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
