@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-export const PAGES = ['settings', 'users', 'errors', 'credentials', 'audit'] as const
+export const PAGES = ['overview', 'settings', 'users', 'errors', 'credentials', 'audit'] as const
 export type PageName = (typeof PAGES)[number]
 
 /** What the address names behind its `#`. */
@@ -12,7 +12,7 @@ export interface Route {
 
 function routeOf(hash: string): Route {
   const [name = '', id] = hash.replace(/^#\/?/, '').split('/')
-  if (name === '') return { page: 'settings', userId: undefined }
+  if (name === '') return { page: 'overview', userId: undefined }
   const page = PAGES.find((each) => each === name) ?? 'unknown'
   return { page, userId: page === 'users' && id !== undefined ? decoded(id) : undefined }
 }

@@ -4,6 +4,7 @@ import type { Settings } from './api/documents.ts'
 import { AuditPage } from './audit/audit-page.tsx'
 import { CredentialsPage } from './credentials/credentials-page.tsx'
 import { ErrorsPage } from './errors/errors-page.tsx'
+import { OverviewPage } from './overview/overview-page.tsx'
 import { hrefOf, PAGES, type Route, useRoute } from './route.ts'
 import { useApi, usePolicy } from './session.ts'
 import { readSettings, settingsFields } from './settings/fields.ts'
@@ -58,6 +59,8 @@ export function SignedIn(): JSX.Element {
 function Page({ route: { page, userId }, settings }: { route: Route; settings: Editor }): JSX.Element {
   const words = useWords()
   switch (page) {
+    case 'overview':
+      return <OverviewPage />
     case 'settings':
       return <SettingsPage editor={settings} />
     case 'users':

@@ -1,6 +1,7 @@
 import type { AuditEntry, Move } from '../api/api.ts'
 import type { ErrorCode } from '../api/api-error.ts'
 import type { Mode } from '../api/documents.ts'
+import { overview } from './en-overview.ts'
 import { settings } from './en-settings.ts'
 
 /** What lengths of time are told in. */
@@ -22,6 +23,7 @@ export const en = {
   skip: 'Skip to the content',
   nav: {
     label: 'Pages',
+    overview: 'Overview',
     settings: 'Limits',
     users: 'Users',
     errors: 'Errors',
@@ -336,6 +338,7 @@ export const en = {
       'chart-key.revoke': 'revoked a chart key',
     } satisfies Record<AuditEntry['action'], string>,
   },
+  overview,
   notFound: 'There is no such page.',
 }
 

@@ -1,4 +1,5 @@
 import type { Unit, Words } from './en.ts'
+import { overview } from './zh-overview.ts'
 
 const UNITS: Readonly<Record<Unit, string>> = { day: '天', hour: '小时', minute: '分钟', second: '秒' }
 
@@ -9,6 +10,7 @@ export const zh: Words = {
   skip: '跳到正文',
   nav: {
     label: '页面',
+    overview: '概览',
     settings: '配额',
     users: '用户',
     errors: '错误',
@@ -371,5 +373,6 @@ export const zh: Words = {
       'chart-key.revoke': '吊销了谱面密钥',
     },
   },
+  overview,
   notFound: '没有这个页面。',
 }
