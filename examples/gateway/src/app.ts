@@ -4,6 +4,7 @@ import type { Express } from 'express'
 import type { Registry } from 'prom-client'
 import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
 import { type Addresses, addressesOf, type Ports } from './addresses.ts'
+import { Alerts } from './alerts/alerts.ts'
 import { AuditLog } from './audit/audit-log.ts'
 import { ChartRepository } from './charts/chart-repository.ts'
 import { SAMPLE_CHARTS } from './charts/sample-charts.ts'
@@ -104,7 +105,16 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
 
   const metrics = gatewayMetrics(quota, backend.leases)
-  const overview = new Overview({ quota, clock, outcomes: adaptive.outcomes, recorder: adaptive.recorder })
+  const { factorStore } = adaptive
+  const { webhookAllowPrivate: allowPrivate } = config
+  const alerts = new Alerts({ db, clock, logger, audit, quota, factorStore, allowPrivate })
+  const overview = new Overview({
+    alerts: alerts.book,
+    quota,
+    clock,
+    outcomes: adaptive.outcomes,
+    recorder: adaptive.recorder,
+  })
   const live = new LiveOverview(() => overview.read(), clock)
 
   let isClosing = false
@@ -118,6 +128,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     metrics,
     overview,
     live,
+    alerts,
     checks: checksOf(db, backend),
     users,
     audit,
@@ -146,6 +157,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       forgetSnapshots(db, clock),
       ...adaptive.choresFor(quota),
       live.chore,
+      ...alerts.chores,
     ],
     listening(ports) {
       addresses = addressesOf(config, ports)
@@ -154,10 +166,12 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     refuse() {
       isClosing = true
       live.end()
+      alerts.refuse()
     },
     async close() {
       await sources.imports.close()
       await backend.finish()
+      await alerts.close()
       overview.close()
       metrics.close()
       await quota.close()

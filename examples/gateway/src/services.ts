@@ -3,6 +3,8 @@ import { type Express, Router } from 'express'
 import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
 import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
 import type { Addresses } from './addresses.ts'
+import type { Alerts } from './alerts/alerts.ts'
+import { alertRoutes } from './alerts/routes.ts'
 import type { AuditLog } from './audit/audit-log.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { ChartRepository } from './charts/chart-repository.ts'
@@ -63,6 +65,7 @@ export interface Parts {
   readonly metrics: GatewayMetrics
   readonly overview: Overview
   readonly live: LiveOverview
+  readonly alerts: Alerts
   readonly checks: readonly ReadinessCheck[]
   readonly users: UserRepository
   readonly audit: AuditLog
@@ -95,6 +98,7 @@ export function gatewayService(parts: Parts): Express {
       ...adaptiveRoutes({ ...adaptive, quota, clock }),
       ...usageRoutes({ ...adaptive, clock }),
       ...overviewRoutes(parts.overview, parts.live),
+      ...alertRoutes({ alerts: parts.alerts, policy: quota.policy, clock, allowPrivate: config.webhookAllowPrivate }),
       ...metricsRoutes(metrics.registry),
     ]),
     observe: [observeOutcomes(parts.overview.recorder), metrics.observe],

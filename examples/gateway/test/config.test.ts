@@ -43,6 +43,7 @@ describe('the configuration', () => {
       },
       corsOrigins: [],
       trustProxy: false,
+      webhookAllowPrivate: false,
       logLevel: 'info',
       supportForumUrl: 'https://forum.example.com/quota',
       demo: { userToken: undefined, adminToken: undefined, botToken: undefined, chartApiKey: undefined },

@@ -873,6 +873,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What administrators were told of, and what became of each message
+         * @description The newest first. Follow `nextCursor` until it is `null`.
+         *
+         *     Free.
+         */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where alerts are sent
+         * @description Never tells the secret.
+         *
+         *     Free.
+         */
+        get: operations["readWebhook"];
+        /**
+         * Set where alerts are sent
+         * @description The first time a secret is made and told, this once. Of the layers named here thresholds are told. `If-Match` may be left out.
+         *
+         *     Free.
+         */
+        put: operations["replaceWebhook"];
+        post?: never;
+        /**
+         * Send alerts nowhere
+         * @description They are kept to be looked at. What waits is not sent any more.
+         *
+         *     Free.
+         */
+        delete: operations["removeWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make another secret, which is told this once
+         * @description For a day messages are signed with both.
+         *
+         *     Free.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test
+         * @description A message `webhook.test`, which is sent and tried again like any other: look for it in the list.
+         *
+         *     Free.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1019,6 +1119,30 @@ export interface components {
                 /** @description before this instant no counts can raise the factor; null: it is highest */
                 nextRiseAt: string | null;
             }[];
+        };
+        Alert: {
+            /** @description The message's `webhook-id`. */
+            id: string;
+            /** @enum {string} */
+            type: "limit.near" | "settings.fault" | "counters.away" | "factor.bound" | "webhook.test";
+            /** Format: date-time */
+            at: string;
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description `kept`: there was nowhere to send it. `given_up`: the receiver never took it.
+             * @enum {string}
+             */
+            state: "pending" | "sent" | "given_up" | "kept";
+            attempts: number;
+            /** @description When it is sent again; `null`: it is not. */
+            nextAt: string | null;
+            /** @description What the last attempt was answered. */
+            lastStatus: number | null;
+            /** @description Why it was not answered. */
+            lastFault: string | null;
+            sentAt: string | null;
         };
         AliveAnswer: {
             /** @constant */
@@ -1236,6 +1360,10 @@ export interface components {
         IssueTokenBody: {
             label?: string;
         };
+        ListAlertsAnswer: {
+            items: components["schemas"]["Alert"][];
+            nextCursor: string | null;
+        };
         ListAuditAnswer: {
             items: {
                 seq: number;
@@ -1244,7 +1372,7 @@ export interface components {
                 /** @description A user's id, or `command line`. */
                 by: string | null;
                 /** @enum {string} */
-                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
+                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
                 /** @description The id of what was changed; `null`: the settings of everybody. */
                 subject: string | null;
                 before: {
@@ -1440,6 +1568,8 @@ export interface components {
                     }[];
                 };
             };
+            /** @description The last ones, of all processes; `null`: the database is away. */
+            alerts: components["schemas"]["Alert"][] | null;
             settings: {
                 version: number;
                 /** @description What is stored and not in force; `null`: the database is away. */
@@ -1821,6 +1951,14 @@ export interface components {
                 time?: string;
             } | null;
         };
+        ReadWebhookAnswer: {
+            /** @description `null`: alerts are kept, and not sent. */
+            url: string | null;
+            /** @description Names of the layers whose limits are told of. */
+            layers: string[];
+            /** @description Until when the secret before the last rotation signs as well. */
+            rotatedUntil: string | null;
+        };
         ReadyAnswer: {
             /** @constant */
             status: "ready";
@@ -2089,6 +2227,21 @@ export interface components {
                 time?: string;
             } | null;
         };
+        ReplaceWebhookAnswer: {
+            /** @description `null`: alerts are kept, and not sent. */
+            url: string | null;
+            /** @description Names of the layers whose limits are told of. */
+            layers: string[];
+            /** @description Until when the secret before the last rotation signs as well. */
+            rotatedUntil: string | null;
+            /** @description Told this once, where one was made: what messages are signed with. */
+            secret: string | null;
+        };
+        ReplaceWebhookBody: {
+            url: string;
+            /** @description Names of the layers whose limits are told of. */
+            layers: ("personal" | "site")[];
+        };
         ResetUserQuotaBody: {
             /**
              * @description Left out: every layer that is not shared.
@@ -2100,6 +2253,9 @@ export interface components {
              * @enum {string}
              */
             category?: "read" | "write";
+        };
+        RotateWebhookSecretAnswer: {
+            secret: string;
         };
         Score: {
             /** @description Id of the music; with `level` it names a chart. */
@@ -2145,6 +2301,9 @@ export interface components {
              * @description When it last changed here, ISO 8601 UTC.
              */
             updatedAt: string;
+        };
+        TestWebhookAnswer: {
+            id: string;
         };
         UpdateFishAnswer: {
             /** @constant */
@@ -4251,6 +4410,196 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Most alerts of the page. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAlertsAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadWebhookAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    replaceWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example.com/quota",
+                 *       "layers": [
+                 *         "site"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceWebhookBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaceWebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    removeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotateWebhookSecretAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Taken, and worked on. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestWebhookAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };

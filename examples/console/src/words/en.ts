@@ -336,6 +336,8 @@ export const en = {
       'bot.revoke': 'revoked a bot token',
       'chart-key.issue': 'issued a chart key',
       'chart-key.revoke': 'revoked a chart key',
+      'webhook.change': 'changed where alerts are sent',
+      'webhook.rotate': 'made another secret for alerts',
     } satisfies Record<AuditEntry['action'], string>,
   },
   overview,

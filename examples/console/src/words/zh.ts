@@ -371,6 +371,8 @@ export const zh: Words = {
       'bot.revoke': '吊销了机器人令牌',
       'chart-key.issue': '签发了谱面密钥',
       'chart-key.revoke': '吊销了谱面密钥',
+      'webhook.change': '更改了告警的发送地址',
+      'webhook.rotate': '更换了告警的签名密钥',
     },
   },
   overview,

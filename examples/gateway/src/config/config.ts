@@ -36,6 +36,8 @@ export interface Config {
   /** Origins whose pages may call the gateway. */
   readonly corsOrigins: readonly string[]
   readonly trustProxy: Values['TRUST_PROXY']
+  /** Whether alerts may be sent to this machine and to private networks. */
+  readonly webhookAllowPrivate: boolean
   readonly logLevel: Values['LOG_LEVEL']
   readonly supportForumUrl: string
   /** The demo's users, data and credentials; absent in production. */
@@ -103,6 +105,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
+    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     logLevel: values.LOG_LEVEL,
     supportForumUrl: values.SUPPORT_FORUM_URL,
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),

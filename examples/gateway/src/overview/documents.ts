@@ -1,5 +1,6 @@
 import { MODES } from '@scoregw/quota/store'
 import * as z from 'zod'
+import { alertDocument } from '../alerts/bodies.ts'
 import { isoInstant } from '../http/instant.ts'
 
 const count = z.int().min(0)
@@ -62,6 +63,10 @@ export const overviewDocument = z
     top: z
       .object({ since: isoInstant, spent: byCategory, refused: byCategory })
       .describe('Of this process: who spent and who was refused most, by category.'),
+    alerts: z
+      .array(alertDocument)
+      .nullable()
+      .describe('The last ones, of all processes; `null`: the database is away.'),
     settings: z.object({
       version: z.int(),
       faults: z

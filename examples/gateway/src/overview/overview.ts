@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Quota } from '@scoregw/quota'
 import { ADAPTIVE_DEFAULTS, type OutcomeRecorder, type OutcomeStore } from '@scoregw/quota/adaptive'
+import type { AlertBook } from '../alerts/alert-book.ts'
+import { alertBody } from '../alerts/bodies.ts'
 import { instantText } from '../http/instant.ts'
 import { outerPath, sharedLayers } from '../quota/layer-members.ts'
 import type { OperationName } from '../quota/policy.ts'
@@ -15,6 +17,7 @@ const MINUTE_MS = 60_000
 const MINUTES = 60
 /** Of each list. */
 const TOP = 10
+const ALERTS = 5
 /** Most faults that are told. */
 const MAX_FAULTS = 20
 
@@ -22,6 +25,7 @@ const MAX_FAULTS = 20
 const NOBODY = ' '
 
 export interface OverviewParts {
+  readonly alerts: Pick<AlertBook, 'page'>
   readonly quota: Quota<OperationName>
   readonly clock: Clock
   readonly outcomes: OutcomeStore
@@ -70,12 +74,13 @@ export class Overview {
 
   /** A store that is away takes none of the other figures with it. */
   async #read(): Promise<OverviewDocument> {
-    const { clock, quota } = this.#parts
+    const { clock, quota, alerts: book } = this.#parts
     const now = clock.now()
-    const [minutes, shared, faults] = await Promise.all([
+    const [minutes, shared, faults, alerts] = await Promise.all([
       inTime(this.#minutes(now)),
       inTime(this.#shared()),
       inTime(quota.settings.faults()),
+      inTime(book.page(undefined, ALERTS)),
     ])
     const { settings, adaptiveFactor: factor } = quota.inForce()
     const { minHundredths, maxHundredths } = ADAPTIVE_DEFAULTS
@@ -100,6 +105,7 @@ export class Overview {
         max: maxHundredths / 100,
       },
       top: this.#top(),
+      alerts: alerts?.map(alertBody) ?? null,
       settings: {
         version: settings.version,
         faults:

@@ -10,6 +10,7 @@ import { usage } from './0007-usage.ts'
 import { chartFacts } from './0008-charts.ts'
 import { settingsRevisions } from './0009-settings-revisions.ts'
 import { counters } from './0010-counters.ts'
+import { alerts } from './0012-alerts.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -26,6 +27,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-charts': { up: chartFacts },
   '0009-settings-revisions': { up: settingsRevisions },
   '0010-counters': { up: counters },
+  '0012-alerts': { up: alerts },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
