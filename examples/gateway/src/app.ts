@@ -18,6 +18,7 @@ import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
+import { registerUsageMetrics } from './metrics/usage-metrics.ts'
 import { LiveOverview } from './overview/live-overview.ts'
 import { Overview } from './overview/overview.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
@@ -33,7 +34,10 @@ import { ScoreService } from './scores/score-service.ts'
 import { chartsService, gatewayService, type Parts, syncService } from './services.ts'
 import { createSources } from './sources/sources.ts'
 import { forgetSnapshots } from './sync/forget-snapshots.ts'
+import { forgetRatingDays } from './sync/rating-days.ts'
 import { SyncService } from './sync/sync-service.ts'
+import { UsageRecorder } from './usage/usage-recorder.ts'
+import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
 
 /**
@@ -104,7 +108,11 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const adaptive = adaptiveMode(db, clock)
   const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
 
+  const usageRecords = new UsageRecords(db)
+  const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
+
   const metrics = gatewayMetrics(quota, backend.leases)
+  registerUsageMetrics(usage.recorder, metrics.registry)
   const { factorStore } = adaptive
   const { webhookAllowPrivate: allowPrivate } = config
   const alerts = new Alerts({ db, clock, logger, audit, quota, factorStore, allowPrivate })
@@ -126,6 +134,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     db,
     adaptive,
     metrics,
+    usage,
     overview,
     live,
     alerts,
@@ -155,7 +164,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       ...backend.chores,
       resources.idempotency.chore,
       forgetSnapshots(db, clock),
+      forgetRatingDays(db, clock),
       ...adaptive.choresFor(quota),
+      ...usage.recorder.chores(),
       live.chore,
       ...alerts.chores,
     ],
@@ -176,6 +187,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       metrics.close()
       await quota.close()
       await adaptive.close()
+      await usage.recorder.close()
       await db.destroy()
     },
   }

@@ -42,12 +42,17 @@ import type { ScoreService } from './scores/score-service.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { Sources } from './sources/sources.ts'
 import { MAX_SYNC_BODY_BYTES } from './sync/bodies.ts'
+import { PlayerStatus } from './sync/player-status.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { syncRoutesWithDocument } from './sync/sync-document.ts'
 import { syncErrorBody } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { SyncStatus } from './sync/sync-status.ts'
 import { observeOutcomes } from './usage/observe.ts'
+import { observeMetered } from './usage/observe-metered.ts'
+import { ownUsageRoutes } from './usage/own-usage-routes.ts'
+import type { UsageRecorder } from './usage/usage-recorder.ts'
+import type { UsageRecords } from './usage/usage-records.ts'
 import { usageRoutes } from './usage/usage-routes.ts'
 import { AdminUsers } from './users/admin-users.ts'
 import { GatewayTokens } from './users/gateway-tokens.ts'
@@ -63,6 +68,7 @@ export interface Parts {
   readonly db: Db
   readonly adaptive: AdaptiveMode
   readonly metrics: GatewayMetrics
+  readonly usage: { readonly records: UsageRecords; readonly recorder: UsageRecorder }
   readonly overview: Overview
   readonly live: LiveOverview
   readonly alerts: Alerts
@@ -83,7 +89,7 @@ export interface Parts {
 
 /** The gateway: players and administrators. */
 export function gatewayService(parts: Parts): Express {
-  const { config, clock, logger, adaptive, metrics, checks, users, audit, scores, sources, quota } = parts
+  const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota } = parts
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(parts),
@@ -96,7 +102,8 @@ export function gatewayService(parts: Parts): Express {
       ...adminQuotaRoutes(new AdminQuota(quota, users, audit), quota.policy),
       ...administrationRoutes(parts),
       ...adaptiveRoutes({ ...adaptive, quota, clock }),
-      ...usageRoutes({ ...adaptive, clock }),
+      ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
+      ...ownUsageRoutes({ ...usage, clock }),
       ...overviewRoutes(parts.overview, parts.live),
       ...alertRoutes({ alerts: parts.alerts, policy: quota.policy, clock, allowPrivate: config.webhookAllowPrivate }),
       ...metricsRoutes(metrics.registry),
@@ -106,7 +113,12 @@ export function gatewayService(parts: Parts): Express {
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authenticate: (publicPaths) => usersOnly(identify, publicPaths),
-    meter: createMeter({ quota, supportForumUrl: config.supportForumUrl, logger }),
+    meter: createMeter({
+      quota,
+      supportForumUrl: config.supportForumUrl,
+      logger,
+      observe: observeMetered(usage.recorder, clock),
+    }),
   })
 }
 
@@ -123,12 +135,12 @@ function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Pa
 
 /** Score sync: bots that bring players' scores. */
 export function syncService(parts: Parts): Express {
-  const { config, db, clock, checks, credentials, sync } = parts
+  const { config, db, clock, checks, credentials, charts, sync } = parts
   return createService({
     ...common(parts),
     routes: syncRoutesWithDocument(
       () => parts.addresses().sync,
-      [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock))],
+      [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock), new PlayerStatus({ db, charts, clock }))],
     ),
     errorBody: syncErrorBody,
     maxBodyBytes: MAX_SYNC_BODY_BYTES,

@@ -177,6 +177,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/user/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read who the user is
+         * @description Name, rating, and when the player played last.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["previewUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/user/region": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the regions that the user played in
+         * @description None is known here: the list is empty.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["listRegions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/charge": {
         parameters: {
             query?: never;
@@ -237,6 +281,28 @@ export interface paths {
          *     Costs 5 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
         post: operations["clearTickets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/charge/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the purchases that are waiting
+         * @description There are none: a purchase is done when it is answered.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        get: operations["listChargeQueue"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -829,6 +895,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's last requests, the newest first
+         * @description Metered requests of the last 30 days, 1,000 at most: when, what, how it ended, what it was charged, and which limit refused it. Follow `nextCursor` until it is `null`.
+         *
+         *     Free.
+         */
+        get: operations["ownUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/usage/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller's requests came to, day by day
+         * @description Metered requests, tokens and failures of each day in Beijing; days without requests have zeros.
+         *
+         *     Free.
+         */
+        get: operations["ownUsageStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/overview": {
         parameters: {
             query?: never;
@@ -1154,6 +1264,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @enum {number} */
                 charge: 2 | 3 | 5;
@@ -1186,6 +1298,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 clearedCount: number;
             };
@@ -1200,6 +1314,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 clearedCount: number;
             };
@@ -1211,6 +1327,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @description Scores that are gone now. */
                 deletedMusicCount: number;
@@ -1313,6 +1431,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @constant */
                 status: "ok";
@@ -1392,6 +1512,21 @@ export interface components {
                 createdAt: string;
             }[];
         };
+        ListChargeQueueAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                length: number;
+                queue: {
+                    chargeId: number;
+                }[];
+            };
+        };
         ListChartKeysAnswer: {
             items: {
                 id: string;
@@ -1403,6 +1538,26 @@ export interface components {
         ListHoldsAnswer: {
             items: components["schemas"]["Hold"][];
         };
+        ListRegionsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** @description Length of the list. */
+                length: number;
+                userRegionList: {
+                    regionId: number;
+                    playCount: number;
+                    /** Format: date-time */
+                    created: string;
+                }[];
+            };
+        };
+        ListRegionsBody: Record<string, never>;
         ListTokensAnswer: {
             items: {
                 id: string;
@@ -1580,6 +1735,94 @@ export interface components {
             };
         };
         OverviewEventsAnswer: string;
+        OwnUsageAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                items: {
+                    /**
+                     * Format: date-time
+                     * @description When it was decided.
+                     */
+                    at: string;
+                    operation: string;
+                    category: string;
+                    /** @description What it was charged in the end. */
+                    tokens: number;
+                    /** @description The HTTP status; 499 where the caller went away before there was one. */
+                    status: number;
+                    /** @description The answer's `error`; `null`: it had none. */
+                    error: string | null;
+                    /** @description The limit that refused it; `null`: none did. */
+                    refusal: {
+                        scope: string;
+                        window: string;
+                        limit: number;
+                        used: number;
+                        requested: number;
+                        /** Format: date-time */
+                        resetAt: string;
+                    } | null;
+                }[];
+                nextCursor: string | null;
+            };
+        };
+        OwnUsageStatsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                days: number;
+                /** @constant */
+                timeZone: "Asia/Shanghai";
+                /** @description Each day, the oldest first. */
+                series: {
+                    /** Format: date */
+                    date: string;
+                    requests: number;
+                    tokens: number;
+                    /** @description Answers from 400 on. */
+                    failures: number;
+                }[];
+                summary: {
+                    requests: number;
+                    tokens: number;
+                    /** @description Answers from 400 on. */
+                    failures: number;
+                };
+            };
+        };
+        PreviewUserAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                userId: string;
+                userName: string;
+                playerRating: number;
+                /**
+                 * @description Nobody plays through this service.
+                 * @constant
+                 */
+                isLogin: false;
+                /** @description Of the scores whose time is known; `null`: of none. */
+                lastPlayDate: string | null;
+            };
+        };
+        PreviewUserBody: Record<string, never>;
         PutUserAnswer: {
             id: string;
             name: string;
@@ -1632,6 +1875,13 @@ export interface components {
                 retryAtBeijing: string;
                 /** @description Time zone of `retryAtBeijing`: `Asia/Shanghai`. */
                 timeZone: string;
+                /**
+                 * Format: date-time
+                 * @description The same as `resetAt`.
+                 */
+                retryAt: string;
+                /** @description The window for people, in the language of `msg`: `1-Hour`, `1 小时`. */
+                windowLabel: string;
             };
         };
         QuotaStatus: {
@@ -1654,6 +1904,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 length: number;
                 userKaleidxScopeList: {
@@ -1683,6 +1935,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 length: number;
                 userItemList: {
@@ -1701,6 +1955,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @description Length of the list. */
                 length: number;
@@ -1884,6 +2140,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 length: number;
                 userChargeList: {
@@ -1904,6 +2162,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 userId: string;
                 userName: string;
@@ -2311,6 +2571,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @enum {string} */
                 source: "lx" | "fish";
@@ -2336,6 +2598,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @enum {string} */
                 source: "lx" | "fish";
@@ -2361,6 +2625,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @description Scores that were created or updated. */
                 uploadedMusicCount: number;
@@ -2586,7 +2852,9 @@ export interface components {
                  *         "requested": 15,
                  *         "resetAt": "2026-08-06T15:06:26.000Z",
                  *         "retryAtBeijing": "2026-08-06 23:06:26",
-                 *         "timeZone": "Asia/Shanghai"
+                 *         "timeZone": "Asia/Shanghai",
+                 *         "retryAt": "2026-08-06T15:06:26.000Z",
+                 *         "windowLabel": "1-Hour"
                  *       }
                  *     }
                  */
@@ -3125,6 +3393,79 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
+    previewUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["PreviewUserBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewUserAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listRegions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ListRegionsBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListRegionsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
     buyTicket: {
         parameters: {
             query?: never;
@@ -3241,6 +3582,33 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    listChargeQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChargeQueueAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
@@ -4358,6 +4726,64 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    ownUsage: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Most requests of the page. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnUsageAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    ownUsageStats: {
+        parameters: {
+            query?: {
+                /** @description How many days, today among them. */
+                days?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnUsageStatsAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
             422: components["responses"]["ValidationFailed"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];

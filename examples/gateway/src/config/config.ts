@@ -39,6 +39,8 @@ export interface Config {
   /** Whether alerts may be sent to this machine and to private networks. */
   readonly webhookAllowPrivate: boolean
   readonly logLevel: Values['LOG_LEVEL']
+  /** Whether everybody may see how requests ended. */
+  readonly isFailureRatePublic: boolean
   readonly supportForumUrl: string
   /** The demo's users, data and credentials; absent in production. */
   readonly demo: DemoConfig | undefined
@@ -107,6 +109,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy: values.TRUST_PROXY,
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     logLevel: values.LOG_LEVEL,
+    isFailureRatePublic: values.FAILURE_RATE_PUBLIC,
     supportForumUrl: values.SUPPORT_FORUM_URL,
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }

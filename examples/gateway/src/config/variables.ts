@@ -102,6 +102,8 @@ function variable<T extends z.ZodType>(schema: T, text?: string): Variable<T> {
   return { schema, default: text }
 }
 
+const onOrOff = z.enum(['true', 'false'], { error: 'expected true or false' }).transform((text) => text === 'true')
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** Where tokens are counted. */
@@ -136,6 +138,7 @@ export const VARIABLES = {
   WEBHOOK_ALLOW_PRIVATE: variable(z.enum(['true', 'false'], { error: 'expected true or false' }), 'false'),
   TRUST_PROXY: variable(trustProxy, 'false'),
   LOG_LEVEL: variable(z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }), 'info'),
+  FAILURE_RATE_PUBLIC: variable(onOrOff, 'false'),
   SUPPORT_FORUM_URL: variable(httpUrl, 'https://forum.example.com/quota'),
   DEMO_USER_TOKEN: variable(gatewayToken.optional()),
   DEMO_ADMIN_TOKEN: variable(gatewayToken.optional()),

@@ -23,9 +23,12 @@ export interface Tables {
   audit_counter: { id: number; last_seq: number }
   sync_players: SyncPlayerTable
   sync_scores: SyncScoreTable
+  sync_days: SyncDayTable
   sync_snapshots: SyncSnapshotTable
   sync_chunks: SyncChunkTable
   outcome_minutes: OutcomeMinuteTable
+  usage_records: UsageRecordTable
+  usage_days: UsageDayTable
   alerts: AlertTable
   /** One row: where alerts are sent. */
   webhooks: WebhookTable
@@ -126,16 +129,29 @@ export interface ScoreTable {
 }
 
 /** What bots told of a player, who may have an account here or not. */
-interface SyncPlayerTable {
+export interface SyncPlayerTable {
   qq: number
   /** Counts the player's writes; written first in each of them, which makes them take turns. */
   turn: number
   nickname: string | null
   /** Where the bot has its scores from, in its own words. */
   bot_source: string | null
+  /** The total, and its parts: the best 35 of older versions, the best 15 of the newest. */
   rating: number | null
+  old_rating: number | null
+  new_rating: number | null
   play_count: number | null
   synced_at: number | null
+}
+
+/** What a player had after the last sync of a day in Beijing, counted from 1 January 1970. */
+export interface SyncDayTable {
+  qq: number
+  day: number
+  rating: number | null
+  old_rating: number | null
+  new_rating: number | null
+  record_count: number
 }
 
 /** Scores of a player without an account. */
@@ -292,4 +308,39 @@ export interface OutcomeMinuteTable {
   business_fail: number
   refused: number
   quota_unavailable: number
+}
+
+/** One metered request. What the refusing limit said is there for refusals alone. */
+export interface UsageRecordTable {
+  /** Ours, so that a record that is written twice is there once. */
+  id: string
+  user_id: string
+  at: number
+  operation: string
+  category: string
+  /** Tokens that it needed; `null` where nothing could be decided. */
+  cost: number | null
+  /** Tokens that it was charged in the end. */
+  charged: number
+  status: number
+  /** The answer's `error`. */
+  error: string | null
+  settings_version: number | null
+  layer: string | null
+  scope: string | null
+  window_label: string | null
+  kind: 'rolling' | 'calendar' | 'concurrency' | null
+  limit_tokens: number | null
+  used_tokens: number | null
+  requested_tokens: number | null
+  reset_at: number | null
+}
+
+/** What a user's requests of a day in Beijing came to. A day is counted from 1 January 1970. */
+export interface UsageDayTable {
+  user_id: string
+  day: number
+  requests: number
+  tokens: number
+  failures: number
 }

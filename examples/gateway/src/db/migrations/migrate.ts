@@ -10,7 +10,9 @@ import { usage } from './0007-usage.ts'
 import { chartFacts } from './0008-charts.ts'
 import { settingsRevisions } from './0009-settings-revisions.ts'
 import { counters } from './0010-counters.ts'
+import { usageRecords } from './0011-usage-records.ts'
 import { alerts } from './0012-alerts.ts'
+import { syncRatings } from './0014-sync-ratings.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -27,7 +29,9 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-charts': { up: chartFacts },
   '0009-settings-revisions': { up: settingsRevisions },
   '0010-counters': { up: counters },
+  '0011-usage-records': { up: usageRecords },
   '0012-alerts': { up: alerts },
+  '0014-sync-ratings': { up: syncRatings },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
