@@ -983,6 +983,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/users/{id}/quota/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Why a user is refused, and what another limit would change
+         * @description What a request would be answered now, which limit binds, and until when; the user's last refusals; and the last days decided again under a proposal. Changes nothing.
+         *
+         *     Free.
+         */
+        post: operations["whyRefused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/alerts": {
         parameters: {
             query?: never;
@@ -2670,6 +2692,287 @@ export interface components {
                  */
                 fuzzy?: boolean;
             }[];
+        };
+        Why: {
+            userId: string;
+            operation: string;
+            category: string;
+            /** @description What a request would be answered at this moment. */
+            now: {
+                allowed: boolean;
+                cost: number;
+                /** @description The limit that is told; `null`: none refuses. */
+                binding: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                } | null;
+                /** @description Every limit that refuses. */
+                violations: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                /** @description Limits that would refuse if they were enforced. */
+                shadowed: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                retryAfterSeconds: number | null;
+                windows: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number | "unlimited";
+                    used: number | null;
+                    remaining: (number | "unlimited") | null;
+                    resetAt: string | null;
+                    enforced: boolean;
+                }[];
+            };
+            /** @description The same under the proposal, with what is used now. */
+            proposed: {
+                allowed: boolean;
+                cost: number;
+                /** @description The limit that is told; `null`: none refuses. */
+                binding: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                } | null;
+                /** @description Every limit that refuses. */
+                violations: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                /** @description Limits that would refuse if they were enforced. */
+                shadowed: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                retryAfterSeconds: number | null;
+                windows: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number | "unlimited";
+                    used: number | null;
+                    remaining: (number | "unlimited") | null;
+                    resetAt: string | null;
+                    enforced: boolean;
+                }[];
+            } | null;
+            /** @description The last refusals as they were, the newest first, ten at most. */
+            refusals: {
+                /** Format: date-time */
+                at: string;
+                operation: string;
+                layer: string;
+                scope: string;
+                window: string;
+                category: string;
+                /** @enum {string} */
+                kind: "rolling" | "calendar" | "concurrency";
+                limit: number;
+                used: number;
+                requested: number;
+                /** Format: date-time */
+                resetAt: string;
+            }[];
+            /** @description The days before, decided again by a real engine. Limits that everybody shares are left out. */
+            replay: {
+                /** Format: date-time */
+                since: string;
+                /** Format: date-time */
+                until: string;
+                /** @description Recorded in that time. */
+                requests: number;
+                /** @description Of these, what was decided again. */
+                replayed: number;
+                /** @description As it was at the time. */
+                recorded: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                };
+                /** @description Decided again under the rules of today. */
+                present: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                };
+                /** @description Decided again under the proposal. */
+                proposed: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                } | null;
+                days: {
+                    /**
+                     * Format: date
+                     * @description In Beijing.
+                     */
+                    date: string;
+                    requests: number;
+                    recorded: number;
+                    present: number;
+                    proposed: number | null;
+                }[];
+                /** @description Requests that would end otherwise than they did, the newest first, fifty at most. */
+                changed: {
+                    /** Format: date-time */
+                    at: string;
+                    operation: string;
+                    cost: number;
+                    wasRefused: boolean;
+                    binding: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                    } | null;
+                }[];
+                unknown: {
+                    /** @description Refused by what everybody shares: what others would have used is not known. */
+                    bySharedLimits: number;
+                    /** @description Refused since too much was under way. */
+                    bySlots: number;
+                    /** @description Without a decision, or free. */
+                    undecided: number;
+                    /** @description Older requests of that time are not kept. */
+                    isTruncated: boolean;
+                    /** @description The user's periods begin on days of their own, which was not followed. */
+                    hasOwnPeriods: boolean;
+                };
+            };
+        };
+        WhyRefusedBody: {
+            /**
+             * @description Left out: that of the user's last refusal.
+             * @enum {string}
+             */
+            operation?: "user.data" | "user.charge" | "user.items" | "user.gates" | "user.music" | "source.lx" | "source.fish" | "ticket.clear" | "music.delete" | "music.upsert" | "user.clear" | "charge.2" | "charge.3" | "charge.5";
+            /** @description What would be changed; left out: only what is. */
+            proposal?: {
+                /** @enum {string} */
+                mode?: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+                /** @description Another limit of the user's own, in the operation's category. */
+                limit?: {
+                    /** @enum {string} */
+                    layer: "personal";
+                    /** @enum {string} */
+                    window: "1h" | "5h" | "1d";
+                    tokens: number;
+                };
+                /** @description A limit that would be counted and refuse nobody. */
+                shadow?: {
+                    /** @enum {string} */
+                    layer: "personal" | "site";
+                    /** @enum {string} */
+                    window: "1h" | "5h" | "1d";
+                };
+            };
+            /** @default 7 */
+            days?: number;
         };
         WindowStatus: {
             /** @description `Personal` or `Site`. */
@@ -4836,6 +5139,51 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    whyRefused: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "operation": "music.upsert",
+                 *       "proposal": {
+                 *         "mode": "lenient"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WhyRefusedBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Why"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
