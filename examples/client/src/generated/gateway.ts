@@ -488,7 +488,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a part of the settings of everybody
+         * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: what it names is changed, `null` removes, lists are replaced. The result is checked as a whole document is.
+         *
+         *     Free.
+         */
+        patch: operations["patchSettings"];
         trace?: never;
     };
     "/admin/users/{id}/quota": {
@@ -642,10 +648,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * One user
+         * @description The `ETag` names what administrators set: `name`, `role` and `qq`. It goes into `If-Match` of a change.
+         *
+         *     Free.
+         */
+        get: operations["findUser"];
         /**
          * Create or change a user
-         * @description What is left out stays as it is. 201: the user is new.
+         * @description What is left out stays as it is. 201: the user is new. `If-Match` may be left out; `If-None-Match: *` creates and never changes.
          *
          *     Free.
          */
@@ -668,7 +680,7 @@ export interface paths {
         put?: never;
         /**
          * Change a user's balance of ticket credits
-         * @description Either `add`, which may be negative, or `set`.
+         * @description Either `add`, which may be negative, or `set`; with `from` it is set only where it is still that.
          *
          *     Free.
          */
@@ -1313,6 +1325,8 @@ export interface components {
         ChangeBalanceBody: {
             add?: number;
             set?: number;
+            /** @description With `set`: only if the balance is this. */
+            from?: number;
         };
         ClearMusicAnswer: {
             /** @constant */
@@ -1446,6 +1460,18 @@ export interface components {
                 /** @description (businessFail + serverError) / calls; 0 without calls */
                 failureRate: number;
             };
+        };
+        FindUserAnswer: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            role: "player" | "admin";
+            /** @description The account of score sync. */
+            qq: number | null;
+            /** @description In credits. */
+            balance: number;
+            /** Format: date-time */
+            createdAt: string;
         };
         HealthAnswer: {
             /** @constant */
@@ -1823,6 +1849,91 @@ export interface components {
                 };
             };
         };
+        PatchSettingsAnswer: {
+            /** @description Counts the changes, for people. */
+            version: number;
+            /**
+             * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
+             * @enum {string}
+             */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base: components["schemas"]["QuotaTable"];
+            /** @description Taken as it is; needed in mode `custom`. */
+            custom: components["schemas"]["QuotaTable"] | null;
+            /** @description The layer `Site`, which everybody shares. */
+            site: {
+                /** @description `false`: its windows are neither checked, charged nor shown. */
+                enabled: boolean;
+                /** @description Factor on the layer's limits in every mode; at most two decimals. */
+                multiplier: number;
+            };
+            /** @description Tokens that operations cost, where that differs from the default. */
+            prices: {
+                "user.data"?: number;
+                "user.charge"?: number;
+                "user.items"?: number;
+                "user.gates"?: number;
+                "user.music"?: number;
+                "source.lx"?: number;
+                "source.fish"?: number;
+                "ticket.clear"?: number;
+                "music.delete"?: number;
+                "music.upsert"?: number;
+                "user.clear"?: number;
+                "charge.2"?: number;
+                "charge.3"?: number;
+                "charge.5"?: number;
+            };
+            /** @description By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none. */
+            shadow: {
+                personal?: "all" | ("1h" | "5h" | "1d")[];
+                site?: "all" | ("1h" | "5h" | "1d")[];
+            };
+            /** @description By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values. */
+            plans: {
+                [key: string]: {
+                    personal?: {
+                        read?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                        write?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                    };
+                };
+            };
+            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            thresholds: ({
+                /** @description From this share of a limit on; at most two decimals. */
+                share: number;
+            } | {
+                /** @description As soon as no more than so many tokens are left. */
+                left: number;
+            })[] | null;
+            /** @description What of the stored settings is not in force, since the policy has it not or not so; absent: nothing. */
+            faults?: {
+                path: string;
+                msg: string;
+            }[];
+            /** @description What makes an operation impossible, such as a limit below a price. */
+            warnings: {
+                path: string;
+                msg: string;
+            }[];
+        };
+        PatchSettingsBody: {
+            [key: string]: unknown;
+        };
         PreviewUserAnswer: {
             /** @constant */
             returnCode: 1;
@@ -2078,6 +2189,10 @@ export interface components {
             plans: string[];
             /** @description The highest limit that can be set. */
             maxTokens: number;
+            /** @description The settings as they are where nothing was set. */
+            defaults: {
+                [key: string]: unknown;
+            };
         };
         ReadSettingsAnswer: {
             /** @description Counts the changes, for people. */
@@ -4256,6 +4371,53 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
+    patchSettings: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "normal"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchSettingsBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PatchSettingsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            428: components["responses"]["PreconditionRequired"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
     readUserQuota: {
         parameters: {
             query?: {
@@ -4560,10 +4722,50 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
-    putUser: {
+    findUser: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                /** @description A user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindUserAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    putUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /** @description `*`: only what is not there yet is made, and nothing is changed. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description A user's id. */
                 id: string;
@@ -4585,6 +4787,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4595,6 +4798,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4606,6 +4810,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -4649,6 +4854,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -4954,6 +5160,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Most entries of the page. */
                 limit?: string;
+                /** @description Entries of this kind alone. */
+                action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
             };
             header?: never;
             path?: never;

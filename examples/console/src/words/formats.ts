@@ -13,8 +13,8 @@ export interface Formats {
   timeOfDay(at: number | string): string
   /** A day for the axis of a chart. */
   day(at: number): string
-  /** The browser's time zone. */
-  readonly zone: string
+  /** The browser's time zone, and what it is from UTC at an instant. */
+  zoneAt(at: number | string): string
 }
 
 export function formatsOf(language: string): Formats {
@@ -27,6 +27,12 @@ export function formatsOf(language: string): Formats {
   const time = new Intl.DateTimeFormat(language, clock)
   const timeOfDay = new Intl.DateTimeFormat(language, { ...clock, second: '2-digit' })
   const day = new Intl.DateTimeFormat(language, { weekday: 'short', day: 'numeric', month: 'numeric' })
+  const zone = new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' })
+  /** As people write it: `UTC+08:00`. */
+  const offset = (at: Date): string => {
+    const name = zone.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    return name.replace('GMT', 'UTC')
+  }
   return {
     number: (value) => number.format(value),
     percent: (share) => percent.format(share),
@@ -36,6 +42,6 @@ export function formatsOf(language: string): Formats {
     time: (at) => time.format(new Date(at)),
     timeOfDay: (at) => timeOfDay.format(new Date(at)),
     day: (at) => day.format(at),
-    zone: dateTime.resolvedOptions().timeZone,
+    zoneAt: (at) => `${dateTime.resolvedOptions().timeZone} (${offset(new Date(at))})`,
   }
 }

@@ -2,6 +2,7 @@ import { type IRouter, type Request, type RequestHandler, type Response, Router 
 import type * as z from 'zod'
 import type { OperationName } from '../quota/policy.ts'
 import { callerOf, requireHolder } from './auth.ts'
+import { detailsOf } from './details.ts'
 import { type Detail, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 import type { Call, Reply, Route, UserCall } from './route.ts'
@@ -129,13 +130,6 @@ function send({ answerType }: Route, res: Response, reply: Reply<unknown>): void
 /** Whether an envelope says that the call failed, whatever its status. */
 function isBusinessFail(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'returnCode' in body && body.returnCode !== 1
-}
-
-/** One detail an issue; unknown keys one by one. */
-function detailsOf(issue: z.core.$ZodIssue): Detail[] {
-  const path = issue.path.map(String).join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path, msg: issue.message }]
-  return issue.keys.map((key) => ({ path: path === '' ? key : `${path}.${key}`, msg: 'unknown key' }))
 }
 
 function byPath(routes: readonly Route[]): Map<string, Route[]> {

@@ -59,7 +59,7 @@ export interface Reply<T> {
 }
 
 interface RouteBase<Body, Input, Query, Params, Answer> {
-  readonly method: 'get' | 'post' | 'put' | 'delete'
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** In Express's form, for example `/admin/users/:id`. */
   readonly path: string
   readonly docs: RouteDocs

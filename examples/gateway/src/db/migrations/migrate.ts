@@ -12,6 +12,7 @@ import { settingsRevisions } from './0009-settings-revisions.ts'
 import { counters } from './0010-counters.ts'
 import { usageRecords } from './0011-usage-records.ts'
 import { alerts } from './0012-alerts.ts'
+import { auditByAction } from './0014-audit-by-action.ts'
 import { syncRatings } from './0014-sync-ratings.ts'
 
 /**
@@ -31,6 +32,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010-counters': { up: counters },
   '0011-usage-records': { up: usageRecords },
   '0012-alerts': { up: alerts },
+  '0014-audit-by-action': { up: auditByAction },
   '0014-sync-ratings': { up: syncRatings },
 }
 
