@@ -4,6 +4,7 @@ import type { Express } from 'express'
 import type { Registry } from 'prom-client'
 import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
 import { type Addresses, addressesOf, type Ports } from './addresses.ts'
+import { Alerts } from './alerts/alerts.ts'
 import { AuditLog } from './audit/audit-log.ts'
 import { ChartRepository } from './charts/chart-repository.ts'
 import { SAMPLE_CHARTS } from './charts/sample-charts.ts'
@@ -19,6 +20,8 @@ import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
 import { registerUsageMetrics } from './metrics/usage-metrics.ts'
+import { LiveOverview } from './overview/live-overview.ts'
+import { Overview } from './overview/overview.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
 import { configuredPolicy } from './quota/configured-policy.ts'
@@ -112,6 +115,17 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
 
   const metrics = gatewayMetrics(quota, backend.leases)
   registerUsageMetrics(usage.recorder, metrics.registry)
+  const { factorStore } = adaptive
+  const { webhookAllowPrivate: allowPrivate } = config
+  const alerts = new Alerts({ db, clock, logger, audit, quota, factorStore, allowPrivate })
+  const overview = new Overview({
+    alerts: alerts.book,
+    quota,
+    clock,
+    outcomes: adaptive.outcomes,
+    recorder: adaptive.recorder,
+  })
+  const live = new LiveOverview(() => overview.read(), clock)
 
   let isClosing = false
   let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })
@@ -123,6 +137,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     adaptive,
     metrics,
     usage,
+    overview,
+    live,
+    alerts,
     checks: checksOf(db, backend),
     users,
     audit,
@@ -153,6 +170,8 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       forgetRatingDays(db, clock),
       adaptive.choreFor(quota),
       ...usage.recorder.chores(),
+      live.chore,
+      ...alerts.chores,
     ],
     listening(ports) {
       addresses = addressesOf(config, ports)
@@ -160,10 +179,14 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     },
     refuse() {
       isClosing = true
+      live.end()
+      alerts.refuse()
     },
     async close() {
       await sources.imports.close()
       await backend.finish()
+      await alerts.close()
+      overview.close()
       metrics.close()
       await quota.close()
       await adaptive.close()

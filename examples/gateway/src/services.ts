@@ -3,6 +3,8 @@ import { type Express, Router } from 'express'
 import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
 import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
 import type { Addresses } from './addresses.ts'
+import type { Alerts } from './alerts/alerts.ts'
+import { alertRoutes } from './alerts/routes.ts'
 import type { AuditLog } from './audit/audit-log.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { ChartRepository } from './charts/chart-repository.ts'
@@ -25,6 +27,9 @@ import type { Logger } from './log/logger.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { gatewayRoutesWithDocument } from './openapi/gateway.ts'
+import type { LiveOverview } from './overview/live-overview.ts'
+import type { Overview } from './overview/overview.ts'
+import { overviewRoutes } from './overview/routes.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
@@ -55,6 +60,8 @@ import { GatewayTokens } from './users/gateway-tokens.ts'
 import { adminUserRoutes } from './users/routes.ts'
 import { tokenRoutes } from './users/token-routes.ts'
 import type { UserRepository } from './users/user-repository.ts'
+import { whyRoutes } from './why/routes.ts'
+import { Why } from './why/why.ts'
 
 /** What the services are made of. */
 export interface Parts {
@@ -65,6 +72,9 @@ export interface Parts {
   readonly adaptive: AdaptiveMode
   readonly metrics: GatewayMetrics
   readonly usage: { readonly records: UsageRecords; readonly recorder: UsageRecorder }
+  readonly overview: Overview
+  readonly live: LiveOverview
+  readonly alerts: Alerts
   readonly checks: readonly ReadinessCheck[]
   readonly users: UserRepository
   readonly audit: AuditLog
@@ -98,9 +108,12 @@ export function gatewayService(parts: Parts): Express {
       ...adaptiveRoutes({ ...adaptive, quota, clock }),
       ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
       ...ownUsageRoutes({ ...usage, clock }),
+      ...overviewRoutes(parts.overview, parts.live),
+      ...whyRoutes(new Why({ quota, users, usage, factorStore: adaptive.factorStore, clock }), quota.policy),
+      ...alertRoutes({ alerts: parts.alerts, policy: quota.policy, clock, allowPrivate: config.webhookAllowPrivate }),
       ...metricsRoutes(metrics.registry),
     ]),
-    observe: [observeOutcomes(adaptive.recorder), metrics.observe],
+    observe: [observeOutcomes(parts.overview.recorder), metrics.observe],
     pages: Router().use(referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,

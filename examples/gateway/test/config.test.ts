@@ -44,6 +44,7 @@ describe('the configuration', () => {
       },
       corsOrigins: [],
       trustProxy: false,
+      webhookAllowPrivate: false,
       logLevel: 'info',
       isFailureRatePublic: false,
       supportForumUrl: 'https://forum.example.com/quota',

@@ -951,6 +951,172 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is going on
+         * @description Requests and how they end, refusals, what is left of shared limits, who spends and who is refused most. Each member says whether it is of one process or of all.
+         *
+         *     Free.
+         */
+        get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/overview/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is going on, each second
+         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; whoever asks again shows the credential again.
+         *
+         *     Free.
+         */
+        get: operations["overviewEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Why a user is refused, and what another limit would change
+         * @description What a request would be answered now, which limit binds, and until when; the user's last refusals; and the last days decided again under a proposal. Changes nothing.
+         *
+         *     Free.
+         */
+        post: operations["whyRefused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What administrators were told of, and what became of each message
+         * @description The newest first. Follow `nextCursor` until it is `null`.
+         *
+         *     Free.
+         */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where alerts are sent
+         * @description Never tells the secret.
+         *
+         *     Free.
+         */
+        get: operations["readWebhook"];
+        /**
+         * Set where alerts are sent
+         * @description The first time a secret is made and told, this once. Of the layers named here thresholds are told. `If-Match` may be left out.
+         *
+         *     Free.
+         */
+        put: operations["replaceWebhook"];
+        post?: never;
+        /**
+         * Send alerts nowhere
+         * @description They are kept to be looked at. What waits is not sent any more.
+         *
+         *     Free.
+         */
+        delete: operations["removeWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make another secret, which is told this once
+         * @description For a day messages are signed with both.
+         *
+         *     Free.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test
+         * @description A message `webhook.test`, which is sent and tried again like any other: look for it in the list.
+         *
+         *     Free.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1097,6 +1263,30 @@ export interface components {
                 /** @description before this instant no counts can raise the factor; null: it is highest */
                 nextRiseAt: string | null;
             }[];
+        };
+        Alert: {
+            /** @description The message's `webhook-id`. */
+            id: string;
+            /** @enum {string} */
+            type: "limit.near" | "settings.fault" | "counters.away" | "factor.bound" | "webhook.test";
+            /** Format: date-time */
+            at: string;
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description `kept`: there was nowhere to send it. `given_up`: the receiver never took it.
+             * @enum {string}
+             */
+            state: "pending" | "sent" | "given_up" | "kept";
+            attempts: number;
+            /** @description When it is sent again; `null`: it is not. */
+            nextAt: string | null;
+            /** @description What the last attempt was answered. */
+            lastStatus: number | null;
+            /** @description Why it was not answered. */
+            lastFault: string | null;
+            sentAt: string | null;
         };
         AliveAnswer: {
             /** @constant */
@@ -1338,6 +1528,10 @@ export interface components {
         IssueTokenBody: {
             label?: string;
         };
+        ListAlertsAnswer: {
+            items: components["schemas"]["Alert"][];
+            nextCursor: string | null;
+        };
         ListAuditAnswer: {
             items: {
                 seq: number;
@@ -1346,7 +1540,7 @@ export interface components {
                 /** @description A user's id, or `command line`. */
                 by: string | null;
                 /** @enum {string} */
-                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
+                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
                 /** @description The id of what was changed; `null`: the settings of everybody. */
                 subject: string | null;
                 before: {
@@ -1480,6 +1674,115 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        Overview: {
+            /** Format: date-time */
+            at: string;
+            /** @description Which of the processes answered; it has a new id with each start. */
+            process: {
+                id: string;
+                /** Format: date-time */
+                since: string;
+            };
+            requests: {
+                /** @description Of this process, over the last ten seconds. */
+                perSecond: number;
+                /** @description Of this process: the last 60 whole seconds, the oldest first. */
+                seconds: {
+                    succeeded: number;
+                    /** @description By a limit. */
+                    refused: number;
+                    /** @description By other faults of the caller's. */
+                    clientError: number;
+                    /** @description By ours, or those of whom we asked. */
+                    serverError: number;
+                }[];
+                /** @description Of all processes: the last 60 minutes, the last one under way; `null`: the database is away. */
+                minutes: {
+                    /** Format: date-time */
+                    ts: string;
+                    calls: number;
+                    succeeded: number;
+                    /** @description By a limit. */
+                    refused: number;
+                    /** @description By other faults of the caller's. */
+                    clientError: number;
+                    /** @description By ours, or those of whom we asked. */
+                    serverError: number;
+                }[] | null;
+            };
+            /** @description Of this process. `degraded`: decisions by the failure policy, since the counters did not answer. */
+            refusals: {
+                /** Format: date-time */
+                since: string;
+                limits: {
+                    layer: string;
+                    scope: string;
+                    category: string;
+                    window: string;
+                    count: number;
+                }[];
+                degraded: number;
+            };
+            /** @description What everybody shares, over all processes; `null`: the counters are away. */
+            shared: {
+                layer: string;
+                scope: string;
+                category: string;
+                window: string;
+                /** @enum {string} */
+                kind: "rolling" | "calendar" | "concurrency";
+                limit: number | "unlimited";
+                used: number;
+                remaining: number | "unlimited";
+                resetAt: string | null;
+                enforced: boolean;
+            }[] | null;
+            /** @description Shared layers that are switched off, by name. */
+            disabled: string[];
+            /** @description Of all processes, as this one has heard of it. */
+            adaptive: {
+                /** @enum {string} */
+                mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+                isActive: boolean;
+                factor: number;
+                min: number;
+                max: number;
+            };
+            /** @description Of this process: who spent and who was refused most, by category. */
+            top: {
+                /** Format: date-time */
+                since: string;
+                spent: {
+                    [key: string]: {
+                        userId: string;
+                        /** @description Tokens, or refusals. */
+                        amount: number;
+                        /** @description As much as that for certain. */
+                        atLeast: number;
+                    }[];
+                };
+                refused: {
+                    [key: string]: {
+                        userId: string;
+                        /** @description Tokens, or refusals. */
+                        amount: number;
+                        /** @description As much as that for certain. */
+                        atLeast: number;
+                    }[];
+                };
+            };
+            /** @description The last ones, of all processes; `null`: the database is away. */
+            alerts: components["schemas"]["Alert"][] | null;
+            settings: {
+                version: number;
+                /** @description What is stored and not in force; `null`: the database is away. */
+                faults: {
+                    path: string;
+                    msg: string;
+                }[] | null;
+            };
+        };
+        OverviewEventsAnswer: string;
         OwnUsageAnswer: {
             /** @constant */
             returnCode: 1;
@@ -2045,6 +2348,14 @@ export interface components {
                 time?: string;
             } | null;
         };
+        ReadWebhookAnswer: {
+            /** @description `null`: alerts are kept, and not sent. */
+            url: string | null;
+            /** @description Names of the layers whose limits are told of. */
+            layers: string[];
+            /** @description Until when the secret before the last rotation signs as well. */
+            rotatedUntil: string | null;
+        };
         ReadyAnswer: {
             /** @constant */
             status: "ready";
@@ -2313,6 +2624,21 @@ export interface components {
                 time?: string;
             } | null;
         };
+        ReplaceWebhookAnswer: {
+            /** @description `null`: alerts are kept, and not sent. */
+            url: string | null;
+            /** @description Names of the layers whose limits are told of. */
+            layers: string[];
+            /** @description Until when the secret before the last rotation signs as well. */
+            rotatedUntil: string | null;
+            /** @description Told this once, where one was made: what messages are signed with. */
+            secret: string | null;
+        };
+        ReplaceWebhookBody: {
+            url: string;
+            /** @description Names of the layers whose limits are told of. */
+            layers: ("personal" | "site")[];
+        };
         ResetUserQuotaBody: {
             /**
              * @description Left out: every layer that is not shared.
@@ -2324,6 +2650,9 @@ export interface components {
              * @enum {string}
              */
             category?: "read" | "write";
+        };
+        RotateWebhookSecretAnswer: {
+            secret: string;
         };
         Score: {
             /** @description Id of the music; with `level` it names a chart. */
@@ -2369,6 +2698,9 @@ export interface components {
              * @description When it last changed here, ISO 8601 UTC.
              */
             updatedAt: string;
+        };
+        TestWebhookAnswer: {
+            id: string;
         };
         UpdateFishAnswer: {
             /** @constant */
@@ -2475,6 +2807,287 @@ export interface components {
                  */
                 fuzzy?: boolean;
             }[];
+        };
+        Why: {
+            userId: string;
+            operation: string;
+            category: string;
+            /** @description What a request would be answered at this moment. */
+            now: {
+                allowed: boolean;
+                cost: number;
+                /** @description The limit that is told; `null`: none refuses. */
+                binding: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                } | null;
+                /** @description Every limit that refuses. */
+                violations: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                /** @description Limits that would refuse if they were enforced. */
+                shadowed: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                retryAfterSeconds: number | null;
+                windows: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number | "unlimited";
+                    used: number | null;
+                    remaining: (number | "unlimited") | null;
+                    resetAt: string | null;
+                    enforced: boolean;
+                }[];
+            };
+            /** @description The same under the proposal, with what is used now. */
+            proposed: {
+                allowed: boolean;
+                cost: number;
+                /** @description The limit that is told; `null`: none refuses. */
+                binding: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                } | null;
+                /** @description Every limit that refuses. */
+                violations: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                /** @description Limits that would refuse if they were enforced. */
+                shadowed: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                retryAfterSeconds: number | null;
+                windows: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number | "unlimited";
+                    used: number | null;
+                    remaining: (number | "unlimited") | null;
+                    resetAt: string | null;
+                    enforced: boolean;
+                }[];
+            } | null;
+            /** @description The last refusals as they were, the newest first, ten at most. */
+            refusals: {
+                /** Format: date-time */
+                at: string;
+                operation: string;
+                layer: string;
+                scope: string;
+                window: string;
+                category: string;
+                /** @enum {string} */
+                kind: "rolling" | "calendar" | "concurrency";
+                limit: number;
+                used: number;
+                requested: number;
+                /** Format: date-time */
+                resetAt: string;
+            }[];
+            /** @description The days before, decided again by a real engine. Limits that everybody shares are left out. */
+            replay: {
+                /** Format: date-time */
+                since: string;
+                /** Format: date-time */
+                until: string;
+                /** @description Recorded in that time. */
+                requests: number;
+                /** @description Of these, what was decided again. */
+                replayed: number;
+                /** @description As it was at the time. */
+                recorded: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                };
+                /** @description Decided again under the rules of today. */
+                present: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                };
+                /** @description Decided again under the proposal. */
+                proposed: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                } | null;
+                days: {
+                    /**
+                     * Format: date
+                     * @description In Beijing.
+                     */
+                    date: string;
+                    requests: number;
+                    recorded: number;
+                    present: number;
+                    proposed: number | null;
+                }[];
+                /** @description Requests that would end otherwise than they did, the newest first, fifty at most. */
+                changed: {
+                    /** Format: date-time */
+                    at: string;
+                    operation: string;
+                    cost: number;
+                    wasRefused: boolean;
+                    binding: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                    } | null;
+                }[];
+                unknown: {
+                    /** @description Refused by what everybody shares: what others would have used is not known. */
+                    bySharedLimits: number;
+                    /** @description Refused since too much was under way. */
+                    bySlots: number;
+                    /** @description Without a decision, or free. */
+                    undecided: number;
+                    /** @description Older requests of that time are not kept. */
+                    isTruncated: boolean;
+                    /** @description The user's periods begin on days of their own, which was not followed. */
+                    hasOwnPeriods: boolean;
+                };
+            };
+        };
+        WhyRefusedBody: {
+            /**
+             * @description Left out: that of the user's last refusal.
+             * @enum {string}
+             */
+            operation?: "user.data" | "user.charge" | "user.items" | "user.gates" | "user.music" | "source.lx" | "source.fish" | "ticket.clear" | "music.delete" | "music.upsert" | "user.clear" | "charge.2" | "charge.3" | "charge.5";
+            /** @description What would be changed; left out: only what is. */
+            proposal?: {
+                /** @enum {string} */
+                mode?: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+                /** @description Another limit of the user's own, in the operation's category. */
+                limit?: {
+                    /** @enum {string} */
+                    layer: "personal";
+                    /** @enum {string} */
+                    window: "1h" | "5h" | "1d";
+                    tokens: number;
+                };
+                /** @description A limit that would be counted and refuse nobody. */
+                shadow?: {
+                    /** @enum {string} */
+                    layer: "personal" | "site";
+                    /** @enum {string} */
+                    window: "1h" | "5h" | "1d";
+                };
+            };
+            /** @default 7 */
+            days?: number;
         };
         WindowStatus: {
             /** @description `Personal` or `Site`. */
@@ -4602,7 +5215,7 @@ export interface operations {
                 /** @description Most entries of the page. */
                 limit?: string;
                 /** @description Entries of this kind alone. */
-                action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
+                action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
             };
             header?: never;
             path?: never;
@@ -4746,6 +5359,307 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    overviewEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["OverviewEventsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    whyRefused: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "operation": "music.upsert",
+                 *       "proposal": {
+                 *         "mode": "lenient"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WhyRefusedBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Why"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Most alerts of the page. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAlertsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadWebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    replaceWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example.com/quota",
+                 *       "layers": [
+                 *         "site"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceWebhookBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaceWebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    removeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotateWebhookSecretAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Taken, and worked on. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestWebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];

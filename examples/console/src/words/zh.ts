@@ -1,6 +1,7 @@
 import type { Unit, Words } from './en.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './zh-errors.ts'
 import { history } from './zh-history.ts'
+import { overview } from './zh-overview.ts'
 import { settings } from './zh-settings.ts'
 
 const UNITS: Readonly<Record<Unit, string>> = { day: '天', hour: '小时', minute: '分钟', second: '秒' }
@@ -12,6 +13,7 @@ export const zh: Words = {
   skip: '跳到正文',
   nav: {
     label: '页面',
+    overview: '概览',
     settings: '配额',
     users: '用户',
     errors: '错误',
@@ -276,7 +278,10 @@ export const zh: Words = {
       'bot.revoke': '吊销了机器人令牌',
       'chart-key.issue': '签发了谱面密钥',
       'chart-key.revoke': '吊销了谱面密钥',
+      'webhook.change': '更改了告警的发送地址',
+      'webhook.rotate': '更换了告警的签名密钥',
     },
   },
+  overview,
   notFound: '没有这个页面。',
 }

@@ -38,6 +38,8 @@ export interface Config {
   /** Origins whose pages may call the gateway. */
   readonly corsOrigins: readonly string[]
   readonly trustProxy: Values['TRUST_PROXY']
+  /** Whether alerts may be sent to this machine and to private networks. */
+  readonly webhookAllowPrivate: boolean
   readonly logLevel: Values['LOG_LEVEL']
   /** Whether everybody may see how requests ended. */
   readonly isFailureRatePublic: boolean
@@ -108,6 +110,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
+    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     logLevel: values.LOG_LEVEL,
     isFailureRatePublic: values.FAILURE_RATE_PUBLIC,
     supportForumUrl: values.SUPPORT_FORUM_URL,

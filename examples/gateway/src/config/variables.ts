@@ -151,6 +151,7 @@ export const VARIABLES = {
   FISH_BASE_URL: variable(baseUrl, 'https://www.diving-fish.com/api/maimaidxprober'),
   SOURCE_TIMEOUT_MS: variable(timeoutMs, '10000'),
   CORS_ORIGINS: variable(origins, ''),
+  WEBHOOK_ALLOW_PRIVATE: variable(z.enum(['true', 'false'], { error: 'expected true or false' }), 'false'),
   TRUST_PROXY: variable(trustProxy, 'false'),
   LOG_LEVEL: variable(z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }), 'info'),
   FAILURE_RATE_PUBLIC: variable(onOrOff, 'false'),

@@ -119,10 +119,12 @@ function callOf(req: Request): Call<unknown> {
   return { req, input, query, params }
 }
 
-function send({ answerType }: Route, res: Response, { status = 200, headers = {}, body }: Reply<unknown>): void {
+function send({ answerType }: Route, res: Response, reply: Reply<unknown>): void {
+  const { status = 200, headers = {}, body, stream } = reply
   contextOf(res.req).isBusinessFail = isBusinessFail(body)
   res.status(status).set(headers)
-  if (body === undefined) res.end()
+  if (stream !== undefined) stream(res.type(answerType ?? 'application/octet-stream'))
+  else if (body === undefined) res.end()
   else if (answerType === undefined) res.json(body)
   else res.type(answerType).send(body)
 }
