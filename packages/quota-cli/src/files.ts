@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** Why a file cannot be read or written, without a stack. */
-function fileError(verb: 'read' | 'write', path: string, error: unknown): CliError {
+export function fileError(verb: 'read' | 'write', path: string, error: unknown): CliError {
   const code = String((error as { code?: unknown }).code)
   const reason = REASONS[code] ?? (error instanceof Error ? plain(error.message, 200) : code)
   return new CliError(`cannot ${verb} ${plain(path, 200)}: ${reason}`, { exitCode: EXIT.usage, cause: error })

@@ -14,3 +14,8 @@ export function fileOf(content: unknown, extension = 'json'): string {
   writeFileSync(path, isText ? content : JSON.stringify(content))
   return path
 }
+
+/** A path where nothing is yet. */
+export function newPath(extension: string): string {
+  return join(folder, `${++files}.${extension}`)
+}
