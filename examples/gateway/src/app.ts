@@ -123,6 +123,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     sources,
     sync: new SyncService(db, clock),
     quota,
+    chargesWithin: backend.chargesWithin === true,
     isClosing: () => isClosing,
     addresses: () => addresses,
   }

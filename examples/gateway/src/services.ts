@@ -27,6 +27,7 @@ import { gatewayRoutesWithDocument } from './openapi/gateway.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
+import { createWithinMeter } from './quota/charge-within.ts'
 import { sharedLayers } from './quota/layer-members.ts'
 import { createMeter } from './quota/meter.ts'
 import type { OperationName } from './quota/policy.ts'
@@ -68,6 +69,8 @@ export interface Parts {
   readonly sources: Sources
   readonly sync: SyncService
   readonly quota: Quota<OperationName>
+  /** Whether requests are charged within the transactions of their work, where they have any. */
+  readonly chargesWithin: boolean
   isClosing(): boolean
   /** May change until every service listens: to be asked each time. */
   addresses(): Addresses
@@ -76,6 +79,7 @@ export interface Parts {
 /** The gateway: players and administrators. */
 export function gatewayService(parts: Parts): Express {
   const { config, clock, logger, adaptive, metrics, checks, users, audit, scores, sources, quota } = parts
+  const metering = { quota, supportForumUrl: config.supportForumUrl, logger }
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(parts),
@@ -96,7 +100,8 @@ export function gatewayService(parts: Parts): Express {
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authenticate: (publicPaths) => usersOnly(identify, publicPaths),
-    meter: createMeter({ quota, supportForumUrl: config.supportForumUrl, logger }),
+    meter: createMeter(metering),
+    within: parts.chargesWithin ? createWithinMeter(metering) : undefined,
   })
 }
 

@@ -2,6 +2,7 @@ import { quotaErrorHandler } from '@scoregw/quota-express'
 import compression from 'compression'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Logger } from '../log/logger.ts'
+import type { WithinMeter } from './charged-work.ts'
 import { refusedWhenClosing } from './closing.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { type ErrorBody, errorHandler } from './error-handler.ts'
@@ -23,6 +24,8 @@ export interface ServiceOptions extends SecurityOptions {
   readonly authenticate: (publicPaths: ReadonlySet<string>) => RequestHandler
   /** Absent: nothing is charged. */
   readonly meter?: Meter | undefined
+  /** For routes that charge within the transaction of their work. */
+  readonly within?: WithinMeter | undefined
   /** See every request before it is looked at. */
   readonly observe?: readonly RequestHandler[] | undefined
   /** Pages and other files, open to everybody; what they do not have goes on to the routes. */
@@ -36,7 +39,7 @@ export interface ServiceOptions extends SecurityOptions {
 
 /** A service without a server: routes behind the steps that every request goes through. */
 export function createService(options: ServiceOptions): Express {
-  const { routes, logger, authenticate, meter, observe = [], pages, maxBodyBytes, errorBody } = options
+  const { routes, logger, authenticate, meter, within, observe = [], pages, maxBodyBytes, errorBody } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
 
   const app = express()
@@ -51,7 +54,7 @@ export function createService(options: ServiceOptions): Express {
   app.use(refusedWhenClosing(options.isClosing))
   if (pages !== undefined) app.use(pages)
   app.use(authenticate(publicPaths))
-  app.use(mount(routes, { parseBody: jsonBody(maxBodyBytes), meter }))
+  app.use(mount(routes, { parseBody: jsonBody(maxBodyBytes), meter, within }))
   app.use(quotaErrorHandler())
   app.use(errorHandler(logger, errorBody))
   return app
