@@ -28,7 +28,7 @@ export function sqliteBackend({ db, clock, logger, policy }: BackendOptions, dat
     store,
     settings: settingsOn(db, clock),
     // Work and counters take turns in the file anyway.
-    chargesWithin: false,
+    chargesWithin: policy.concurrency === undefined,
     chores: [],
     begin: () => takeOver(db, store, logger),
     finish: () => Promise.resolve(),
