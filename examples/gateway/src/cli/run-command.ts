@@ -4,6 +4,7 @@ import { AuditLog, COMMAND_LINE } from '../audit/audit-log.ts'
 import { ChartRepository } from '../charts/chart-repository.ts'
 import { loadConfig } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
+import { StartError } from '../config/start-error.ts'
 import { openDatabase } from '../db/connect.ts'
 import { HttpError } from '../http/http-error.ts'
 import { AdminUsers } from '../users/admin-users.ts'
@@ -83,7 +84,8 @@ export async function runCommand(
   try {
     return { code: 0, out: await work(args, env, progress), err: '' }
   } catch (error) {
-    if (error instanceof ConfigError) return { code: EXIT_CONFIG, out: '', err: `${error.message}\n` }
+    if (error instanceof ConfigError || error instanceof StartError)
+      return { code: EXIT_CONFIG, out: '', err: `${error.message}\n` }
     if (error instanceof UsageError || error instanceof HttpError) {
       return { code: EXIT_USAGE, out: '', err: `${error.message}\n` }
     }

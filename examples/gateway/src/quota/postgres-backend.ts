@@ -46,11 +46,13 @@ export async function postgresBackend({
     settings,
     chores: [
       { what: 'looking for changed settings', everyMs: SETTINGS_POLL_MS, run: () => settings.poll() },
-      { what: 'looking whether the counters answer', everyMs: WATCH_MS, run: () => watch.look() },
+      { what: 'looking whether the counters answer', everyMs: WATCH_MS, run: async () => void (await watch.look()) },
     ],
     check,
     checked: 'the counters',
-    begin: () => watch.look(),
+    async begin() {
+      await watch.look()
+    },
     finish: () => Promise.resolve(),
   }
 }

@@ -49,13 +49,14 @@ export async function redisBackend(given: RedisBackendOptions): Promise<QuotaBac
     settings,
     chores: [
       { what: 'looking for changed settings', everyMs: SETTINGS_POLL_MS, run: () => settings.poll() },
-      { what: 'looking whether Redis answers', everyMs: WATCH_MS, run: () => watch.look() },
+      { what: 'looking whether Redis answers', everyMs: WATCH_MS, run: async () => void (await watch.look()) },
     ],
     check,
     checked: 'Redis',
     async begin() {
       await refuseUnsafe(store)
-      await watch.look()
+      if (await watch.look()) return
+      logger.warn(`REDIS_URL=${redisAddress(url)}: no Redis answers there; start it, or mend the address`)
     },
     finish: () => Promise.resolve(),
   }
