@@ -17,4 +17,5 @@ export default [
   budget('@scoregw/quota/http', '19.5 kB', undefined, 'http'),
   budget('@scoregw/quota/calendar', '2.5 kB', undefined, 'calendar'),
   budget('@scoregw/quota/prometheus', '7.4 kB', undefined, 'prometheus'),
+  budget('@scoregw/quota/top', '7.5 kB', undefined, 'top'),
 ]

@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis'
 import { description, names as USERS } from '../memory/users.ts'
 import { atLeast, atMost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
-import { type Contestant, interleave } from '../rounds.ts'
+import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
+import { ATTACKS, attacks } from './attacks.ts'
 import { deciders, OURS, type RedisDecider } from './deciders.ts'
 import { startRedis } from './server.ts'
 
@@ -28,6 +29,7 @@ export async function redis(quick: boolean): Promise<Findings> {
         )),
       )
     }
+    results.push(...(await attacked(server.port, options)))
     const use: ServerUse[] = []
     for (const decider of all) use.push(await serverUse(admin, decider, quick))
     const rate = (callers: number) => resultOf(results, named(OURS, callers))
@@ -39,12 +41,25 @@ export async function redis(quick: boolean): Promise<Findings> {
       atMost(`microseconds of redis-server a decision, ${CPU_CALLERS} callers`, 3, own.redisUs),
       atMost(`microseconds of Node a decision, ${CPU_CALLERS} callers`, 5, own.nodeUs),
       atMost('bytes per user and category', 200, own.bytesPerUser),
+      ...Object.values(ATTACKS)
+        .slice(1)
+        .map((name) => atLeast(`${name}, of the usual`, 0.5, resultOf(results, name).ratio)),
     ]
     return { results, server: use, targets }
   } finally {
     for (const decider of all) await decider.stop()
     admin.disconnect()
     await server.stop()
+  }
+}
+
+/** Each kind of attack beside usual traffic, which their ratios are to. */
+async function attacked(port: number, options: RoundOptions): Promise<Rate[]> {
+  const { contestants, stop } = attacks(port, CPU_CALLERS)
+  try {
+    return await interleave(contestants, options)
+  } finally {
+    await stop()
   }
 }
 

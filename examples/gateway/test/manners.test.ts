@@ -165,7 +165,7 @@ describe('a page of another origin', () => {
     const { send } = await testGateway({ env: { CORS_ORIGINS: PAGE } })
     const { status, headers } = await send(...preflight(PAGE))
     expect([status, headers.get('Access-Control-Allow-Origin')]).toEqual([204, PAGE])
-    expect(headers.get('Access-Control-Allow-Methods')).toBe('GET,HEAD,POST,PUT,DELETE')
+    expect(headers.get('Access-Control-Allow-Methods')).toBe('GET,HEAD,POST,PUT,PATCH,DELETE')
     const allowed = headers.get('Access-Control-Allow-Headers')?.toLowerCase().split(',')
     expect(allowed).toEqual(expect.arrayContaining(['authorization', 'if-match', 'idempotency-key', 'content-type']))
     expect(headers.get('Access-Control-Allow-Credentials')).toBeNull()
@@ -205,11 +205,11 @@ describe('methods', () => {
     for (const [path, allow] of [
       [UPSERT, 'OPTIONS, POST'],
       ['/me/quota', 'GET, HEAD, OPTIONS'],
-      ['/admin/quota/settings', 'GET, HEAD, OPTIONS, PUT'],
+      ['/admin/quota/settings', 'GET, HEAD, OPTIONS, PATCH, PUT'],
     ] as const) {
       const options = await send('OPTIONS', path, admin)
       expect([options.status, options.headers.get('Allow'), options.body]).toEqual([204, allow, undefined])
-      const refused = await send('PATCH', path, admin)
+      const refused = await send('DELETE', path, admin)
       expect([refused.status, refused.headers.get('Allow')]).toEqual([405, allow])
     }
     const [get, head] = [

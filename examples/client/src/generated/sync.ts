@@ -105,6 +105,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/bot/player/{qq}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same without the records
+         * @description Free.
+         */
+        get: operations["summarizePlayer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bot/player/{qq}/trend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How a player's rating went
+         * @description One point for each day in Beijing with a sync. Where there is none the list is empty.
+         *
+         *     Free.
+         */
+        get: operations["readTrend"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -166,11 +208,20 @@ export interface components {
         ReadPlayerAnswer: {
             qq: number;
             linked: boolean;
+            /** @description Name of the linked account; `null`: there is none. */
+            username: string | null;
             nickname: string | null;
             source: string | null;
+            /** @description The total. */
             rating: number | null;
+            /** @description The part of the best 35 of older versions. */
+            old_rating: number | null;
+            /** @description The part of the best 15 of the newest version. */
+            new_rating: number | null;
             play_count: number | null;
             stored_records: number;
+            /** @description The same as `stored_records`. */
+            record_count: number;
             open_snapshot_id: string | null;
             synced_at: string | null;
             records: {
@@ -180,6 +231,19 @@ export interface components {
                 dxScore: number;
                 fc: string;
                 fs: string;
+                /** @description `null`: the chart is not known. */
+                title: string | null;
+                /** @description `null` for utage. */
+                type: ("SD" | "DX") | null;
+                /** @description As players write it, such as `13+`; `null`: not known. */
+                level: string | null;
+                level_label: string;
+                /** @description The exact difficulty; `null`: not known. */
+                ds: number | null;
+                /** @description What it adds to a rating; `null` without `ds`, and for utage. */
+                ra: number | null;
+                /** @description Its rank, `d` to `sssp`. */
+                rate: string;
             }[];
         };
         ReadSnapshotAnswer: {
@@ -196,9 +260,46 @@ export interface components {
             missing: number[];
             expires_at: string | null;
         };
+        ReadTrendAnswer: {
+            qq: number;
+            nickname: string | null;
+            days: number;
+            points: {
+                /** Format: date */
+                date: string;
+                /** @description The total. */
+                rating: number | null;
+                /** @description The part of the best 35 of older versions. */
+                old_rating: number | null;
+                /** @description The part of the best 15 of the newest version. */
+                new_rating: number | null;
+                record_count: number;
+                /** @description How much the rating grew since the point before; 0 where either is not known. */
+                delta: number;
+            }[];
+            summary: {
+                start_rating: number | null;
+                end_rating: number | null;
+                /** @description From the first point to the last; 0 where either is not known. */
+                rating_delta: number;
+                days_with_data: number;
+            };
+        };
         ReadyAnswer: {
             /** @constant */
             status: "ready";
+        };
+        SummarizePlayerAnswer: {
+            qq: number;
+            nickname: string | null;
+            /** @description The total. */
+            rating: number | null;
+            /** @description The part of the best 35 of older versions. */
+            old_rating: number | null;
+            /** @description The part of the best 15 of the newest version. */
+            new_rating: number | null;
+            record_count: number;
+            last_sync_at: string | null;
         };
         SyncAnswer: {
             /** @enum {string} */
@@ -216,10 +317,14 @@ export interface components {
         };
         SyncBody: {
             qq: number;
+            /** @description Longer than 64 characters it is cut; line breaks become spaces. */
             nickname?: string | null;
             source?: string | null;
+            /** @description The player's total; absent: `old_rating` and `new_rating` together. */
             rating?: number | null;
+            /** @description The part of the best 35 of older versions. */
             old_rating?: number | null;
+            /** @description The part of the best 15 of the newest version. */
             new_rating?: number | null;
             play_count?: number | null;
             records: components["schemas"]["SyncRecord"][];
@@ -569,6 +674,8 @@ export interface operations {
                  *       "qq": 10001,
                  *       "nickname": "demo",
                  *       "rating": 14210,
+                 *       "old_rating": 10100,
+                 *       "new_rating": 4110,
                  *       "records": [
                  *         {
                  *           "song_id": 10106,
@@ -658,6 +765,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReadPlayerAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    summarizePlayer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                qq: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SummarizePlayerAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readTrend: {
+        parameters: {
+            query?: {
+                /** @description How many days in Beijing, today among them. */
+                days?: string;
+            };
+            header?: never;
+            path: {
+                qq: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadTrendAnswer"];
                 };
             };
             400: components["responses"]["BadRequest"];

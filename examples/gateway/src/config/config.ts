@@ -39,7 +39,11 @@ export interface Config {
   /** Origins whose pages may call the gateway. */
   readonly corsOrigins: readonly string[]
   readonly trustProxy: Values['TRUST_PROXY']
+  /** Whether alerts may be sent to this machine and to private networks. */
+  readonly webhookAllowPrivate: boolean
   readonly logLevel: Values['LOG_LEVEL']
+  /** Whether everybody may see how requests ended. */
+  readonly isFailureRatePublic: boolean
   readonly supportForumUrl: string
   /** Variables that look like one of ours and are none: nobody reads them. In production they are a fault. */
   readonly misspelt: readonly Misspelt[]
@@ -110,7 +114,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
+    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     logLevel: values.LOG_LEVEL,
+    isFailureRatePublic: values.FAILURE_RATE_PUBLIC,
     supportForumUrl: values.SUPPORT_FORUM_URL,
     misspelt: unread,
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),

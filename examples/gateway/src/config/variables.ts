@@ -116,6 +116,8 @@ function variable<T extends z.ZodType>(schema: T, text?: string): Variable<T> {
   return { schema, default: text }
 }
 
+const onOrOff = z.enum(['true', 'false'], { error: 'expected true or false' }).transform((text) => text === 'true')
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** Where tokens are counted. */
@@ -149,8 +151,10 @@ export const VARIABLES = {
   FISH_BASE_URL: variable(baseUrl, 'https://www.diving-fish.com/api/maimaidxprober'),
   SOURCE_TIMEOUT_MS: variable(timeoutMs, '10000'),
   CORS_ORIGINS: variable(origins, ''),
+  WEBHOOK_ALLOW_PRIVATE: variable(z.enum(['true', 'false'], { error: 'expected true or false' }), 'false'),
   TRUST_PROXY: variable(trustProxy, 'false'),
   LOG_LEVEL: variable(z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }), 'info'),
+  FAILURE_RATE_PUBLIC: variable(onOrOff, 'false'),
   SUPPORT_FORUM_URL: variable(httpUrl, 'https://forum.example.com/quota'),
   DEMO_USER_TOKEN: variable(gatewayToken.optional()),
   DEMO_ADMIN_TOKEN: variable(gatewayToken.optional()),

@@ -2,6 +2,7 @@ import { type IRouter, type Request, type RequestHandler, type Response, Router 
 import type * as z from 'zod'
 import type { OperationName } from '../quota/policy.ts'
 import { callerOf, requireHolder } from './auth.ts'
+import { detailsOf } from './details.ts'
 import { type Detail, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 import type { Call, Reply, Route, UserCall } from './route.ts'
@@ -118,10 +119,12 @@ function callOf(req: Request): Call<unknown> {
   return { req, input, query, params }
 }
 
-function send({ answerType }: Route, res: Response, { status = 200, headers = {}, body }: Reply<unknown>): void {
+function send({ answerType }: Route, res: Response, reply: Reply<unknown>): void {
+  const { status = 200, headers = {}, body, stream } = reply
   contextOf(res.req).isBusinessFail = isBusinessFail(body)
   res.status(status).set(headers)
-  if (body === undefined) res.end()
+  if (stream !== undefined) stream(res.type(answerType ?? 'application/octet-stream'))
+  else if (body === undefined) res.end()
   else if (answerType === undefined) res.json(body)
   else res.type(answerType).send(body)
 }
@@ -129,22 +132,6 @@ function send({ answerType }: Route, res: Response, { status = 200, headers = {}
 /** Whether an envelope says that the call failed, whatever its status. */
 function isBusinessFail(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'returnCode' in body && body.returnCode !== 1
-}
-
-/** Most unknown keys of one object that are named. */
-const MAX_UNKNOWN = 5
-
-/** One detail an issue; unknown keys one by one, and never all of those that somebody made up by the thousand. */
-function detailsOf(issue: z.core.$ZodIssue): Detail[] {
-  const path = issue.path.map(String).join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path, msg: issue.message }]
-  const { keys } = issue
-  const named = keys
-    .slice(0, MAX_UNKNOWN)
-    .map((key) => ({ path: path === '' ? key : `${path}.${key}`, msg: 'unknown key' }))
-  return keys.length <= MAX_UNKNOWN
-    ? named
-    : [...named, { path, msg: `${keys.length - MAX_UNKNOWN} more unknown keys` }]
 }
 
 function byPath(routes: readonly Route[]): Map<string, Route[]> {

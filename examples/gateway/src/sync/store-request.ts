@@ -1,4 +1,5 @@
 import type { SyncBody } from './bodies.ts'
+import { storeProfile } from './profile.ts'
 import type { SyncRecords } from './records.ts'
 import type { ChunkResult } from './snapshots.ts'
 import type { Turn } from './turn.ts'
@@ -30,25 +31,4 @@ export async function storeRequest(
     stored_records: await turn.scores.count(),
     errors: records.faults.slice(0, MAX_ERRORS),
   }
-}
-
-async function storeProfile({ db, qq, userId, now, markChanged }: Turn, body: SyncBody): Promise<void> {
-  const { nickname, source, play_count } = body
-  const rating = body.new_rating ?? body.rating
-  const told = given({ nickname, bot_source: source, rating, play_count })
-  await db
-    .updateTable('sync_players')
-    .set({ ...told, synced_at: now })
-    .where('qq', '=', qq)
-    .execute()
-  const ofAccount = given({ player_rating: rating, play_count })
-  if (userId === null || Object.keys(ofAccount).length === 0) return
-  await db.updateTable('users').set(ofAccount).where('id', '=', userId).execute()
-  await markChanged()
-}
-
-/** Without what was not told. */
-function given<T extends object>(values: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries(entries) as { [Name in keyof T]?: NonNullable<T[Name]> }
 }

@@ -4,6 +4,7 @@ import { adoptProfile } from './adopt-scores.ts'
 import { answerRequest } from './answer-request.ts'
 import type { SyncAnswer, SyncBody } from './bodies.ts'
 import { PlayerTurns } from './player-turns.ts'
+import { writeRatingDay } from './rating-days.ts'
 import { readSyncRecords } from './records.ts'
 import { SyncError } from './sync-error.ts'
 
@@ -28,7 +29,11 @@ export class SyncService {
       if (typeof checksum === 'string' && checksum.toLowerCase() !== records.checksum) {
         throw new SyncError('checksum_mismatch', `The records have the checksum ${records.checksum}.`)
       }
-      const outcome = await this.#turns.take(body.qq, false, (turn) => answerRequest(turn, { body, count, records }))
+      const outcome = await this.#turns.take(body.qq, false, async (turn) => {
+        const answer = await answerRequest(turn, { body, count, records })
+        await writeRatingDay(turn)
+        return answer
+      })
       if (outcome instanceof SyncError) throw outcome
       return outcome
     })
