@@ -33,6 +33,10 @@ import { createSources } from './sources/sources.ts'
 import { forgetSnapshots } from './sync/forget-snapshots.ts'
 import { forgetRatingDays } from './sync/rating-days.ts'
 import { SyncService } from './sync/sync-service.ts'
+import { UploadHolds } from './uploads/upload-holds.ts'
+import { UploadRepository } from './uploads/upload-repository.ts'
+import { UploadService } from './uploads/upload-service.ts'
+import { HeldUsage } from './usage/held-usage.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
@@ -108,6 +112,13 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const usageRecords = new UsageRecords(db)
   const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
 
+  const uploads = new UploadService({
+    ...{ db, clock, logger },
+    uploads: new UploadRepository(db, clock),
+    holds: new UploadHolds(quota),
+    usage: new HeldUsage(usage.recorder, clock),
+  })
+
   const metrics = gatewayMetrics(quota, backend.leases)
   registerUsageMetrics(usage.recorder, metrics.registry)
 
@@ -130,6 +141,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     resources,
     sources,
     sync: new SyncService(db, clock),
+    uploads,
     quota,
     isClosing: () => isClosing,
     addresses: () => addresses,
@@ -150,6 +162,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       forgetRatingDays(db, clock),
       ...adaptive.choresFor(quota),
       ...usage.recorder.chores(),
+      uploads.chore,
     ],
     listening(ports) {
       addresses = addressesOf(config, ports)
@@ -159,7 +172,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       isClosing = true
     },
     async close() {
-      await sources.imports.close()
+      await Promise.all([sources.imports.close(), uploads.close()])
       await backend.finish()
       metrics.close()
       await quota.close()

@@ -43,6 +43,9 @@ import { syncRoutesWithDocument } from './sync/sync-document.ts'
 import { syncErrorBody } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { SyncStatus } from './sync/sync-status.ts'
+import { addPart } from './uploads/add-part.ts'
+import { uploadRoutes } from './uploads/routes.ts'
+import type { UploadService } from './uploads/upload-service.ts'
 import { observeOutcomes } from './usage/observe.ts'
 import { observeMetered } from './usage/observe-metered.ts'
 import { ownUsageRoutes } from './usage/own-usage-routes.ts'
@@ -73,6 +76,7 @@ export interface Parts {
   readonly resources: PlayerResources
   readonly sources: Sources
   readonly sync: SyncService
+  readonly uploads: UploadService
   readonly quota: Quota<OperationName>
   isClosing(): boolean
   /** May change until every service listens: to be asked each time. */
@@ -87,7 +91,8 @@ export function gatewayService(parts: Parts): Express {
     ...common(parts),
     routes: gatewayRoutesWithDocument(() => parts.addresses().gateway, quota.policy, [
       ...healthRoutes(checks),
-      ...scoreRoutes(scores),
+      ...scoreRoutes(scores, addPart(parts.uploads, config.supportForumUrl)),
+      ...uploadRoutes(parts.uploads),
       ...playerResourceRoutes(parts.resources),
       ...sourceRoutes(sources),
       ...statusRoutes(quota),

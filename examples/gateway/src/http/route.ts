@@ -71,8 +71,11 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
   readonly answer: z.ZodType<Answer>
   /** Media type of a success, where it is not JSON. */
   readonly answerType?: string | undefined
-  /** What is charged, by name or by what was made of the body; absent: free. */
-  readonly operation?: OperationName | ((input: Input) => OperationName) | undefined
+  /**
+   * What is charged, by name or by what was made of the body; absent: free. A function may answer `undefined` where the
+   * route asks the quota by itself.
+   */
+  readonly operation?: OperationName | ((input: Input) => OperationName | undefined) | undefined
   /** Header fields that the route reads, for the reference: `If-Match`, `Idempotency-Key`. */
   readonly requestHeaders?: readonly string[] | undefined
   /** Header fields of a success that the handler sets: `ETag`, `Location`, `Idempotency-Replayed`. */

@@ -12,6 +12,7 @@ import { settingsRevisions } from './0009-settings-revisions.ts'
 import { counters } from './0010-counters.ts'
 import { usageRecords } from './0011-usage-records.ts'
 import { syncRatings } from './0014-sync-ratings.ts'
+import { uploadSessions } from './0015-upload-sessions.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -30,6 +31,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010-counters': { up: counters },
   '0011-usage-records': { up: usageRecords },
   '0014-sync-ratings': { up: syncRatings },
+  '0015-upload-sessions': { up: uploadSessions },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
