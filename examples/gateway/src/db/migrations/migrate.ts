@@ -11,6 +11,7 @@ import { chartFacts } from './0008-charts.ts'
 import { settingsRevisions } from './0009-settings-revisions.ts'
 import { counters } from './0010-counters.ts'
 import { usageRecords } from './0011-usage-records.ts'
+import { settingsBesideCounters } from './0013-settings-beside-counters.ts'
 import { syncRatings } from './0014-sync-ratings.ts'
 import { uploadSessions } from './0015-upload-sessions.ts'
 
@@ -18,7 +19,7 @@ import { uploadSessions } from './0015-upload-sessions.ts'
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
  * once it is released.
  */
-const MIGRATIONS: Readonly<Record<string, Migration>> = {
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-first': { up: first },
   '0002-players': { up: players },
   '0003-sources': { up: sources },
@@ -30,6 +31,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009-settings-revisions': { up: settingsRevisions },
   '0010-counters': { up: counters },
   '0011-usage-records': { up: usageRecords },
+  '0013-settings-beside-counters': { up: settingsBesideCounters },
   '0014-sync-ratings': { up: syncRatings },
   '0015-upload-sessions': { up: uploadSessions },
 }
