@@ -2380,7 +2380,11 @@ export interface components {
             };
         };
         UpdateFishBody: {
+            /** @description The player's import token. */
             token: string;
+        } | {
+            /** @description An access token of the source's OAuth. */
+            accessToken: string;
         };
         UpdateLxAnswer: {
             /** @constant */
@@ -2407,7 +2411,11 @@ export interface components {
             };
         };
         UpdateLxBody: {
+            /** @description The player's own token. */
             key: string;
+        } | {
+            /** @description An access token of the source's OAuth. */
+            accessToken: string;
         };
         UpsertMusicAnswer: {
             /** @constant */
