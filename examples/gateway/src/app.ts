@@ -4,6 +4,7 @@ import type { Express } from 'express'
 import type { Registry } from 'prom-client'
 import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
 import { type Addresses, addressesOf, type Ports } from './addresses.ts'
+import { Alerts } from './alerts/alerts.ts'
 import { AuditLog } from './audit/audit-log.ts'
 import { ChartRepository } from './charts/chart-repository.ts'
 import { SAMPLE_CHARTS } from './charts/sample-charts.ts'
@@ -15,9 +16,12 @@ import { changesPool, countersPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
+import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
 import { registerUsageMetrics } from './metrics/usage-metrics.ts'
+import { LiveOverview } from './overview/live-overview.ts'
+import { Overview } from './overview/overview.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
 import { configuredPolicy } from './quota/configured-policy.ts'
@@ -122,6 +126,17 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
 
   const metrics = gatewayMetrics(quota, backend.leases)
   registerUsageMetrics(usage.recorder, metrics.registry)
+  const { factorStore } = adaptive
+  const { webhookAllowPrivate: allowPrivate } = config
+  const alerts = new Alerts({ db, clock, logger, audit, quota, factorStore, allowPrivate })
+  const overview = new Overview({
+    alerts: alerts.book,
+    quota,
+    clock,
+    outcomes: adaptive.outcomes,
+    recorder: adaptive.recorder,
+  })
+  const live = new LiveOverview(() => overview.read(), clock)
 
   let isClosing = false
   let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })
@@ -133,6 +148,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     adaptive,
     metrics,
     usage,
+    overview,
+    live,
+    alerts,
     checks: checksOf(db, backend),
     users,
     audit,
@@ -144,6 +162,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     sync: new SyncService(db, clock),
     uploads,
     quota,
+    failures: failureLimit({ ...config.failures, clock }),
     isClosing: () => isClosing,
     addresses: () => addresses,
   }
@@ -164,6 +183,8 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       adaptive.choreFor(quota),
       ...usage.recorder.chores(),
       uploads.chore,
+      live.chore,
+      ...alerts.chores,
     ],
     listening(ports) {
       addresses = addressesOf(config, ports)
@@ -171,10 +192,14 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     },
     refuse() {
       isClosing = true
+      live.end()
+      alerts.refuse()
     },
     async close() {
       await Promise.all([sources.imports.close(), uploads.close()])
       await backend.finish()
+      await alerts.close()
+      overview.close()
       metrics.close()
       await quota.close()
       await adaptive.close()

@@ -532,7 +532,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a part of the settings of everybody
+         * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: what it names is changed, `null` removes, lists are replaced. The result is checked as a whole document is.
+         *
+         *     Free.
+         */
+        patch: operations["patchSettings"];
         trace?: never;
     };
     "/admin/users/{id}/quota": {
@@ -686,10 +692,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * One user
+         * @description The `ETag` names what administrators set: `name`, `role` and `qq`. It goes into `If-Match` of a change.
+         *
+         *     Free.
+         */
+        get: operations["findUser"];
         /**
          * Create or change a user
-         * @description What is left out stays as it is. 201: the user is new.
+         * @description What is left out stays as it is. 201: the user is new. `If-Match` may be left out; `If-None-Match: *` creates and never changes.
          *
          *     Free.
          */
@@ -712,7 +724,7 @@ export interface paths {
         put?: never;
         /**
          * Change a user's balance of ticket credits
-         * @description Either `add`, which may be negative, or `set`.
+         * @description Either `add`, which may be negative, or `set`; with `from` it is set only where it is still that.
          *
          *     Free.
          */
@@ -983,6 +995,172 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is going on
+         * @description Requests and how they end, refusals, what is left of shared limits, who spends and who is refused most. Each member says whether it is of one process or of all.
+         *
+         *     Free.
+         */
+        get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/overview/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is going on, each second
+         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; whoever asks again shows the credential again.
+         *
+         *     Free.
+         */
+        get: operations["overviewEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Why a user is refused, and what another limit would change
+         * @description What a request would be answered now, which limit binds, and until when; the user's last refusals; and the last days decided again under a proposal. Changes nothing.
+         *
+         *     Free.
+         */
+        post: operations["whyRefused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What administrators were told of, and what became of each message
+         * @description The newest first. Follow `nextCursor` until it is `null`.
+         *
+         *     Free.
+         */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where alerts are sent
+         * @description Never tells the secret.
+         *
+         *     Free.
+         */
+        get: operations["readWebhook"];
+        /**
+         * Set where alerts are sent
+         * @description The first time a secret is made and told, this once. Of the layers named here thresholds are told. `If-Match` may be left out.
+         *
+         *     Free.
+         */
+        put: operations["replaceWebhook"];
+        post?: never;
+        /**
+         * Send alerts nowhere
+         * @description They are kept to be looked at. What waits is not sent any more.
+         *
+         *     Free.
+         */
+        delete: operations["removeWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make another secret, which is told this once
+         * @description For a day messages are signed with both.
+         *
+         *     Free.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test
+         * @description A message `webhook.test`, which is sent and tried again like any other: look for it in the list.
+         *
+         *     Free.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1130,6 +1308,30 @@ export interface components {
                 nextRiseAt: string | null;
             }[];
         };
+        Alert: {
+            /** @description The message's `webhook-id`. */
+            id: string;
+            /** @enum {string} */
+            type: "limit.near" | "settings.fault" | "counters.away" | "factor.bound" | "webhook.test";
+            /** Format: date-time */
+            at: string;
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description `kept`: there was nowhere to send it. `given_up`: the receiver never took it.
+             * @enum {string}
+             */
+            state: "pending" | "sent" | "given_up" | "kept";
+            attempts: number;
+            /** @description When it is sent again; `null`: it is not. */
+            nextAt: string | null;
+            /** @description What the last attempt was answered. */
+            lastStatus: number | null;
+            /** @description Why it was not answered. */
+            lastFault: string | null;
+            sentAt: string | null;
+        };
         AliveAnswer: {
             /** @constant */
             status: "alive";
@@ -1167,6 +1369,8 @@ export interface components {
         ChangeBalanceBody: {
             add?: number;
             set?: number;
+            /** @description With `set`: only if the balance is this. */
+            from?: number;
         };
         CheckUploadSessionAnswer: {
             /** @constant */
@@ -1297,7 +1501,7 @@ export interface components {
              * @description What went wrong, for programs.
              * @enum {string}
              */
-            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "shutting_down" | "source_timeout";
+            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
             /** @description What went wrong, for people. */
             msg: string;
             /** @description Names the request in our log. */
@@ -1357,6 +1561,18 @@ export interface components {
                 failureRate: number;
             };
         };
+        FindUserAnswer: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            role: "player" | "admin";
+            /** @description The account of score sync. */
+            qq: number | null;
+            /** @description In credits. */
+            balance: number;
+            /** Format: date-time */
+            createdAt: string;
+        };
         HealthAnswer: {
             /** @constant */
             returnCode: 1;
@@ -1412,6 +1628,10 @@ export interface components {
         IssueTokenBody: {
             label?: string;
         };
+        ListAlertsAnswer: {
+            items: components["schemas"]["Alert"][];
+            nextCursor: string | null;
+        };
         ListAuditAnswer: {
             items: {
                 seq: number;
@@ -1420,7 +1640,7 @@ export interface components {
                 /** @description A user's id, or `command line`. */
                 by: string | null;
                 /** @enum {string} */
-                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
+                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
                 /** @description The id of what was changed; `null`: the settings of everybody. */
                 subject: string | null;
                 before: {
@@ -1554,6 +1774,115 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        Overview: {
+            /** Format: date-time */
+            at: string;
+            /** @description Which of the processes answered; it has a new id with each start. */
+            process: {
+                id: string;
+                /** Format: date-time */
+                since: string;
+            };
+            requests: {
+                /** @description Of this process, over the last ten seconds. */
+                perSecond: number;
+                /** @description Of this process: the last 60 whole seconds, the oldest first. */
+                seconds: {
+                    succeeded: number;
+                    /** @description By a limit. */
+                    refused: number;
+                    /** @description By other faults of the caller's. */
+                    clientError: number;
+                    /** @description By ours, or those of whom we asked. */
+                    serverError: number;
+                }[];
+                /** @description Of all processes: the last 60 minutes, the last one under way; `null`: the database is away. */
+                minutes: {
+                    /** Format: date-time */
+                    ts: string;
+                    calls: number;
+                    succeeded: number;
+                    /** @description By a limit. */
+                    refused: number;
+                    /** @description By other faults of the caller's. */
+                    clientError: number;
+                    /** @description By ours, or those of whom we asked. */
+                    serverError: number;
+                }[] | null;
+            };
+            /** @description Of this process. `degraded`: decisions by the failure policy, since the counters did not answer. */
+            refusals: {
+                /** Format: date-time */
+                since: string;
+                limits: {
+                    layer: string;
+                    scope: string;
+                    category: string;
+                    window: string;
+                    count: number;
+                }[];
+                degraded: number;
+            };
+            /** @description What everybody shares, over all processes; `null`: the counters are away. */
+            shared: {
+                layer: string;
+                scope: string;
+                category: string;
+                window: string;
+                /** @enum {string} */
+                kind: "rolling" | "calendar" | "concurrency";
+                limit: number | "unlimited";
+                used: number;
+                remaining: number | "unlimited";
+                resetAt: string | null;
+                enforced: boolean;
+            }[] | null;
+            /** @description Shared layers that are switched off, by name. */
+            disabled: string[];
+            /** @description Of all processes, as this one has heard of it. */
+            adaptive: {
+                /** @enum {string} */
+                mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+                isActive: boolean;
+                factor: number;
+                min: number;
+                max: number;
+            };
+            /** @description Of this process: who spent and who was refused most, by category. */
+            top: {
+                /** Format: date-time */
+                since: string;
+                spent: {
+                    [key: string]: {
+                        userId: string;
+                        /** @description Tokens, or refusals. */
+                        amount: number;
+                        /** @description As much as that for certain. */
+                        atLeast: number;
+                    }[];
+                };
+                refused: {
+                    [key: string]: {
+                        userId: string;
+                        /** @description Tokens, or refusals. */
+                        amount: number;
+                        /** @description As much as that for certain. */
+                        atLeast: number;
+                    }[];
+                };
+            };
+            /** @description The last ones, of all processes; `null`: the database is away. */
+            alerts: components["schemas"]["Alert"][] | null;
+            settings: {
+                version: number;
+                /** @description What is stored and not in force; `null`: the database is away. */
+                faults: {
+                    path: string;
+                    msg: string;
+                }[] | null;
+            };
+        };
+        OverviewEventsAnswer: string;
         OwnUsageAnswer: {
             /** @constant */
             returnCode: 1;
@@ -1619,6 +1948,91 @@ export interface components {
                     failures: number;
                 };
             };
+        };
+        PatchSettingsAnswer: {
+            /** @description Counts the changes, for people. */
+            version: number;
+            /**
+             * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
+             * @enum {string}
+             */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base: components["schemas"]["QuotaTable"];
+            /** @description Taken as it is; needed in mode `custom`. */
+            custom: components["schemas"]["QuotaTable"] | null;
+            /** @description The layer `Site`, which everybody shares. */
+            site: {
+                /** @description `false`: its windows are neither checked, charged nor shown. */
+                enabled: boolean;
+                /** @description Factor on the layer's limits in every mode; at most two decimals. */
+                multiplier: number;
+            };
+            /** @description Tokens that operations cost, where that differs from the default. */
+            prices: {
+                "user.data"?: number;
+                "user.charge"?: number;
+                "user.items"?: number;
+                "user.gates"?: number;
+                "user.music"?: number;
+                "source.lx"?: number;
+                "source.fish"?: number;
+                "ticket.clear"?: number;
+                "music.delete"?: number;
+                "music.upsert"?: number;
+                "user.clear"?: number;
+                "charge.2"?: number;
+                "charge.3"?: number;
+                "charge.5"?: number;
+            };
+            /** @description By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none. */
+            shadow: {
+                personal?: "all" | ("1h" | "5h" | "1d")[];
+                site?: "all" | ("1h" | "5h" | "1d")[];
+            };
+            /** @description By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values. */
+            plans: {
+                [key: string]: {
+                    personal?: {
+                        read?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                        write?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                    };
+                };
+            };
+            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            thresholds: ({
+                /** @description From this share of a limit on; at most two decimals. */
+                share: number;
+            } | {
+                /** @description As soon as no more than so many tokens are left. */
+                left: number;
+            })[] | null;
+            /** @description What of the stored settings is not in force, since the policy has it not or not so; absent: nothing. */
+            faults?: {
+                path: string;
+                msg: string;
+            }[];
+            /** @description What makes an operation impossible, such as a limit below a price. */
+            warnings: {
+                path: string;
+                msg: string;
+            }[];
+        };
+        PatchSettingsBody: {
+            [key: string]: unknown;
         };
         PreviewUserAnswer: {
             /** @constant */
@@ -1875,6 +2289,10 @@ export interface components {
             plans: string[];
             /** @description The highest limit that can be set. */
             maxTokens: number;
+            /** @description The settings as they are where nothing was set. */
+            defaults: {
+                [key: string]: unknown;
+            };
         };
         ReadSettingsAnswer: {
             /** @description Counts the changes, for people. */
@@ -2029,6 +2447,14 @@ export interface components {
                 day?: number;
                 time?: string;
             } | null;
+        };
+        ReadWebhookAnswer: {
+            /** @description `null`: alerts are kept, and not sent. */
+            url: string | null;
+            /** @description Names of the layers whose limits are told of. */
+            layers: string[];
+            /** @description Until when the secret before the last rotation signs as well. */
+            rotatedUntil: string | null;
         };
         ReadyAnswer: {
             /** @constant */
@@ -2298,6 +2724,21 @@ export interface components {
                 time?: string;
             } | null;
         };
+        ReplaceWebhookAnswer: {
+            /** @description `null`: alerts are kept, and not sent. */
+            url: string | null;
+            /** @description Names of the layers whose limits are told of. */
+            layers: string[];
+            /** @description Until when the secret before the last rotation signs as well. */
+            rotatedUntil: string | null;
+            /** @description Told this once, where one was made: what messages are signed with. */
+            secret: string | null;
+        };
+        ReplaceWebhookBody: {
+            url: string;
+            /** @description Names of the layers whose limits are told of. */
+            layers: ("personal" | "site")[];
+        };
         ResetUserQuotaBody: {
             /**
              * @description Left out: every layer that is not shared.
@@ -2309,6 +2750,9 @@ export interface components {
              * @enum {string}
              */
             category?: "read" | "write";
+        };
+        RotateWebhookSecretAnswer: {
+            secret: string;
         };
         Score: {
             /** @description Id of the music; with `level` it names a chart. */
@@ -2354,6 +2798,9 @@ export interface components {
              * @description When it last changed here, ISO 8601 UTC.
              */
             updatedAt: string;
+        };
+        TestWebhookAnswer: {
+            id: string;
         };
         UpdateFishAnswer: {
             /** @constant */
@@ -2482,6 +2929,287 @@ export interface components {
                  */
                 fuzzy?: boolean;
             }[];
+        };
+        Why: {
+            userId: string;
+            operation: string;
+            category: string;
+            /** @description What a request would be answered at this moment. */
+            now: {
+                allowed: boolean;
+                cost: number;
+                /** @description The limit that is told; `null`: none refuses. */
+                binding: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                } | null;
+                /** @description Every limit that refuses. */
+                violations: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                /** @description Limits that would refuse if they were enforced. */
+                shadowed: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                retryAfterSeconds: number | null;
+                windows: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number | "unlimited";
+                    used: number | null;
+                    remaining: (number | "unlimited") | null;
+                    resetAt: string | null;
+                    enforced: boolean;
+                }[];
+            };
+            /** @description The same under the proposal, with what is used now. */
+            proposed: {
+                allowed: boolean;
+                cost: number;
+                /** @description The limit that is told; `null`: none refuses. */
+                binding: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                } | null;
+                /** @description Every limit that refuses. */
+                violations: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                /** @description Limits that would refuse if they were enforced. */
+                shadowed: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                retryAfterSeconds: number | null;
+                windows: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number | "unlimited";
+                    used: number | null;
+                    remaining: (number | "unlimited") | null;
+                    resetAt: string | null;
+                    enforced: boolean;
+                }[];
+            } | null;
+            /** @description The last refusals as they were, the newest first, ten at most. */
+            refusals: {
+                /** Format: date-time */
+                at: string;
+                operation: string;
+                layer: string;
+                scope: string;
+                window: string;
+                category: string;
+                /** @enum {string} */
+                kind: "rolling" | "calendar" | "concurrency";
+                limit: number;
+                used: number;
+                requested: number;
+                /** Format: date-time */
+                resetAt: string;
+            }[];
+            /** @description The days before, decided again by a real engine. Limits that everybody shares are left out. */
+            replay: {
+                /** Format: date-time */
+                since: string;
+                /** Format: date-time */
+                until: string;
+                /** @description Recorded in that time. */
+                requests: number;
+                /** @description Of these, what was decided again. */
+                replayed: number;
+                /** @description As it was at the time. */
+                recorded: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                };
+                /** @description Decided again under the rules of today. */
+                present: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                };
+                /** @description Decided again under the proposal. */
+                proposed: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                } | null;
+                days: {
+                    /**
+                     * Format: date
+                     * @description In Beijing.
+                     */
+                    date: string;
+                    requests: number;
+                    recorded: number;
+                    present: number;
+                    proposed: number | null;
+                }[];
+                /** @description Requests that would end otherwise than they did, the newest first, fifty at most. */
+                changed: {
+                    /** Format: date-time */
+                    at: string;
+                    operation: string;
+                    cost: number;
+                    wasRefused: boolean;
+                    binding: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                    } | null;
+                }[];
+                unknown: {
+                    /** @description Refused by what everybody shares: what others would have used is not known. */
+                    bySharedLimits: number;
+                    /** @description Refused since too much was under way. */
+                    bySlots: number;
+                    /** @description Without a decision, or free. */
+                    undecided: number;
+                    /** @description Older requests of that time are not kept. */
+                    isTruncated: boolean;
+                    /** @description The user's periods begin on days of their own, which was not followed. */
+                    hasOwnPeriods: boolean;
+                };
+            };
+        };
+        WhyRefusedBody: {
+            /**
+             * @description Left out: that of the user's last refusal.
+             * @enum {string}
+             */
+            operation?: "user.data" | "user.charge" | "user.items" | "user.gates" | "user.music" | "source.lx" | "source.fish" | "ticket.clear" | "music.delete" | "music.upsert" | "user.clear" | "charge.2" | "charge.3" | "charge.5";
+            /** @description What would be changed; left out: only what is. */
+            proposal?: {
+                /** @enum {string} */
+                mode?: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+                /** @description Another limit of the user's own, in the operation's category. */
+                limit?: {
+                    /** @enum {string} */
+                    layer: "personal";
+                    /** @enum {string} */
+                    window: "1h" | "5h" | "1d";
+                    tokens: number;
+                };
+                /** @description A limit that would be counted and refuse nobody. */
+                shadow?: {
+                    /** @enum {string} */
+                    layer: "personal" | "site";
+                    /** @enum {string} */
+                    window: "1h" | "5h" | "1d";
+                };
+            };
+            /** @default 7 */
+            days?: number;
         };
         WindowStatus: {
             /** @description `Personal` or `Site`. */
@@ -2661,7 +3389,7 @@ export interface components {
                 };
             };
         };
-        /** @description `quota_exceeded`: a window has too few tokens left. Wait for `retryAfterSeconds`. */
+        /** @description `quota_exceeded`: a window has too few tokens left, or too many of your requests failed, as `scope` tells. Wait for `retryAfterSeconds`. */
         QuotaExceeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2693,6 +3421,26 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["QuotaExceeded"];
+            };
+        };
+        /**
+         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         *
+         *     `overloaded`: Too many bodies are under way. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping; another process may be there soon.
+         */
+        QuotaUnavailableOrOverloadedOrShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "quota_unavailable" | "overloaded" | "shutting_down";
+                };
             };
         };
         /**
@@ -3071,7 +3819,7 @@ export interface operations {
             422: components["responses"]["ValidationFailedOrUnknownChartOrDxScoreTooHigh"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     deleteMusic: {
@@ -3113,7 +3861,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readMusic: {
@@ -3149,7 +3897,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     clearMusic: {
@@ -3189,7 +3937,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     createUploadSession: {
@@ -3222,8 +3970,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     checkUploadSession: {
@@ -3264,8 +4013,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readUser: {
@@ -3302,7 +4052,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     previewUser: {
@@ -3339,7 +4089,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listRegions: {
@@ -3375,7 +4125,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     buyTicket: {
@@ -3424,7 +4174,7 @@ export interface operations {
             422: components["responses"]["ValidationFailedOrIdempotencyKeyReused"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readTickets: {
@@ -3460,7 +4210,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     clearTickets: {
@@ -3496,7 +4246,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listChargeQueue: {
@@ -3520,6 +4270,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListChargeQueueAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
@@ -3559,7 +4310,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readGates: {
@@ -3595,7 +4346,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     updateLx: {
@@ -3637,7 +4388,7 @@ export interface operations {
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
             504: components["responses"]["SourceTimeout"];
         };
     };
@@ -3680,7 +4431,7 @@ export interface operations {
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
             504: components["responses"]["SourceTimeout"];
         };
     };
@@ -3703,7 +4454,9 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaStatus"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3727,7 +4480,9 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaStatus"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3751,8 +4506,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReadPolicyAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3777,8 +4534,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReadSettingsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3861,8 +4620,57 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
             428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    patchSettings: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "normal"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchSettingsBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PatchSettingsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readUserQuota: {
@@ -3896,6 +4704,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3958,8 +4767,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     removeUserQuota: {
@@ -3997,6 +4807,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4028,6 +4839,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4070,8 +4882,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listHolds: {
@@ -4101,6 +4914,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4132,6 +4946,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4162,9 +4977,44 @@ export interface operations {
                     "application/json": components["schemas"]["ListUsersAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    findUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindUserAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4172,7 +5022,15 @@ export interface operations {
     putUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /** @description `*`: only what is not there yet is made, and nothing is changed. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description A user's id. */
                 id: string;
@@ -4194,6 +5052,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4204,6 +5063,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4215,11 +5075,13 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     changeBalance: {
@@ -4258,11 +5120,13 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listTokens: {
@@ -4292,6 +5156,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4335,8 +5200,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     revokeToken: {
@@ -4366,6 +5232,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4389,8 +5256,10 @@ export interface operations {
                     "application/json": components["schemas"]["ListBotsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4430,8 +5299,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     revokeBot: {
@@ -4459,6 +5329,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4482,8 +5353,10 @@ export interface operations {
                     "application/json": components["schemas"]["ListChartKeysAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4523,8 +5396,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     revokeChartKey: {
@@ -4552,6 +5426,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4563,6 +5438,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Most entries of the page. */
                 limit?: string;
+                /** @description Entries of this kind alone. */
+                action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
             };
             header?: never;
             path?: never;
@@ -4580,9 +5457,11 @@ export interface operations {
                     "application/json": components["schemas"]["ListAuditAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4606,8 +5485,10 @@ export interface operations {
                     "application/json": components["schemas"]["AdaptiveFactorAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4636,9 +5517,11 @@ export interface operations {
                     "application/json": components["schemas"]["FailureRateAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4667,8 +5550,10 @@ export interface operations {
                     "application/json": components["schemas"]["OwnUsageAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4695,8 +5580,311 @@ export interface operations {
                     "application/json": components["schemas"]["OwnUsageStatsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    overviewEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["OverviewEventsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    whyRefused: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "operation": "music.upsert",
+                 *       "proposal": {
+                 *         "mode": "lenient"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WhyRefusedBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Why"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Most alerts of the page. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAlertsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadWebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    replaceWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example.com/quota",
+                 *       "layers": [
+                 *         "site"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceWebhookBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaceWebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    removeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotateWebhookSecretAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Taken, and worked on. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestWebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4720,8 +5908,10 @@ export interface operations {
                     "text/plain": components["schemas"]["MetricsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };

@@ -27,6 +27,11 @@ export interface Tables {
   upload_scores: UploadScoreTable
   usage_records: UsageRecordTable
   usage_days: UsageDayTable
+  alerts: AlertTable
+  /** One row: where alerts are sent. */
+  webhooks: WebhookTable
+  /** One row: which process sends alerts. One whose process died is over at `expires_at`. */
+  alert_sender: { id: number; lease_id: string; expires_at: number }
 }
 
 export type Db = Kysely<Tables>
@@ -259,6 +264,41 @@ interface UploadScoreTable {
   level: number
   /** JSON. */
   play: string
+}
+
+/** What administrators are to hear of; also the outbox of the webhook. */
+export interface AlertTable {
+  /** Also the message's id for the receiver, in every attempt. */
+  id: string
+  /** A hash of what makes the occasion the one that it is: over all processes it is told once. */
+  occasion: string
+  type: string
+  at: number
+  /** JSON: the payload, byte for byte. */
+  body: string
+  /** `kept`: there was nowhere to send it; `given_up`: the receiver never took it. */
+  state: 'pending' | 'sent' | 'given_up' | 'kept'
+  attempts: number
+  /** When it is due; `null` unless it is pending. */
+  next_at: number | null
+  /** What the last attempt was answered; `null`: nothing, and `last_fault` says why. */
+  last_status: number | null
+  last_fault: string | null
+  sent_at: number | null
+}
+
+interface WebhookTable {
+  id: number
+  version: number
+  revision: string
+  /** `null`: there is none any more. */
+  url: string | null
+  /** JSON: names of the layers whose limits are told of. */
+  layers: string
+  secret: string | null
+  /** The secret before the last rotation, which signs as well until `old_until`. */
+  old_secret: string | null
+  old_until: number | null
 }
 
 /** One metered request. What the refusing limit said is there for refusals alone. */

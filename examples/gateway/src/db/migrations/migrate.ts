@@ -11,9 +11,11 @@ import { chartFacts } from './0008-charts.ts'
 import { settingsRevisions } from './0009-settings-revisions.ts'
 import { counters } from './0010-counters.ts'
 import { usageRecords } from './0011-usage-records.ts'
+import { alerts } from './0012-alerts.ts'
 import { settingsBesideCounters } from './0013-settings-beside-counters.ts'
 import { syncRatings } from './0014-sync-ratings.ts'
-import { uploadSessions } from './0015-upload-sessions.ts'
+import { auditByAction } from './0015-audit-by-action.ts'
+import { uploadSessions } from './0016-upload-sessions.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -31,9 +33,11 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009-settings-revisions': { up: settingsRevisions },
   '0010-counters': { up: counters },
   '0011-usage-records': { up: usageRecords },
+  '0012-alerts': { up: alerts },
   '0013-settings-beside-counters': { up: settingsBesideCounters },
   '0014-sync-ratings': { up: syncRatings },
-  '0015-upload-sessions': { up: uploadSessions },
+  '0015-audit-by-action': { up: auditByAction },
+  '0016-upload-sessions': { up: uploadSessions },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
