@@ -50,6 +50,9 @@ import { syncRoutesWithDocument } from './sync/sync-document.ts'
 import { syncErrorBody } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { SyncStatus } from './sync/sync-status.ts'
+import { addPart } from './uploads/add-part.ts'
+import { uploadRoutes } from './uploads/routes.ts'
+import type { UploadService } from './uploads/upload-service.ts'
 import { observeOutcomes } from './usage/observe.ts'
 import { observeMetered } from './usage/observe-metered.ts'
 import { ownUsageRoutes } from './usage/own-usage-routes.ts'
@@ -85,6 +88,7 @@ export interface Parts {
   readonly resources: PlayerResources
   readonly sources: Sources
   readonly sync: SyncService
+  readonly uploads: UploadService
   readonly quota: Quota<OperationName>
   readonly failures: FailureLimit
   /** Whether requests are charged within the transactions of their work, where they have any. */
@@ -97,13 +101,19 @@ export interface Parts {
 /** The gateway: players and administrators. */
 export function gatewayService(parts: Parts): Express {
   const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota } = parts
-  const metering = { quota, supportForumUrl: config.supportForumUrl, logger, observe: observeMetered(usage.recorder, clock) }
+  const metering = {
+    quota,
+    supportForumUrl: config.supportForumUrl,
+    logger,
+    observe: observeMetered(usage.recorder, clock),
+  }
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(parts),
     routes: gatewayRoutesWithDocument(() => parts.addresses().gateway, quota.policy, [
       ...healthRoutes(checks),
-      ...scoreRoutes(scores),
+      ...scoreRoutes(scores, addPart(parts.uploads, config.supportForumUrl)),
+      ...uploadRoutes(parts.uploads),
       ...playerResourceRoutes(parts.resources),
       ...sourceRoutes(sources),
       ...statusRoutes(quota),

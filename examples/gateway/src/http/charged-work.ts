@@ -17,6 +17,6 @@ export type ChargedWork = (req: Request, res: Response, charge: Charge) => Promi
 
 /** Does work that is charged within its own transaction. */
 export type WithinMeter = (
-  operation: OperationName | ((input: unknown) => OperationName),
+  operation: OperationName | ((input: unknown) => OperationName | undefined),
   work: ChargedWork,
 ) => RequestHandler

@@ -9,7 +9,7 @@ import { contextOf } from './request-context.ts'
 import type { Call, Reply, Route, UserCall } from './route.ts'
 
 /** Charges a request for an operation, one that the context's input may decide: 429 or on to the next step. */
-export type Meter = (operation: OperationName | ((input: unknown) => OperationName)) => RequestHandler
+export type Meter = (operation: OperationName | ((input: unknown) => OperationName | undefined)) => RequestHandler
 
 export interface MountOptions {
   /** Parses a request's body. */

@@ -76,8 +76,11 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
   readonly answer: z.ZodType<Answer>
   /** Media type of a success, where it is not JSON. */
   readonly answerType?: string | undefined
-  /** What is charged, by name or by what was made of the body; absent: free. */
-  readonly operation?: OperationName | ((input: Input) => OperationName) | undefined
+  /**
+   * What is charged, by name or by what was made of the body; absent: free. A function may answer `undefined` where the
+   * route asks the quota by itself.
+   */
+  readonly operation?: OperationName | ((input: Input) => OperationName | undefined) | undefined
   /**
    * Whether the handler calls `charge` first in the transaction of its work, so that both are committed or neither is. Where
    * the counters are elsewhere the request is charged before it is handled, as any other.

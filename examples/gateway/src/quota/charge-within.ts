@@ -62,9 +62,9 @@ export function createWithinMeter(options: MeterOptions): WithinMeter {
   return (operation, work) => async (req, res, next) => {
     const { user, input } = contextOf(req)
     const name = typeof operation === 'string' ? operation : operation(input)
-    if (user !== undefined && (await isForeseen(user.id, name))) {
+    if (user !== undefined && name !== undefined && (await isForeseen(user.id, name))) {
       await worked(req, res, next, { userId: user.id, operation: name, work })
-    } else workedAfter(before(name), req, res, next, work)
+    } else workedAfter(before(operation), req, res, next, work)
   }
 }
 

@@ -47,7 +47,8 @@ export class ScoreRepository {
   }
 }
 
-function playerScores({ db, markChanged }: PlayerTransaction, userId: string): PlayerScores {
+/** The scores of the player that a transaction has to itself. */
+export function playerScores({ db, markChanged }: PlayerTransaction, userId: string): PlayerScores {
   return {
     async ofMusic(keys) {
       const ids = [...new Set(keys.map(({ musicId }) => musicId))]
