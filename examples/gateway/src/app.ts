@@ -12,10 +12,11 @@ import type { Chore } from './chores.ts'
 import type { Config } from './config/config.ts'
 import { ServiceCredentials } from './credentials/service-credentials.ts'
 import { openDatabase } from './db/connect.ts'
-import { countersPool } from './db/postgres.ts'
+import { changesPool, countersPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
+import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
 import { registerUsageMetrics } from './metrics/usage-metrics.ts'
@@ -104,8 +105,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
 
   const sources = createSources({ db, clock, logger, scores, ...config.sources, random: Math.random })
 
-  const backend = await backendOf(db, config, { clock, logger, policy })
-  const adaptive = adaptiveMode(db, clock)
+  const changes = config.databaseUrl === undefined ? undefined : changesPool(config.databaseUrl)
+  const backend = backendOf(db, config, { clock, logger, policy, changes })
+  const adaptive = adaptiveMode(db, clock, changes)
   const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
 
   const usageRecords = new UsageRecords(db)
@@ -148,6 +150,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     sources,
     sync: new SyncService(db, clock),
     quota,
+    failures: failureLimit({ ...config.failures, clock }),
     isClosing: () => isClosing,
     addresses: () => addresses,
   }
@@ -165,7 +168,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       resources.idempotency.chore,
       forgetSnapshots(db, clock),
       forgetRatingDays(db, clock),
-      ...adaptive.choresFor(quota),
+      adaptive.choreFor(quota),
       ...usage.recorder.chores(),
       live.chore,
       ...alerts.chores,
@@ -188,12 +191,13 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       await quota.close()
       await adaptive.close()
       await usage.recorder.close()
+      await changes?.end()
       await db.destroy()
     },
   }
 }
 
-function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): Promise<QuotaBackend> {
+function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): QuotaBackend {
   const { databaseUrl, redisUrl: url, quotaStore, limits } = config
   const options = { db, ...given }
   if (quotaStore === 'redis' && url !== undefined) return redisBackend({ url, limits, ...options })

@@ -20,6 +20,7 @@ import type { Db } from './db/schema.ts'
 import type { ReadinessCheck } from './health/readiness.ts'
 import { healthRoutes, probeRoutes } from './health/routes.ts'
 import { holdersOnly, usersOnly } from './http/auth.ts'
+import type { FailureLimit } from './http/failure-limit.ts'
 import type { Route } from './http/route.ts'
 import { createService } from './http/service.ts'
 import type { Logger } from './log/logger.ts'
@@ -41,7 +42,7 @@ import { scoreRoutes } from './scores/routes.ts'
 import type { ScoreService } from './scores/score-service.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { Sources } from './sources/sources.ts'
-import { MAX_SYNC_BODY_BYTES } from './sync/bodies.ts'
+import { SYNC_BODY_BUDGET, SYNC_BODY_LIMITS } from './sync/body-limits.ts'
 import { PlayerStatus } from './sync/player-status.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { syncRoutesWithDocument } from './sync/sync-document.ts'
@@ -84,6 +85,7 @@ export interface Parts {
   readonly sources: Sources
   readonly sync: SyncService
   readonly quota: Quota<OperationName>
+  readonly failures: FailureLimit
   isClosing(): boolean
   /** May change until every service listens: to be asked each time. */
   addresses(): Addresses
@@ -115,7 +117,7 @@ export function gatewayService(parts: Parts): Express {
     pages: Router().use(referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
-    authenticate: (publicPaths) => usersOnly(identify, publicPaths),
+    authenticate: (publicPaths, failures) => usersOnly(identify, publicPaths, failures),
     meter: createMeter({
       quota,
       supportForumUrl: config.supportForumUrl,
@@ -146,11 +148,12 @@ export function syncService(parts: Parts): Express {
       [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock), new PlayerStatus({ db, charts, clock }))],
     ),
     errorBody: syncErrorBody,
-    maxBodyBytes: MAX_SYNC_BODY_BYTES,
+    bodyLimits: SYNC_BODY_LIMITS,
+    bodyBudget: SYNC_BODY_BUDGET,
     corsOrigins: () => withReferencePage(parts),
     publicBaseUrl: config.publicSyncUrl,
-    authenticate: (publicPaths) =>
-      holdersOnly('Bot-Token', (token) => credentials.identify('sync', token), publicPaths),
+    authenticate: (publicPaths, failures) =>
+      holdersOnly('Bot-Token', (token) => credentials.identify('sync', token), publicPaths, failures),
   })
 }
 
@@ -163,16 +166,18 @@ export function chartsService(parts: Parts): Express {
     errorBody: chartErrorBody,
     corsOrigins: () => withReferencePage(parts),
     publicBaseUrl: config.publicChartsUrl,
-    authenticate: (publicPaths) => holdersOnly('X-API-Key', (key) => credentials.identify('charts', key), publicPaths),
+    authenticate: (publicPaths, failures) =>
+      holdersOnly('X-API-Key', (key) => credentials.identify('charts', key), publicPaths, failures),
   })
 }
 
-function common({ logger, config: { trustProxy }, isClosing }: Parts): {
+function common({ logger, failures, config: { trustProxy }, isClosing }: Parts): {
   readonly logger: Logger
+  readonly failures: FailureLimit
   readonly trustProxy: Config['trustProxy']
   isClosing(): boolean
 } {
-  return { logger, trustProxy, isClosing }
+  return { logger, failures, trustProxy, isClosing }
 }
 
 /** The gateway's reference page calls the other two services. */

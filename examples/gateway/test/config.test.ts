@@ -35,6 +35,7 @@ describe('the configuration', () => {
       quotaStore: 'embedded',
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
       limits: { monthly: undefined, concurrentImports: undefined },
+      failures: { limit: 60, windowMs: 60_000 },
       jwt: { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined },
       sources: {
         lxnsBaseUrl: 'https://maimai.lxns.net/api/v0',

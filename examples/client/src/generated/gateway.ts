@@ -1401,7 +1401,7 @@ export interface components {
              * @description What went wrong, for programs.
              * @enum {string}
              */
-            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "shutting_down" | "source_timeout";
+            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
             /** @description What went wrong, for people. */
             msg: string;
             /** @description Names the request in our log. */
@@ -3245,7 +3245,7 @@ export interface components {
                 };
             };
         };
-        /** @description `quota_exceeded`: a window has too few tokens left. Wait for `retryAfterSeconds`. */
+        /** @description `quota_exceeded`: a window has too few tokens left, or too many of your requests failed, as `scope` tells. Wait for `retryAfterSeconds`. */
         QuotaExceeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3277,6 +3277,26 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["QuotaExceeded"];
+            };
+        };
+        /**
+         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         *
+         *     `overloaded`: Too many bodies are under way. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping; another process may be there soon.
+         */
+        QuotaUnavailableOrOverloadedOrShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "quota_unavailable" | "overloaded" | "shutting_down";
+                };
             };
         };
         /**
@@ -3653,7 +3673,7 @@ export interface operations {
             422: components["responses"]["ValidationFailedOrUnknownChartOrDxScoreTooHigh"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     deleteMusic: {
@@ -3695,7 +3715,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readMusic: {
@@ -3731,7 +3751,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     clearMusic: {
@@ -3771,7 +3791,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readUser: {
@@ -3808,7 +3828,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     previewUser: {
@@ -3845,7 +3865,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listRegions: {
@@ -3881,7 +3901,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     buyTicket: {
@@ -3930,7 +3950,7 @@ export interface operations {
             422: components["responses"]["ValidationFailedOrIdempotencyKeyReused"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readTickets: {
@@ -3966,7 +3986,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     clearTickets: {
@@ -4002,7 +4022,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listChargeQueue: {
@@ -4026,6 +4046,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListChargeQueueAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
@@ -4065,7 +4086,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readGates: {
@@ -4101,7 +4122,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     updateLx: {
@@ -4143,7 +4164,7 @@ export interface operations {
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
             504: components["responses"]["SourceTimeout"];
         };
     };
@@ -4186,7 +4207,7 @@ export interface operations {
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
             504: components["responses"]["SourceTimeout"];
         };
     };
@@ -4209,7 +4230,9 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaStatus"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4233,7 +4256,9 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaStatus"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4257,8 +4282,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReadPolicyAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4283,8 +4310,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReadSettingsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4367,8 +4396,9 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
             428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     patchSettings: {
@@ -4414,8 +4444,9 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
             428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readUserQuota: {
@@ -4449,6 +4480,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4511,8 +4543,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     removeUserQuota: {
@@ -4550,6 +4583,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4581,6 +4615,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4623,8 +4658,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listHolds: {
@@ -4654,6 +4690,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4685,6 +4722,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4715,9 +4753,11 @@ export interface operations {
                     "application/json": components["schemas"]["ListUsersAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4750,6 +4790,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4814,8 +4855,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     changeBalance: {
@@ -4858,8 +4900,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listTokens: {
@@ -4889,6 +4932,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4932,8 +4976,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     revokeToken: {
@@ -4963,6 +5008,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4986,8 +5032,10 @@ export interface operations {
                     "application/json": components["schemas"]["ListBotsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5027,8 +5075,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     revokeBot: {
@@ -5056,6 +5105,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5079,8 +5129,10 @@ export interface operations {
                     "application/json": components["schemas"]["ListChartKeysAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5120,8 +5172,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     revokeChartKey: {
@@ -5149,6 +5202,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5179,9 +5233,11 @@ export interface operations {
                     "application/json": components["schemas"]["ListAuditAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5205,8 +5261,10 @@ export interface operations {
                     "application/json": components["schemas"]["AdaptiveFactorAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5235,9 +5293,11 @@ export interface operations {
                     "application/json": components["schemas"]["FailureRateAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5266,8 +5326,10 @@ export interface operations {
                     "application/json": components["schemas"]["OwnUsageAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5294,8 +5356,10 @@ export interface operations {
                     "application/json": components["schemas"]["OwnUsageStatsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5319,8 +5383,10 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5344,9 +5410,11 @@ export interface operations {
                     "text/event-stream": components["schemas"]["OverviewEventsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5392,8 +5460,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listAlerts: {
@@ -5420,9 +5489,11 @@ export interface operations {
                     "application/json": components["schemas"]["ListAlertsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5447,8 +5518,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReadWebhookAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5498,8 +5571,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     removeWebhook: {
@@ -5530,6 +5604,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5553,9 +5628,11 @@ export interface operations {
                     "application/json": components["schemas"]["RotateWebhookSecretAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5579,9 +5656,11 @@ export interface operations {
                     "application/json": components["schemas"]["TestWebhookAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -5605,8 +5684,10 @@ export interface operations {
                     "text/plain": components["schemas"]["MetricsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };

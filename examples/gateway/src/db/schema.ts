@@ -12,9 +12,6 @@ export interface Tables {
   idempotency_keys: IdempotencyKeyTable
   /** A row while a player's import from a source runs; one whose process died is over at `expires_at`. */
   source_imports: { user_id: string; lease_id: string; expires_at: number }
-  quota_settings: QuotaSettingsTable
-  quota_changes: QuotaChangeTable
-  quota_change_counter: { id: number; last_seq: number }
   /** Only complete ones count; the parts of others are still being written, or never were. */
   quota_counter_snapshots: { id: string; saved_at: number; is_complete: 0 | 1 }
   quota_counter_parts: { snapshot_id: string; part: number; content: string }
@@ -26,7 +23,6 @@ export interface Tables {
   sync_days: SyncDayTable
   sync_snapshots: SyncSnapshotTable
   sync_chunks: SyncChunkTable
-  outcome_minutes: OutcomeMinuteTable
   usage_records: UsageRecordTable
   usage_days: UsageDayTable
   alerts: AlertTable
@@ -34,8 +30,6 @@ export interface Tables {
   webhooks: WebhookTable
   /** One row: which process sends alerts. One whose process died is over at `expires_at`. */
   alert_sender: { id: number; lease_id: string; expires_at: number }
-  /** One row: the factor of mode `adaptive`, its state as JSON. */
-  adaptive_factor: { id: number; version: number; minute: number; state: string }
 }
 
 export type Db = Kysely<Tables>
@@ -237,32 +231,6 @@ interface IdempotencyKeyTable {
   expires_at: number
 }
 
-/** Settings documents: one for everybody (`layer` and `key` empty), and one a subject of a layer. */
-interface QuotaSettingsTable {
-  layer: string
-  key: string
-  /** Counts on when a document is removed, so that a version never comes twice. */
-  version: number
-  /** Random text of the last write: a database that was restored from a backup counts versions again. */
-  revision: Generated<string>
-  /** JSON; `null` for a removed document. */
-  document: string | null
-}
-
-/** What was changed, in the order of the commits; also how other processes hear of it. */
-interface QuotaChangeTable {
-  seq: number
-  layer: string
-  key: string
-  changed_by: string | null
-  changed_at: number
-  /** What the document got by this change; empty for changes from before there were revisions. */
-  revision: Generated<string>
-  /** Documents before and after as JSON; `null`: nothing stored. */
-  before: string | null
-  after: string | null
-}
-
 /** What administrators are to hear of; also the outbox of the webhook. */
 export interface AlertTable {
   /** Also the message's id for the receiver, in every attempt. */
@@ -296,18 +264,6 @@ interface WebhookTable {
   /** The secret before the last rotation, which signs as well until `old_until`. */
   old_secret: string | null
   old_until: number | null
-}
-
-/** How the requests of one minute ended. A minute is counted from the epoch. */
-export interface OutcomeMinuteTable {
-  minute: number
-  calls: number
-  code_zero: number
-  client_error: number
-  server_error: number
-  business_fail: number
-  refused: number
-  quota_unavailable: number
 }
 
 /** One metered request. What the refusing limit said is there for refusals alone. */

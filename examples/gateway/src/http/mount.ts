@@ -69,6 +69,8 @@ function validation(route: Route): RequestHandler {
     const parsedParams = parsed(params, req.params)
     const parsedQuery = parsed(query, req.query)
     const parsedBody = parsed(body, req.body)
+    // Whatever comes next may wait: the body as it was sent is not held for that long.
+    req.body = undefined
     const faults = [...parsedParams.faults, ...parsedQuery.faults, ...parsedBody.faults]
     if (faults.length > 0) throw invalid(faults)
     context.params = parsedParams.data

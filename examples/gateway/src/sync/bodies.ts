@@ -3,9 +3,6 @@ import { isoInstant } from '../http/instant.ts'
 import { MAX_RECORDS } from '../sources/records.ts'
 import { cleanNickname } from './nickname.ts'
 
-/** Largest body of a request, in bytes: so many records with long titles, their letters escaped. */
-export const MAX_SYNC_BODY_BYTES = 8 * 1_048_576
-
 /** Most chunks of a snapshot. */
 export const MAX_CHUNKS = 1_000
 

@@ -10,21 +10,24 @@ const MAX_ERRORS = 100
 
 /** A request, read. */
 export interface SyncRequest {
+  /** Without its records, which are read. */
   readonly body: SyncBody
+  /** How many records it had. */
+  readonly count: number
   readonly records: SyncRecords
 }
 
 /** Writes a request's records and what it says of the player. */
 export async function storeRequest(
   turn: Turn,
-  { body, records }: SyncRequest,
+  { body, count, records }: SyncRequest,
   options: WriteOptions,
 ): Promise<ChunkResult> {
   const counts = await writeRecords(turn, records, options)
   await storeProfile(turn, body)
   return {
     ...counts,
-    skipped: body.records.length - counts.imported - counts.updated,
+    skipped: count - counts.imported - counts.updated,
     stored_records: await turn.scores.count(),
     errors: records.faults.slice(0, MAX_ERRORS),
   }
