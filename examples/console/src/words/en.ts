@@ -30,7 +30,7 @@ export const en = {
     overview: 'Overview',
     settings: 'Limits',
     users: 'Users',
-    why: 'Why refused?',
+    why: 'Refusals',
     errors: 'Errors',
     alerts: 'Alerts',
     credentials: 'Credentials',
