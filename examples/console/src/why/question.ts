@@ -38,7 +38,7 @@ export function limitValue(layer: string, window: string): string {
 }
 
 /** Layer and label; `undefined`: an address that somebody typed. */
-export function limitOf(value: string): readonly [layer: string, window: string] | undefined {
+function limitOf(value: string): readonly [layer: string, window: string] | undefined {
   try {
     const [layer, window] = JSON.parse(value) as unknown[]
     return typeof layer === 'string' && typeof window === 'string' ? [layer, window] : undefined
