@@ -151,6 +151,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     sync: new SyncService(db, clock),
     quota,
     failures: failureLimit({ ...config.failures, clock }),
+    chargesWithin: backend.chargesWithin === true,
     isClosing: () => isClosing,
     addresses: () => addresses,
   }

@@ -33,6 +33,7 @@ import { overviewRoutes } from './overview/routes.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
+import { createWithinMeter } from './quota/charge-within.ts'
 import { sharedLayers } from './quota/layer-members.ts'
 import { createMeter } from './quota/meter.ts'
 import type { OperationName } from './quota/policy.ts'
@@ -86,6 +87,8 @@ export interface Parts {
   readonly sync: SyncService
   readonly quota: Quota<OperationName>
   readonly failures: FailureLimit
+  /** Whether requests are charged within the transactions of their work, where they have any. */
+  readonly chargesWithin: boolean
   isClosing(): boolean
   /** May change until every service listens: to be asked each time. */
   addresses(): Addresses
@@ -94,6 +97,7 @@ export interface Parts {
 /** The gateway: players and administrators. */
 export function gatewayService(parts: Parts): Express {
   const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota } = parts
+  const metering = { quota, supportForumUrl: config.supportForumUrl, logger, observe: observeMetered(usage.recorder, clock) }
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(parts),
@@ -118,12 +122,8 @@ export function gatewayService(parts: Parts): Express {
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authenticate: (publicPaths, failures) => usersOnly(identify, publicPaths, failures),
-    meter: createMeter({
-      quota,
-      supportForumUrl: config.supportForumUrl,
-      logger,
-      observe: observeMetered(usage.recorder, clock),
-    }),
+    meter: createMeter(metering),
+    within: parts.chargesWithin ? createWithinMeter(metering) : undefined,
   })
 }
 

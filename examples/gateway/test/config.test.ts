@@ -36,6 +36,7 @@ describe('the configuration', () => {
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
       limits: { monthly: undefined, concurrentImports: undefined },
       failures: { limit: 60, windowMs: 60_000 },
+      misspelt: [],
       jwt: { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined },
       sources: {
         lxnsBaseUrl: 'https://maimai.lxns.net/api/v0',

@@ -351,9 +351,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description from 1 on */
-                page?: string;
+                page?: number;
                 /** @description charts a page */
-                limit?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;

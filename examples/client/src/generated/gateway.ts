@@ -4735,7 +4735,7 @@ export interface operations {
                 /** @description `nextCursor` of the page before. */
                 cursor?: string;
                 /** @description Most entries of the page. */
-                limit?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -5213,7 +5213,7 @@ export interface operations {
                 /** @description `nextCursor` of the page before. */
                 cursor?: string;
                 /** @description Most entries of the page. */
-                limit?: string;
+                limit?: number;
                 /** @description Entries of this kind alone. */
                 action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
             };
@@ -5308,7 +5308,7 @@ export interface operations {
                 /** @description `nextCursor` of the page before. */
                 cursor?: string;
                 /** @description Most requests of the page. */
-                limit?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -5471,7 +5471,7 @@ export interface operations {
                 /** @description `nextCursor` of the page before. */
                 cursor?: string;
                 /** @description Most alerts of the page. */
-                limit?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;

@@ -1,4 +1,5 @@
 import { type Migration, type MigrationProvider, Migrator } from 'kysely'
+import { StartError } from '../../config/start-error.ts'
 import type { Db } from '../schema.ts'
 import { first } from './0001-first.ts'
 import { players } from './0002-players.ts'
@@ -48,5 +49,9 @@ export interface MigrateOptions {
 /** Brings the database to the newest schema: all of it, or nothing. */
 export async function migrate(db: Db, { isInTransaction }: MigrateOptions): Promise<void> {
   const { error } = await new Migrator({ db, provider, disableTransactions: isInTransaction }).migrateToLatest()
+  if (error instanceof Error && /previously executed migration/.test(error.message)) {
+    const mend = 'was changed by a newer version of the gateway; run that one, or restore a backup from before'
+    throw new StartError('the database', mend, error)
+  }
   if (error !== undefined) throw new Error('the database could not be migrated', { cause: error })
 }
