@@ -1,10 +1,12 @@
 import type { AuditEntry } from '../api/api.ts'
 import type { ErrorCode } from '../api/api-error.ts'
 import type { Mode } from '../api/documents.ts'
+import { alerts } from './en-alerts.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './en-errors.ts'
 import { history } from './en-history.ts'
 import { overview } from './en-overview.ts'
 import { settings } from './en-settings.ts'
+import { why } from './en-why.ts'
 
 /** What lengths of time are told in. */
 export type Unit = 'day' | 'hour' | 'minute' | 'second'
@@ -28,7 +30,9 @@ export const en = {
     overview: 'Overview',
     settings: 'Limits',
     users: 'Users',
+    why: 'Refusals',
     errors: 'Errors',
+    alerts: 'Alerts',
     credentials: 'Credentials',
     audit: 'Audit trail',
     unsaved: 'unsaved changes',
@@ -314,6 +318,8 @@ export const en = {
     } satisfies Record<AuditEntry['action'], string>,
   },
   overview,
+  why,
+  alerts,
   notFound: 'There is no such page.',
 }
 

@@ -1,8 +1,10 @@
 import type { Unit, Words } from './en.ts'
+import { alerts } from './zh-alerts.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './zh-errors.ts'
 import { history } from './zh-history.ts'
 import { overview } from './zh-overview.ts'
 import { settings } from './zh-settings.ts'
+import { why } from './zh-why.ts'
 
 const UNITS: Readonly<Record<Unit, string>> = { day: '天', hour: '小时', minute: '分钟', second: '秒' }
 
@@ -16,7 +18,9 @@ export const zh: Words = {
     overview: '概览',
     settings: '配额',
     users: '用户',
+    why: '拒绝原因',
     errors: '错误',
+    alerts: '告警',
     credentials: '凭据',
     audit: '审计记录',
     unsaved: '有未保存的更改',
@@ -285,5 +289,7 @@ export const zh: Words = {
     },
   },
   overview,
+  why,
+  alerts,
   notFound: '没有这个页面。',
 }
