@@ -24,6 +24,7 @@ import type { Logger } from './log/logger.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { gatewayRoutesWithDocument } from './openapi/gateway.ts'
+import { frontPage } from './pages/front-page.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
@@ -92,7 +93,7 @@ export function gatewayService(parts: Parts): Express {
       ...metricsRoutes(metrics.registry),
     ]),
     observe: [observeOutcomes(adaptive.recorder), metrics.observe],
-    pages: Router().use(referencePages(parts.addresses), consolePages()),
+    pages: Router().use(frontPage('gateway', parts.addresses), referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authenticate: (publicPaths) => usersOnly(identify, publicPaths),
@@ -123,6 +124,7 @@ export function syncService(parts: Parts): Express {
     errorBody: syncErrorBody,
     maxBodyBytes: MAX_SYNC_BODY_BYTES,
     corsOrigins: () => withReferencePage(parts),
+    pages: frontPage('sync', parts.addresses),
     publicBaseUrl: config.publicSyncUrl,
     authenticate: (publicPaths) =>
       holdersOnly('Bot-Token', (token) => credentials.identify('sync', token), publicPaths),
@@ -137,6 +139,7 @@ export function chartsService(parts: Parts): Express {
     routes: chartRoutesWithDocument(() => parts.addresses().charts, [...probeRoutes(checks), ...chartRoutes(charts)]),
     errorBody: chartErrorBody,
     corsOrigins: () => withReferencePage(parts),
+    pages: frontPage('charts', parts.addresses),
     publicBaseUrl: config.publicChartsUrl,
     authenticate: (publicPaths) => holdersOnly('X-API-Key', (key) => credentials.identify('charts', key), publicPaths),
   })
