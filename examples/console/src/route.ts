@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-export const PAGES = ['settings', 'users', 'errors', 'credentials', 'audit'] as const
+export const PAGES = ['overview', 'settings', 'users', 'errors', 'credentials', 'audit'] as const
 export type PageName = (typeof PAGES)[number]
 
 /** The part of the page of limits that tells what they were. */
@@ -23,7 +23,7 @@ function routeOf(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?', 2)
   const [name = '', encoded] = path.split('/')
   const query = Object.fromEntries(new URLSearchParams(search))
-  const page = name === '' ? 'settings' : (PAGES.find((each) => each === name) ?? 'unknown')
+  const page = name === '' ? 'overview' : (PAGES.find((each) => each === name) ?? 'unknown')
   const part = encoded === undefined || encoded === '' ? undefined : decoded(encoded)
   return { page, part, userId: page === 'users' ? part : undefined, query }
 }

@@ -5,6 +5,7 @@ import { CredentialsPage } from './credentials/credentials-page.tsx'
 import { ErrorsPage } from './errors/errors-page.tsx'
 import { HistoryPage } from './history/history-page.tsx'
 import { Navigation } from './navigation.tsx'
+import { OverviewPage } from './overview/overview-page.tsx'
 import { HISTORY, type Route, useRoute } from './route.ts'
 import { SettingsPage } from './settings/settings-page.tsx'
 import { useUnsaved } from './ui/use-draft.ts'
@@ -44,6 +45,8 @@ function titlesOf({ nav, notFound, history }: Words, { page, part }: Route): str
 function Page({ route: { page, part, userId } }: { route: Route }): JSX.Element {
   const words = useWords()
   switch (page) {
+    case 'overview':
+      return <OverviewPage />
     case 'settings':
       return part === HISTORY ? <HistoryPage /> : <SettingsPage />
     case 'users':

@@ -282,8 +282,8 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await page.locator('nav.pages').waitFor()
     await settled(page)
     await page.locator('header select').first().focus()
-    // Past both selections and signing out, to the second page.
-    await press('Tab', 'Tab', 'Tab', 'Tab', 'Enter')
+    // Past both selections and signing out, to the third page.
+    await press('Tab', 'Tab', 'Tab', 'Tab', 'Tab', 'Enter')
     await page.getByRole('heading', { name: 'Users' }).waitFor()
     expect(await page.evaluate('document.activeElement.id')).toBe('content')
     await press('Tab', 'Tab', 'Enter')

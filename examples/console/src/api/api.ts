@@ -2,6 +2,7 @@ import type { components, paths } from 'example-client/gateway-types'
 import createClient, { type Client } from 'openapi-fetch'
 import { ApiError, toApiError } from './api-error.ts'
 import type { Hold, Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
+import { eventsOf } from './event-stream.ts'
 
 type Schemas = components['schemas']
 type UserQuotaQuery = NonNullable<paths['/admin/users/{id}/quota']['get']['parameters']['query']>
@@ -14,6 +15,7 @@ export type Failures = Schemas['FailureRateAnswer']
 export type Bucket = Failures['series'][number]
 export type AuditPage = Schemas['ListAuditAnswer']
 export type AuditEntry = AuditPage['items'][number]
+export type Overview = Schemas['Overview']
 export type Issued = Schemas['IssueTokenAnswer']
 
 /** A document with the version that a change of it has to name. */
@@ -82,6 +84,14 @@ export class Api {
     const waiting = this.#waiting
     this.#waiting = []
     for (const goOn of waiting) goOn()
+  }
+
+  /** What is going on, each second, until the gateway ends it or the signal does. */
+  async *overviewEvents(signal: AbortSignal): AsyncGenerator<Overview> {
+    const options = { parseAs: 'stream', signal } as const
+    const { data, response } = await this.#read(() => this.#client.GET('/admin/overview/events', options))
+    if (data === null) throw new ApiError('internal_error', response.status)
+    for await (const event of eventsOf(data)) yield JSON.parse(event) as Overview
   }
 
   async settings(): Promise<Versioned<Settings>> {

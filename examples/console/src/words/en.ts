@@ -3,6 +3,7 @@ import type { ErrorCode } from '../api/api-error.ts'
 import type { Mode } from '../api/documents.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './en-errors.ts'
 import { history } from './en-history.ts'
+import { overview } from './en-overview.ts'
 import { settings } from './en-settings.ts'
 
 /** What lengths of time are told in. */
@@ -24,6 +25,7 @@ export const en = {
   skip: 'Skip to the content',
   nav: {
     label: 'Pages',
+    overview: 'Overview',
     settings: 'Limits',
     users: 'Users',
     errors: 'Errors',
@@ -103,6 +105,8 @@ export const en = {
     source_bad_response: 'The source answers in a form that is not known.',
     source_error: 'The source has an error.',
     source_rate_limited: 'The source asks to wait.',
+    quota_exceeded: 'Too many of your requests have failed. Wait a little before you try again.',
+    overloaded: 'The gateway has too much to do at present. Try again in a moment.',
     quota_unavailable: 'The counters cannot be reached at present. Try again in a moment.',
     shutting_down: 'The gateway is stopping. Try again in a moment.',
     source_timeout: 'The source did not answer in time.',
@@ -305,8 +309,11 @@ export const en = {
       'bot.revoke': 'revoked a bot token',
       'chart-key.issue': 'issued a chart key',
       'chart-key.revoke': 'revoked a chart key',
+      'webhook.change': 'changed where alerts are sent',
+      'webhook.rotate': 'made another secret for alerts',
     } satisfies Record<AuditEntry['action'], string>,
   },
+  overview,
   notFound: 'There is no such page.',
 }
 

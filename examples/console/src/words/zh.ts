@@ -1,6 +1,7 @@
 import type { Unit, Words } from './en.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './zh-errors.ts'
 import { history } from './zh-history.ts'
+import { overview } from './zh-overview.ts'
 import { settings } from './zh-settings.ts'
 
 const UNITS: Readonly<Record<Unit, string>> = { day: '天', hour: '小时', minute: '分钟', second: '秒' }
@@ -12,6 +13,7 @@ export const zh: Words = {
   skip: '跳到正文',
   nav: {
     label: '页面',
+    overview: '概览',
     settings: '配额',
     users: '用户',
     errors: '错误',
@@ -91,6 +93,8 @@ export const zh: Words = {
     source_bad_response: '数据源的应答格式无法识别。',
     source_error: '数据源出错。',
     source_rate_limited: '数据源要求等待。',
+    quota_exceeded: '失败的请求过多，请稍候再试。',
+    overloaded: '网关目前过于繁忙，请稍后重试。',
     quota_unavailable: '目前无法访问计数器，请稍后重试。',
     shutting_down: '网关正在停止，请稍后重试。',
     source_timeout: '数据源没有及时应答。',
@@ -276,7 +280,10 @@ export const zh: Words = {
       'bot.revoke': '吊销了机器人令牌',
       'chart-key.issue': '签发了谱面密钥',
       'chart-key.revoke': '吊销了谱面密钥',
+      'webhook.change': '更改了告警的发送地址',
+      'webhook.rotate': '更换了告警的签名密钥',
     },
   },
+  overview,
   notFound: '没有这个页面。',
 }

@@ -26,6 +26,8 @@ export const AUDIT_ACTIONS = [
   'bot.revoke',
   'chart-key.issue',
   'chart-key.revoke',
+  'webhook.change',
+  'webhook.rotate',
 ] as const
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

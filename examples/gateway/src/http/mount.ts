@@ -69,6 +69,8 @@ function validation(route: Route): RequestHandler {
     const parsedParams = parsed(params, req.params)
     const parsedQuery = parsed(query, req.query)
     const parsedBody = parsed(body, req.body)
+    // Whatever comes next may wait: the body as it was sent is not held for that long.
+    req.body = undefined
     const faults = [...parsedParams.faults, ...parsedQuery.faults, ...parsedBody.faults]
     if (faults.length > 0) throw invalid(faults)
     context.params = parsedParams.data
@@ -117,10 +119,12 @@ function callOf(req: Request): Call<unknown> {
   return { req, input, query, params }
 }
 
-function send({ answerType }: Route, res: Response, { status = 200, headers = {}, body }: Reply<unknown>): void {
+function send({ answerType }: Route, res: Response, reply: Reply<unknown>): void {
+  const { status = 200, headers = {}, body, stream } = reply
   contextOf(res.req).isBusinessFail = isBusinessFail(body)
   res.status(status).set(headers)
-  if (body === undefined) res.end()
+  if (stream !== undefined) stream(res.type(answerType ?? 'application/octet-stream'))
+  else if (body === undefined) res.end()
   else if (answerType === undefined) res.json(body)
   else res.type(answerType).send(body)
 }

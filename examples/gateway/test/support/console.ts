@@ -2,9 +2,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Locator, Page } from '@scoregw/browser'
 import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
+import { sqlOutcomes } from '@scoregw/quota-sql'
 import axe from 'axe-core'
+import { COUNTERS } from '../../src/db/migrations/0010-counters.ts'
 import { openSqlite } from '../../src/db/sqlite.ts'
-import { SqlOutcomes } from '../../src/usage/sql-outcomes.ts'
 import { type Watched, type WatchOptions, watchedPage } from './browser.ts'
 import { ADMIN_TOKEN, type TestGateway } from './gateway.ts'
 import { screenFaults } from './screen-rules.ts'
@@ -115,9 +116,8 @@ export function badWeek(untilMs: number, badFromMs: number, badMinutes: number):
 
 /** Writes outcomes into the gateway's database, as the gateway does it. */
 export async function addOutcomes({ dataDir }: TestGateway, minutes: readonly MinuteOutcomes[]): Promise<void> {
-  const outcomes = new SqlOutcomes(await closedInTheEnd(openSqlite(dataDir)))
-  // A statement has a limited number of values.
-  for (let from = 0; from < minutes.length; from += 2_000) await outcomes.add(minutes.slice(from, from + 2_000))
+  const db = await closedInTheEnd(openSqlite(dataDir))
+  await sqlOutcomes({ db, prefix: COUNTERS }).add(minutes)
 }
 
 /** Turns the clock step by step, and lets the adaptive factor be judged at each. */
