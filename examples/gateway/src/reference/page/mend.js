@@ -58,7 +58,7 @@ export function mend(root, words) {
  */
 function mendIn(within, words) {
   for (const field of within.querySelectorAll(FIELDS)) name(field, words)
-  for (const element of within.querySelectorAll(SCROLLING)) letScroll(/** @type {HTMLElement} */ (element), words)
+  letScroll(within, words)
   for (const [heading, level] of LEVELS) {
     for (const element of within.querySelectorAll(heading)) element.setAttribute('aria-level', level)
   }
@@ -103,17 +103,26 @@ function labelOf(field, words) {
 }
 
 /**
- * @param {HTMLElement} element
+ * @param {Element} within
  * @param {Words} words
  */
-function letScroll(element, words) {
-  const scrolls = element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1
-  const style = getComputedStyle(element)
-  if (!scrolls || !/auto|scroll/.test(style.overflowX + style.overflowY)) return
-  if (element.tabIndex >= 0) return
-  element.tabIndex = 0
-  element.setAttribute('role', 'group')
-  element.setAttribute('aria-label', element.matches('pre') ? words.code : words.table)
+function letScroll(within, words) {
+  const elements = /** @type {HTMLElement[]} */ ([...within.querySelectorAll(SCROLLING)])
+  // All are measured before any is changed: a change in between would have the page laid out for each of them.
+  const unreached = elements.filter((element) => element.tabIndex < 0 && isScrolling(element))
+  for (const element of unreached) {
+    element.tabIndex = 0
+    element.setAttribute('role', 'group')
+    element.setAttribute('aria-label', element.matches('pre') ? words.code : words.table)
+  }
+}
+
+/** @param {HTMLElement} element */
+function isScrolling(element) {
+  const isLarger = element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1
+  if (!isLarger) return false
+  const { overflowX, overflowY } = getComputedStyle(element)
+  return /auto|scroll/.test(overflowX + overflowY)
 }
 
 /**
