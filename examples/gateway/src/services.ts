@@ -30,6 +30,7 @@ import { gatewayRoutesWithDocument } from './openapi/gateway.ts'
 import type { LiveOverview } from './overview/live-overview.ts'
 import type { Overview } from './overview/overview.ts'
 import { overviewRoutes } from './overview/routes.ts'
+import { frontPage } from './pages/front-page.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
@@ -128,7 +129,7 @@ export function gatewayService(parts: Parts): Express {
       ...metricsRoutes(metrics.registry),
     ]),
     observe: [observeOutcomes(parts.overview.recorder), metrics.observe],
-    pages: Router().use(referencePages(parts.addresses), consolePages()),
+    pages: Router().use(frontPage('gateway', parts.addresses), referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authenticate: (publicPaths, failures) => usersOnly(identify, publicPaths, failures),
@@ -161,6 +162,7 @@ export function syncService(parts: Parts): Express {
     bodyLimits: SYNC_BODY_LIMITS,
     bodyBudget: SYNC_BODY_BUDGET,
     corsOrigins: () => withReferencePage(parts),
+    pages: frontPage('sync', parts.addresses),
     publicBaseUrl: config.publicSyncUrl,
     authenticate: (publicPaths, failures) =>
       holdersOnly('Bot-Token', (token) => credentials.identify('sync', token), publicPaths, failures),
@@ -175,6 +177,7 @@ export function chartsService(parts: Parts): Express {
     routes: chartRoutesWithDocument(() => parts.addresses().charts, [...probeRoutes(checks), ...chartRoutes(charts)]),
     errorBody: chartErrorBody,
     corsOrigins: () => withReferencePage(parts),
+    pages: frontPage('charts', parts.addresses),
     publicBaseUrl: config.publicChartsUrl,
     authenticate: (publicPaths, failures) =>
       holdersOnly('X-API-Key', (key) => credentials.identify('charts', key), publicPaths, failures),
