@@ -5,7 +5,7 @@ const budget = (name, limit, names, entry = 'index') => ({
   gzip: true,
   path: `packages/quota/dist/${entry}.js`,
   ...(names === undefined ? {} : { import: names }),
-  ignore: ['luxon', 'prom-client'],
+  ignore: ['@opentelemetry/api', 'luxon', 'prom-client'],
   modifyEsbuildConfig: (config) => ({ ...config, platform: 'node' }),
 })
 
@@ -19,4 +19,5 @@ export default [
   budget('@scoregw/quota/calendar', '2.5 kB', undefined, 'calendar'),
   budget('@scoregw/quota/prometheus', '7.4 kB', undefined, 'prometheus'),
   budget('@scoregw/quota/top', '7.5 kB', undefined, 'top'),
+  budget('@scoregw/quota/otel', '7.8 kB', undefined, 'otel'),
 ]

@@ -1,8 +1,10 @@
 // Checks what users will install: builds every published package, packs it, and asks publint and
-// are-the-types-wrong about the tarball; then loads the unpacked packages with both `import` and `require`.
+// are-the-types-wrong about the tarball, and npm whether it would publish it; then loads the unpacked packages with both
+// `import` and `require`, and in everything else that loads packages.
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { checkImports } from './import-matrix.mjs'
 import { manifestOf, published, root, run } from './workspace.mjs'
 
 const pnpm = ['--yes', manifestOf('.').packageManager]
@@ -16,6 +18,7 @@ try {
   for (const folder of published) await checkMain(folder)
   for (const folder of published) await checkOtherEntries(folder)
   await checkErrors()
+  await checkImports(temporary, step)
 } finally {
   rmSync(temporary, { recursive: true, force: true })
 }
@@ -39,6 +42,7 @@ async function checkTarball(folder) {
   await step(`${name}: publint`, 'publint', [tarball, '--strict'])
   if (exports['.'] !== undefined)
     await step(`${name}: are the types wrong`, 'attw', [tarball, '--profile', 'node16', '--no-color'])
+  await step(`${name}: npm publish --dry-run`, 'npm', ['publish', tarball, '--dry-run', '--ignore-scripts'])
 
   const target = join(modules, name)
   mkdirSync(target, { recursive: true })

@@ -20,6 +20,7 @@ it.each([
   ['packages/quota/src/adaptive.ts', 'docs/reference/adaptive.md'],
   ['packages/quota/src/calendar.ts', 'docs/reference/calendar.md'],
   ['packages/quota/src/options.ts', 'docs/reference/options.md'],
+  ['packages/quota/src/otel.ts', 'docs/reference/otel.md'],
   ['packages/quota/src/prometheus.ts', 'docs/reference/prometheus.md'],
   ['packages/quota/src/top.ts', 'docs/reference/top.md'],
   ['packages/quota/src/http.ts', 'docs/reference/http.md'],

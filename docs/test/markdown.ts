@@ -21,7 +21,9 @@ export interface Snippet {
 export function pages(): string[] {
   const isPage = (path: string): boolean => path.endsWith('.md') && !path.includes('node_modules')
   const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-  return [...readdirSync(root), ...inDocs.map((path) => `docs/${path.replaceAll('\\', '/')}`)].filter(isPage).sort()
+  const ofPackages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`)
+  const ofDocs = inDocs.map((path) => `docs/${path.replaceAll('\\', '/')}`)
+  return [...readdirSync(root), ...ofPackages, ...ofDocs].filter(isPage).sort()
 }
 
 export function readPage(page: string): string {

@@ -13,6 +13,7 @@ export interface Io {
   readonly hasColor: boolean
   /** Columns of the terminal. */
   readonly width: number
+  readonly env: Readonly<Record<string, string | undefined>>
   /** Aborts when the run is to end. */
   readonly signal: AbortSignal
 }
@@ -31,6 +32,7 @@ export function processIo(signal: AbortSignal): Io {
     showsProgress: stderr.isTTY === true,
     hasColor: wantsColor || (isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'),
     width: Math.max(40, stdout.columns ?? DEFAULT_WIDTH),
+    env,
     signal,
   }
 }

@@ -2,8 +2,10 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
 import { check } from './check/command.ts'
 import { CliError, EXIT, type ExitCode } from './cli-error.ts'
+import { type DoctorOptions, doctor } from './doctor/command.ts'
 import { type Io, painted } from './io.ts'
 import { type SimulateOptions, simulateLogs } from './simulate/command.ts'
+import { type TopOptions, topSubjects } from './top/command.ts'
 
 /** Runs a command line, without the words before the command; resolves to how the process is to end. */
 export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
@@ -51,6 +53,7 @@ function commands(io: Io, end: (code: ExitCode) => void): Command {
     .action(async (policy: string, options: object) => end(await check(policy, options, io)))
 
   simulateCommand(program, io, end)
+  serverCommands(program, io, end)
   return program
 }
 
@@ -86,6 +89,32 @@ function simulateCommand(program: Command, io: Io, end: (code: ExitCode) => void
     .action(async (policy: string, logs: string[], { route, ...options }: SimulateOptions & { route?: string[] }) =>
       end(await simulateLogs(policy, logs, { ...options, routes: route }, io)),
     )
+}
+
+function serverCommands(program: Command, io: Io, end: (code: ExitCode) => void): void {
+  program
+    .command('top')
+    .description('show what is used of limits, the hottest first; again and again on a terminal')
+    .argument('<redis>', 'redis://host:6379; a password may be in REDIS_PASSWORD')
+    .requiredOption('--policy <file>', 'the policy whose counters they are, as of check')
+    .option('--prefix <prefix>', 'the beginning of every key', 'quota')
+    .option('--timeout <seconds>', 'how long the server may take for an answer', wholeNumber, 4)
+    .option('--metrics <url>', 'a page of metrics, for refusals')
+    .option('--sample <count>', 'how many rows are looked at', wholeNumber, 10_000)
+    .option('--top <count>', 'how many limits are named', wholeNumber, 15)
+    .option('--interval <seconds>', 'between two looks', wholeNumber, 2)
+    .option('--once', 'look once')
+    .option('--json', 'look once, and print JSON')
+    .action(async (url: string, options: TopOptions) => end(await topSubjects(url, options, io)))
+  program
+    .command('doctor')
+    .description('examine a Redis or Valkey: version, eviction, persistence, clock, latency, keys')
+    .argument('<redis>', 'redis://host:6379; a password may be in REDIS_PASSWORD')
+    .option('--policy <file>', 'tell which keys are of this policy')
+    .option('--prefix <prefix>', 'the beginning of every key', 'quota')
+    .option('--timeout <seconds>', 'how long the server may take for an answer', wholeNumber, 4)
+    .option('--json', 'print JSON')
+    .action(async (url: string, options: DoctorOptions) => end(await doctor(url, options, io)))
 }
 
 function collected(value: string, values: readonly string[] = []): string[] {

@@ -23,6 +23,7 @@ export async function runCli(args: readonly string[], io: Partial<Io> = {}): Pro
     showsProgress: false,
     hasColor: false,
     width: 100,
+    env: {},
     signal: new AbortController().signal,
     ...io,
   })

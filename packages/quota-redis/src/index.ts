@@ -9,3 +9,4 @@ export { type RedisBroadcast, redisBroadcast } from './settings/redis-broadcast.
 export { type RedisSettings, redisSettings } from './settings/redis-settings.ts'
 export type { RedisStoreOptions } from './store/options.ts'
 export { type RedisCounters, type RedisStore, redisStore } from './store/redis-store.ts'
+export { type RowTable, rowTables } from './store/row-tables.ts'

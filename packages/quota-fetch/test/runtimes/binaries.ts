@@ -4,17 +4,10 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder } from '@scoregw/server-kit'
+// The packages whose one program is a runtime, without the scripts that packages for every platform need.
+import PACKAGES from './packages.json' with { type: 'json' }
 
 const run = promisify(execFile)
-
-/** The packages whose one program is a runtime, without the scripts that packages for every platform need. */
-const PACKAGES = {
-  bun: { linux: { x64: '@oven/bun-linux-x64@1.4.5', arm64: '@oven/bun-linux-aarch64@1.4.5' } },
-  deno: { linux: { x64: '@deno/linux-x64-glibc@2.9.6', arm64: '@deno/linux-arm64-glibc@2.9.6' } },
-  workerd: {
-    linux: { x64: '@cloudflare/workerd-linux-64@1.20261117.1', arm64: '@cloudflare/workerd-linux-arm64@1.20261117.1' },
-  },
-} as const
 
 export type Runtime = keyof typeof PACKAGES
 

@@ -40,7 +40,7 @@ export class Keys {
     this.lists = `${this.#start}:limits`
     this.holds = `${this.#start}:holds`
     const { layers, categories } = schema
-    this.#tables = layers.flatMap(({ name }) => categories.map((category) => this.#start + hashOf(name, category)))
+    this.#tables = layers.flatMap(({ name }) => categories.map((category) => this.#start + tableOf(name, category)))
     if (new Set(this.#tables).size < this.#tables.length) {
       const message = 'two layers and categories have names that this store cannot tell apart: rename one of them'
       throw new QuotaError('store_mismatch', message)
@@ -95,6 +95,17 @@ export interface RecordName {
   readonly id: string
   /** The index of its owner's open holds, by what its key has behind the prefix. */
   readonly indexOfOwner: string
+}
+
+/** What the keys of the rows of a layer and a category have behind the prefix. */
+export function tableOf(layer: string, category: string): string {
+  return hashOf(layer, category)
+}
+
+/** The subject's key in what a row's key has behind its table; `undefined` where that is no row. */
+export function subjectOfRow(rest: string): string | undefined {
+  if (rest.startsWith(':')) return rest.slice(1)
+  return rest.startsWith('!') ? Buffer.from(rest.slice(1), 'hex').toString('utf16le') : undefined
 }
 
 function hashOf(...names: readonly string[]): string {

@@ -1,16 +1,16 @@
 import { takesSlot } from '../policy/cells.ts'
-import { type QuotaMetrics, thresholdText } from './metrics.ts'
+import { type FollowedMetrics, thresholdText } from './definitions.ts'
 import type { QuotaMetricsOptions } from './options.ts'
 
 /** Counts what an engine tells, until the returned function is called. */
-export function follow(quota: QuotaMetricsOptions['quota'], metrics: QuotaMetrics): () => void {
+export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMetrics): () => void {
   const { policy } = quota
   const working = new Set(Object.keys(policy.operations).filter((name) => takesSlot(policy, name)))
 
   const stops = [
     quota.on('decided', ({ category, outcome, durationMs }) => {
       metrics.decisions.raise(1, category, outcome)
-      metrics.duration.observe({ outcome }, durationMs / 1_000)
+      metrics.duration.observe(durationMs / 1_000, outcome)
     }),
     quota.on('admitted', ({ category, operation, cost, windows }) => {
       metrics.tokens.raise(cost, category)
@@ -30,7 +30,7 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: QuotaMetric
       for (const { layer, window, category } of shadowed) metrics.shadowed.raise(1, layer, window, category)
     }),
     quota.on('nearLimit', ({ window: { layer, window, category }, threshold }) =>
-      metrics.nearLimit.inc({ layer, window, category, threshold: thresholdText(threshold) }),
+      metrics.nearLimit.raise(1, layer, window, category, thresholdText(threshold)),
     ),
     quota.on('overrun', ({ category, charged, uncharged, reserved }) => {
       metrics.overrun.raise(Math.max(0, charged - reserved), category, 'charged')

@@ -1,6 +1,6 @@
 import type { Registry, RegistryContentType } from 'prom-client'
 import type { Quota } from '../engine/quota.ts'
-import { having, textLike, withDefault } from '../options/checks.ts'
+import { type Check, having, textLike, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 
 /** What {@link registerQuotaMetrics} takes. */
@@ -21,18 +21,25 @@ export interface ParsedOptions extends QuotaMetricsOptions {
   readonly prefix: string
 }
 
+export const PREFIX = 'scoregw_quota_'
+
+/** Checks what of an engine is looked at. */
+export function enginePart(): Check<QuotaMetricsOptions['quota']> {
+  return having<QuotaMetricsOptions['quota']>(['on', 'inForce'], 'an engine: what createQuota() gives')
+}
+
 /** @throws {QuotaError} `invalid_options` naming every fault */
 export const parseMetricsOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser(
   'registerQuotaMetrics()',
   () => ({
-    quota: having<QuotaMetricsOptions['quota']>(['on', 'inForce'], 'an engine: what createQuota() gives'),
+    quota: enginePart(),
     registry: having<QuotaMetricsOptions['registry']>(
       ['registerMetric', 'getSingleMetric', 'removeSingleMetric'],
       "prom-client's register, or a new Registry()",
     ),
     prefix: withDefault(
       textLike(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/, 'the beginning of a metric name: letters, digits, _ and :'),
-      'scoregw_quota_',
+      PREFIX,
     ),
   }),
 )

@@ -1,6 +1,7 @@
 import { refusedOptions } from '../options/options-parser.ts'
+import { METRIC_NAMES } from './definitions.ts'
 import { follow } from './follow.ts'
-import { METRIC_NAMES, makeMetrics } from './metrics.ts'
+import { makeMetrics } from './metrics.ts'
 import { parseMetricsOptions, type QuotaMetricsOptions } from './options.ts'
 
 /**
@@ -21,7 +22,7 @@ export function registerQuotaMetrics(options: QuotaMetricsOptions): () => void {
     throw refusedOptions('registerQuotaMetrics()', [{ path: 'registry', message }])
   }
   const metrics = makeMetrics(parsed)
-  const stop = follow(quota, metrics)
+  const stop = follow(quota, metrics.followed)
   return () => {
     stop()
     for (const key of Object.keys(METRIC_NAMES) as (keyof typeof METRIC_NAMES)[]) {

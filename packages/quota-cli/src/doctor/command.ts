@@ -1,0 +1,61 @@
+import { EXIT, type ExitCode } from '../cli-error.ts'
+import { type Io, type Paint, painted } from '../io.ts'
+import { readPolicy } from '../policy-file.ts'
+import { redisAddress } from '../redis/address.ts'
+import { connectionError, connectRedis } from '../redis/connect.ts'
+import { plain, several } from '../text.ts'
+import type { ServerFinding } from './finding.ts'
+import { clock, latency, scripts } from './measures.ts'
+import { judgeInfo, parseInfo } from './redis-server.ts'
+import { storedKeys } from './stored-keys.ts'
+
+export interface DoctorOptions {
+  readonly prefix: string
+  /** How long the server may take for an answer, in seconds. */
+  readonly timeout: number
+  readonly policy?: string
+  readonly json?: boolean
+}
+
+/** Examines a server as a place for counters. */
+export async function doctor(
+  url: string,
+  { prefix, timeout, policy: file, json = false }: DoctorOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const address = redisAddress(url, io.env)
+  const policy = file === undefined ? undefined : await readPolicy(file)
+  const connection = await connectRedis(address, timeout * 1_000)
+  const { redis } = connection
+  let findings: ServerFinding[]
+  try {
+    findings = [
+      ...judgeInfo(parseInfo(await redis.info())),
+      await scripts(redis),
+      await clock(redis, () => Date.now()),
+      await latency(redis),
+      ...(await storedKeys(connection.servers(), prefix, policy, io.signal)),
+    ]
+  } catch (error) {
+    throw connectionError(address, error)
+  } finally {
+    connection.close()
+  }
+  const faults = findings.filter(({ level }) => level === 'fault').length
+  const code = faults > 0 ? EXIT.found : EXIT.ok
+  if (json) {
+    io.out(`${JSON.stringify({ server: address.shown, ok: faults === 0, findings }, undefined, 2)}\n`)
+    return code
+  }
+  for (const finding of findings) io.out(line(finding, io))
+  const warnings = findings.filter(({ level }) => level === 'warning').length
+  io.out(`${address.shown}: ${several(faults, 'fault')}, ${several(warnings, 'warning')}\n`)
+  return code
+}
+
+const PAINTS: Readonly<Record<ServerFinding['level'], Paint>> = { ok: 'green', warning: 'yellow', fault: 'red' }
+
+function line({ level, about, message, mend }: ServerFinding, io: Io): string {
+  const head = `${painted(io, PAINTS[level], level.padEnd(7))} ${about.padEnd(11)} ${plain(message, 300)}\n`
+  return mend === undefined ? head : `${head}${' '.repeat(20)}${painted(io, 'dim', plain(mend, 200))}\n`
+}

@@ -1,0 +1,21 @@
+/** One thing about a server. */
+export interface ServerFinding {
+  readonly level: 'ok' | 'warning' | 'fault'
+  /** What was looked at, for example `eviction`. */
+  readonly about: string
+  readonly message: string
+  /** What to do about it. */
+  readonly mend?: string
+}
+
+export function ok(about: string, message: string): ServerFinding {
+  return { level: 'ok', about, message }
+}
+
+export function warning(about: string, message: string, mend: string): ServerFinding {
+  return { level: 'warning', about, message, mend }
+}
+
+export function fault(about: string, message: string, mend: string): ServerFinding {
+  return { level: 'fault', about, message, mend }
+}

@@ -1,0 +1,51 @@
+import type { Redis } from 'ioredis'
+import { lasting } from '../text.ts'
+import { fault, ok, type ServerFinding, warning } from './finding.ts'
+
+const PINGS = 50
+/** Of a store's usual deadline of 150 ms a third. */
+const SLOW_MS = 50
+/** Windows go by the server's clock: so much is seen by people. */
+const APART_MS = 1_000
+
+/** How long answers take. */
+export async function latency(redis: Redis): Promise<ServerFinding> {
+  const times: number[] = []
+  for (let count = 0; count < PINGS; count++) {
+    const startedAt = performance.now()
+    await redis.ping()
+    times.push(performance.now() - startedAt)
+  }
+  times.sort((a, b) => a - b)
+  const [half = 0, worst = 0] = [times[PINGS / 2], times.at(-1)]
+  const text = `median ${half.toFixed(2)} ms, slowest of ${PINGS} ${worst.toFixed(2)} ms`
+  return half < SLOW_MS
+    ? ok('latency', text)
+    : warning('latency', text, 'a store waits 150 ms: come nearer, or raise deadlineMs')
+}
+
+/** How far the server's clock is from this machine's. @param now of this machine, epoch milliseconds */
+export async function clock(redis: Redis, now: () => number): Promise<ServerFinding> {
+  const before = now()
+  const [seconds = 0, microseconds = 0] = (await redis.time()).map(Number)
+  const after = now()
+  const apart = seconds * 1_000 + microseconds / 1_000 - (before + after) / 2
+  const off = Math.abs(apart) - (after - before) / 2
+  if (off < APART_MS) return ok('clock', 'as of this machine, to the second')
+  return warning(
+    'clock',
+    `${lasting(Math.abs(apart))} ${apart > 0 ? 'ahead of' : 'behind'} this machine's: times in answers are the server's`,
+    'let both keep time by NTP',
+  )
+}
+
+/** Whether scripts may run, which every decision is. */
+export async function scripts(redis: Redis): Promise<ServerFinding> {
+  try {
+    await redis.eval('return 1', 0)
+    return ok('scripts', 'allowed')
+  } catch (error) {
+    const why = error instanceof Error ? error.message.slice(0, 100) : String(error)
+    return fault('scripts', `refused: ${why}`, 'allow EVAL and EVALSHA: every decision is a script')
+  }
+}

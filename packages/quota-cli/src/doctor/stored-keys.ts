@@ -1,0 +1,49 @@
+import type { Policy } from '@scoregw/quota'
+import { rowTables } from '@scoregw/quota-redis'
+import type { Redis } from 'ioredis'
+import { literally, scanKeys } from '../redis/scan.ts'
+import { counted, several } from '../text.ts'
+import { ok, type ServerFinding, warning } from './finding.ts'
+
+/** Most keys that are looked at. */
+const MOST = 200_000
+
+/** What is stored under a prefix, and which of it belongs to a policy. */
+export async function storedKeys(
+  servers: readonly Redis[],
+  prefix: string,
+  policy: Policy | undefined,
+  signal: AbortSignal,
+): Promise<ServerFinding[]> {
+  const keys = await scanKeys(servers, `${literally(`{${prefix}`)}*`, MOST, signal)
+  const isAll = keys.size < MOST
+  if (keys.size === 0) {
+    return [warning('keys', `none under {${prefix}}`, 'name another with --prefix, unless nothing was counted yet')]
+  }
+  const found = `${several(keys.size, 'key')}${isAll ? '' : ' or more'} under {${prefix}}`
+  const settings = keys.has(`{${prefix}}:settings`) ? ', with settings' : ''
+  const all = ok('keys', found + settings)
+  return policy === undefined ? [all] : [all, ...ofPolicy(keys, prefix, policy)]
+}
+
+const IS_ROW = /^\{[^}]*\}[A-Za-z0-9_-]{5}[:!]/
+
+function ofPolicy(keys: ReadonlySet<string>, prefix: string, policy: Policy): ServerFinding[] {
+  const tables = rowTables(prefix, policy)
+  const counts = new Map(tables.map((table) => [table, 0]))
+  let strangers = 0
+  for (const key of keys) {
+    if (!IS_ROW.test(key)) continue
+    const table = tables.find((each) => each.subjectOf(key) !== undefined)
+    if (table === undefined) strangers++
+    else counts.set(table, (counts.get(table) ?? 0) + 1)
+  }
+  const rows = [...counts].map(([{ layer, category }, count]) => `${layer} ${category} ${counted(count)}`)
+  const known = ok('rows', `of the policy: ${rows.join(', ')}`)
+  if (strangers === 0) return [known]
+  const message = `${several(strangers, 'row')} of layers or categories that the policy does not have`
+  return [
+    known,
+    warning('rows', message, 'another policy shares the prefix, or these were renamed: they go by themselves'),
+  ]
+}

@@ -1,0 +1,49 @@
+import { CliError, EXIT } from '../cli-error.ts'
+
+/** Where a Redis is, taken from an address. */
+export interface RedisAddress {
+  readonly host: string
+  readonly port: number
+  readonly username: string | undefined
+  readonly password: string | undefined
+  readonly db: number
+  readonly tls: boolean
+  /** The address without credentials, for people. */
+  readonly shown: string
+}
+
+const MEND = 'write redis://host:6379, rediss://user:password@host:6380/0; a password may be in REDIS_PASSWORD'
+
+/**
+ * @param env has `REDIS_PASSWORD`, which keeps it off the command line
+ * @throws {CliError} `usage`, which shows nothing of an address that cannot be read
+ */
+export function redisAddress(text: string, env: Readonly<Record<string, string | undefined>> = {}): RedisAddress {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !['redis:', 'rediss:'].includes(url.protocol) || url.hostname === '') {
+    throw new CliError('not the address of a Redis', { exitCode: EXIT.usage, mend: MEND })
+  }
+  const db = url.pathname.replace(/^\//, '')
+  if (!/^\d{0,4}$/.test(db))
+    throw new CliError('the path of the address is no database', { exitCode: EXIT.usage, mend: MEND })
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = url.port === '' ? 6379 : Number(url.port)
+  return {
+    host,
+    port,
+    username: decoded(url.username),
+    password: decoded(url.password) ?? env.REDIS_PASSWORD,
+    db: Number(db),
+    tls: url.protocol === 'rediss:',
+    shown: `${url.protocol}//${url.hostname}:${port}${db === '' ? '' : `/${db}`}`,
+  }
+}
+
+function decoded(text: string): string | undefined {
+  if (text === '') return undefined
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

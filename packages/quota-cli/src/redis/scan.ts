@@ -1,0 +1,28 @@
+import type { Redis } from 'ioredis'
+
+/** How many keys a server is asked to look at in one go. */
+const STEP = 1_000
+
+/** Keys of a pattern on some servers, each once, `most` at the most. */
+export async function scanKeys(
+  servers: readonly Redis[],
+  pattern: string,
+  most: number,
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  const keys = new Set<string>()
+  for (const server of servers) {
+    let cursor = '0'
+    do {
+      const [next, found] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', STEP)
+      cursor = next
+      for (const key of found) if (keys.size < most) keys.add(key)
+    } while (cursor !== '0' && keys.size < most && !signal.aborted)
+  }
+  return keys
+}
+
+/** A text as a pattern that nothing else fits. */
+export function literally(text: string): string {
+  return text.replace(/[\\*?[\]]/g, '\\$&')
+}

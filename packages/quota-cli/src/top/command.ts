@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createQuota, type Policy, type Quota, QuotaError } from '@scoregw/quota'
+import { luxonCalendar } from '@scoregw/quota/calendar'
+import { redisSettings, redisStore } from '@scoregw/quota-redis'
+import { CliError, EXIT, type ExitCode } from '../cli-error.ts'
+import type { Io } from '../io.ts'
+import { readPolicy } from '../policy-file.ts'
+import { type RedisAddress, redisAddress } from '../redis/address.ts'
+import { connectionError, connectRedis, type RedisConnection } from '../redis/connect.ts'
+import { plain } from '../text.ts'
+import { type Look, look } from './look.ts'
+import { printedLook } from './print.ts'
+import { type Refusals, readRefusals } from './refusals.ts'
+
+export interface TopOptions {
+  readonly policy: string
+  readonly prefix: string
+  /** How long the server may take for an answer, in seconds. */
+  readonly timeout: number
+  /** An address of metrics. */
+  readonly metrics?: string
+  /** Most rows that are looked at. */
+  readonly sample: number
+  /** How many limits are named. */
+  readonly top: number
+  /** Between two looks, in seconds. */
+  readonly interval: number
+  readonly once?: boolean
+  readonly json?: boolean
+}
+
+/** Shows what is used of limits, again and again on a terminal. */
+export async function topSubjects(url: string, options: TopOptions, io: Io): Promise<ExitCode> {
+  const address = redisAddress(url, io.env)
+  const policy = await readPolicy(options.policy)
+  const connection = await connectRedis(address, options.timeout * 1_000)
+  const quota = engineOn(connection, policy, options.prefix)
+  try {
+    await quota.ready()
+    await watch(address, policy, quota, connection, options, io)
+    return EXIT.ok
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    if (error instanceof QuotaError) throw storeError(address, error)
+    throw connectionError(address, error)
+  } finally {
+    await quota.close()
+    connection.close()
+  }
+}
+
+/** An engine on the counters and the settings of the policy; it is asked for statuses alone. */
+function engineOn({ client }: RedisConnection, policy: Policy, prefix: string): Quota {
+  const ignored = { warn: () => undefined }
+  return createQuota({
+    policy,
+    calendar: luxonCalendar(),
+    store: redisStore({ client, prefix, deadlineMs: 1_000, evictionPolicy: 'warn', logger: ignored }),
+    settingsStore: redisSettings({ client, prefix }),
+  })
+}
+
+function storeError({ shown }: RedisAddress, error: QuotaError): CliError {
+  const cause = error.cause instanceof Error ? `: ${plain(error.cause.message, 160)}` : ''
+  return new CliError(`${shown}: ${plain(error.message, 200)}${cause}`, {
+    exitCode: EXIT.server,
+    mend: 'quota-cli doctor says more of this server',
+    cause: error,
+  })
+}
+
+async function watch(
+  address: RedisAddress,
+  policy: Policy,
+  quota: Quota,
+  connection: RedisConnection,
+  options: TopOptions,
+  io: Io,
+): Promise<void> {
+  const { prefix, sample, top, metrics, json = false } = options
+  const isOnce = options.once === true || json || !io.isTerminal
+  let before: { readonly refusals: Refusals; readonly at: number } | undefined
+  while (!io.signal.aborted) {
+    const refusals = metrics === undefined ? undefined : await readRefusals(metrics)
+    const now = performance.now()
+    const seen = await look({ policy, quota, connection, prefix, sample, top, signal: io.signal })
+    const since = before === undefined ? undefined : { refusals: before.refusals, agoMs: now - before.at }
+    const text = json ? asJson(address, seen, refusals) : printedLook(address.shown, seen, refusals, since, io)
+    io.out(isOnce ? text : `${CLEARED}${text}`)
+    if (isOnce) return
+    before = refusals === undefined ? undefined : { refusals, at: now }
+    await sleep(options.interval * 1_000, undefined, { signal: io.signal }).catch(() => undefined)
+  }
+}
+
+/** Empties a terminal. */
+const CLEARED = '\u001b[2J\u001b[H'
+
+function asJson({ shown }: RedisAddress, seen: Look, refusals: Refusals | undefined): string {
+  const told = { server: shown, ...seen, ...(refusals === undefined ? {} : { refusals: Object.fromEntries(refusals) }) }
+  return `${JSON.stringify(told, undefined, 2)}\n`
+}

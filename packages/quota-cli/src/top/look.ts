@@ -1,0 +1,113 @@
+import type { Policy, Quota, Subject, WindowStatus } from '@scoregw/quota'
+import { type RowTable, rowTables } from '@scoregw/quota-redis'
+import type { RedisConnection } from '../redis/connect.ts'
+import { scanKeys } from '../redis/scan.ts'
+import { ownLayers } from '../simulate/replay.ts'
+
+/** A limit of somebody, or of everybody. */
+export interface SeenLimit extends Pick<WindowStatus, 'layer' | 'category' | 'window' | 'used' | 'resetAt' | 'kind'> {
+  /** `''`: everybody shares it. */
+  readonly subject: string
+  readonly limit: number
+  /** Used of the limit, 0 and more. */
+  readonly share: number
+}
+
+/** What is used at one instant. */
+export interface Look {
+  /** By the store's clock, epoch milliseconds; `null` without a row. */
+  readonly at: number | null
+  /** Rows that were looked at. */
+  readonly rows: number
+  /** Whether there are more rows than were looked at. */
+  readonly isSample: boolean
+  /** What everybody shares. */
+  readonly shared: readonly SeenLimit[]
+  /** The limits of single subjects of which most is used. */
+  readonly hottest: readonly SeenLimit[]
+}
+
+/** How many statuses are asked for at once. */
+const AT_ONCE = 250
+/** Stands for a subject in layers that are not looked at; nobody has this key. */
+const NOBODY = '\u0000quota-cli'
+
+export interface LookOptions {
+  readonly policy: Policy
+  readonly quota: Quota
+  readonly connection: RedisConnection
+  readonly prefix: string
+  /** Most rows that are looked at. */
+  readonly sample: number
+  /** How many limits are named. */
+  readonly top: number
+  readonly signal: AbortSignal
+}
+
+/** Looks at the rows of a policy, and changes nothing. */
+export async function look(options: LookOptions): Promise<Look> {
+  const { policy, quota, connection, prefix, sample, top, signal } = options
+  const tables = rowTables(prefix, policy).filter(({ shared }) => !shared)
+  const owners = new Map<string, Set<string>>()
+  let rows = 0
+  for (const table of tables) {
+    const keys = await scanKeys(connection.servers(), table.pattern, sample - rows, signal)
+    rows += keys.size
+    addOwners(owners, table, keys)
+  }
+  const limits: SeenLimit[] = []
+  let at: number | null = null
+  let shared: SeenLimit[] = []
+  const asked = [...owners].flatMap(([layer, names]) => [...names].map((subject) => [layer, subject] as const))
+  // Shared layers are the same whoever is asked about.
+  const all = asked.length > 0 ? asked : [[ownLayers(policy)[0] ?? '', NOBODY] as const]
+  for (let from = 0; from < all.length && !signal.aborted; from += AT_ONCE) {
+    const statuses = await Promise.all(
+      all.slice(from, from + AT_ONCE).map(async ([layer, key]) => ({
+        layer,
+        key,
+        status: await quota.status(subjectWith(policy, layer, key)),
+      })),
+    )
+    for (const { layer, key, status } of statuses) {
+      at = status.now
+      const windows = Object.values(status.windows).flat()
+      limits.push(...windows.filter((each) => each.layer === layer).flatMap((each) => seen(each, key)))
+      shared = windows.filter((each) => isShared(policy, each.layer)).flatMap((each) => seen(each, ''))
+    }
+  }
+  return {
+    at,
+    rows,
+    isSample: rows >= sample,
+    shared: byShare(shared),
+    hottest: byShare(limits.filter(({ used }) => used > 0)).slice(0, top),
+  }
+}
+
+function addOwners(owners: Map<string, Set<string>>, table: RowTable, keys: Iterable<string>): void {
+  const names = owners.get(table.layer) ?? new Set()
+  owners.set(table.layer, names)
+  for (const key of keys) {
+    const subject = table.subjectOf(key)
+    if (subject !== undefined && subject !== '') names.add(subject)
+  }
+}
+
+function subjectWith(policy: Policy, layer: string, key: string): Subject {
+  const own = ownLayers(policy)
+  return own.length < 2 ? key : Object.fromEntries(own.map((each) => [each, each === layer ? key : NOBODY]))
+}
+
+function isShared({ layers }: Policy, layer: string): boolean {
+  return layers.some(({ name, shared }) => name === layer && shared)
+}
+
+function seen({ layer, category, window, kind, used, limit, resetAt }: WindowStatus, subject: string): SeenLimit[] {
+  if (limit === 'unlimited') return []
+  return [{ subject, layer, category, window, kind, used, limit, resetAt, share: limit === 0 ? 1 : used / limit }]
+}
+
+function byShare(limits: readonly SeenLimit[]): SeenLimit[] {
+  return limits.toSorted((a, b) => b.share - a.share || b.used - a.used)
+}

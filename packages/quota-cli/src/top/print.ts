@@ -1,0 +1,75 @@
+import { type Io, painted } from '../io.ts'
+import { counted, instant, lasting, percent, plain, table } from '../text.ts'
+import type { Look, SeenLimit } from './look.ts'
+import type { Refusals } from './refusals.ts'
+
+const BAR = 20
+
+/** What is used now, for people. @param before refusals at the look before, and how long ago that was */
+export function printedLook(
+  server: string,
+  look: Look,
+  refusals: Refusals | undefined,
+  before: { readonly refusals: Refusals; readonly agoMs: number } | undefined,
+  io: Io,
+): string {
+  const when = look.at === null ? '' : `, ${instant(look.at)}`
+  const rows = `${counted(look.rows)} rows${look.isSample ? ' (a sample: --sample takes more)' : ''}`
+  const head = `${painted(io, 'bold', server)}${when}, ${rows}\n`
+  const parts = [head]
+  if (look.shared.length > 0) parts.push(tableOf('everybody', look.shared, look.at, io))
+  parts.push(look.hottest.length > 0 ? tableOf('subject', look.hottest, look.at, io) : 'nothing is used\n')
+  if (refusals !== undefined) parts.push(tableOfRefusals(refusals, before))
+  return parts.join('\n')
+}
+
+function tableOf(title: string, limits: readonly SeenLimit[], at: number | null, io: Io): string {
+  const columns = [
+    { title },
+    { title: 'limit' },
+    { title: 'used', align: 'right' },
+    { title: 'of', align: 'right' },
+    { title: '', align: 'right' },
+    { title: '' },
+    { title: 'ends in' },
+  ] as const
+  return table(
+    columns,
+    limits.map(({ subject, layer, category, window, used, limit, share, resetAt }) => [
+      subject === '' ? layer : plain(subject, 40),
+      `${layer} ${category} ${window}`,
+      counted(used),
+      counted(limit),
+      percent(used, limit),
+      bar(share, io),
+      resetAt === null || at === null ? '' : lasting(Math.max(0, resetAt - at)),
+    ]),
+  )
+}
+
+function bar(share: number, io: Io): string {
+  const full = Math.min(BAR, Math.round(share * BAR))
+  const near = share >= 0.8 ? 'yellow' : 'green'
+  const paint = share >= 1 ? 'red' : near
+  return painted(io, paint, '█'.repeat(full)) + painted(io, 'dim', '·'.repeat(BAR - full))
+}
+
+function tableOfRefusals(
+  refusals: Refusals,
+  before: { readonly refusals: Refusals; readonly agoMs: number } | undefined,
+): string {
+  const columns = [
+    { title: 'refusals' },
+    { title: 'since the start', align: 'right' },
+    { title: 'a second', align: 'right' },
+  ] as const
+  const rows = [...refusals]
+    .filter(([, count]) => count > 0)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, count]) => {
+      const since =
+        before === undefined ? undefined : (count - (before.refusals.get(name) ?? 0)) / (before.agoMs / 1_000)
+      return [plain(name, 60), counted(count), since === undefined ? '' : Math.max(0, since).toFixed(1)]
+    })
+  return rows.length === 0 ? 'no refusals\n' : table(columns, rows)
+}

@@ -1,0 +1,45 @@
+import { CliError, EXIT } from '../cli-error.ts'
+
+/** Refusals of a process since it started, by the limit that binds. */
+export type Refusals = ReadonlyMap<string, number>
+
+const PATIENCE_MS = 3_000
+/** Largest page of metrics that is read, in characters. */
+const MAX_TEXT = 8_000_000
+const LINE = /^\w*refusals_total\{(?<labels>[^}]*)\} (?<value>[0-9.e+]+)/gm
+const SHADOWED = /^\w*shadowed_refusals_total/
+
+/**
+ * Reads refusals from a page of metrics in Prometheus' format.
+ *
+ * @throws {CliError} `server` for a page that is not there, or has none
+ */
+export async function readRefusals(url: string): Promise<Refusals> {
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  if (address === undefined || !['http:', 'https:'].includes(address.protocol)) {
+    throw new CliError('--metrics: not an address of http', { exitCode: EXIT.usage })
+  }
+  const shown = `${address.protocol}//${address.host}${address.pathname}`
+  const text = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS) }).then(
+    async (response) => (response.ok ? (await response.text()).slice(0, MAX_TEXT) : undefined),
+    () => undefined,
+  )
+  const mend = 'it is what registerQuotaMetrics() gives to a registry of prom-client'
+  if (text === undefined) throw new CliError(`${shown}: no page of metrics`, { exitCode: EXIT.server, mend })
+  const refusals = refusalsOf(text)
+  if (refusals.size === 0)
+    throw new CliError(`${shown}: no metric ends with refusals_total`, { exitCode: EXIT.server, mend })
+  return refusals
+}
+
+function refusalsOf(text: string): Map<string, number> {
+  const refusals = new Map<string, number>()
+  for (const { groups, 0: line } of text.matchAll(LINE)) {
+    if (SHADOWED.test(line)) continue
+    const labels = Object.fromEntries((groups?.labels ?? '').split(',').map((each) => each.split('=')))
+    const named = ['layer', 'category', 'window'].map((label) => String(labels[label] ?? '""').slice(1, -1))
+    const name = named.join(' ')
+    refusals.set(name, (refusals.get(name) ?? 0) + Number(groups?.value))
+  }
+  return refusals
+}

