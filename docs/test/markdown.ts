@@ -17,9 +17,9 @@ export interface Snippet {
   readonly expected: readonly string[]
 }
 
-/** Every page of documentation, by its path from the project's root. */
+/** Every page of documentation that people wrote, by its path from the project's root. */
 export function pages(): string[] {
-  const isPage = (path: string): boolean => path.endsWith('.md') && !path.includes('node_modules')
+  const isPage = (path: string): boolean => path.endsWith('.md') && !/node_modules|^docs\/(?:api|\.vitepress)\//.test(path)
   const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
   return [...readdirSync(root), ...inDocs.map((path) => `docs/${path.replaceAll('\\', '/')}`)].filter(isPage).sort()
 }

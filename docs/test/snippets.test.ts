@@ -76,6 +76,24 @@ describe('the snippets of the documentation', () => {
     expect(snippets.length).toBeGreaterThan(20)
   })
 
+  it('are 72 columns wide at most, but for an address', () => {
+    const wide = snippets.flatMap(({ page, line, code }) =>
+      code.split('\n').flatMap((text, index) => {
+        return text.length > 72 && !text.includes('https://') ? [`${page}:${line + index}`] : []
+      }),
+    )
+    expect(wide).toEqual([])
+  })
+
+  it('close the connections that they open', () => {
+    const closes: readonly (readonly [RegExp, RegExp])[] = [
+      [/new (?:Redis|Cluster)\(/, /\.(?:quit|disconnect)\(\)/],
+      [/new (?:pg\.Pool|Kysely(?:<\w+>)?)\(/, /\.(?:end|destroy)\(\)/],
+    ]
+    const open = snippets.filter(({ code }) => closes.some(([opens, ends]) => opens.test(code) && !ends.test(code)))
+    expect(open.map(({ page, line }) => `${page}:${line}`)).toEqual([])
+  })
+
   it('have no type errors', async () => expect(await typeErrors()).toEqual([]), 120_000)
 
   it('of the playground run until a request is refused', async () => {
