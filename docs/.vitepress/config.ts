@@ -44,6 +44,7 @@ const sections: readonly Section[] = [
       'events',
       'thresholds',
       'metrics',
+      'top-subjects',
       'stores',
       'memory-store',
       'failure-policy',

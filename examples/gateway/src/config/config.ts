@@ -31,12 +31,18 @@ export interface Config {
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   /** Limits beside those that the gateway has of its own. */
   readonly limits: ConfiguredLimits
+  /** How many requests of one caller may fail in a window; a limit of 0: any number. */
+  readonly failures: { readonly limit: number; readonly windowMs: number }
   readonly jwt: JwtConfig
   readonly sources: { readonly lxnsBaseUrl: string; readonly fishBaseUrl: string; readonly timeoutMs: number }
   /** Origins whose pages may call the gateway. */
   readonly corsOrigins: readonly string[]
   readonly trustProxy: Values['TRUST_PROXY']
+  /** Whether alerts may be sent to this machine and to private networks. */
+  readonly webhookAllowPrivate: boolean
   readonly logLevel: Values['LOG_LEVEL']
+  /** Whether everybody may see how requests ended. */
+  readonly isFailureRatePublic: boolean
   readonly supportForumUrl: string
   /** The demo's users, data and credentials; absent in production. */
   readonly demo: DemoConfig | undefined
@@ -90,6 +96,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     quotaStore: values.QUOTA_STORE ?? (values.REDIS_URL === undefined ? 'embedded' : 'redis'),
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
     limits: { monthly: values.QUOTA_MONTHLY_LIMIT, concurrentImports: values.QUOTA_MAX_CONCURRENT_IMPORTS },
+    failures: { limit: values.FAILURE_LIMIT, windowMs: values.FAILURE_WINDOW_SECONDS * 1_000 },
     jwt: {
       secret: values.JWT_SECRET,
       jwksUrl: values.JWKS_URL,
@@ -103,7 +110,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
+    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     logLevel: values.LOG_LEVEL,
+    isFailureRatePublic: values.FAILURE_RATE_PUBLIC,
     supportForumUrl: values.SUPPORT_FORUM_URL,
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }

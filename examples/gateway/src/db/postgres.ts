@@ -51,6 +51,19 @@ export function countersPool(connectionString: string): pg.Pool {
   return pool
 }
 
+/** Over which a process hears what others changed. */
+export function changesPool(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    max: 1,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'score-gateway changes',
+  })
+  pool.on('error', () => undefined)
+  return pool
+}
+
 /** Over a connection of its own: a large table may take longer to change than any request may wait. */
 async function migrateFirst(connectionString: string): Promise<void> {
   const db = connect({ connectionString, max: 1 })

@@ -2,6 +2,7 @@ import { type IRouter, type Request, type RequestHandler, type Response, Router 
 import type * as z from 'zod'
 import type { OperationName } from '../quota/policy.ts'
 import { callerOf, requireHolder } from './auth.ts'
+import { detailsOf } from './details.ts'
 import { type Detail, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 import type { Call, Reply, Route, UserCall } from './route.ts'
@@ -68,6 +69,8 @@ function validation(route: Route): RequestHandler {
     const parsedParams = parsed(params, req.params)
     const parsedQuery = parsed(query, req.query)
     const parsedBody = parsed(body, req.body)
+    // Whatever comes next may wait: the body as it was sent is not held for that long.
+    req.body = undefined
     const faults = [...parsedParams.faults, ...parsedQuery.faults, ...parsedBody.faults]
     if (faults.length > 0) throw invalid(faults)
     context.params = parsedParams.data
@@ -116,10 +119,12 @@ function callOf(req: Request): Call<unknown> {
   return { req, input, query, params }
 }
 
-function send({ answerType }: Route, res: Response, { status = 200, headers = {}, body }: Reply<unknown>): void {
+function send({ answerType }: Route, res: Response, reply: Reply<unknown>): void {
+  const { status = 200, headers = {}, body, stream } = reply
   contextOf(res.req).isBusinessFail = isBusinessFail(body)
   res.status(status).set(headers)
-  if (body === undefined) res.end()
+  if (stream !== undefined) stream(res.type(answerType ?? 'application/octet-stream'))
+  else if (body === undefined) res.end()
   else if (answerType === undefined) res.json(body)
   else res.type(answerType).send(body)
 }
@@ -127,13 +132,6 @@ function send({ answerType }: Route, res: Response, { status = 200, headers = {}
 /** Whether an envelope says that the call failed, whatever its status. */
 function isBusinessFail(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'returnCode' in body && body.returnCode !== 1
-}
-
-/** One detail an issue; unknown keys one by one. */
-function detailsOf(issue: z.core.$ZodIssue): Detail[] {
-  const path = issue.path.map(String).join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path, msg: issue.message }]
-  return issue.keys.map((key) => ({ path: path === '' ? key : `${path}.${key}`, msg: 'unknown key' }))
 }
 
 function byPath(routes: readonly Route[]): Map<string, Route[]> {

@@ -3,6 +3,7 @@ import { type Clock, QuotaError } from '@scoregw/quota'
 import { type EndedHold, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
+import { storeError } from '../step/store-error.ts'
 import { isBusy } from './database.ts'
 import type { ConnectionManner, SqliteFile } from './file.ts'
 
@@ -131,11 +132,6 @@ export function instant(clock: Clock): number {
   const now = clock.now()
   if (Number.isSafeInteger(now)) return now
   throw storeError(`the clock said ${String(now)}: expected whole epoch milliseconds`)
-}
-
-/** What the engine hears, and answers by its failure policy. */
-export function storeError(message: string, cause?: unknown): QuotaError {
-  return new QuotaError('store_error', message, { cause })
 }
 
 export function failureOf(error: unknown): QuotaError {
