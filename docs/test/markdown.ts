@@ -4,13 +4,15 @@ import { join } from 'node:path'
 /** The folder of the whole project. */
 export const root: string = join(import.meta.dirname, '..', '..')
 
-/** One block of TypeScript on a page. */
+/** One block of code on a page. */
 export interface Snippet {
   /** The page's path from the project's root. */
   readonly page: string
   /** Number of the block's first line of code. */
   readonly line: number
   readonly code: string
+  /** What the block is marked as: TypeScript, or JavaScript as CommonJS has it, which is run and not type-checked. */
+  readonly language: 'ts' | 'cjs'
   /** Whether it is run, or (marked `no-run`, or with a server that listens) only type-checked. */
   readonly run: boolean
   /** What it says that `console.log` prints, call by call. */
@@ -33,18 +35,19 @@ const tested = new Set(
   readdirSync(join(root, 'docs/code')).map((name) => readFileSync(join(root, 'docs/code', name), 'utf8')),
 )
 
-const FENCE = /^```ts(?<flags>[^\n]*)\n(?<code>.*?)^```$/gms
+const FENCE = /^```(?<language>ts|cjs)(?<flags>(?: [^\n]*)?)\n(?<code>.*?)^```$/gms
 
-/** The blocks of a page that are marked `ts`, and that no test imports from a file of their own. */
+/** The blocks of a page that are marked `ts` or `cjs`, and that no test imports from a file of their own. */
 export function snippetsOf(page: string): Snippet[] {
   const text = readPage(page)
   const blocks = [...text.matchAll(FENCE)].filter(({ groups }) => !tested.has(groups?.code ?? ''))
   return blocks.map(({ index, groups }) => {
     const { flags = '', code = '' } = groups ?? {}
+    const language = groups?.language === 'cjs' ? 'cjs' : 'ts'
     const line = text.slice(0, index).split('\n').length + 1
     // A server would take a port that the machine may need.
     const run = flagged(flags.trim(), `${page}:${line - 1}`) && !code.includes('.listen(')
-    return { page, line, code, run, expected: expectedOf(code) }
+    return { page, line, code, language, run, expected: expectedOf(code) }
   })
 }
 

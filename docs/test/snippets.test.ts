@@ -23,11 +23,11 @@ const ODD: Scenario = {
   speedMs: 1_000,
 }
 const played = [defaultScenario(), ODD].map((scenario, index): Snippet => {
-  return { page: `playground-${index}`, line: 1, code: codeOf(scenario), run: true, expected: [] }
+  return { page: `playground-${index}`, line: 1, code: codeOf(scenario), language: 'ts', run: true, expected: [] }
 })
 
-function fileOf({ page, line }: Snippet): string {
-  return join(folder, `${page.replaceAll(/[^a-z0-9]+/gi, '-')}-${line}.mts`)
+function fileOf({ page, line, language }: Snippet): string {
+  return join(folder, `${page.replaceAll(/[^a-z0-9]+/gi, '-')}-${line}.${language === 'ts' ? 'mts' : 'cjs'}`)
 }
 
 rmSync(folder, { recursive: true, force: true })
@@ -49,7 +49,7 @@ async function typeErrors(): Promise<string[]> {
       extends: join(docs, 'tsconfig.json'),
       compilerOptions,
       include: [],
-      files: [...snippets, ...played].map(fileOf),
+      files: [...snippets.filter(({ language }) => language === 'ts'), ...played].map(fileOf),
     }),
   )
   const output = await promisify(execFile)(process.execPath, [tsc, '--project', config, '--pretty', 'false'], {
@@ -65,7 +65,7 @@ async function typeErrors(): Promise<string[]> {
 async function runAll(run: readonly Snippet[]): Promise<SnippetRun[]> {
   const script = join(import.meta.dirname, 'run-snippets.ts')
   const args = ['--conditions=@scoregw/source', '--import=tsx', script, ...run.map(fileOf)]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: docs, timeout: 30_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: docs, timeout: 120_000 })
   return JSON.parse(stdout) as SnippetRun[]
 }
 
@@ -112,5 +112,5 @@ describe('the snippets of the documentation', () => {
       return [where(snippet), logged.map(oneLine), error]
     })
     expect(did).toEqual(said)
-  }, 60_000)
+  }, 150_000)
 })
