@@ -5,6 +5,7 @@ import { http } from './http/suite.ts'
 import { memory } from './memory/suite.ts'
 import { redis } from './redis/suite.ts'
 import type { Findings } from './report.ts'
+import { scale } from './scale/suite.ts'
 import { simulate } from './simulate/suite.ts'
 import { sql } from './sql/suite.ts'
 import { sync } from './sync/suite.ts'
@@ -23,6 +24,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   http,
   memory,
   redis,
+  scale,
   simulate,
   sql,
   sync,

@@ -50,6 +50,7 @@ const sections: readonly Section[] = [
       'failure-policy',
       'redis',
       'cluster',
+      'scale',
       'sql',
       'time-and-clocks',
       'typescript',
