@@ -167,6 +167,8 @@ export default defineConfig({
   },
   vite: {
     plugins: [llms],
+    // As the sources are written: older browsers have no private members, and these are the playground.
+    build: { target: 'es2022' },
     // The playground runs the sources, as the tests do.
     resolve: { conditions: ['@scoregw/source'] },
     ssr: { resolve: { conditions: ['@scoregw/source'] }, noExternal: [/^@scoregw\//] },

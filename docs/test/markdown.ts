@@ -12,7 +12,7 @@ export interface Snippet {
   readonly line: number
   readonly code: string
   /** What the block is marked as: TypeScript, or JavaScript as CommonJS has it, which is run and not type-checked. */
-  readonly language: 'ts' | 'cjs'
+  readonly language: 'ts' | 'js'
   /** Whether it is run, or (marked `no-run`, or with a server that listens) only type-checked. */
   readonly run: boolean
   /** What it says that `console.log` prints, call by call. */
@@ -21,7 +21,8 @@ export interface Snippet {
 
 /** Every page of documentation that people wrote, by its path from the project's root. */
 export function pages(): string[] {
-  const isPage = (path: string): boolean => path.endsWith('.md') && !/node_modules|^docs\/(?:api|\.vitepress)\//.test(path)
+  const isPage = (path: string): boolean =>
+    path.endsWith('.md') && !/node_modules|^docs\/(?:api|\.vitepress)\//.test(path)
   const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
   return [...readdirSync(root), ...inDocs.map((path) => `docs/${path.replaceAll('\\', '/')}`)].filter(isPage).sort()
 }
@@ -35,15 +36,15 @@ const tested = new Set(
   readdirSync(join(root, 'docs/code')).map((name) => readFileSync(join(root, 'docs/code', name), 'utf8')),
 )
 
-const FENCE = /^```(?<language>ts|cjs)(?<flags>(?: [^\n]*)?)\n(?<code>.*?)^```$/gms
+const FENCE = /^```(?<language>ts|js)(?<flags>(?: [^\n]*)?)\n(?<code>.*?)^```$/gms
 
-/** The blocks of a page that are marked `ts` or `cjs`, and that no test imports from a file of their own. */
+/** The blocks of a page that are marked `ts` or `js`, and that no test imports from a file of their own. */
 export function snippetsOf(page: string): Snippet[] {
   const text = readPage(page)
   const blocks = [...text.matchAll(FENCE)].filter(({ groups }) => !tested.has(groups?.code ?? ''))
   return blocks.map(({ index, groups }) => {
     const { flags = '', code = '' } = groups ?? {}
-    const language = groups?.language === 'cjs' ? 'cjs' : 'ts'
+    const language = groups?.language === 'js' ? 'js' : 'ts'
     const line = text.slice(0, index).split('\n').length + 1
     // A server would take a port that the machine may need.
     const run = flagged(flags.trim(), `${page}:${line - 1}`) && !code.includes('.listen(')

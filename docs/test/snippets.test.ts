@@ -70,8 +70,10 @@ async function runAll(run: readonly Snippet[]): Promise<SnippetRun[]> {
 }
 
 describe('the snippets of the documentation', () => {
-  it('are all marked as TypeScript in the one way that is checked', () => {
-    const others = pages().filter((page) => /^ *```(?:typescript|js|javascript|tsx)\b|^ +```ts\b/m.test(readPage(page)))
+  it('are all marked in the one way that is checked', () => {
+    const others = pages().filter((page) =>
+      /^ *```(?:typescript|cjs|javascript|tsx)\b|^ +```ts\b/m.test(readPage(page)),
+    )
     expect(others).toEqual([])
     expect(snippets.length).toBeGreaterThan(20)
   })
