@@ -1,4 +1,8 @@
-import { createQuota, defaultPolicy, quotaMiddleware } from '@scoregw/quota-express'
+import {
+  createQuota,
+  defaultPolicy,
+  quotaMiddleware,
+} from '@scoregw/quota-express'
 import express, { type Express, type Request } from 'express'
 import { rateLimit } from 'express-rate-limit'
 
@@ -23,7 +27,9 @@ export function before(limit: number): Express {
 export function after(limit: number): Express {
   const quota = createQuota({
     policy: {
-      ...defaultPolicy({ operations: { request: { category: 'read', cost: 1 } } }),
+      ...defaultPolicy({
+        operations: { request: { category: 'read', cost: 1 } },
+      }),
       windows: [{ label: '15m', lengthMs: 15 * 60_000 }],
       categories: ['read'],
       layers: [{ name: 'personal', scope: 'Personal', shared: false }],

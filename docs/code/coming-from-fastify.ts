@@ -1,12 +1,24 @@
 import rateLimit from '@fastify/rate-limit'
-import { createQuota, defaultPolicy, quotaFastify } from '@scoregw/quota-fastify'
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import {
+  createQuota,
+  defaultPolicy,
+  quotaFastify,
+} from '@scoregw/quota-fastify'
+import fastify, {
+  type FastifyInstance,
+  type FastifyRequest,
+} from 'fastify'
 
-const userOf = ({ headers }: FastifyRequest): string => headers['x-user']?.toString() ?? 'nobody'
+const userOf = ({ headers }: FastifyRequest): string =>
+  headers['x-user']?.toString() ?? 'nobody'
 
 export async function before(max: number): Promise<FastifyInstance> {
   const app = fastify()
-  await app.register(rateLimit, { max, timeWindow: '15 minutes', keyGenerator: userOf })
+  await app.register(rateLimit, {
+    max,
+    timeWindow: '15 minutes',
+    keyGenerator: userOf,
+  })
   app.get('/health', { config: { rateLimit: false } }, () => 'ok')
   return app
 }
@@ -14,7 +26,9 @@ export async function before(max: number): Promise<FastifyInstance> {
 export async function after(limit: number): Promise<FastifyInstance> {
   const quota = createQuota({
     policy: {
-      ...defaultPolicy({ operations: { request: { category: 'read', cost: 1 } } }),
+      ...defaultPolicy({
+        operations: { request: { category: 'read', cost: 1 } },
+      }),
       windows: [{ label: '15m', lengthMs: 15 * 60_000 }],
       categories: ['read'],
       layers: [{ name: 'personal', scope: 'Personal', shared: false }],

@@ -1,8 +1,13 @@
-import { createQuota, defaultPolicy, quotaMiddleware } from '@scoregw/quota-fetch/hono'
+import {
+  createQuota,
+  defaultPolicy,
+  quotaMiddleware,
+} from '@scoregw/quota-fetch/hono'
 import { type Context, Hono } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
 
-const userOf = (c: Context): string => c.req.header('x-user') ?? 'nobody'
+const userOf = (c: Context): string =>
+  c.req.header('x-user') ?? 'nobody'
 
 export function before(limit: number): Hono {
   const app = new Hono()
@@ -22,7 +27,9 @@ export function before(limit: number): Hono {
 export function after(limit: number): Hono {
   const quota = createQuota({
     policy: {
-      ...defaultPolicy({ operations: { request: { category: 'read', cost: 1 } } }),
+      ...defaultPolicy({
+        operations: { request: { category: 'read', cost: 1 } },
+      }),
       windows: [{ label: '15m', lengthMs: 15 * 60_000 }],
       categories: ['read'],
       layers: [{ name: 'personal', scope: 'Personal', shared: false }],

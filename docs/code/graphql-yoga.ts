@@ -1,23 +1,37 @@
 import { type Quota, quotaHeaders } from '@scoregw/quota'
 import { refusalMessage } from '@scoregw/quota/http'
-import { type DocumentNode, GraphQLError, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from 'graphql'
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 
-/** Fields say what they cost: `extensions: { cost: 5 }`; others cost 1, and `__typename` nothing. */
+/**
+ * Fields say what they cost: `extensions: { cost: 5 }`; others cost 1,
+ * and `__typename` nothing.
+ */
 function costOf(schema: GraphQLSchema, document: DocumentNode): number {
   const types = new TypeInfo(schema)
   let cost = 0
   const counting = visitWithTypeInfo(types, {
     Field({ name }) {
       const own = types.getFieldDef()?.extensions.cost
-      if (!name.value.startsWith('__')) cost += typeof own === 'number' ? own : 1
+      if (!name.value.startsWith('__'))
+        cost += typeof own === 'number' ? own : 1
     },
   })
   visit(document, counting)
   return cost
 }
 
-/** Charges a query what its fields cost; a query that gives no data gets its tokens back. */
+/**
+ * Charges a query what its fields cost; a query that gives no data gets
+ * its tokens back.
+ */
 export function useQuota<Operation extends string>(options: {
   readonly quota: Quota<Operation>
   readonly operation: Operation
@@ -28,19 +42,29 @@ export function useQuota<Operation extends string>(options: {
     async onExecute({ args, setResultAndStopExecution }) {
       const { request } = args.contextValue
       const cost = costOf(args.schema, args.document)
-      const reservation = await quota.reserve({ subject: subject(request), operation, cost })
+      const reservation = await quota.reserve({
+        subject: subject(request),
+        operation,
+        cost,
+      })
       if (!reservation.allowed) {
         const { decision } = reservation
-        if (decision === undefined) throw new TypeError('only a reservation under an id is repeated')
+        if (decision === undefined)
+          throw new TypeError(
+            'only a reservation under an id is repeated',
+          )
         const http = { status: 429, headers: quotaHeaders(decision) }
-        const error = new GraphQLError(refusalMessage(decision), { extensions: { code: 'QUOTA_EXCEEDED', http } })
+        const error = new GraphQLError(refusalMessage(decision), {
+          extensions: { code: 'QUOTA_EXCEEDED', http },
+        })
         setResultAndStopExecution({ errors: [error] })
         return undefined
       }
       return {
         async onExecuteDone({ result }) {
           // A stream of results has no data yet: it is charged.
-          const failed = 'data' in result ? result.data == null : 'errors' in result
+          const failed =
+            'data' in result ? result.data == null : 'errors' in result
           await (failed ? reservation.cancel() : reservation.commit())
         },
       }

@@ -1,4 +1,10 @@
-import { Exchange, type HttpAdapter, type HttpMeterOptions, httpMeter, watchResponse } from '@scoregw/quota/http'
+import {
+  Exchange,
+  type HttpAdapter,
+  type HttpMeterOptions,
+  httpMeter,
+  watchResponse,
+} from '@scoregw/quota/http'
 import type { Context, Middleware } from 'koa'
 
 /** How a request of Koa is read. */
@@ -10,8 +16,13 @@ const KOA: HttpAdapter<Context> = {
   carrier: ({ req }) => req,
 }
 
-/** Middleware for Koa: `ctx.state.quota` has the decision, `commit(actual)` and `cancel()`. */
-export function quotaKoa<Operation extends string>(options: HttpMeterOptions<Context, Operation>): Middleware {
+/**
+ * Middleware for Koa: `ctx.state.quota` has the decision,
+ * `commit(actual)` and `cancel()`.
+ */
+export function quotaKoa<Operation extends string>(
+  options: HttpMeterOptions<Context, Operation>,
+): Middleware {
   const meter = httpMeter(options, KOA)
   return async (ctx, next) => {
     const admission = await meter.admit(ctx)

@@ -1,4 +1,8 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type {
+  IncomingMessage,
+  RequestListener,
+  ServerResponse,
+} from 'node:http'
 import {
   Exchange,
   type HttpAdapter,
@@ -20,23 +24,38 @@ const NODE: HttpAdapter<IncomingMessage> = {
 }
 
 /** A listener, and the quota of its request where that is metered. */
-type Metered = (req: IncomingMessage, res: ServerResponse, quota: RequestQuota | undefined) => unknown
+type Metered = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  quota: RequestQuota | undefined,
+) => unknown
 
-/** Meters listeners of Node's server: `metered.operation('write')((req, res) => res.end())`. */
-export function quotaListener<Operation extends string>(options: HttpMeterOptions<IncomingMessage, Operation>) {
+/**
+ * Meters listeners of Node's server: `metered.operation('write')((req,
+ * res) => res.end())`.
+ */
+export function quotaListener<Operation extends string>(
+  options: HttpMeterOptions<IncomingMessage, Operation>,
+) {
   const meter = httpMeter(options, NODE)
   return {
     /** Every request is what `options.operation` says. */
     each: (listener: Metered) => metering(meter, listener),
     /** Every request is one operation. */
-    operation(name: Operation, overrides: Partial<RouteOptions<IncomingMessage>> = {}) {
+    operation(
+      name: Operation,
+      overrides: Partial<RouteOptions<IncomingMessage>> = {},
+    ) {
       const ofRoute = meter.operation(name, overrides)
       return (listener: Metered) => metering(ofRoute, listener)
     },
   }
 }
 
-function metering(meter: HttpMeter<IncomingMessage>, listener: Metered): RequestListener {
+function metering(
+  meter: HttpMeter<IncomingMessage>,
+  listener: Metered,
+): RequestListener {
   return async (req, res) => {
     try {
       const admission = await meter.admit(req)
@@ -44,10 +63,16 @@ function metering(meter: HttpMeter<IncomingMessage>, listener: Metered): Request
         answer(res, admission)
         return
       }
-      if (admission.kind === 'metered') watchResponse(admission, req, res)
-      await listener(req, res, admission.kind === 'metered' ? admission.quota : undefined)
+      if (admission.kind === 'metered')
+        watchResponse(admission, req, res)
+      await listener(
+        req,
+        res,
+        admission.kind === 'metered' ? admission.quota : undefined,
+      )
     } catch (error) {
-      // The listener is known to have failed, also where its caller is not there to hear it.
+      // The listener is known to have failed, also where its caller is
+      // not there to hear it.
       await Exchange.find(req)?.cancel()
       console.error(error)
       if (res.headersSent) res.destroy()
@@ -56,6 +81,14 @@ function metering(meter: HttpMeter<IncomingMessage>, listener: Metered): Request
   }
 }
 
-function answer(res: ServerResponse, { status, headers, body }: QuotaAnswer): void {
-  res.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+function answer(
+  res: ServerResponse,
+  { status, headers, body }: QuotaAnswer,
+): void {
+  res
+    .writeHead(status, {
+      ...headers,
+      'Content-Type': 'application/json',
+    })
+    .end(JSON.stringify(body))
 }

@@ -1,12 +1,22 @@
-import { createQuota, defaultPolicy, quotaFetch } from '@scoregw/quota-fetch'
+import {
+  createQuota,
+  defaultPolicy,
+  quotaFetch,
+} from '@scoregw/quota-fetch'
 
-/** What is used of SvelteKit's event; in an app it is `Handle` of `@sveltejs/kit`. */
+/**
+ * What is used of SvelteKit's event; in an app it is `Handle` of
+ * `@sveltejs/kit`.
+ */
 interface Event {
   readonly request: Request
   readonly locals: { readonly user?: string }
   readonly getClientAddress: () => string
 }
-type Handle = (input: { event: Event; resolve: (event: Event) => Response | Promise<Response> }) => Promise<Response>
+type Handle = (input: {
+  event: Event
+  resolve: (event: Event) => Response | Promise<Response>
+}) => Promise<Response>
 
 export const quota = createQuota({ policy: defaultPolicy() })
 const metered = quotaFetch({
@@ -17,6 +27,10 @@ const metered = quotaFetch({
   operation: ({ method }) => (method === 'GET' ? 'read' : 'write'),
 })
 
-// src/hooks.server.ts; behind another hook that sets locals.user: sequence(authenticate, handle)
+// src/hooks.server.ts; behind another hook that sets locals.user:
+// sequence(authenticate, handle)
 export const handle: Handle = ({ event, resolve }) =>
-  metered((_request: Request, given: Event) => resolve(given))(event.request, event)
+  metered((_request: Request, given: Event) => resolve(given))(
+    event.request,
+    event,
+  )

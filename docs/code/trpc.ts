@@ -10,12 +10,24 @@ const t = initTRPC.context<Context>().create()
 
 export const { router, createCallerFactory } = t
 
-/** A procedure whose calls are charged as an operation, and get their tokens back when they fail. */
-export function metered<Operation extends string>(quota: Quota<Operation>, operation: Operation) {
+/**
+ * A procedure whose calls are charged as an operation, and get their
+ * tokens back when they fail.
+ */
+export function metered<Operation extends string>(
+  quota: Quota<Operation>,
+  operation: Operation,
+) {
   return t.procedure.use(async ({ ctx, next }) => {
-    const reservation = await quota.reserve({ subject: ctx.user, operation })
+    const reservation = await quota.reserve({
+      subject: ctx.user,
+      operation,
+    })
     if (!reservation.allowed) {
-      const message = reservation.decision === undefined ? 'done already' : refusalMessage(reservation.decision)
+      const message =
+        reservation.decision === undefined
+          ? 'done already'
+          : refusalMessage(reservation.decision)
       throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message })
     }
     // tRPC tells of an error by its result; nothing is thrown here.

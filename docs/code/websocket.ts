@@ -1,21 +1,40 @@
 import { type Quota, quotaExceededBody } from '@scoregw/quota'
 import type { WebSocket } from 'ws'
 
-/** Charges each message of a connection; one that fails gets its tokens back, one that is refused is told so. */
+/**
+ * Charges each message of a connection; one that fails gets its tokens
+ * back, one that is refused is told so.
+ */
 export function meterMessages<Operation extends string>(
   socket: WebSocket,
-  request: { readonly quota: Quota<Operation>; readonly subject: string; readonly operation: Operation },
+  request: {
+    readonly quota: Quota<Operation>
+    readonly subject: string
+    readonly operation: Operation
+  },
   work: (message: string) => Promise<string>,
 ): void {
   const { quota, subject, operation } = request
   async function answerTo(message: string): Promise<string> {
     try {
-      const result = await quota.run({ subject, operation }, () => work(message))
+      const result = await quota.run({ subject, operation }, () =>
+        work(message),
+      )
       if (result.allowed) return result.value
-      return JSON.stringify(result.decision === undefined ? {} : quotaExceededBody(result.decision))
+      return JSON.stringify(
+        result.decision === undefined
+          ? {}
+          : quotaExceededBody(result.decision),
+      )
     } catch {
       return JSON.stringify({ error: 'failed' })
     }
   }
-  socket.on('message', (data) => void answerTo(data.toString()).then((answer) => socket.send(answer)))
+  socket.on(
+    'message',
+    (data) =>
+      void answerTo(data.toString()).then((answer) =>
+        socket.send(answer),
+      ),
+  )
 }

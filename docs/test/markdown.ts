@@ -4,22 +4,25 @@ import { join } from 'node:path'
 /** The folder of the whole project. */
 export const root: string = join(import.meta.dirname, '..', '..')
 
-/** One block of TypeScript on a page. */
+/** One block of code on a page. */
 export interface Snippet {
   /** The page's path from the project's root. */
   readonly page: string
   /** Number of the block's first line of code. */
   readonly line: number
   readonly code: string
+  /** What the block is marked as: TypeScript, or JavaScript as CommonJS has it, which is run and not type-checked. */
+  readonly language: 'ts' | 'js'
   /** Whether it is run, or (marked `no-run`, or with a server that listens) only type-checked. */
   readonly run: boolean
   /** What it says that `console.log` prints, call by call. */
   readonly expected: readonly string[]
 }
 
-/** Every page of documentation, by its path from the project's root. */
+/** Every page of documentation that people wrote, by its path from the project's root. */
 export function pages(): string[] {
-  const isPage = (path: string): boolean => path.endsWith('.md') && !path.includes('node_modules')
+  const isPage = (path: string): boolean =>
+    path.endsWith('.md') && !/node_modules|^docs\/(?:api|\.vitepress)\//.test(path)
   const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
   const ofPackages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`)
   const ofDocs = inDocs.map((path) => `docs/${path.replaceAll('\\', '/')}`)
@@ -35,18 +38,19 @@ const tested = new Set(
   readdirSync(join(root, 'docs/code')).map((name) => readFileSync(join(root, 'docs/code', name), 'utf8')),
 )
 
-const FENCE = /^```ts(?<flags>[^\n]*)\n(?<code>.*?)^```$/gms
+const FENCE = /^```(?<language>ts|js)(?<flags>(?: [^\n]*)?)\n(?<code>.*?)^```$/gms
 
-/** The blocks of a page that are marked `ts`, and that no test imports from a file of their own. */
+/** The blocks of a page that are marked `ts` or `js`, and that no test imports from a file of their own. */
 export function snippetsOf(page: string): Snippet[] {
   const text = readPage(page)
   const blocks = [...text.matchAll(FENCE)].filter(({ groups }) => !tested.has(groups?.code ?? ''))
   return blocks.map(({ index, groups }) => {
     const { flags = '', code = '' } = groups ?? {}
+    const language = groups?.language === 'js' ? 'js' : 'ts'
     const line = text.slice(0, index).split('\n').length + 1
     // A server would take a port that the machine may need.
     const run = flagged(flags.trim(), `${page}:${line - 1}`) && !code.includes('.listen(')
-    return { page, line, code, run, expected: expectedOf(code) }
+    return { page, line, code, language, run, expected: expectedOf(code) }
   })
 }
 

@@ -23,11 +23,11 @@ const ODD: Scenario = {
   speedMs: 1_000,
 }
 const played = [defaultScenario(), ODD].map((scenario, index): Snippet => {
-  return { page: `playground-${index}`, line: 1, code: codeOf(scenario), run: true, expected: [] }
+  return { page: `playground-${index}`, line: 1, code: codeOf(scenario), language: 'ts', run: true, expected: [] }
 })
 
-function fileOf({ page, line }: Snippet): string {
-  return join(folder, `${page.replaceAll(/[^a-z0-9]+/gi, '-')}-${line}.mts`)
+function fileOf({ page, line, language }: Snippet): string {
+  return join(folder, `${page.replaceAll(/[^a-z0-9]+/gi, '-')}-${line}.${language === 'ts' ? 'mts' : 'cjs'}`)
 }
 
 rmSync(folder, { recursive: true, force: true })
@@ -49,7 +49,7 @@ async function typeErrors(): Promise<string[]> {
       extends: join(docs, 'tsconfig.json'),
       compilerOptions,
       include: [],
-      files: [...snippets, ...played].map(fileOf),
+      files: [...snippets.filter(({ language }) => language === 'ts'), ...played].map(fileOf),
     }),
   )
   const output = await promisify(execFile)(process.execPath, [tsc, '--project', config, '--pretty', 'false'], {
@@ -65,15 +65,35 @@ async function typeErrors(): Promise<string[]> {
 async function runAll(run: readonly Snippet[]): Promise<SnippetRun[]> {
   const script = join(import.meta.dirname, 'run-snippets.ts')
   const args = ['--conditions=@scoregw/source', '--import=tsx', script, ...run.map(fileOf)]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: docs, timeout: 30_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: docs, timeout: 120_000 })
   return JSON.parse(stdout) as SnippetRun[]
 }
 
 describe('the snippets of the documentation', () => {
-  it('are all marked as TypeScript in the one way that is checked', () => {
-    const others = pages().filter((page) => /^ *```(?:typescript|js|javascript|tsx)\b|^ +```ts\b/m.test(readPage(page)))
+  it('are all marked in the one way that is checked', () => {
+    const others = pages().filter((page) =>
+      /^ *```(?:typescript|cjs|javascript|tsx)\b|^ +```ts\b/m.test(readPage(page)),
+    )
     expect(others).toEqual([])
     expect(snippets.length).toBeGreaterThan(20)
+  })
+
+  it('are 72 columns wide at most, but for an address', () => {
+    const wide = snippets.flatMap(({ page, line, code }) =>
+      code.split('\n').flatMap((text, index) => {
+        return text.length > 72 && !text.includes('https://') ? [`${page}:${line + index}`] : []
+      }),
+    )
+    expect(wide).toEqual([])
+  })
+
+  it('close the connections that they open', () => {
+    const closes: readonly (readonly [RegExp, RegExp])[] = [
+      [/new (?:Redis|Cluster)\(/, /\.(?:quit|disconnect)\(\)/],
+      [/new (?:pg\.Pool|Kysely(?:<\w+>)?)\(/, /\.(?:end|destroy)\(\)/],
+    ]
+    const open = snippets.filter(({ code }) => closes.some(([opens, ends]) => opens.test(code) && !ends.test(code)))
+    expect(open.map(({ page, line }) => `${page}:${line}`)).toEqual([])
   })
 
   it('have no type errors', async () => expect(await typeErrors()).toEqual([]), 120_000)
@@ -94,5 +114,5 @@ describe('the snippets of the documentation', () => {
       return [where(snippet), logged.map(oneLine), error]
     })
     expect(did).toEqual(said)
-  }, 60_000)
+  }, 150_000)
 })

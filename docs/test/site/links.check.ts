@@ -43,3 +43,14 @@ it('no page has two headings of one address, or none', () => {
     expect([page, /<h1[ >]/.test(text)]).toEqual([page, true])
   }
 })
+
+it('llms.txt names every page that people wrote, and each is there as Markdown', () => {
+  const text = readFileSync(fileOf('/llms.txt') ?? '', 'utf8')
+  const named = [...text.matchAll(/\]\((\/[^)]+\.md)\)/g)].map(([, path = '']) => path)
+  expect(named.filter((path) => fileOf(path) === undefined)).toEqual([])
+  for (const path of ['/guide/getting-started.md', '/guide/algorithms.md', '/reference/errors.md']) {
+    expect(named).toContain(path)
+  }
+  expect(named.length).toBeGreaterThan(50)
+  expect(readFileSync(fileOf('/llms-full.txt') ?? '', 'utf8').length).toBeGreaterThan(100_000)
+})

@@ -8,7 +8,15 @@ import { builtPages, type SiteServer, serveSite } from './built-site.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** A page of each kind in every run; all of them in the deep one. */
-const FEW = ['/', '/playground', '/guide/getting-started', '/guide/concepts', '/guide/benchmarks', '/reference/errors']
+const FEW = [
+  '/',
+  '/playground',
+  '/guide/getting-started',
+  '/guide/concepts',
+  '/guide/benchmarks',
+  '/api/@scoregw/quota/prometheus',
+  '/zh/',
+]
 const pages = deep ? builtPages() : FEW
 const WIDTHS = [390, 820, 1440]
 
@@ -58,7 +66,7 @@ describe.runIf(browserTests)('the built pages', () => {
           await page.setViewportSize({ width, height: 900 })
           const wider = await page.evaluate<number>(WIDER)
           if (wider > 0) faults.push(`${path} is ${wider} pixels wider than ${width}`)
-          if (deep || path === '/')
+          if (deep || path === '/' || path === '/zh/')
             await picture(page, `${path.slice(1).replaceAll('/', '-') || 'index'}-${width}-${colorScheme}`)
         }
       }

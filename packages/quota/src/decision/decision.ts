@@ -108,7 +108,7 @@ export interface RefusedDecision extends DecisionBase {
   readonly windows: readonly WindowStatus[]
   /** Every limit that refuses, in the policy's order; at least one. */
   readonly violations: readonly Violation[]
-  /** The one to report: see {@link bindingViolation}. */
+  /** The one to report: see `bindingViolation()`. */
   readonly binding: Violation
   /** `false`: some limit is below the cost, so that waiting will not help. */
   readonly retryable: boolean

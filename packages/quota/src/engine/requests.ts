@@ -48,7 +48,7 @@ export interface CommitResult {
 /** The calls that a reservation and a hold taken up elsewhere have in common. */
 export interface ReservationCalls {
   /**
-   * Names the hold in any process of the policy: see {@link Quota.resume}. Whoever has it can settle the hold, so keep it on
+   * Names the hold in any process of the policy: see `quota.resume()`. Whoever has it can settle the hold, so keep it on
    * servers. `undefined`: no hold.
    */
   readonly token: string | undefined
@@ -165,7 +165,7 @@ export interface HeldWindowStatus extends WindowStatus {
   readonly held?: number | undefined
 }
 
-/** What {@link Quota.status} may be told. */
+/** What `quota.status()` may be told. */
 export interface StatusOptions {
   /** As of a request. */
   readonly plan?: string | undefined

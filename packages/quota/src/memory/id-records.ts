@@ -12,7 +12,7 @@ export interface IdRecord {
   readonly fingerprint: string
   /** States of the reply that admitted it; empty for an id cancelled before it was reserved. */
   readonly states: WindowStates
-  /** Epoch milliseconds; of an open hold {@link NEVER}. */
+  /** Epoch milliseconds; of an open hold `NEVER`. */
   readonly expiresAt: number
   /** There if it is a hold's. */
   readonly hold?: HoldFacts | undefined

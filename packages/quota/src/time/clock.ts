@@ -17,7 +17,7 @@ export function instantOf(clock: Clock): number {
   throw new QuotaError('store_error', `the clock said ${String(now)}: expected whole epoch milliseconds`)
 }
 
-/** The machine's clock; with {@link systemStopwatch} the only place in the library that reads one. */
+/** The machine's clock; with `systemStopwatch` the only place in the library that reads one. */
 export const systemClock: Clock = { now: () => Date.now() }
 
 /** Milliseconds with fractions since some instant, never going back: to measure how long something takes. */

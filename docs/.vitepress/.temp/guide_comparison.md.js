@@ -1,0 +1,20 @@
+import { ssrRenderAttrs, ssrRenderAttr } from "vue/server-renderer";
+import { _ as _imports_0 } from "./benchmarks.BxPSgMma.js";
+import { useSSRContext } from "vue";
+import { _ as _export_sfc } from "./plugin-vue_export-helper.1tPrXgE0.js";
+const __pageData = JSON.parse('{"title":"Comparison","description":"","frontmatter":{},"headers":[],"relativePath":"guide/comparison.md","filePath":"guide/comparison.md"}');
+const _sfc_main = { name: "guide/comparison.md" };
+function _sfc_ssrRender(_ctx, _push, _parent, _attrs, $props, $setup, $data, $options) {
+  _push(`<div${ssrRenderAttrs(_attrs)}><h1 id="comparison" tabindex="-1">Comparison <a class="header-anchor" href="#comparison" aria-label="Permalink to &quot;Comparison&quot;">​</a></h1><p>What this project does that others do not, what they do better, and figures for both. It is written from what the libraries document in the versions named; tell us where it is wrong.</p><table tabindex="0"><thead><tr><td></td><th>here</th><th>express-rate-limit 8</th><th>rate-limiter-flexible 11</th><th>@upstash/ratelimit 2</th></tr></thead><tbody><tr><td>Several limits in one decision</td><td>yes, all or none</td><td>a middleware each</td><td><code>RateLimiterUnion</code>; charged apart</td><td>a limiter each</td></tr><tr><td>A refusal charges nothing</td><td>yes</td><td>no</td><td>no</td><td>depends on the algorithm</td></tr><tr><td>Costs</td><td>yes</td><td>no</td><td>yes</td><td>yes</td></tr><tr><td>Reserve, then commit or cancel</td><td>yes, also by id</td><td>subtracts afterwards</td><td><code>reward()</code></td><td>no</td></tr><tr><td>Who shares a limit</td><td>layers of a policy</td><td>the key</td><td>the key</td><td>the identifier</td></tr><tr><td>Limits change while it runs</td><td>yes, versioned</td><td>a function</td><td>a new limiter</td><td>dynamic limit</td></tr><tr><td>Algorithm</td><td>windows by use</td><td>fixed windows</td><td>windows by use, leaky bucket queue</td><td>fixed, sliding, token bucket</td></tr><tr><td>Memory, Redis, PostgreSQL, SQLite</td><td>all four</td><td>memory, Redis, more</td><td>all four, and many more</td><td>Redis by REST</td></tr><tr><td>Edge runtimes without TCP</td><td>memory store alone</td><td>no</td><td>no</td><td>yes: made for them</td></tr><tr><td>When the store is away</td><td>by category</td><td>pass or fail</td><td>insurance limiter</td><td>passes after a timeout</td></tr><tr><td>Downloads, years, people who know it</td><td>new</td><td>many</td><td>many</td><td>many</td></tr></tbody></table><h2 id="figures" tabindex="-1">Figures <a class="header-anchor" href="#figures" aria-label="Permalink to &quot;Figures&quot;">​</a></h2><p><img${ssrRenderAttr("src", _imports_0)} alt="Decisions a second of this project beside other libraries, in memory and on Redis"></p><p>The picture is made from the committed results; <a href="./benchmarks">the benchmarks</a> have all of them, each with the machine it was measured on, its spread, and the goals that were missed.</p><h2 id="take-another-one" tabindex="-1">Take another one <a class="header-anchor" href="#take-another-one" aria-label="Permalink to &quot;Take another one&quot;">​</a></h2><ul><li>One limit by address on one Express app, and nothing else planned: express-rate-limit is well known, and enough.</li><li>A store that is not in the list, such as MongoDB, DynamoDB or Memcached: rate-limiter-flexible has it.</li><li>Functions at the edge that reach Redis by HTTP alone: @upstash/ratelimit is made for that.</li><li>Smoothing, not counting: a queue or a token bucket. <a href="./algorithms">Which algorithm, and why</a> says more.</li></ul><p><a href="./coming-from">Coming from another limiter</a> shows the same app on both sides.</p></div>`);
+}
+const _sfc_setup = _sfc_main.setup;
+_sfc_main.setup = (props, ctx) => {
+  const ssrContext = useSSRContext();
+  (ssrContext.modules || (ssrContext.modules = /* @__PURE__ */ new Set())).add("guide/comparison.md");
+  return _sfc_setup ? _sfc_setup(props, ctx) : void 0;
+};
+const comparison = /* @__PURE__ */ _export_sfc(_sfc_main, [["ssrRender", _sfc_ssrRender]]);
+export {
+  __pageData,
+  comparison as default
+};

@@ -1,0 +1,19 @@
+import { ssrRenderAttrs } from "vue/server-renderer";
+import { useSSRContext } from "vue";
+import { _ as _export_sfc } from "./plugin-vue_export-helper.1tPrXgE0.js";
+const __pageData = JSON.parse('{"title":"Warnings","description":"","frontmatter":{},"headers":[],"relativePath":"reference/warnings.md","filePath":"reference/warnings.md"}');
+const _sfc_main = { name: "reference/warnings.md" };
+function _sfc_ssrRender(_ctx, _push, _parent, _attrs, $props, $setup, $data, $options) {
+  _push(`<div${ssrRenderAttrs(_attrs)}><h1 id="warnings" tabindex="-1">Warnings <a class="header-anchor" href="#warnings" aria-label="Permalink to &quot;Warnings&quot;">​</a></h1><p>Misconfiguration that an adapter finds while it runs is told to the <code>logger</code> as a <code>QuotaWarning</code>, each code once for each meter; clients never see it. <code>code</code> is for programs, <code>docs</code> is the address of the paragraph below. <code>validate: false</code> looks for none, <code>validate: { mounted_twice: false }</code> for all but one.</p><h3 id="created_in_handler" tabindex="-1">created_in_handler <a class="header-anchor" href="#created_in_handler" aria-label="Permalink to &quot;created_in_handler&quot;">​</a></h3><p>The middleware was made while a request was handled. It checks its options anew each time, and cannot say a thing only once. Make it at start. (Express)</p><h3 id="mounted_twice" tabindex="-1">mounted_twice <a class="header-anchor" href="#mounted_twice" aria-label="Permalink to &quot;mounted_twice&quot;">​</a></h3><p>A request met two meters of one engine, for example one for the whole app and one on the route. It is charged by the first. Return <code>undefined</code> from <code>operation(request)</code> for routes that meter themselves.</p><h3 id="property_taken" tabindex="-1">property_taken <a class="header-anchor" href="#property_taken" aria-label="Permalink to &quot;property_taken&quot;">​</a></h3><p><code>req.quota</code>, <code>c.get(&#39;quota&#39;)</code> or what you named in its place was in use already, and is replaced. Name another with <code>requestPropertyName</code> (Express, Fastify) or <code>variable</code> (Hono), as two engines on one request must.</p><h3 id="untrusted_forwarded_for" tabindex="-1">untrusted_forwarded_for <a class="header-anchor" href="#untrusted_forwarded_for" aria-label="Permalink to &quot;untrusted_forwarded_for&quot;">​</a></h3><p>A request metered by address carries <code>X-Forwarded-For</code>, but no proxy is trusted. If a proxy of yours wrote it, all its callers share one address: set <code>trust proxy</code> (Express) or <code>trustProxy</code> (Fastify). If a client wrote it, all is well.</p><h3 id="permissive_trust_proxy" tabindex="-1">permissive_trust_proxy <a class="header-anchor" href="#permissive_trust_proxy" aria-label="Permalink to &quot;permissive_trust_proxy&quot;">​</a></h3><p><code>trust proxy</code> (Express) or <code>trustProxy</code> (Fastify) is <code>true</code>, or a function that trusts everybody, so that any client may choose its address. Name the proxies, or their number.</p><h3 id="subject_not_text" tabindex="-1">subject_not_text <a class="header-anchor" href="#subject_not_text" aria-label="Permalink to &quot;subject_not_text&quot;">​</a></h3><p><code>subject(request)</code> gave a number, say. The request fails with <code>invalid_subject</code>; make it a string.</p></div>`);
+}
+const _sfc_setup = _sfc_main.setup;
+_sfc_main.setup = (props, ctx) => {
+  const ssrContext = useSSRContext();
+  (ssrContext.modules || (ssrContext.modules = /* @__PURE__ */ new Set())).add("reference/warnings.md");
+  return _sfc_setup ? _sfc_setup(props, ctx) : void 0;
+};
+const warnings = /* @__PURE__ */ _export_sfc(_sfc_main, [["ssrRender", _sfc_ssrRender]]);
+export {
+  __pageData,
+  warnings as default
+};

@@ -1,0 +1,51 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
+import {
+  RateLimiterMemory,
+  RateLimiterRes,
+} from 'rate-limiter-flexible'
+
+/** What both sides say of a request. */
+interface Answer {
+  readonly allowed: boolean
+  readonly left: number
+  /** Milliseconds until it is worth asking again; 0 when allowed. */
+  readonly waitMs: number
+}
+
+export type Ask = (user: string, cost?: number) => Promise<Answer>
+
+export function before(points: number): Ask {
+  const limiter = new RateLimiterMemory({ points, duration: 15 * 60 })
+  return async (user, cost = 1) => {
+    try {
+      const { remainingPoints } = await limiter.consume(user, cost)
+      return { allowed: true, left: remainingPoints, waitMs: 0 }
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused
+      const { remainingPoints: left, msBeforeNext: waitMs } = refused
+      return { allowed: false, left, waitMs }
+    }
+  }
+}
+
+export function after(limit: number): Ask {
+  const quota = createQuota({
+    policy: definePolicy({
+      windows: [{ label: '15m', lengthMs: 15 * 60_000 }],
+      categories: ['call'],
+      layers: [{ name: 'personal' }],
+      operations: { request: { category: 'call', cost: 1 } },
+      base: { personal: { call: { '15m': limit } } },
+    }),
+  })
+  return async (user, cost = 1) => {
+    const decision = await quota.consume({
+      subject: user,
+      operation: 'request',
+      cost,
+    })
+    const { allowed, windows } = decision
+    const waitMs = decision.allowed ? 0 : decision.retryAfterMs
+    return { allowed, left: Number(windows[0]?.remaining), waitMs }
+  }
+}

@@ -1,0 +1,53 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
+import { ipSubject } from '@scoregw/quota/http'
+
+const MINUTE_MS = 60_000
+
+/** Wrong passwords only: a log-in that works costs nothing. */
+export const guard = createQuota({
+  policy: definePolicy({
+    windows: [
+      { label: '15m', lengthMs: 15 * MINUTE_MS },
+      { label: '1d', lengthMs: 24 * 60 * MINUTE_MS },
+    ],
+    categories: ['attempt'],
+    layers: [{ name: 'account' }, { name: 'address' }],
+    operations: { attempt: { category: 'attempt', cost: 1 } },
+    base: {
+      account: { attempt: { '15m': 5, '1d': 20 } },
+      address: { attempt: { '15m': 20, '1d': 100 } },
+    },
+  }),
+})
+
+export type LogIn =
+  | { readonly outcome: 'welcome' | 'wrong' }
+  | { readonly outcome: 'wait'; readonly seconds: number }
+
+/**
+ * Holds one attempt while the password is checked, so that guesses at
+ * the same time do not pass together; gives it back unless it was
+ * wrong.
+ */
+export async function logIn(
+  account: string,
+  ip: string,
+  isRight: () => Promise<boolean>,
+): Promise<LogIn> {
+  const subject = {
+    account: `account:${account.trim().toLowerCase()}`,
+    address: ipSubject(ip) ?? 'ip:unknown',
+  }
+  const held = await guard.reserve({ subject, operation: 'attempt' })
+  if (!held.allowed) {
+    const seconds = held.decision?.retryAfterSeconds ?? 1
+    return { outcome: 'wait', seconds }
+  }
+  let wrong = false
+  try {
+    wrong = !(await isRight())
+  } finally {
+    await (wrong ? held.commit() : held.cancel())
+  }
+  return { outcome: wrong ? 'wrong' : 'welcome' }
+}

@@ -1,0 +1,55 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
+
+/** Nobody's server gets more than it said it can take. */
+export const quota = createQuota({
+  policy: definePolicy({
+    windows: [
+      { label: '1s', lengthMs: 1_000 },
+      { label: '1m', lengthMs: 60_000 },
+    ],
+    categories: ['delivery'],
+    layers: [{ name: 'receiver' }, { name: 'sender', shared: true }],
+    operations: { deliver: { category: 'delivery', cost: 1 } },
+    base: {
+      receiver: { delivery: { '1s': 5, '1m': 60 } },
+      sender: { delivery: { '1s': 500, '1m': 10_000 } },
+    },
+  }),
+})
+
+export interface Delivery {
+  readonly event: string
+  /** Goes up with every try. */
+  readonly attempt: number
+  readonly receiver: string
+}
+
+/** What a worker does with a delivery that it took from its queue. */
+export type Outcome = 'sent' | 'drop' | { readonly againInMs: number }
+
+/**
+ * Sends an event once however often the queue hands it out: the id is
+ * of the event and the try. A send that throws was charged all the same
+ * at the receiver, so it is charged here, too, and tried again later.
+ */
+export async function deliver(
+  { event, attempt, receiver }: Delivery,
+  send: () => Promise<void>,
+): Promise<Outcome> {
+  const held = await quota.reserve({
+    subject: receiver,
+    operation: 'deliver',
+    id: `delivery:${event}:${attempt}`,
+  })
+  if (held.status === 'refused')
+    return { againInMs: held.decision.retryAfterMs }
+  if (!held.allowed) return 'drop'
+  try {
+    await send()
+    return 'sent'
+  } catch {
+    return { againInMs: 1_000 * 2 ** Math.min(attempt, 10) }
+  } finally {
+    await held.commit()
+  }
+}

@@ -1,0 +1,118 @@
+import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { describe, expect, it } from 'vitest'
+import { after as ours, before as theirs } from '../code/coming-from-flexible.ts'
+import { runOnce } from '../code/cron.ts'
+import { guard, logIn } from '../code/log-in.ts'
+import { buy, subjectOf, quota as tenants } from '../code/tenants.ts'
+import { deliver, quota as deliveries } from '../code/webhooks.ts'
+
+describe('tenants and teams', () => {
+  const ask = (user: string, team: string, tenant: string) =>
+    tenants.consume({ subject: subjectOf({ user, team, tenant }), operation: 'export' })
+
+  it('stop a person before the team, and a team before the tenant', async () => {
+    for (let count = 0; count < 5; count++) expect((await ask('ann', 'blue', 'acme')).allowed).toBe(true)
+    expect(await ask('ann', 'blue', 'acme')).toMatchObject({ binding: { layer: 'user', window: '1h' } })
+    for (const user of ['bob', 'cleo']) for (let count = 0; count < 5; count++) await ask(user, 'blue', 'acme')
+    expect(await ask('dan', 'blue', 'acme')).toMatchObject({ binding: { layer: 'team', used: 300 } })
+    expect((await ask('dan', 'red', 'acme')).allowed).toBe(true)
+    expect((await ask('ann', 'blue', 'other')).allowed).toBe(true)
+  })
+
+  it('never let the names of two tenants meet', () => {
+    expect(subjectOf({ user: 'c', team: 'x', tenant: 'a/b' }).user).not.toBe(
+      subjectOf({ user: 'b/c', team: 'x', tenant: 'a' }).user,
+    )
+  })
+
+  it('give all of a tenant what it bought', async () => {
+    const limit = async () =>
+      (await tenants.status(subjectOf({ user: 'u', team: 't', tenant: 'acme' }))).windows.call?.at(-1)?.limit
+    expect(await limit()).toBe(10_000)
+    await buy('acme', 'business')
+    expect(await limit()).toBe(100_000)
+    await buy('acme', null)
+    expect(await limit()).toBe(10_000)
+  })
+})
+
+describe('log-in protection', () => {
+  const wrong = () => Promise.resolve(false)
+  const right = () => Promise.resolve(true)
+
+  it('charges wrong passwords alone, by account and by address', async () => {
+    for (let count = 0; count < 30; count++) {
+      expect(await logIn('ann', '192.0.2.1', right)).toEqual({ outcome: 'welcome' })
+    }
+    for (let count = 0; count < 5; count++) {
+      expect(await logIn('Ann ', `192.0.2.${count}`, wrong)).toEqual({ outcome: 'wrong' })
+    }
+    expect(await logIn('ann', '192.0.2.99', right)).toEqual({ outcome: 'wait', seconds: 900 })
+    for (let count = 0; count < 20; count++) await logIn(`user${count}`, '2001:db8::1', wrong)
+    expect(await logIn('somebody', '2001:db8::2', right)).toMatchObject({ outcome: 'wait' })
+  })
+
+  it('lets no guesses at the same time pass together, and holds nothing when the check throws', async () => {
+    let checks = 0
+    const slow = async (): Promise<boolean> => {
+      checks++
+      await new Promise(setImmediate)
+      return false
+    }
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => logIn('bob', '198.51.100.7', slow)))
+    expect([checks, outcomes.filter(({ outcome }) => outcome === 'wait').length]).toEqual([5, 45])
+    await expect(logIn('cleo', '198.51.100.8', () => Promise.reject(new Error('down')))).rejects.toThrow('down')
+    const status = await guard.status({ account: 'account:cleo', address: 'ip:198.51.100.8' })
+    expect(status.windows.attempt?.[0]?.used).toBe(0)
+  })
+})
+
+it('webhooks go out once a try, and wait as their receiver says', async () => {
+  let sent = 0
+  const send = (): Promise<void> => {
+    sent++
+    return Promise.resolve()
+  }
+  const of = (event: string, attempt = 1) => ({ event, attempt, receiver: 'https://a.example' })
+  expect(await deliver(of('e1'), send)).toBe('sent')
+  expect(await deliver(of('e1'), send)).toBe('drop')
+  expect(await deliver(of('e2'), () => Promise.reject(new Error('500')))).toEqual({ againInMs: 2_000 })
+  expect(await deliver(of('e2', 2), send)).toBe('sent')
+  for (const event of ['e3', 'e4']) await deliver(of(event), send)
+  expect(await deliver(of('e5'), send)).toEqual({ againInMs: expect.any(Number) as number })
+  expect(sent).toBe(4)
+  expect((await deliveries.status('https://b.example')).windows.delivery?.[0]?.used).toBe(0)
+})
+
+it('cron: a job runs once a slot, and never beyond its budget', async () => {
+  const quota = createQuota({ policy: defaultPolicy() })
+  const job = { name: 'report', operation: 'write', cost: 25, everyMs: 60_000 } as const
+  let runs = 0
+  const work = (): Promise<void> => {
+    runs++
+    return Promise.resolve()
+  }
+  const both = await Promise.all([runOnce(quota, job, 60_000, work), runOnce(quota, job, 119_999, work)])
+  expect(both.sort()).toEqual(['elsewhere', 'ran'])
+  expect(await runOnce(quota, job, 120_000, work)).toBe('ran')
+  expect(await runOnce(quota, job, 180_000, work)).toBe('no budget')
+  expect(runs).toBe(2)
+})
+
+describe('rate-limiter-flexible and what the page puts in its place', () => {
+  it('admit and refuse the same requests, with the same numbers left', async () => {
+    const sides = [theirs(3), ours(3)]
+    for (const user of ['u1', 'u1', 'u1', 'u1', 'u2']) {
+      const [old, now] = await Promise.all(sides.map((ask) => ask(user)))
+      expect({ ...now, waitMs: 0 }).toEqual({ ...old, waitMs: 0 })
+      expect(Math.abs((now?.waitMs ?? 0) - (old?.waitMs ?? 0))).toBeLessThan(2_000)
+    }
+  })
+
+  it('differ where the page says so: a refused request is charged there, and nowhere here', async () => {
+    const [old, now] = [theirs(10), ours(10)]
+    for (const ask of [old, now]) await ask('u1', 6)
+    expect([(await old('u1', 5)).allowed, (await now('u1', 5)).allowed]).toEqual([false, false])
+    expect([(await old('u1', 4)).allowed, (await now('u1', 4)).allowed]).toEqual([false, true])
+  })
+})
