@@ -21,6 +21,7 @@ it.each([
   ['packages/quota/src/calendar.ts', 'docs/reference/calendar.md'],
   ['packages/quota/src/options.ts', 'docs/reference/options.md'],
   ['packages/quota/src/prometheus.ts', 'docs/reference/prometheus.md'],
+  ['packages/quota/src/top.ts', 'docs/reference/top.md'],
   ['packages/quota/src/http.ts', 'docs/reference/http.md'],
 ])('every export of %s is in %s, once, and nothing else is', (source, page) => {
   const exported = exportsOf(source)

@@ -10,6 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { COUNTERS } from '../src/db/migrations/0010-counters.ts'
 import { connectionOf, openSqlite } from '../src/db/sqlite.ts'
 import { withPlayer } from '../src/db/with-player.ts'
+import { failureLimit } from '../src/http/failure-limit.ts'
 import { HttpError } from '../src/http/http-error.ts'
 import { contextOf } from '../src/http/request-context.ts'
 import { createService } from '../src/http/service.ts'
@@ -60,6 +61,7 @@ async function shop(isWithin: boolean) {
     },
     meter: createMeter(metering),
     within: isWithin ? createWithinMeter(metering) : undefined,
+    failures: failureLimit({ limit: 0, windowMs: 60_000, clock }),
     isClosing: () => false,
   })
   const server = createServer(app).listen(0, '127.0.0.1')

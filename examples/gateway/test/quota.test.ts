@@ -111,6 +111,8 @@ describe('a request above the quota', () => {
         resetAt: '2026-08-06T15:06:26.000Z',
         retryAtBeijing: '2026-08-06 23:06:26',
         timeZone: 'Asia/Shanghai',
+        retryAt: '2026-08-06T15:06:26.000Z',
+        windowLabel: '1-Hour',
       },
     })
     expect(

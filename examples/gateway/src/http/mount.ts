@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import type { OperationName } from '../quota/policy.ts'
 import { callerOf, requireHolder } from './auth.ts'
 import type { Charge, ChargedWork, WithinMeter } from './charged-work.ts'
+import { detailsOf } from './details.ts'
 import { type Detail, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 import type { Call, Reply, Route, UserCall } from './route.ts'
@@ -72,6 +73,8 @@ function validation(route: Route): RequestHandler {
     const parsedParams = parsed(params, req.params)
     const parsedQuery = parsed(query, req.query)
     const parsedBody = parsed(body, req.body)
+    // Whatever comes next may wait: the body as it was sent is not held for that long.
+    req.body = undefined
     const faults = [...parsedParams.faults, ...parsedQuery.faults, ...parsedBody.faults]
     if (faults.length > 0) throw invalid(faults)
     context.params = parsedParams.data
@@ -134,10 +137,12 @@ function callOf(req: Request, charge: Charge): Call<unknown> {
   return { req, input, query, params, charge }
 }
 
-function send({ answerType }: Route, res: Response, { status = 200, headers = {}, body }: Reply<unknown>): void {
+function send({ answerType }: Route, res: Response, reply: Reply<unknown>): void {
+  const { status = 200, headers = {}, body, stream } = reply
   contextOf(res.req).isBusinessFail = isBusinessFail(body)
   res.status(status).set(headers)
-  if (body === undefined) res.end()
+  if (stream !== undefined) stream(res.type(answerType ?? 'application/octet-stream'))
+  else if (body === undefined) res.end()
   else if (answerType === undefined) res.json(body)
   else res.type(answerType).send(body)
 }
@@ -145,13 +150,6 @@ function send({ answerType }: Route, res: Response, { status = 200, headers = {}
 /** Whether an envelope says that the call failed, whatever its status. */
 function isBusinessFail(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'returnCode' in body && body.returnCode !== 1
-}
-
-/** One detail an issue; unknown keys one by one. */
-function detailsOf(issue: z.core.$ZodIssue): Detail[] {
-  const path = issue.path.map(String).join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path, msg: issue.message }]
-  return issue.keys.map((key) => ({ path: path === '' ? key : `${path}.${key}`, msg: 'unknown key' }))
 }
 
 function byPath(routes: readonly Route[]): Map<string, Route[]> {

@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request, Response } from 'express'
 import type * as z from 'zod'
 import type { OperationName } from '../quota/policy.ts'
 import type { User } from '../users/user.ts'
@@ -57,10 +57,12 @@ export interface Reply<T> {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Absent: an answer without a body. */
   readonly body?: T | undefined
+  /** Writes the body in place of `body`, and ends it when it likes; the head is the route's until it writes. */
+  readonly stream?: ((res: Response) => void) | undefined
 }
 
 interface RouteBase<Body, Input, Query, Params, Answer> {
-  readonly method: 'get' | 'post' | 'put' | 'delete'
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** In Express's form, for example `/admin/users/:id`. */
   readonly path: string
   readonly docs: RouteDocs

@@ -37,10 +37,14 @@ export function postgresBackend({ db, clock, logger, policy, changes, pool }: Po
       ...ended,
     },
     settings: settingsOn(db, clock, changes),
-    chores: [{ what: 'looking whether the counters answer', everyMs: WATCH_MS, run: () => watch.look() }],
+    chores: [
+      { what: 'looking whether the counters answer', everyMs: WATCH_MS, run: async () => void (await watch.look()) },
+    ],
     check,
     checked: 'the counters',
-    begin: () => watch.look(),
+    async begin() {
+      await watch.look()
+    },
     finish: () => Promise.resolve(),
   }
 }

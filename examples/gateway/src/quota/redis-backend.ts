@@ -50,12 +50,13 @@ export function redisBackend(given: RedisBackendOptions): QuotaBackend {
     store,
     ...(leased === undefined ? {} : { leases: () => leased.leases() }),
     settings,
-    chores: [{ what: 'looking whether Redis answers', everyMs: WATCH_MS, run: () => watch.look() }],
+    chores: [{ what: 'looking whether Redis answers', everyMs: WATCH_MS, run: async () => void (await watch.look()) }],
     check,
     checked: 'Redis',
     async begin() {
       await refuseUnsafe(store)
-      await watch.look()
+      if (await watch.look()) return
+      logger.warn(`REDIS_URL=${redisAddress(url)}: no Redis answers there; start it, or mend the address`)
     },
     finish: () => Promise.resolve(),
   }

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Page } from '@scoregw/browser'
+import type { Browser, Locator, Page } from '@scoregw/browser'
 import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
 import { sqlOutcomes } from '@scoregw/quota-sql'
 import axe from 'axe-core'
@@ -8,6 +8,7 @@ import { COUNTERS } from '../../src/db/migrations/0010-counters.ts'
 import { openSqlite } from '../../src/db/sqlite.ts'
 import { type Watched, type WatchOptions, watchedPage } from './browser.ts'
 import { ADMIN_TOKEN, type TestGateway } from './gateway.ts'
+import { screenFaults } from './screen-rules.ts'
 import { closedInTheEnd } from './test-database.ts'
 
 const MINUTE_MS = 60_000
@@ -70,20 +71,23 @@ export async function picture(page: Page, name: string): Promise<void> {
 }
 
 /** What makes a page hard or impossible to use for some; in short. */
-export async function seriousFaults(page: Page): Promise<string[]> {
+export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
-  const found = await page.evaluate<{ impact: string; id: string; nodes: { html: string }[] }[]>(
+  const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
     'axe.run().then(({ violations }) => violations)',
   )
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes
-          .map(({ html }) => html)
-          .join(' | ')
-          .slice(0, 400)}`,
-    )
+  return found.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .map(({ html }) => html)
+        .join(' | ')
+        .slice(0, 400)}`,
+  )
+}
+
+/** What is wrong with a page as it is on its screen, for eyes and for others. */
+export async function screenAndAccessibilityFaults(page: Page): Promise<string[]> {
+  return [...(await screenFaults(page)), ...(await accessibilityFaults(page))]
 }
 
 /** A week of traffic, by the hour of the day, with a bad time in it; the numbers are always the same. */
@@ -136,4 +140,22 @@ export async function changeSettings({ send }: Pick<TestGateway, 'send'>, change
     body: { ...document, ...change },
   })
   if (answer.status !== 200) throw new Error(`the settings were refused: ${JSON.stringify(answer.body)}`)
+}
+
+export function field(page: Page | Locator, name: string): Locator {
+  return page.getByRole('textbox', { name, exact: true })
+}
+
+export function section(page: Page, name: string): Locator {
+  return page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) })
+}
+
+export async function chooseIn(page: Page, label: string, value: string): Promise<void> {
+  await page.getByLabel(label).selectOption(value)
+}
+
+/** Saves, and waits until it is done. */
+export async function save(form: Page | Locator): Promise<void> {
+  await form.getByRole('button', { name: 'Save', exact: true }).click()
+  await form.getByText('Saved.', { exact: true }).waitFor()
 }
