@@ -1,15 +1,18 @@
 import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
+import { hasNodeSqlite } from './support/sqlite.ts'
 import { type SqliteKind, sqliteFactory } from './support/sqlite-factory.ts'
 
 const NAMES: Readonly<Record<SqliteKind, string>> = {
   shared: 'SQLite store beside a Kysely',
   own: 'SQLite store on a connection of its own',
   sync: 'SQLite store that answers at once',
+  node: "SQLite store on Node's own SQLite",
 }
 
 // What they do in a transaction is the same; how they come to it is tried in full by the deep profile.
-const kinds: readonly SqliteKind[] = process.env.QUOTA_TEST_DEEP === '1' ? ['shared', 'own', 'sync'] : ['shared']
+const all: readonly SqliteKind[] = process.env.QUOTA_TEST_DEEP === '1' ? ['shared', 'own', 'sync'] : ['shared']
+const kinds: readonly SqliteKind[] = hasNodeSqlite ? [...all, 'node'] : all
 
 for (const kind of kinds) {
   describe(NAMES[kind], () => {

@@ -2,6 +2,7 @@ import { type Asked, type Key, nameOf } from '../step/asked.ts'
 import type { Change, Changes } from '../step/changes.ts'
 import { keptText } from '../step/names.ts'
 import type { Stored } from '../step/step.ts'
+import { arrayOf } from './arrays.ts'
 import { allOf, type Session, type StepSession } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
 
@@ -68,8 +69,8 @@ export async function write(session: StepSession, { rows, ids }: Changes): Promi
   const writes: Promise<unknown>[] = []
   const send = (statement: keyof PostgresStatements, changes: readonly Change[], isOfIds: boolean): void => {
     if (changes.length === 0) return
-    const columns = [changes.map(({ text }) => text), changes.map(({ endsAt }) => endsAt)]
-    const more = isOfIds ? [changes.map(({ holdEndsAt }) => holdEndsAt)] : []
+    const columns = [arrayOf(changes.map(({ text }) => text)), arrayOf(changes.map(({ endsAt }) => endsAt))]
+    const more = isOfIds ? [arrayOf(changes.map(({ holdEndsAt }) => holdEndsAt))] : []
     writes.push(session.run(statement, [...columnsOf(changes.map(({ key }) => key)), ...columns, ...more]))
   }
   send('updateRows', rows.filter(isOld), false)
@@ -96,6 +97,6 @@ function nameAt(keys: readonly Key[], place: unknown): string {
   return nameOf(keys[Number(place) - 1]!)
 }
 
-function columnsOf(keys: readonly Key[]): string[][] {
-  return [0, 1, 2].map((column) => keys.map((key) => key[column]!))
+function columnsOf(keys: readonly Key[]): unknown[] {
+  return [0, 1, 2].map((column) => arrayOf(keys.map((key) => key[column]!)))
 }

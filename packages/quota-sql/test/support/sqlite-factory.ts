@@ -5,20 +5,22 @@ import { manualClock, type RowName, type StoreFactory, type StoreHarness } from 
 import type Database from 'libsql'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../../src/index.ts'
 import { keptText } from '../../src/step/names.ts'
-import { connectTo, kyselyOn } from './sqlite.ts'
+import { connectByNode, connectTo, kyselyOn } from './sqlite.ts'
 
-export type SqliteKind = 'own' | 'shared' | 'sync'
+export type SqliteKind = 'own' | 'shared' | 'sync' | 'node'
 
 /** New stores for the testkit, two connections to one file as of two processes: its own, or shared with a Kysely. */
 export function sqliteFactory(kind: SqliteKind): StoreFactory {
   const folder = mkdtempSync(join(tmpdir(), 'quota-sqlite-'))
   // With the process, since a factory does not hear when it is needed no more.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  // What both drivers have of it is what is used here.
+  const connect = kind === 'node' ? (connectByNode as unknown as typeof connectTo) : connectTo
   let made: readonly Database.Database[] | undefined
   const connections = (): readonly Database.Database[] => {
     const path = join(folder, 'quota.sqlite')
-    connectTo(path).exec(quotaSchemaSql({ dialect: 'sqlite' }))
-    return [connectTo(path), connectTo(path), connectTo(path)]
+    connect(path).exec(quotaSchemaSql({ dialect: 'sqlite' }))
+    return [connect(path), connect(path), connect(path)]
   }
   return () => {
     made ??= connections()

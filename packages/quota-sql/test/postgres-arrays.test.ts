@@ -1,0 +1,43 @@
+import { postgresTests } from '@scoregw/postgres-server'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { arrayOf } from '../src/postgres/arrays.ts'
+import { TestDatabase } from './support/database.ts'
+
+describe.runIf(postgresTests)('lists as PostgreSQL reads them', () => {
+  const database = new TestDatabase()
+
+  it('are what they were, whatever is in them but for a NUL', async () => {
+    const pool = database.pool()
+    const text = fc.oneof(
+      fc.constantFrom(
+        '',
+        'null',
+        'NULL',
+        '{}',
+        ',',
+        '"',
+        '\\',
+        '\\n',
+        '\\"',
+        '\u0001',
+        '\n\t\r\b\f',
+        '\u2028',
+        '玩家',
+        '[["a",1]]',
+      ),
+      fc.string({ unit: 'grapheme' }).filter((each) => !each.includes('\0')),
+    )
+    const numbers = fc.array(fc.option(fc.maxSafeInteger()), { maxLength: 9 })
+    const seed = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
+    for (const [texts, ends] of fc.sample(fc.tuple(fc.array(text, { maxLength: 9 }), numbers), {
+      numRuns: 200,
+      seed,
+    })) {
+      const asked = 'select $1::text[] as texts, $2::bigint[]::text[] as ends'
+      const { rows } = await pool.query(asked, [arrayOf(texts), arrayOf(ends)])
+      const kept = ends.map((end) => (end === null ? null : String(end)))
+      expect(rows, `seed ${seed}`).toEqual([{ texts, ends: kept }])
+    }
+  })
+})
