@@ -15,6 +15,7 @@ const rooms = {
   engine: ['options', 'time', 'windows', 'policy', 'decision', 'store', 'memory', 'adaptive'],
   http: ['options', 'engine', 'store', 'decision', 'policy', 'windows', 'time'],
   metrics: ['options', 'engine', 'decision', 'policy'],
+  top: ['options', 'engine', 'store', 'time'],
 }
 
 /** Outside packages that only some rooms may use. */
@@ -58,7 +59,7 @@ export default {
       from: {},
       to: {
         path: `${core}/`,
-        pathNot: `${core}/(?:(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus)\\.ts$|${anyOf(Object.keys(rooms))}/)`,
+        pathNot: `${core}/(?:(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus|top)\\.ts$|${anyOf(Object.keys(rooms))}/)`,
       },
     },
     {
@@ -70,7 +71,7 @@ export default {
         path: '^(?:packages|examples)/',
         pathNot: [
           '^$1/',
-          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus)\\.ts$',
+          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus|top)\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],
       },

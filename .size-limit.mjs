@@ -19,4 +19,5 @@ export default [
   budget('@scoregw/quota/calendar', '2.5 kB', undefined, 'calendar'),
   budget('@scoregw/quota/prometheus', '7.4 kB', undefined, 'prometheus'),
   budget('@scoregw/quota/otel', '7.8 kB', undefined, 'otel'),
+  budget('@scoregw/quota/top', '7.5 kB', undefined, 'top'),
 ]

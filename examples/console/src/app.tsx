@@ -1,9 +1,11 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { Api } from './api/api.ts'
+import { Drafts } from './drafts.ts'
 import { Header } from './header.tsx'
 import { prefer, preferenceOf } from './preferences.ts'
 import { type Session, SessionContext } from './session.ts'
-import { SignIn } from './sign-in.tsx'
+import { SignIn, SignInAgain } from './sign-in.tsx'
 import { SignedIn } from './signed-in.tsx'
 import { LANGUAGES, type Language, preferredLanguage, SpeechContext, speechOf } from './words/words.ts'
 
@@ -16,19 +18,29 @@ export function App(): JSX.Element {
 
   useEffect(() => {
     document.documentElement.lang = language
-    document.title = speech.words.title
-  }, [language, speech])
-
-  const end = (): void => {
-    setSession(undefined)
-    setEnded(true)
-  }
+  }, [language])
 
   return (
     <SpeechContext.Provider value={speech}>
       <SessionContext.Provider value={session}>
         <Header language={language} onLanguage={setLanguage} isSignedIn={session !== undefined} />
-        {session === undefined ? <SignIn hasEnded={hasEnded} onSignedIn={setSession} onEnded={end} /> : <SignedIn />}
+        {session === undefined ? (
+          <SignIn
+            onSignedIn={(token, policy) =>
+              setSession({ api: new Api(token, () => setEnded(true)), policy, drafts: new Drafts() })
+            }
+          />
+        ) : (
+          <SignedIn />
+        )}
+        {session !== undefined && hasEnded && (
+          <SignInAgain
+            onSignedIn={(token) => {
+              session.api.renew(token)
+              setEnded(false)
+            }}
+          />
+        )}
       </SessionContext.Provider>
     </SpeechContext.Provider>
   )

@@ -1,34 +1,61 @@
 import { useEffect, useState } from 'preact/hooks'
 
-export const PAGES = ['settings', 'users', 'errors', 'credentials', 'audit'] as const
+export const PAGES = ['overview', 'settings', 'users', 'errors', 'credentials', 'audit'] as const
 export type PageName = (typeof PAGES)[number]
 
-/** What the address names behind its `#`. */
+/** The part of the page of limits that tells what they were. */
+export const HISTORY = 'history'
+
+type Query = Readonly<Record<string, string>>
+
+/** What the address names behind its `#`: whatever is looked at, so that it can be come back to and passed on. */
 export interface Route {
   readonly page: PageName | 'unknown'
+  /** The part of the page, or what it is about. */
+  readonly part: string | undefined
   /** Of the page of one user. */
   readonly userId: string | undefined
+  /** Search, place in a list, range. */
+  readonly query: Query
 }
 
 function routeOf(hash: string): Route {
-  const [name = '', id] = hash.replace(/^#\/?/, '').split('/')
-  if (name === '') return { page: 'settings', userId: undefined }
-  const page = PAGES.find((each) => each === name) ?? 'unknown'
-  return { page, userId: page === 'users' && id !== undefined ? decoded(id) : undefined }
+  const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?', 2)
+  const [name = '', encoded] = path.split('/')
+  const query = Object.fromEntries(new URLSearchParams(search))
+  const page = name === '' ? 'overview' : (PAGES.find((each) => each === name) ?? 'unknown')
+  const part = encoded === undefined || encoded === '' ? undefined : decoded(encoded)
+  return { page, part, userId: page === 'users' ? part : undefined, query }
 }
 
-export function hrefOf(page: PageName, userId?: string): string {
-  return userId === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(userId)}`
+/** @param query empty values are left out */
+export function hrefOf(page: PageName, part?: string, query: Query = {}): string {
+  const path = part === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(part)}`
+  const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString()
+  return search === '' ? path : `${path}?${search}`
+}
+
+/** @param isReplacing whether going back does not come here again: while somebody types, for example */
+export function goTo(href: string, { isReplacing = false } = {}): void {
+  if (isReplacing) location.replace(href)
+  else location.hash = href
 }
 
 export function useRoute(): Route {
+  return routeOf(useHash())
+}
+
+/** The address behind the page's own, as it is. */
+export function useHash(): string {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const look = (): void => setHash(location.hash)
+    // It may have changed before anybody listened.
+    look()
     addEventListener('hashchange', look)
     return () => removeEventListener('hashchange', look)
   }, [])
-  return routeOf(hash)
+  return hash
 }
 
 function decoded(text: string): string {

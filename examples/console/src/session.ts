@@ -2,11 +2,13 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Api } from './api/api.ts'
 import type { Policy } from './api/documents.ts'
+import type { Drafts } from './drafts.ts'
 
-/** Whoever has signed in: the API with the token, and what limits the gateway has. */
+/** Whoever has signed in: the API with the token, what limits the gateway has, and what is typed and not saved. */
 export interface Session {
   readonly api: Api
   readonly policy: Policy
+  readonly drafts: Drafts
 }
 
 export const SessionContext: ReturnType<typeof createContext<Session | undefined>> = createContext<Session | undefined>(
@@ -20,6 +22,10 @@ export function useApi(): Api {
 
 export function usePolicy(): Policy {
   return useSession().policy
+}
+
+export function useDrafts(): Drafts {
+  return useSession().drafts
 }
 
 function useSession(): Session {

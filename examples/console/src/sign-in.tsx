@@ -1,46 +1,76 @@
 import type { JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
-import { Api } from './api/api.ts'
-import type { ApiError } from './api/api-error.ts'
-import type { Session } from './session.ts'
+import { useState } from 'preact/hooks'
+import { policyWith } from './api/api.ts'
+import { ApiError } from './api/api-error.ts'
+import type { Policy } from './api/documents.ts'
+import { bearerToken } from './bearer-token.ts'
+import { Dialog } from './ui/dialog.tsx'
 import { ErrorNotice } from './ui/notice.tsx'
 import { useAction } from './ui/use-action.ts'
+import { useTitle } from './ui/use-title.ts'
 import { useWords } from './words/words.ts'
 
 interface SignInProps {
-  /** Somebody was signed in, and the gateway does not take the token any more. */
-  readonly hasEnded: boolean
-  onSignedIn(session: Session): void
-  onEnded(): void
+  onSignedIn(token: string, policy: Policy): void
 }
 
-export function SignIn({ hasEnded, onSignedIn, onEnded }: SignInProps): JSX.Element {
+export function SignIn({ onSignedIn }: SignInProps): JSX.Element {
   const words = useWords()
-  const [token, setToken] = useState('')
+  useTitle(words.signIn.title)
+  return (
+    <main id="content" class="sign-in" tabIndex={-1}>
+      <h1>{words.signIn.title}</h1>
+      <TokenForm onSignedIn={onSignedIn} />
+      <p id="where">{words.signIn.where}</p>
+      <p id="kept">{words.signIn.kept}</p>
+      <p>{words.signIn.first}</p>
+      <pre>npm run gateway -- users create NAME --admin</pre>
+    </main>
+  )
+}
+
+/** Over the page, which stays as it is with everything that was typed. */
+export function SignInAgain({ onSignedIn }: SignInProps): JSX.Element {
+  const words = useWords()
+  return (
+    <Dialog title={words.signIn.title} isRequired onClose={() => undefined}>
+      <div class="sign-in again">
+        <p class="notice bad" role="alert">
+          {words.signIn.ended}
+        </p>
+        <TokenForm onSignedIn={onSignedIn} />
+        <p id="where" class="quiet small">
+          {words.signIn.where}
+        </p>
+        <p id="kept" class="buttons">
+          <button type="button" onClick={() => location.reload()}>
+            {words.signOut}
+          </button>
+          <span class="quiet small">{words.signIn.endedKept}</span>
+        </p>
+      </div>
+    </Dialog>
+  )
+}
+
+function TokenForm({ onSignedIn }: SignInProps): JSX.Element {
+  const words = useWords()
+  const [text, setText] = useState('')
   const { isBusy, error, run } = useAction()
-  const isIn = useRef(false)
 
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
-    const api = new Api(token.trim(), () => {
-      if (isIn.current) onEnded()
-    })
     await run(async () => {
-      const policy = await api.policy()
-      isIn.current = true
-      setToken('')
-      onSignedIn({ api, policy })
+      const token = bearerToken(text)
+      if (token === undefined) throw new ApiError('unauthorized', 401)
+      const policy = await policyWith(token)
+      setText('')
+      onSignedIn(token, policy)
     })
   }
 
   return (
-    <main id="content" class="sign-in" tabIndex={-1}>
-      <h1>{words.signIn.title}</h1>
-      {hasEnded && error === undefined && (
-        <p class="notice bad" role="alert">
-          {words.signIn.ended}
-        </p>
-      )}
+    <>
       <form onSubmit={(event) => void submit(event)} autocomplete="off">
         <label for="token">{words.signIn.token}</label>
         <input
@@ -50,19 +80,15 @@ export function SignIn({ hasEnded, onSignedIn, onEnded }: SignInProps): JSX.Elem
           spellcheck={false}
           required
           aria-describedby="where kept"
-          value={token}
-          onInput={(event) => setToken(event.currentTarget.value)}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
         />
-        <button type="submit" class="primary" disabled={isBusy || token.trim() === ''}>
+        <button type="submit" class="primary" disabled={isBusy || text.trim() === ''}>
           {isBusy ? words.signIn.busy : words.signIn.submit}
         </button>
       </form>
       <Refused error={error} />
-      <p id="where">{words.signIn.where}</p>
-      <p id="kept">{words.signIn.kept}</p>
-      <p>{words.signIn.first}</p>
-      <pre>npm run gateway -- users create NAME --admin</pre>
-    </main>
+    </>
   )
 }
 

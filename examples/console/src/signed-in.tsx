@@ -1,65 +1,54 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Settings } from './api/documents.ts'
 import { AuditPage } from './audit/audit-page.tsx'
 import { CredentialsPage } from './credentials/credentials-page.tsx'
 import { ErrorsPage } from './errors/errors-page.tsx'
-import { hrefOf, PAGES, type Route, useRoute } from './route.ts'
-import { useApi, usePolicy } from './session.ts'
-import { readSettings, settingsFields } from './settings/fields.ts'
+import { HistoryPage } from './history/history-page.tsx'
+import { Navigation } from './navigation.tsx'
+import { OverviewPage } from './overview/overview-page.tsx'
+import { HISTORY, type Route, useRoute } from './route.ts'
 import { SettingsPage } from './settings/settings-page.tsx'
-import type { Editor } from './ui/use-editor.ts'
-import { useEditor } from './ui/use-editor.ts'
+import { useUnsaved } from './ui/use-draft.ts'
+import { useTitle } from './ui/use-title.ts'
 import { UserPage } from './users/user-page.tsx'
 import { UsersPage } from './users/users-page.tsx'
+import type { Words } from './words/en.ts'
 import { useWords } from './words/words.ts'
 
-/** The pages. What was typed into the limits is kept while others are looked at. */
+/** The pages. What was typed into their forms is kept while others are looked at. */
 export function SignedIn(): JSX.Element {
   const words = useWords()
-  const api = useApi()
-  const policy = usePolicy()
   const route = useRoute()
-  const settings = useEditor(
-    {
-      load: () => api.settings(),
-      store: (body: Settings, etag) => api.replaceSettings(body, etag),
-      toFields: (document) => settingsFields(policy, document),
-      read: (fields) => readSettings(policy, fields),
-      notInForce: ({ faults = [] }) => faults,
-    },
-    [api, policy],
-  )
-  const isDirty = settings.changed.length > 0
-  useWarningOf(isDirty)
-  const main = useFocusOnNewPage(`${route.page}/${route.userId ?? ''}`)
+  const { page, part } = route
+  const unsaved = useUnsaved()
+  useWarningOf(unsaved.length > 0)
+  useTitle(...titlesOf(words, route))
+  const main = useFocusOnNewPage(`${page}/${part ?? ''}`)
 
   return (
     <div class="frame">
-      <nav class="pages" aria-label={words.nav.label}>
-        <ul>
-          {PAGES.map((page) => (
-            <li key={page}>
-              <a href={hrefOf(page)} aria-current={page === route.page ? 'page' : undefined}>
-                {words.nav[page]}
-                {page === 'settings' && isDirty && <span class="dot" role="img" aria-label={words.nav.unsaved} />}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Navigation page={page} unsaved={unsaved} />
       <main id="content" tabIndex={-1} ref={main}>
-        <Page route={route} settings={settings} />
+        <Page route={route} />
       </main>
     </div>
   )
 }
 
-function Page({ route: { page, userId }, settings }: { route: Route; settings: Editor }): JSX.Element {
+/** What a page is called, the smallest part first. */
+function titlesOf({ nav, notFound, history }: Words, { page, part }: Route): string[] {
+  if (page === 'unknown') return [notFound]
+  if (page === 'settings' && part === HISTORY) return [history.title]
+  return part === undefined ? [nav[page]] : [part, nav[page]]
+}
+
+function Page({ route: { page, part, userId } }: { route: Route }): JSX.Element {
   const words = useWords()
   switch (page) {
+    case 'overview':
+      return <OverviewPage />
     case 'settings':
-      return <SettingsPage editor={settings} />
+      return part === HISTORY ? <HistoryPage /> : <SettingsPage />
     case 'users':
       return userId === undefined ? <UsersPage /> : <UserPage key={userId} id={userId} />
     case 'errors':

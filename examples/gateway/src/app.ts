@@ -4,6 +4,7 @@ import type { Express } from 'express'
 import type { Registry } from 'prom-client'
 import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
 import { type Addresses, addressesOf, type Ports } from './addresses.ts'
+import { Alerts } from './alerts/alerts.ts'
 import { AuditLog } from './audit/audit-log.ts'
 import { ChartRepository } from './charts/chart-repository.ts'
 import { SAMPLE_CHARTS } from './charts/sample-charts.ts'
@@ -11,12 +12,16 @@ import type { Chore } from './chores.ts'
 import type { Config } from './config/config.ts'
 import { ServiceCredentials } from './credentials/service-credentials.ts'
 import { openDatabase } from './db/connect.ts'
-import { countersPool } from './db/postgres.ts'
+import { changesPool, countersPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { connectionOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
+import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
+import { registerUsageMetrics } from './metrics/usage-metrics.ts'
+import { LiveOverview } from './overview/live-overview.ts'
+import { Overview } from './overview/overview.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
 import { configuredPolicy } from './quota/configured-policy.ts'
@@ -30,7 +35,10 @@ import { ScoreService } from './scores/score-service.ts'
 import { chartsService, gatewayService, type Parts, syncService } from './services.ts'
 import { createSources } from './sources/sources.ts'
 import { forgetSnapshots } from './sync/forget-snapshots.ts'
+import { forgetRatingDays } from './sync/rating-days.ts'
 import { SyncService } from './sync/sync-service.ts'
+import { UsageRecorder } from './usage/usage-recorder.ts'
+import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
 
 /**
@@ -97,11 +105,27 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
 
   const sources = createSources({ db, clock, logger, scores, ...config.sources, random: Math.random })
 
-  const backend = await backendOf(db, config, { clock, logger, policy })
-  const adaptive = adaptiveMode(db, clock)
+  const changes = config.databaseUrl === undefined ? undefined : changesPool(config.databaseUrl)
+  const backend = backendOf(db, config, { clock, logger, policy, changes })
+  const adaptive = adaptiveMode(db, clock, changes)
   const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
 
+  const usageRecords = new UsageRecords(db)
+  const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
+
   const metrics = gatewayMetrics(quota, backend.leases)
+  registerUsageMetrics(usage.recorder, metrics.registry)
+  const { factorStore } = adaptive
+  const { webhookAllowPrivate: allowPrivate } = config
+  const alerts = new Alerts({ db, clock, logger, audit, quota, factorStore, allowPrivate })
+  const overview = new Overview({
+    alerts: alerts.book,
+    quota,
+    clock,
+    outcomes: adaptive.outcomes,
+    recorder: adaptive.recorder,
+  })
+  const live = new LiveOverview(() => overview.read(), clock)
 
   let isClosing = false
   let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })
@@ -112,6 +136,10 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     db,
     adaptive,
     metrics,
+    usage,
+    overview,
+    live,
+    alerts,
     checks: checksOf(db, backend),
     users,
     audit,
@@ -122,6 +150,8 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     sources,
     sync: new SyncService(db, clock),
     quota,
+    failures: failureLimit({ ...config.failures, clock }),
+    chargesWithin: backend.chargesWithin === true,
     isClosing: () => isClosing,
     addresses: () => addresses,
   }
@@ -134,26 +164,41 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     credentials,
     registry: metrics.registry,
     counters: backend.name,
-    chores: [...backend.chores, resources.idempotency.chore, forgetSnapshots(db, clock), ...adaptive.choresFor(quota)],
+    chores: [
+      ...backend.chores,
+      resources.idempotency.chore,
+      forgetSnapshots(db, clock),
+      forgetRatingDays(db, clock),
+      adaptive.choreFor(quota),
+      ...usage.recorder.chores(),
+      live.chore,
+      ...alerts.chores,
+    ],
     listening(ports) {
       addresses = addressesOf(config, ports)
       return addresses
     },
     refuse() {
       isClosing = true
+      live.end()
+      alerts.refuse()
     },
     async close() {
       await sources.imports.close()
       await backend.finish()
+      await alerts.close()
+      overview.close()
       metrics.close()
       await quota.close()
       await adaptive.close()
+      await usage.recorder.close()
+      await changes?.end()
       await db.destroy()
     },
   }
 }
 
-function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): Promise<QuotaBackend> {
+function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): QuotaBackend {
   const { databaseUrl, redisUrl: url, quotaStore, limits } = config
   const options = { db, ...given }
   if (quotaStore === 'redis' && url !== undefined) return redisBackend({ url, limits, ...options })

@@ -5,6 +5,7 @@ import type { Addresses, Ports } from './addresses.ts'
 import { type App, createApp } from './app.ts'
 import { type Repeated, repeat } from './chores.ts'
 import type { Config } from './config/config.ts'
+import { codesOf, StartError } from './config/start-error.ts'
 import { type DemoCredentials, ensureDemo, removeDemo } from './demo/demo.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Logger } from './log/logger.ts'
@@ -41,19 +42,21 @@ export async function startGateway(config: Config, logger: Logger, options: Gate
   const listeners: Listener[] = []
   try {
     const demo = await demoOf(config, app)
-    const serve = async (handler: RequestListener, port: number): Promise<number> => {
-      const listener = await listen(handler, config.host, port)
+    const serve = async (variable: string, handler: RequestListener, port: number): Promise<number> => {
+      const listener = await listen(handler, config.host, port).catch((error: unknown) => {
+        throw notListening(variable, port, config.host, error)
+      })
       listeners.push(listener)
       return listener.port
     }
     const { handlers, registry } = app
     const ports: Ports = {
-      sync: await serve(handlers.sync, config.syncPort),
-      charts: await serve(handlers.charts, config.chartsPort),
-      gateway: await serve(handlers.gateway, config.port),
+      sync: await serve('SYNC_PORT', handlers.sync, config.syncPort),
+      charts: await serve('CHARTS_PORT', handlers.charts, config.chartsPort),
+      gateway: await serve('PORT', handlers.gateway, config.port),
     }
     const { metricsPort: wanted } = config
-    const metricsPort = wanted === undefined ? undefined : await serve(metricsHandler(registry), wanted)
+    const metricsPort = wanted === undefined ? undefined : await serve('METRICS_PORT', metricsHandler(registry), wanted)
     const addresses = app.listening(ports)
     const chores = app.chores.map((chore) => repeat(chore, logger))
     return { app, ports, metricsPort, addresses, demo, stop: () => stop(app, listeners, chores) }
@@ -61,6 +64,27 @@ export async function startGateway(config: Config, logger: Logger, options: Gate
     await Promise.all(listeners.map((listener) => listener.stop(0)))
     await app.close()
     throw error
+  }
+}
+
+/** What keeps a service from listening, in words. */
+function notListening(variable: string, port: number, host: string, error: unknown): unknown {
+  const [code] = codesOf(error)
+  switch (code) {
+    case 'EADDRINUSE':
+      return new StartError(
+        `${variable}=${port}`,
+        'something listens there already; stop it, or name another port',
+        error,
+      )
+    case 'EACCES':
+      return new StartError(`${variable}=${port}`, 'this user may not listen there; name a port above 1023', error)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new StartError(`HOST=${host}`, 'is no address of this machine; name one, or 0.0.0.0 for all', error)
+    default:
+      return error
   }
 }
 

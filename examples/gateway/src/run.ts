@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import { collectDefaultMetrics } from 'prom-client'
-import { loadConfig } from './config/config.ts'
+import { loadConfig, misspeltText } from './config/config.ts'
 import { ConfigError } from './config/config-error.ts'
+import { StartError } from './config/start-error.ts'
 import { consoleFiles } from './console/console-files.ts'
 import { banner } from './demo/banner.ts'
 import { startGateway } from './gateway.ts'
@@ -21,7 +22,7 @@ export async function runGateway(policy?: GatewayPolicy): Promise<void> {
   try {
     await run(policy)
   } catch (error) {
-    const isConfig = error instanceof ConfigError
+    const isConfig = error instanceof ConfigError || error instanceof StartError
     process.stderr.write(`${isConfig ? error.message : inspect(error)}\n`)
     process.exit(isConfig ? EXIT_CONFIG : 1)
   }
@@ -30,6 +31,7 @@ export async function runGateway(policy?: GatewayPolicy): Promise<void> {
 async function run(policy: GatewayPolicy | undefined): Promise<void> {
   const config = loadConfig(process.env)
   const logger = createLogger(config.logLevel)
+  for (const each of config.misspelt) logger.warn(misspeltText(each))
   await prepareConsole(logger)
   const gateway = await startGateway(config, logger, { policy })
   // Of the process, so measured here and not by each gateway that a test starts.

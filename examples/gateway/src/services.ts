@@ -3,6 +3,8 @@ import { type Express, Router } from 'express'
 import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
 import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
 import type { Addresses } from './addresses.ts'
+import type { Alerts } from './alerts/alerts.ts'
+import { alertRoutes } from './alerts/routes.ts'
 import type { AuditLog } from './audit/audit-log.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { ChartRepository } from './charts/chart-repository.ts'
@@ -18,15 +20,20 @@ import type { Db } from './db/schema.ts'
 import type { ReadinessCheck } from './health/readiness.ts'
 import { healthRoutes, probeRoutes } from './health/routes.ts'
 import { holdersOnly, usersOnly } from './http/auth.ts'
+import type { FailureLimit } from './http/failure-limit.ts'
 import type { Route } from './http/route.ts'
 import { createService } from './http/service.ts'
 import type { Logger } from './log/logger.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { gatewayRoutesWithDocument } from './openapi/gateway.ts'
+import type { LiveOverview } from './overview/live-overview.ts'
+import type { Overview } from './overview/overview.ts'
+import { overviewRoutes } from './overview/routes.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
+import { createWithinMeter } from './quota/charge-within.ts'
 import { sharedLayers } from './quota/layer-members.ts'
 import { createMeter } from './quota/meter.ts'
 import type { OperationName } from './quota/policy.ts'
@@ -36,19 +43,26 @@ import { scoreRoutes } from './scores/routes.ts'
 import type { ScoreService } from './scores/score-service.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { Sources } from './sources/sources.ts'
-import { MAX_SYNC_BODY_BYTES } from './sync/bodies.ts'
+import { SYNC_BODY_BUDGET, SYNC_BODY_LIMITS } from './sync/body-limits.ts'
+import { PlayerStatus } from './sync/player-status.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { syncRoutesWithDocument } from './sync/sync-document.ts'
 import { syncErrorBody } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { SyncStatus } from './sync/sync-status.ts'
 import { observeOutcomes } from './usage/observe.ts'
+import { observeMetered } from './usage/observe-metered.ts'
+import { ownUsageRoutes } from './usage/own-usage-routes.ts'
+import type { UsageRecorder } from './usage/usage-recorder.ts'
+import type { UsageRecords } from './usage/usage-records.ts'
 import { usageRoutes } from './usage/usage-routes.ts'
 import { AdminUsers } from './users/admin-users.ts'
 import { GatewayTokens } from './users/gateway-tokens.ts'
 import { adminUserRoutes } from './users/routes.ts'
 import { tokenRoutes } from './users/token-routes.ts'
 import type { UserRepository } from './users/user-repository.ts'
+import { whyRoutes } from './why/routes.ts'
+import { Why } from './why/why.ts'
 
 /** What the services are made of. */
 export interface Parts {
@@ -58,6 +72,10 @@ export interface Parts {
   readonly db: Db
   readonly adaptive: AdaptiveMode
   readonly metrics: GatewayMetrics
+  readonly usage: { readonly records: UsageRecords; readonly recorder: UsageRecorder }
+  readonly overview: Overview
+  readonly live: LiveOverview
+  readonly alerts: Alerts
   readonly checks: readonly ReadinessCheck[]
   readonly users: UserRepository
   readonly audit: AuditLog
@@ -68,6 +86,9 @@ export interface Parts {
   readonly sources: Sources
   readonly sync: SyncService
   readonly quota: Quota<OperationName>
+  readonly failures: FailureLimit
+  /** Whether requests are charged within the transactions of their work, where they have any. */
+  readonly chargesWithin: boolean
   isClosing(): boolean
   /** May change until every service listens: to be asked each time. */
   addresses(): Addresses
@@ -75,7 +96,8 @@ export interface Parts {
 
 /** The gateway: players and administrators. */
 export function gatewayService(parts: Parts): Express {
-  const { config, clock, logger, adaptive, metrics, checks, users, audit, scores, sources, quota } = parts
+  const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota } = parts
+  const metering = { quota, supportForumUrl: config.supportForumUrl, logger, observe: observeMetered(usage.recorder, clock) }
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(parts),
@@ -88,15 +110,20 @@ export function gatewayService(parts: Parts): Express {
       ...adminQuotaRoutes(new AdminQuota(quota, users, audit), quota.policy),
       ...administrationRoutes(parts),
       ...adaptiveRoutes({ ...adaptive, quota, clock }),
-      ...usageRoutes({ ...adaptive, clock }),
+      ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
+      ...ownUsageRoutes({ ...usage, clock }),
+      ...overviewRoutes(parts.overview, parts.live),
+      ...whyRoutes(new Why({ quota, users, usage, factorStore: adaptive.factorStore, clock }), quota.policy),
+      ...alertRoutes({ alerts: parts.alerts, policy: quota.policy, clock, allowPrivate: config.webhookAllowPrivate }),
       ...metricsRoutes(metrics.registry),
     ]),
-    observe: [observeOutcomes(adaptive.recorder), metrics.observe],
+    observe: [observeOutcomes(parts.overview.recorder), metrics.observe],
     pages: Router().use(referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
-    authenticate: (publicPaths) => usersOnly(identify, publicPaths),
-    meter: createMeter({ quota, supportForumUrl: config.supportForumUrl, logger }),
+    authenticate: (publicPaths, failures) => usersOnly(identify, publicPaths, failures),
+    meter: createMeter(metering),
+    within: parts.chargesWithin ? createWithinMeter(metering) : undefined,
   })
 }
 
@@ -113,19 +140,20 @@ function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Pa
 
 /** Score sync: bots that bring players' scores. */
 export function syncService(parts: Parts): Express {
-  const { config, db, clock, checks, credentials, sync } = parts
+  const { config, db, clock, checks, credentials, charts, sync } = parts
   return createService({
     ...common(parts),
     routes: syncRoutesWithDocument(
       () => parts.addresses().sync,
-      [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock))],
+      [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock), new PlayerStatus({ db, charts, clock }))],
     ),
     errorBody: syncErrorBody,
-    maxBodyBytes: MAX_SYNC_BODY_BYTES,
+    bodyLimits: SYNC_BODY_LIMITS,
+    bodyBudget: SYNC_BODY_BUDGET,
     corsOrigins: () => withReferencePage(parts),
     publicBaseUrl: config.publicSyncUrl,
-    authenticate: (publicPaths) =>
-      holdersOnly('Bot-Token', (token) => credentials.identify('sync', token), publicPaths),
+    authenticate: (publicPaths, failures) =>
+      holdersOnly('Bot-Token', (token) => credentials.identify('sync', token), publicPaths, failures),
   })
 }
 
@@ -138,16 +166,18 @@ export function chartsService(parts: Parts): Express {
     errorBody: chartErrorBody,
     corsOrigins: () => withReferencePage(parts),
     publicBaseUrl: config.publicChartsUrl,
-    authenticate: (publicPaths) => holdersOnly('X-API-Key', (key) => credentials.identify('charts', key), publicPaths),
+    authenticate: (publicPaths, failures) =>
+      holdersOnly('X-API-Key', (key) => credentials.identify('charts', key), publicPaths, failures),
   })
 }
 
-function common({ logger, config: { trustProxy }, isClosing }: Parts): {
+function common({ logger, failures, config: { trustProxy }, isClosing }: Parts): {
   readonly logger: Logger
+  readonly failures: FailureLimit
   readonly trustProxy: Config['trustProxy']
   isClosing(): boolean
 } {
-  return { logger, trustProxy, isClosing }
+  return { logger, failures, trustProxy, isClosing }
 }
 
 /** The gateway's reference page calls the other two services. */

@@ -1,10 +1,10 @@
 import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
+import { type SqlOutcomes, sqlOutcomes } from '@scoregw/quota-sql'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
-import { SqlFactor } from '../src/adaptive/sql-factor.ts'
+import { COUNTERS } from '../src/db/migrations/0010-counters.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { adaptiveDemo } from '../src/demo/adaptive-demo.ts'
-import { SqlOutcomes } from '../src/usage/sql-outcomes.ts'
 import { ADMIN_TOKEN, START, type TestGateway, tempDir, testGateway } from './support/gateway.ts'
 import { closedInTheEnd } from './support/test-database.ts'
 
@@ -35,8 +35,9 @@ async function tick(gateway: TestGateway): Promise<void> {
   await run(gateway, 'moving the adaptive factor')
 }
 
-async function look(gateway: TestGateway): Promise<void> {
-  await run(gateway, 'looking for a moved factor')
+/** As another process adds to them. */
+async function outcomesIn(dataDir: string): Promise<SqlOutcomes> {
+  return sqlOutcomes({ db: await closedInTheEnd(openSqlite(dataDir)), prefix: COUNTERS })
 }
 
 async function setMode({ send }: TestGateway, mode: string): Promise<void> {
@@ -72,7 +73,7 @@ describe('mode adaptive', () => {
     const clock = manualClock(START)
     const first = await testGateway({ dataDir, clock })
     const second = await testGateway({ dataDir, clock })
-    const outcomes = new SqlOutcomes(await closedInTheEnd(openSqlite(dataDir)))
+    const outcomes = await outcomesIn(dataDir)
     await setMode(first, 'adaptive')
     expect(await adaptive(first)).toMatchObject({
       mode: 'adaptive',
@@ -92,7 +93,6 @@ describe('mode adaptive', () => {
       /^Lowered from 1\.00 to 0\.90: errors are surely above the high rate\. 300 of 600 requests failed in the last 30 minutes/,
     )
     await expect.poll(() => readLimit(first)).toBe(108)
-    await look(second)
     await expect.poll(() => readLimit(second)).toBe(108)
     // The other process ticks the same minute: it was moved already.
     await tick(second)
@@ -104,13 +104,12 @@ describe('mode adaptive', () => {
     const raised = await adaptive(first)
     expect(raised.factor).toBe(0.95)
     expect(raised.history[0]).toMatchObject({ code: 'errors_low', from: 0.9, to: 0.95 })
-    await look(first)
     await expect.poll(() => readLimit(first)).toBe(114)
   })
 
   it('leaves the factor where it is in any other mode', async () => {
     const gateway = await testGateway()
-    await new SqlOutcomes(await closedInTheEnd(openSqlite(gateway.dataDir))).add(lately(START, 20))
+    await (await outcomesIn(gateway.dataDir)).add(lately(START, 20))
     await tick(gateway)
     expect(await adaptive(gateway)).toMatchObject({ mode: 'normal', isActive: false, factor: 1, version: 0 })
     expect(await readLimit(gateway)).toBe(120)
@@ -127,7 +126,7 @@ describe('mode adaptive', () => {
       serverError: 20,
       quotaUnavailable: 20,
     }))
-    await new SqlOutcomes(await closedInTheEnd(openSqlite(gateway.dataDir))).add(minutes)
+    await (await outcomesIn(gateway.dataDir)).add(minutes)
     expect((await adaptive(gateway)).preview).toMatchObject({ code: 'quiet', counts: { calls: 0, errors: 0 } })
   })
 
@@ -135,7 +134,7 @@ describe('mode adaptive', () => {
     const first = await testGateway()
     const { dataDir, clock } = first
     await setMode(first, 'adaptive')
-    await new SqlOutcomes(await closedInTheEnd(openSqlite(dataDir))).add(lately(START, 20))
+    await (await outcomesIn(dataDir)).add(lately(START, 20))
     await tick(first)
     await first.stop()
     const second = await testGateway({ dataDir, clock })
@@ -152,44 +151,5 @@ describe('the demonstration', () => {
     expect(factors.at(-1)).toBe('1.00')
     expect(lines.filter((line) => line.includes('Lowered'))).toHaveLength(3)
     expect(lines.at(-1)).toMatch(/^08:30 {2}\d+ of \d+ requests$/)
-  })
-})
-
-describe('the factor in the database', () => {
-  it('is written once a version and once a minute, by one of any number of writers', async () => {
-    const dataDir = tempDir()
-    const stores = [
-      new SqlFactor(await closedInTheEnd(openSqlite(dataDir))),
-      new SqlFactor(await closedInTheEnd(openSqlite(dataDir))),
-    ] as const
-    const state = (factorHundredths: number) => ({
-      factorHundredths,
-      cap: null,
-      capRecoveryMs: 0,
-      lastMoveAt: null,
-      lastRiseAt: null,
-      lastFallAt: null,
-      quietSince: null,
-      tickedAt: null,
-      reason: null,
-      history: [],
-    })
-    const heard: string[] = []
-    stores[0].watch(() => heard.push('first'))
-    stores[1].watch(() => heard.push('second'))
-    for (let version = 0; version < 5; version++) {
-      const written = await Promise.all(
-        stores.map((store, index) => store.compareAndSet(version, 100 + version, state(90 + index))),
-      )
-      expect(written.filter((each) => each)).toHaveLength(1)
-    }
-    expect(await stores[0].compareAndSet(5, 104, state(80))).toBe(false)
-    expect(await stores[0].compareAndSet(4, 110, state(80))).toBe(false)
-    expect((await stores[1].read())?.version).toBe(5)
-    heard.length = 0
-    expect(await stores[0].compareAndSet(5, 105, state(80))).toBe(true)
-    await stores[1].poll()
-    await stores[1].poll()
-    expect(heard).toEqual(['first', 'second'])
   })
 })

@@ -53,6 +53,39 @@ describe('users', () => {
     })
   })
 
+  it('are changed by whoever has seen what is there, and created where there is nobody', async () => {
+    const { send } = await testGateway()
+    const put = (body: object, headers: Record<string, string>): Promise<Answer> =>
+      send('PUT', '/admin/users/carol', { token: ADMIN_TOKEN, body, headers })
+    const read = (): Promise<Answer> => send('GET', '/admin/users/carol', { token: ADMIN_TOKEN })
+    expect((await read()).status).toBe(404)
+    expect((await put({ name: 'x' }, { 'If-Match': '*' })).status).toBe(412)
+    expect((await read()).status).toBe(404)
+
+    const created = await put({ name: 'Carol' }, { 'If-None-Match': '*' })
+    const etag = created.headers.get('ETag') ?? ''
+    expect([created.status, (await read()).headers.get('ETag')]).toEqual([201, etag])
+    expect((await put({ name: 'again' }, { 'If-None-Match': '*' })).status).toBe(412)
+
+    // Two who have seen the same: one of them is told.
+    const both = await Promise.all(['a', 'b'].map((name) => put({ name }, { 'If-Match': etag })))
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 412])
+    const [won, lost] = both[0]?.status === 200 ? both : both.toReversed()
+    expect((await read()).body).toEqual(won?.body)
+    expect([lost?.body.error, lost?.headers.get('ETag')]).toEqual(['precondition_failed', won?.headers.get('ETag')])
+    expect((await put({ name: 'c' }, { 'If-Match': `"x", ${won?.headers.get('ETag')}` })).status).toBe(200)
+    expect((await put({ name: 'd' }, { 'If-Match': 'x' })).status).toBe(400)
+    expect((await put({ name: 'd' }, { 'If-None-Match': '"x"' })).status).toBe(400)
+
+    const balance = (body: object): Promise<Answer> =>
+      send('POST', '/admin/users/carol/balance', { token: ADMIN_TOKEN, body })
+    expect((await balance({ set: 3, from: 9 })).body.error).toBe('precondition_failed')
+    expect((await balance({ set: 3, from: 10 })).body.balance).toBe(3)
+    expect((await balance({ add: 3, from: 3 })).status).toBe(422)
+    // Credits are no part of what administrators have in their form.
+    expect((await put({ qq: 12_345 }, { 'If-Match': (await read()).headers.get('ETag') ?? '' })).status).toBe(200)
+  })
+
   it('have accounts of score sync of their own', async () => {
     const { call, dataDir } = await gateway()
     await call('PUT', '/admin/users/carol', { qq: 10_000 })

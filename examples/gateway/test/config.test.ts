@@ -35,6 +35,8 @@ describe('the configuration', () => {
       quotaStore: 'embedded',
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
       limits: { monthly: undefined, concurrentImports: undefined },
+      failures: { limit: 60, windowMs: 60_000 },
+      misspelt: [],
       jwt: { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined },
       sources: {
         lxnsBaseUrl: 'https://maimai.lxns.net/api/v0',
@@ -43,7 +45,9 @@ describe('the configuration', () => {
       },
       corsOrigins: [],
       trustProxy: false,
+      webhookAllowPrivate: false,
       logLevel: 'info',
+      isFailureRatePublic: false,
       supportForumUrl: 'https://forum.example.com/quota',
       demo: { userToken: undefined, adminToken: undefined, botToken: undefined, chartApiKey: undefined },
     }
@@ -96,6 +100,7 @@ describe('the configuration', () => {
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['LOG_LEVEL', 'loud'],
+    ['FAILURE_RATE_PUBLIC', 'yes'],
     ['SUPPORT_FORUM_URL', 'javascript:alert(1)'],
     ['DEMO_USER_TOKEN', 'token'],
     ['DEMO_ADMIN_TOKEN', 'gw_a b'],

@@ -1,25 +1,16 @@
-import { type Browser, browserTests, type Locator, launchBrowser, type Page } from '@scoregw/browser'
+import { type Browser, browserTests, launchBrowser, type Page } from '@scoregw/browser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { goTo, seriousFaults, settled, signedIn } from './support/console.ts'
+import { accessibilityFaults, field, goTo, save, section, settled, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, type TestGateway } from './support/gateway.ts'
 import { sourceGateway } from './support/source-gateway.ts'
 import { held, lxScores } from './support/source-server.ts'
-
-const field = (page: Page | Locator, name: string): Locator => page.getByRole('textbox', { name, exact: true })
-const section = (page: Page, name: string): Locator =>
-  page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) })
-
-async function save(form: Page | Locator): Promise<void> {
-  await form.getByRole('button', { name: 'Save', exact: true }).click()
-  await form.getByText('Saved.', { exact: true }).waitFor()
-}
 
 const read = async ({ send }: Pick<TestGateway, 'send'>, path: string): Promise<unknown> =>
   (await send('GET', `/admin/${path}`, { token: ADMIN_TOKEN })).body
 
 /** What a checker of accessibility says, and whether the page fits on a phone. */
 async function faultsOf(page: Page): Promise<string[]> {
-  const found = await seriousFaults(page)
+  const found = await accessibilityFaults(page)
   const viewport = page.viewportSize()
   await page.setViewportSize({ width: 360, height: 740 })
   const fits = await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')

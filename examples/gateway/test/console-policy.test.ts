@@ -1,7 +1,7 @@
-import { type Browser, browserTests, type Locator, launchBrowser, type Page } from '@scoregw/browser'
+import { type Browser, browserTests, launchBrowser } from '@scoregw/browser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gatewayPolicyOf, LAYERS, WINDOWS } from '../src/quota/policy.ts'
-import { goTo, settled, signedIn } from './support/console.ts'
+import { field, goTo, save, section, settled, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
 
 const policy = gatewayPolicyOf(
@@ -16,15 +16,6 @@ const policy = gatewayPolicyOf(
     { name: 'campus', scope: 'Campus', shared: true, times: { every: 10 } },
   ],
 )
-
-const field = (page: Page | Locator, name: string): Locator => page.getByRole('textbox', { name, exact: true })
-const section = (page: Page, name: string): Locator =>
-  page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) })
-
-async function save(form: Page | Locator): Promise<void> {
-  await form.getByRole('button', { name: 'Save', exact: true }).click()
-  await form.getByText('Saved.', { exact: true }).waitFor()
-}
 
 const read = async ({ send }: TestGateway, path: string): Promise<unknown> =>
   (await send('GET', `/admin/${path}`, { token: ADMIN_TOKEN })).body
@@ -76,7 +67,7 @@ describe.runIf(browserTests)('the console of a gateway with other windows and la
     const meters = usage.getByRole('meter')
     await expect.poll(() => meters.count()).toBe(20)
     await usage.getByRole('meter', { name: 'Device, write, 7 days' }).waitFor()
-    await usage.getByRole('button', { name: 'Forgive' }).click()
+    await usage.getByRole('button', { name: 'Reset usage' }).click()
     const layers = await page.getByRole('dialog').getByLabel('Which layer').locator('option').allTextContents()
     expect(layers).toEqual([
       'Personal: this user alone',

@@ -6,7 +6,7 @@ import { runCommand } from '../src/cli/run-command.ts'
 import { ServiceCredentials } from '../src/credentials/service-credentials.ts'
 import { openDatabase } from '../src/db/connect.ts'
 import type { Db } from '../src/db/schema.ts'
-import { SqlSettings } from '../src/quota/sql-settings.ts'
+import { settingsOn } from '../src/quota/settings.ts'
 import { AdminUsers } from '../src/users/admin-users.ts'
 import { GatewayTokens, MAX_TOKENS } from '../src/users/gateway-tokens.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
@@ -82,7 +82,7 @@ describe.runIf(postgresTests)('on PostgreSQL, several processes', { timeout: 30_
   it('write an audit trail whose numbers have no gap and come in the order of the commits', async () => {
     const url = await server.createDatabase()
     const [a, b] = [await tools(url), await tools(url)]
-    const settings = await SqlSettings.open(a.db, manualClock(START))
+    const settings = settingsOn(a.db, manualClock(START))
     let newest = 0
     let isWriting = true
     const watch = (async () => {

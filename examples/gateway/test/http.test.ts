@@ -24,6 +24,7 @@ describe('health', () => {
       returnCode: 1,
       code: 0,
       msg: 'ok',
+      returnMessage: 'ok',
       businessData: { status: 'ok', version: packageJson.version },
     })
     expect((await send('GET', '/healthz', anybody)).body).toEqual({ status: 'alive' })

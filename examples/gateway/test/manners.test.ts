@@ -1,9 +1,9 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
-import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { listen } from '../src/http/listener.ts'
-import { ADMIN_TOKEN, databaseOf, ENTRY, type TestGateway, testGateway, USER_TOKEN, usedOf } from './support/gateway.ts'
+import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway, USER_TOKEN, usedOf } from './support/gateway.ts'
 import { lateService } from './support/late-service.ts'
 
 const UPSERT = '/v1/music/upsert'
@@ -110,19 +110,6 @@ describe('compression', () => {
 })
 
 describe('a body', () => {
-  it('is taken packed, and refused when it unpacks to too much, however small it is on the way', async () => {
-    const gateway = await testGateway()
-    const post = (text: Buffer): Promise<{ status: number; body: { error?: string } }> =>
-      gateway.send('POST', UPSERT, { text, headers: { 'Content-Encoding': 'gzip' } })
-    expect((await post(gzipSync(JSON.stringify({ musicList: [ENTRY] })))).status).toBe(200)
-    const before = [databaseOf(gateway.dataDir), await usedOf(gateway)]
-    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))
-    expect(bomb.length).toBeLessThan(100_000)
-    const refused = await post(bomb)
-    expect([refused.status, refused.body.error]).toEqual([413, 'payload_too_large'])
-    expect([databaseOf(gateway.dataDir), await usedOf(gateway)]).toEqual(before)
-  })
-
   it('in chunks, without a length, is measured too', async () => {
     const gateway = await testGateway()
     const headers = { 'Transfer-Encoding': 'chunked' }
@@ -178,7 +165,7 @@ describe('a page of another origin', () => {
     const { send } = await testGateway({ env: { CORS_ORIGINS: PAGE } })
     const { status, headers } = await send(...preflight(PAGE))
     expect([status, headers.get('Access-Control-Allow-Origin')]).toEqual([204, PAGE])
-    expect(headers.get('Access-Control-Allow-Methods')).toBe('GET,HEAD,POST,PUT,DELETE')
+    expect(headers.get('Access-Control-Allow-Methods')).toBe('GET,HEAD,POST,PUT,PATCH,DELETE')
     const allowed = headers.get('Access-Control-Allow-Headers')?.toLowerCase().split(',')
     expect(allowed).toEqual(expect.arrayContaining(['authorization', 'if-match', 'idempotency-key', 'content-type']))
     expect(headers.get('Access-Control-Allow-Credentials')).toBeNull()
@@ -218,11 +205,11 @@ describe('methods', () => {
     for (const [path, allow] of [
       [UPSERT, 'OPTIONS, POST'],
       ['/me/quota', 'GET, HEAD, OPTIONS'],
-      ['/admin/quota/settings', 'GET, HEAD, OPTIONS, PUT'],
+      ['/admin/quota/settings', 'GET, HEAD, OPTIONS, PATCH, PUT'],
     ] as const) {
       const options = await send('OPTIONS', path, admin)
       expect([options.status, options.headers.get('Allow'), options.body]).toEqual([204, allow, undefined])
-      const refused = await send('PATCH', path, admin)
+      const refused = await send('DELETE', path, admin)
       expect([refused.status, refused.headers.get('Allow')]).toEqual([405, allow])
     }
     const [get, head] = [

@@ -87,7 +87,7 @@ describe('the document of the gateway', { timeout: 30_000 }, () => {
     expect(required).toEqual(['error', 'msg', 'retryAfterSeconds', 'quota'])
     expect(properties.error).toMatchObject({ const: 'quota_exceeded' })
     expect(properties.quota.required).toEqual(
-      'scope category window limit used requested resetAt retryAtBeijing timeZone'.split(' '),
+      'scope category window limit used requested resetAt retryAtBeijing timeZone retryAt windowLabel'.split(' '),
     )
     const fields = Object.keys(responses.QuotaExceeded?.headers ?? {})
     expect(fields).toEqual(['X-Request-Id', 'Retry-After', 'X-Quota-Reset', 'RateLimit', 'RateLimit-Policy'])

@@ -1,11 +1,14 @@
 import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beijingDay } from '../src/beijing-day.ts'
 import type { Chart } from '../src/charts/chart.ts'
 import { ChartRepository } from '../src/charts/chart-repository.ts'
 import { openPostgres } from '../src/db/postgres.ts'
 import type { StoredScore } from '../src/scores/score.ts'
 import { ScoreRepository } from '../src/scores/score-repository.ts'
+import type { UsageRecord } from '../src/usage/usage-record.ts'
+import { UsageRecords } from '../src/usage/usage-records.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
 import { START } from './support/gateway.ts'
 import { closedInTheEnd, createPlayers, embeddedDatabase, type OpenDatabase } from './support/test-database.ts'
@@ -35,6 +38,22 @@ const SCORE: StoredScore = {
   source: 'fish',
   playedAt: START - 1,
   updatedAt: START,
+}
+
+const DAY_MS = 86_400_000
+
+const USAGE: UsageRecord = {
+  id: '',
+  userId: 'ann',
+  at: START,
+  operation: 'source.lx',
+  category: 'read',
+  cost: 5,
+  charged: 5,
+  status: 200,
+  error: null,
+  settingsVersion: 3,
+  refusal: null,
 }
 
 function describeRepositories(name: string, open: OpenDatabase): void {
@@ -100,6 +119,30 @@ function describeRepositories(name: string, open: OpenDatabase): void {
         { id: 'ann', qq: 999_999_999_999 },
         { id: 'bob', qq: null },
       ])
+    })
+
+    it('usage is written down once, given in order, summed up by days, and forgotten', async () => {
+      const db = await (await open()).connect()
+      const usage = new UsageRecords(db)
+      const refusal = { layer: 'site', scope: 'Site', window: '1d', kind: 'rolling' as const }
+      const refused = { ...refusal, limit: 10 ** 11, used: 10 ** 11, requested: 5, resetAt: START + 1 }
+      const records = [
+        { ...USAGE, id: 'c', status: 429, charged: 0, refusal: refused },
+        { ...USAGE, id: 'b', cost: null, settingsVersion: null, error: 'quota_unavailable', status: 503 },
+        { ...USAGE, id: 'a' },
+        { ...USAGE, id: 'd', at: START - 31 * DAY_MS },
+      ]
+      await usage.add(records)
+      await usage.add([{ ...USAGE, id: 'e', userId: 'bob' }, ...records])
+      expect(await usage.page('ann', undefined, 10)).toEqual(records)
+      expect(await usage.page('ann', records[1], 10)).toEqual(records.slice(2))
+      expect((await usage.between('ann', START, START + 1)).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+      const today = beijingDay(START)
+      const sums = { requests: 3, tokens: 10, failures: 2 }
+      expect(await usage.days('ann', today - 29)).toEqual([{ day: today, ...sums }])
+      await usage.forgetOld(START)
+      expect(await usage.days('ann', 0)).toEqual([{ day: today, ...sums }])
+      expect((await usage.page('ann', undefined, 10)).length).toBe(3)
     })
   })
 }

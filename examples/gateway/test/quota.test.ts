@@ -111,6 +111,8 @@ describe('a request above the quota', () => {
         resetAt: '2026-08-06T15:06:26.000Z',
         retryAtBeijing: '2026-08-06 23:06:26',
         timeZone: 'Asia/Shanghai',
+        retryAt: '2026-08-06T15:06:26.000Z',
+        windowLabel: '1-Hour',
       },
     })
     expect(
@@ -226,7 +228,7 @@ describe('the settings of everybody', () => {
     await call('PUT', SETTINGS, { ...document, mode: 'lenient' }, '"0"')
     await call('PUT', QUOTA, { bypassSite: true })
     await call('DELETE', QUOTA)
-    const trail = databaseOf(gateway.dataDir).quota_changes as { before: string | null; after: string | null }[]
+    const trail = databaseOf(gateway.dataDir).counter_changes as { before: string | null; after: string | null }[]
     const parsed = trail.map((row) => ({
       ...row,
       before: JSON.parse(row.before ?? 'null'),
@@ -234,9 +236,9 @@ describe('the settings of everybody', () => {
     }))
     const who = { changed_by: 'admin', changed_at: START }
     expect(parsed).toMatchObject([
-      { seq: 1, layer: '', key: '', before: null, after: { mode: 'lenient' }, ...who },
-      { seq: 2, layer: 'personal', key: 'demo', before: null, after: { bypass: ['site'] }, ...who },
-      { seq: 3, layer: 'personal', key: 'demo', before: { bypass: ['site'] }, after: null, ...who },
+      { seq: 1, layer: '', subject: '', before: null, after: { mode: 'lenient' }, ...who },
+      { seq: 2, layer: 'personal', subject: 'demo', before: null, after: { bypass: ['site'] }, ...who },
+      { seq: 3, layer: 'personal', subject: 'demo', before: { bypass: ['site'] }, after: null, ...who },
     ])
   })
 })
@@ -312,13 +314,13 @@ describe('a store that does not answer', () => {
   it('is a 503 and never a refusal', async () => {
     const gateway = await testGateway()
     const file = new Database(join(gateway.dataDir, 'gateway.sqlite'))
-    file.exec('alter table quota_settings rename to out_of_reach')
+    file.exec('alter table counter_settings rename to out_of_reach')
     for (const answer of [await upsert(gateway), await gateway.send('GET', '/me/quota')]) {
       expect([answer.status, answer.body.error]).toEqual([503, 'quota_unavailable'])
       expect(answer.headers.get('Retry-After')).toBe('5')
       expect(Object.keys(answer.body)).toEqual(['error', 'msg', 'requestId', 'retryAfterSeconds'])
     }
-    file.exec('alter table out_of_reach rename to quota_settings')
+    file.exec('alter table out_of_reach rename to counter_settings')
     file.close()
     expect((await upsert(gateway)).status).toBe(200)
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 15 })

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { createLogger } from '../src/log/logger.ts'
 import { BroadcastSettings } from '../src/quota/broadcast-settings.ts'
-import { SqlSettings } from '../src/quota/sql-settings.ts'
+import { settingsOn } from '../src/quota/settings.ts'
 import {
   ADMIN_TOKEN,
   ENTRY,
@@ -51,12 +51,12 @@ async function setMode({ send }: TestGateway, mode: string): Promise<number> {
   return answer.status
 }
 
-async function settingsOn(redis: RedisServer, dataDir: string): Promise<BroadcastSettings> {
+async function announcedSettings(redis: RedisServer, dataDir: string): Promise<BroadcastSettings> {
   const db = await openSqlite(dataDir)
   const broadcast = redisBroadcast({ client: new Redis(redis.url, { lazyConnect: true }) })
-  const settings = new BroadcastSettings(await SqlSettings.open(db, systemClock), broadcast, createLogger('silent'))
+  const settings = new BroadcastSettings(settingsOn(db, systemClock), broadcast, createLogger('silent'))
   onTestFinished(async () => {
-    settings.close()
+    await settings.close()
     await db.destroy()
   })
   return settings
@@ -134,7 +134,7 @@ describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
   it('tells other processes of changes before they look in the database', async () => {
     const redis = await redisServer()
     const dataDir = tempDir()
-    const [writer, other] = [await settingsOn(redis, dataDir), await settingsOn(redis, dataDir)]
+    const [writer, other] = [await announcedSettings(redis, dataDir), await announcedSettings(redis, dataDir)]
     const changes: SettingsChange[] = []
     other.watch((change) => changes.push(change))
     const write = async (): Promise<SettingsChange[]> => {

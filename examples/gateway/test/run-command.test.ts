@@ -21,7 +21,16 @@ describe('a command', () => {
     [['tokens', 'list', 'nobody']],
     [['tokens', 'revoke', 'nobody']],
     [['tokens', 'revoke', 'a', 'b']],
-    [['bots', 'list']],
+    [['bots', 'list', 'all']],
+    [['bots', 'create']],
+    [['bots', 'create', 'demo']],
+    [['bots', 'create', 'a', '--admin']],
+    [['bots', 'revoke', 'nobody']],
+    [['chart-keys']],
+    [['chart-keys', 'create', '']],
+    [['chart-keys', 'revoke', 'nobody']],
+    [['users', 'role', 'nobody', 'admin']],
+    [['users', 'role', 'nobody']],
   ])('that says nothing that can be done exits with 64 and changes nothing: %o', async (args) => {
     const dataDir = tempDir()
     expect(await runCommand(['users', 'list'], { DATA_DIR: dataDir })).toEqual({ code: 0, out: '', err: '' })
@@ -67,6 +76,48 @@ describe('a command', () => {
       { by: 'command line', action: 'user.create', subject: 'carol', after: { role: 'admin' } },
     ])
     expect(JSON.stringify(items)).not.toContain(first)
+  })
+
+  it('makes credentials of bots and chart keys and takes them back, also while the gateway runs', async () => {
+    const { dataDir, gateway } = await testGateway()
+    const run = async (...args: string[]): Promise<string> => {
+      const { code, out, err } = await runCommand(args, { DATA_DIR: dataDir })
+      expect([code, err]).toEqual([0, ''])
+      return out.trim()
+    }
+    const { sync, charts } = gateway.addresses
+    for (const [area, header, url] of [
+      ['bots', 'Bot-Token', `${sync}/api/bot/player/10001`],
+      ['chart-keys', 'X-API-Key', `${charts}/api/v1/charts`],
+    ] as const) {
+      const token = await run(area, 'create', 'nightly')
+      const statusOf = async (): Promise<number> => (await fetch(url, { headers: { [header]: token } })).status
+      expect(await statusOf(), area).not.toBe(401)
+      const [id = '', time = '', name] = (await run(area, 'list')).split('\n').at(-1)?.split('\t') ?? []
+      expect([new Date(time).toISOString(), name]).toEqual([time, 'nightly'])
+      expect(await run(area, 'revoke', id)).toBe('')
+      expect(await statusOf(), area).toBe(401)
+    }
+  })
+
+  it('gives roles and takes them, and never the last administrator’s', async () => {
+    const { dataDir, send } = await testGateway({
+      env: { NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32), DEMO_USER_TOKEN: '', DEMO_ADMIN_TOKEN: '' },
+    })
+    const run = (...args: string[]) => runCommand(args, { DATA_DIR: dataDir })
+    const token = (await run('users', 'create', 'carol')).out.trim()
+    const statusOf = async (): Promise<number> => (await send('GET', '/admin/users', { token })).status
+    expect(await statusOf()).toBe(403)
+    expect(await run('users', 'role', 'carol', 'admin')).toEqual({ code: 0, out: '', err: '' })
+    expect(await statusOf()).toBe(200)
+    expect((await run('users', 'role', 'carol', 'boss')).code).toBe(64)
+    expect(await run('users', 'role', 'carol', 'player')).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('last administrator'),
+    })
+    await run('users', 'create', 'dave', '--admin')
+    expect((await run('users', 'role', 'carol', 'player')).code).toBe(0)
+    expect(await statusOf()).toBe(403)
   })
 
   it('refuses a label that belongs to the demo', async () => {

@@ -24,6 +24,7 @@ describe('upsert', () => {
       returnCode: 1,
       code: 0,
       msg: 'ok',
+      returnMessage: 'ok',
       businessData: {
         uploadedMusicCount: 1,
         skippedMusicCount: 0,

@@ -5,6 +5,7 @@ import { openSqlite } from '../src/db/sqlite.ts'
 import { gatewayPolicyOf, LAYERS, WINDOWS } from '../src/quota/policy.ts'
 import { signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, type Answer, tempDir, testGateway, usedOf } from './support/gateway.ts'
+import { withSettings } from './support/settings-backup.ts'
 
 const SETTINGS = '/admin/quota/settings'
 const [HOUR, , DAY] = WINDOWS
@@ -14,8 +15,8 @@ async function folderWith(document: unknown): Promise<string> {
   const dataDir = tempDir()
   const db: Db = await openSqlite(dataDir)
   const text = typeof document === 'string' ? document : JSON.stringify(document)
-  const row = { layer: '', key: '', version: 7, revision: 'A'.repeat(22), document: text }
-  await db.insertInto('quota_settings').values(row).execute()
+  const row = { layer: '', subject: '', version: 7, revision: 'A'.repeat(22), document: text }
+  await withSettings(db).insertInto('counter_settings').values(row).execute()
   await db.destroy()
   return dataDir
 }

@@ -4,7 +4,7 @@ import { type RedisServer, redisTests } from '@scoregw/redis-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgres } from '../src/db/postgres.ts'
 import type { Db } from '../src/db/schema.ts'
-import { SqlSettings } from '../src/quota/sql-settings.ts'
+import { settingsOn } from '../src/quota/settings.ts'
 import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway } from './support/gateway.ts'
 import { redisServer } from './support/redis.ts'
 import { backUpSettings } from './support/settings-backup.ts'
@@ -127,7 +127,7 @@ describe.runIf(redisTests && postgresTests)('settings of two processes', { timeo
     // More than the policy has, so that what is admitted tells by what it was decided.
     await setLimit(both.gateways[0], 100_000)
     await bothAdmit(both, true, performance.now())
-    const dying = await SqlSettings.open(both.db, systemClock)
+    const dying = settingsOn(both.db, systemClock)
     for (const limit of [14, 100_000, 14]) {
       const { base } = both.gateways[0].gateway.app.quota.policy
       const write = { '1h': limit, '5h': limit, '1d': limit }

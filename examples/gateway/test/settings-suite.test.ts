@@ -1,6 +1,7 @@
 import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
 import { systemClock } from '@scoregw/quota/store'
 import { redisBroadcast } from '@scoregw/quota-redis'
+import type { SqlSettings } from '@scoregw/quota-sql'
 import { describeSettingsStore, type SettingsHarness } from '@scoregw/quota-testkit'
 import { type RedisServer, redisTests, startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
@@ -10,12 +11,10 @@ import type { Db } from '../src/db/schema.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { createLogger } from '../src/log/logger.ts'
 import { BroadcastSettings } from '../src/quota/broadcast-settings.ts'
-import { SqlSettings } from '../src/quota/sql-settings.ts'
+import { settingsOn } from '../src/quota/settings.ts'
 import { tempDir } from './support/gateway.ts'
-import { backUpSettings } from './support/settings-backup.ts'
+import { backUpSettings, loseSettings } from './support/settings-backup.ts'
 
-/** As the gateway looks for changes, and somewhat more often. */
-const POLL_MS = 200
 const CASES = 20
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
@@ -28,27 +27,10 @@ const embedded: OpenBoth = async () => {
   return { dbs: [db, db], close: () => db.destroy() }
 }
 
-async function loseSettings(db: Db): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    await transaction.deleteFrom('quota_settings').execute()
-    await transaction.deleteFrom('quota_changes').execute()
-    await transaction.updateTable('quota_change_counter').set({ last_seq: 0 }).execute()
-  })
-}
-
-/** Looks for changes as the gateway's chores do, until the function that it answers is called. */
-function polling(stores: readonly { poll(): Promise<void> }[]): () => void {
-  const timer = setInterval(() => {
-    for (const store of stores) store.poll().catch(() => undefined)
-  }, POLL_MS)
-  return () => clearInterval(timer)
-}
-
 async function onDatabase(openBoth: OpenBoth): Promise<SettingsHarness> {
   const { dbs, close } = await openBoth()
   const [db, other] = dbs
-  const [store, peer] = [await SqlSettings.open(db, systemClock), await SqlSettings.open(other, systemClock)]
-  const stopPolling = polling([store, peer])
+  const [store, peer] = [settingsOn(db, systemClock), settingsOn(other, systemClock)]
   let restore = async (): Promise<void> => undefined
   return {
     store,
@@ -60,8 +42,7 @@ async function onDatabase(openBoth: OpenBoth): Promise<SettingsHarness> {
     },
     restore: () => restore(),
     async stop() {
-      stopPolling()
-      await Promise.all([store.poll(), peer.poll()])
+      await Promise.all([store.close(), peer.close()])
       await close()
     },
   }
@@ -72,7 +53,7 @@ async function onRedis(openBoth: OpenBoth, redis: RedisServer): Promise<Settings
   const prefix = `suite-${Math.random().toString(36).slice(2)}`
   const logger = createLogger('silent')
   let isDying = false
-  const settingsOn = (of: SqlSettings): BroadcastSettings => {
+  const announced = (of: SqlSettings): BroadcastSettings => {
     const broadcast = redisBroadcast({ client: new Redis(redis.url, { lazyConnect: true }), prefix })
     const announce: typeof broadcast.announce = async (revision, change) => {
       // A process that is dying says nothing any more.
@@ -81,7 +62,7 @@ async function onRedis(openBoth: OpenBoth, redis: RedisServer): Promise<Settings
     }
     return new BroadcastSettings(of, { ...broadcast, announce }, logger)
   }
-  const [store, peer] = [settingsOn(stored as SqlSettings), settingsOn(other as SqlSettings)]
+  const [store, peer] = [announced(stored as SqlSettings), announced(other as SqlSettings)]
   return {
     ...rest,
     store,
@@ -96,8 +77,7 @@ async function onRedis(openBoth: OpenBoth, redis: RedisServer): Promise<Settings
       await redis.cli('FLUSHALL')
     },
     async stop() {
-      store.close()
-      peer.close()
+      await Promise.all([store.close(), peer.close()])
       await stop()
     },
   }

@@ -39,6 +39,7 @@ describe('an import', { timeout: 20_000 }, () => {
       returnCode: 1,
       code: 0,
       msg: 'ok',
+      returnMessage: 'ok',
       businessData: {
         source: 'lx',
         fetched: 4,

@@ -57,7 +57,7 @@ describe('a push', () => {
 
   it('tells of the player, in the account as well', async () => {
     const { bot, send } = await testSync()
-    await bot.sync({ qq: LINKED, nickname: 'N', source: 'a bot', new_rating: 15_111, play_count: 77, records: [] })
+    await bot.sync({ qq: LINKED, nickname: 'N', source: 'a bot', rating: 15_111, play_count: 77, records: [] })
     expect((await send('POST', '/v1/user/data')).body.businessData).toMatchObject({
       playerRating: 15_111,
       playCount: 77,

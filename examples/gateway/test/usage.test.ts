@@ -1,14 +1,9 @@
 import { request } from 'node:http'
-import { OUTCOMES_KEPT_MINUTES } from '@scoregw/quota/adaptive'
-import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { bucketRange, bucketsOf } from '../src/usage/failure-rate.ts'
-import { SqlOutcomes } from '../src/usage/sql-outcomes.ts'
 import { ADMIN_TOKEN, type Answer, ENTRY, START, type TestGateway, testGateway } from './support/gateway.ts'
-import { embeddedDatabase } from './support/test-database.ts'
 
 const MINUTE_MS = 60_000
-const START_MINUTE = Math.floor(START / MINUTE_MS)
 
 const failureRate = ({ send }: TestGateway, query = ''): Promise<Answer> =>
   send('GET', `/admin/usage/failure-rate${query}`, { token: ADMIN_TOKEN })
@@ -107,30 +102,5 @@ describe('the failure rate', () => {
     expect(series[0]).toMatchObject({ serverError: 2, failureRate: 1, successRate: 0 })
     const steps = series.slice(1).map(({ bucketUnix }, index) => bucketUnix - (series[index]?.bucketUnix ?? 0))
     expect(new Set(steps)).toEqual(new Set([1_800]))
-  })
-})
-
-describe('outcomes in the database', () => {
-  it('forgets what nobody asks for any more', async () => {
-    const db = await (await embeddedDatabase()).connect()
-    const outcomes = new SqlOutcomes(db)
-    const of = (minute: number) => ({
-      minute,
-      calls: 1,
-      codeZero: 0,
-      clientError: 0,
-      serverError: 0,
-      businessFail: 0,
-      refused: 0,
-      quotaUnavailable: 0,
-    })
-    await outcomes.add([
-      of(START_MINUTE),
-      of(START_MINUTE - OUTCOMES_KEPT_MINUTES),
-      of(START_MINUTE - OUTCOMES_KEPT_MINUTES - 1),
-    ])
-    await outcomes.prune(Math.floor(manualClock(START).now() / MINUTE_MS))
-    const kept = await outcomes.read(0, START_MINUTE + 1)
-    expect(kept.map(({ minute }) => minute)).toEqual([START_MINUTE - OUTCOMES_KEPT_MINUTES, START_MINUTE])
   })
 })

@@ -54,6 +54,10 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
       expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
       expect(error.message).toContain(word)
       expect(performance.now() - from).toBeLessThan(300 + SLACK_MS)
+      await expect(onPool(pool).ready()).rejects.toMatchObject({
+        code: 'store_error',
+        message: expect.stringContaining(word) as string,
+      })
     }
     await reader.end()
     expect(await used(onPool(database.pool()).open(SCHEMA), 'v')).toEqual([0, 0])
@@ -83,6 +87,23 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     holder.release()
     expect((await used(counters, 'x'))[0]).toBe(1)
     expect((await take(counters, 'x')).outcome).toBe('admitted')
+  })
+
+  it('a client that gives up on a statement, or a server that does, ends a call within the deadline', async () => {
+    const setup = database.pool()
+    await take(onPool(setup).open(SCHEMA), 't')
+    const holder = await database.pool().connect()
+    await holder.query(`begin; select * from quota_rows where subject = 't' for update`)
+    for (const options of [{ query_timeout: 50 }, { lock_timeout: 20 }, { statement_timeout: 20 }]) {
+      const pool = database.pool({ ...options, max: 1 })
+      const from = performance.now()
+      const error = await errorOf(take(onPool(pool).open(SCHEMA), 't'))
+      expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
+      expect(performance.now() - from).toBeLessThan(300 + SLACK_MS)
+    }
+    await holder.query('rollback')
+    holder.release()
+    expect((await used(onPool(setup).open(SCHEMA), 't'))[0]).toBe(1)
   })
 
   it('silence is answered by the failure policy within the deadline, at once after a while, and ends', async () => {

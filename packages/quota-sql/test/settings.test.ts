@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { postgresStore, quotaSchemaSql, sqlSettings } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'
 import { kyselyOnPool } from './support/pool.ts'
-import { connectTo, kyselyOn } from './support/sqlite-factory.ts'
+import { connectTo, kyselyOn } from './support/sqlite.ts'
 
 const TABLES = ['quota_settings', 'quota_changes', 'quota_change_counter']
 
@@ -42,9 +42,8 @@ function factoryOn(open: () => Kysely<unknown>): SettingsFactory {
           }
         })
       },
-      stop() {
-        store.close()
-        peer.close()
+      async stop() {
+        await Promise.all([store.close(), peer.close()])
       },
     }
   }

@@ -4,7 +4,7 @@ import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
 import { SCHEMA, take, used } from './support/counting.ts'
-import { connectTo } from './support/sqlite-factory.ts'
+import { connectTo } from './support/sqlite.ts'
 
 function tables() {
   const database = connectTo(':memory:')

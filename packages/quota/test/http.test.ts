@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { LOCALES, windowLabel } from '../src/http/messages.ts'
 import { beijingText, rateLimitHeaders } from '../src/http.ts'
-import { type Decision, quotaExceededBody, quotaHeaders, type RefusedDecision } from '../src/index.ts'
+import { type Decision, quotaExceededBody, quotaHeaders, type RefusedDecision, type Violation } from '../src/index.ts'
 import { fixture, flatBase, START, testPolicy } from './support.ts'
 
 function refusal(decision: Decision): RefusedDecision {
@@ -39,8 +40,32 @@ describe('the body of a 429', () => {
         resetAt: '2026-08-06T15:06:26.000Z',
         retryAtBeijing: '2026-08-06 23:06:26',
         timeZone: 'Asia/Shanghai',
+        retryAt: '2026-08-06T15:06:26.000Z',
+        windowLabel: '1-Hour',
       },
     })
+  })
+
+  it('has what was specified first, in its order, and then what clients read beside it', () => {
+    const { quota } = quotaExceededBody(exhausted())
+    const specified = 'scope category window limit used requested resetAt retryAtBeijing timeZone'
+    expect(Object.keys(quota)).toEqual([...specified.split(' '), 'retryAt', 'windowLabel'])
+    expect(quota.retryAt).toBe(quota.resetAt)
+    const elsewhere = quotaExceededBody(exhausted(), { timeZone: 'Europe/Berlin' }).quota
+    expect(elsewhere).toMatchObject({ retryAt: quota.resetAt, retryAtLocal: '2026-08-06 17:06:26' })
+    expect(elsewhere).not.toHaveProperty('retryAtBeijing')
+  })
+
+  it('names the window for people, in their language', () => {
+    const labels = (window: Partial<Violation>): string[] =>
+      LOCALES.map((locale) => windowLabel({ ...exhausted().binding, ...window }, locale))
+    expect(labels({})).toEqual(['1-Hour', '1 小时'])
+    expect(labels({ window: '5h', lengthMs: 18_000_000 })).toEqual(['5-Hour', '5 小时'])
+    expect(labels({ window: '1d', lengthMs: 86_400_000 })).toEqual(['1-Day', '1 天'])
+    expect(labels({ window: '90m', lengthMs: 5_400_000 })).toEqual(['90-Minute', '90 分钟'])
+    expect(labels({ window: 'month', kind: 'calendar' })).toEqual(['Month', '每月'])
+    expect(labels({ window: 'term', kind: 'calendar' })).toEqual(['Term', 'term'])
+    expect(labels({ window: 'running', kind: 'concurrency', lengthMs: null })).toEqual(['Running', 'running'])
   })
 
   it('speaks Chinese', () => {

@@ -214,6 +214,22 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `quota_exceeded`: Too many requests of the caller have failed. */
+        QuotaExceeded: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                /**
+                 * @description When the window that refuses ends, ISO 8601 UTC.
+                 * @example 2026-08-06T15:06:26.000Z
+                 */
+                "X-Quota-Reset"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /**
          * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
          *
@@ -335,9 +351,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description from 1 on */
-                page?: string;
+                page?: number;
                 /** @description charts a page */
-                limit?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -355,8 +371,10 @@ export interface operations {
                     "application/json": components["schemas"]["ListChartsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -387,6 +405,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -417,6 +436,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };

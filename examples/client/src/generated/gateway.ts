@@ -177,6 +177,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/user/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read who the user is
+         * @description Name, rating, and when the player played last.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["previewUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/user/region": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the regions that the user played in
+         * @description None is known here: the list is empty.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        post: operations["listRegions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/charge": {
         parameters: {
             query?: never;
@@ -237,6 +281,28 @@ export interface paths {
          *     Costs 5 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
         post: operations["clearTickets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/charge/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the purchases that are waiting
+         * @description There are none: a purchase is done when it is answered.
+         *
+         *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
+         */
+        get: operations["listChargeQueue"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -422,7 +488,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a part of the settings of everybody
+         * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: what it names is changed, `null` removes, lists are replaced. The result is checked as a whole document is.
+         *
+         *     Free.
+         */
+        patch: operations["patchSettings"];
         trace?: never;
     };
     "/admin/users/{id}/quota": {
@@ -576,10 +648,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * One user
+         * @description The `ETag` names what administrators set: `name`, `role` and `qq`. It goes into `If-Match` of a change.
+         *
+         *     Free.
+         */
+        get: operations["findUser"];
         /**
          * Create or change a user
-         * @description What is left out stays as it is. 201: the user is new.
+         * @description What is left out stays as it is. 201: the user is new. `If-Match` may be left out; `If-None-Match: *` creates and never changes.
          *
          *     Free.
          */
@@ -602,7 +680,7 @@ export interface paths {
         put?: never;
         /**
          * Change a user's balance of ticket credits
-         * @description Either `add`, which may be negative, or `set`.
+         * @description Either `add`, which may be negative, or `set`; with `from` it is set only where it is still that.
          *
          *     Free.
          */
@@ -829,6 +907,216 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's last requests, the newest first
+         * @description Metered requests of the last 30 days, 1,000 at most: when, what, how it ended, what it was charged, and which limit refused it. Follow `nextCursor` until it is `null`.
+         *
+         *     Free.
+         */
+        get: operations["ownUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/usage/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller's requests came to, day by day
+         * @description Metered requests, tokens and failures of each day in Beijing; days without requests have zeros.
+         *
+         *     Free.
+         */
+        get: operations["ownUsageStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is going on
+         * @description Requests and how they end, refusals, what is left of shared limits, who spends and who is refused most. Each member says whether it is of one process or of all.
+         *
+         *     Free.
+         */
+        get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/overview/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is going on, each second
+         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; whoever asks again shows the credential again.
+         *
+         *     Free.
+         */
+        get: operations["overviewEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Why a user is refused, and what another limit would change
+         * @description What a request would be answered now, which limit binds, and until when; the user's last refusals; and the last days decided again under a proposal. Changes nothing.
+         *
+         *     Free.
+         */
+        post: operations["whyRefused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What administrators were told of, and what became of each message
+         * @description The newest first. Follow `nextCursor` until it is `null`.
+         *
+         *     Free.
+         */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where alerts are sent
+         * @description Never tells the secret.
+         *
+         *     Free.
+         */
+        get: operations["readWebhook"];
+        /**
+         * Set where alerts are sent
+         * @description The first time a secret is made and told, this once. Of the layers named here thresholds are told. `If-Match` may be left out.
+         *
+         *     Free.
+         */
+        put: operations["replaceWebhook"];
+        post?: never;
+        /**
+         * Send alerts nowhere
+         * @description They are kept to be looked at. What waits is not sent any more.
+         *
+         *     Free.
+         */
+        delete: operations["removeWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make another secret, which is told this once
+         * @description For a day messages are signed with both.
+         *
+         *     Free.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/alerts/webhook/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test
+         * @description A message `webhook.test`, which is sent and tried again like any other: look for it in the list.
+         *
+         *     Free.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -976,6 +1264,30 @@ export interface components {
                 nextRiseAt: string | null;
             }[];
         };
+        Alert: {
+            /** @description The message's `webhook-id`. */
+            id: string;
+            /** @enum {string} */
+            type: "limit.near" | "settings.fault" | "counters.away" | "factor.bound" | "webhook.test";
+            /** Format: date-time */
+            at: string;
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description `kept`: there was nowhere to send it. `given_up`: the receiver never took it.
+             * @enum {string}
+             */
+            state: "pending" | "sent" | "given_up" | "kept";
+            attempts: number;
+            /** @description When it is sent again; `null`: it is not. */
+            nextAt: string | null;
+            /** @description What the last attempt was answered. */
+            lastStatus: number | null;
+            /** @description Why it was not answered. */
+            lastFault: string | null;
+            sentAt: string | null;
+        };
         AliveAnswer: {
             /** @constant */
             status: "alive";
@@ -986,6 +1298,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @enum {number} */
                 charge: 2 | 3 | 5;
@@ -1011,6 +1325,8 @@ export interface components {
         ChangeBalanceBody: {
             add?: number;
             set?: number;
+            /** @description With `set`: only if the balance is this. */
+            from?: number;
         };
         ClearMusicAnswer: {
             /** @constant */
@@ -1018,6 +1334,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 clearedCount: number;
             };
@@ -1032,6 +1350,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 clearedCount: number;
             };
@@ -1043,6 +1363,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @description Scores that are gone now. */
                 deletedMusicCount: number;
@@ -1079,7 +1401,7 @@ export interface components {
              * @description What went wrong, for programs.
              * @enum {string}
              */
-            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "shutting_down" | "source_timeout";
+            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
             /** @description What went wrong, for people. */
             msg: string;
             /** @description Names the request in our log. */
@@ -1139,12 +1461,26 @@ export interface components {
                 failureRate: number;
             };
         };
+        FindUserAnswer: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            role: "player" | "admin";
+            /** @description The account of score sync. */
+            qq: number | null;
+            /** @description In credits. */
+            balance: number;
+            /** Format: date-time */
+            createdAt: string;
+        };
         HealthAnswer: {
             /** @constant */
             returnCode: 1;
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @constant */
                 status: "ok";
@@ -1192,6 +1528,10 @@ export interface components {
         IssueTokenBody: {
             label?: string;
         };
+        ListAlertsAnswer: {
+            items: components["schemas"]["Alert"][];
+            nextCursor: string | null;
+        };
         ListAuditAnswer: {
             items: {
                 seq: number;
@@ -1200,7 +1540,7 @@ export interface components {
                 /** @description A user's id, or `command line`. */
                 by: string | null;
                 /** @enum {string} */
-                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
+                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
                 /** @description The id of what was changed; `null`: the settings of everybody. */
                 subject: string | null;
                 before: {
@@ -1220,6 +1560,21 @@ export interface components {
                 createdAt: string;
             }[];
         };
+        ListChargeQueueAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                length: number;
+                queue: {
+                    chargeId: number;
+                }[];
+            };
+        };
         ListChartKeysAnswer: {
             items: {
                 id: string;
@@ -1231,6 +1586,26 @@ export interface components {
         ListHoldsAnswer: {
             items: components["schemas"]["Hold"][];
         };
+        ListRegionsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** @description Length of the list. */
+                length: number;
+                userRegionList: {
+                    regionId: number;
+                    playCount: number;
+                    /** Format: date-time */
+                    created: string;
+                }[];
+            };
+        };
+        ListRegionsBody: Record<string, never>;
         ListTokensAnswer: {
             items: {
                 id: string;
@@ -1299,6 +1674,288 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        Overview: {
+            /** Format: date-time */
+            at: string;
+            /** @description Which of the processes answered; it has a new id with each start. */
+            process: {
+                id: string;
+                /** Format: date-time */
+                since: string;
+            };
+            requests: {
+                /** @description Of this process, over the last ten seconds. */
+                perSecond: number;
+                /** @description Of this process: the last 60 whole seconds, the oldest first. */
+                seconds: {
+                    succeeded: number;
+                    /** @description By a limit. */
+                    refused: number;
+                    /** @description By other faults of the caller's. */
+                    clientError: number;
+                    /** @description By ours, or those of whom we asked. */
+                    serverError: number;
+                }[];
+                /** @description Of all processes: the last 60 minutes, the last one under way; `null`: the database is away. */
+                minutes: {
+                    /** Format: date-time */
+                    ts: string;
+                    calls: number;
+                    succeeded: number;
+                    /** @description By a limit. */
+                    refused: number;
+                    /** @description By other faults of the caller's. */
+                    clientError: number;
+                    /** @description By ours, or those of whom we asked. */
+                    serverError: number;
+                }[] | null;
+            };
+            /** @description Of this process. `degraded`: decisions by the failure policy, since the counters did not answer. */
+            refusals: {
+                /** Format: date-time */
+                since: string;
+                limits: {
+                    layer: string;
+                    scope: string;
+                    category: string;
+                    window: string;
+                    count: number;
+                }[];
+                degraded: number;
+            };
+            /** @description What everybody shares, over all processes; `null`: the counters are away. */
+            shared: {
+                layer: string;
+                scope: string;
+                category: string;
+                window: string;
+                /** @enum {string} */
+                kind: "rolling" | "calendar" | "concurrency";
+                limit: number | "unlimited";
+                used: number;
+                remaining: number | "unlimited";
+                resetAt: string | null;
+                enforced: boolean;
+            }[] | null;
+            /** @description Shared layers that are switched off, by name. */
+            disabled: string[];
+            /** @description Of all processes, as this one has heard of it. */
+            adaptive: {
+                /** @enum {string} */
+                mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+                isActive: boolean;
+                factor: number;
+                min: number;
+                max: number;
+            };
+            /** @description Of this process: who spent and who was refused most, by category. */
+            top: {
+                /** Format: date-time */
+                since: string;
+                spent: {
+                    [key: string]: {
+                        userId: string;
+                        /** @description Tokens, or refusals. */
+                        amount: number;
+                        /** @description As much as that for certain. */
+                        atLeast: number;
+                    }[];
+                };
+                refused: {
+                    [key: string]: {
+                        userId: string;
+                        /** @description Tokens, or refusals. */
+                        amount: number;
+                        /** @description As much as that for certain. */
+                        atLeast: number;
+                    }[];
+                };
+            };
+            /** @description The last ones, of all processes; `null`: the database is away. */
+            alerts: components["schemas"]["Alert"][] | null;
+            settings: {
+                version: number;
+                /** @description What is stored and not in force; `null`: the database is away. */
+                faults: {
+                    path: string;
+                    msg: string;
+                }[] | null;
+            };
+        };
+        OverviewEventsAnswer: string;
+        OwnUsageAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                items: {
+                    /**
+                     * Format: date-time
+                     * @description When it was decided.
+                     */
+                    at: string;
+                    operation: string;
+                    category: string;
+                    /** @description What it was charged in the end. */
+                    tokens: number;
+                    /** @description The HTTP status; 499 where the caller went away before there was one. */
+                    status: number;
+                    /** @description The answer's `error`; `null`: it had none. */
+                    error: string | null;
+                    /** @description The limit that refused it; `null`: none did. */
+                    refusal: {
+                        scope: string;
+                        window: string;
+                        limit: number;
+                        used: number;
+                        requested: number;
+                        /** Format: date-time */
+                        resetAt: string;
+                    } | null;
+                }[];
+                nextCursor: string | null;
+            };
+        };
+        OwnUsageStatsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                days: number;
+                /** @constant */
+                timeZone: "Asia/Shanghai";
+                /** @description Each day, the oldest first. */
+                series: {
+                    /** Format: date */
+                    date: string;
+                    requests: number;
+                    tokens: number;
+                    /** @description Answers from 400 on. */
+                    failures: number;
+                }[];
+                summary: {
+                    requests: number;
+                    tokens: number;
+                    /** @description Answers from 400 on. */
+                    failures: number;
+                };
+            };
+        };
+        PatchSettingsAnswer: {
+            /** @description Counts the changes, for people. */
+            version: number;
+            /**
+             * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
+             * @enum {string}
+             */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base: components["schemas"]["QuotaTable"];
+            /** @description Taken as it is; needed in mode `custom`. */
+            custom: components["schemas"]["QuotaTable"] | null;
+            /** @description The layer `Site`, which everybody shares. */
+            site: {
+                /** @description `false`: its windows are neither checked, charged nor shown. */
+                enabled: boolean;
+                /** @description Factor on the layer's limits in every mode; at most two decimals. */
+                multiplier: number;
+            };
+            /** @description Tokens that operations cost, where that differs from the default. */
+            prices: {
+                "user.data"?: number;
+                "user.charge"?: number;
+                "user.items"?: number;
+                "user.gates"?: number;
+                "user.music"?: number;
+                "source.lx"?: number;
+                "source.fish"?: number;
+                "ticket.clear"?: number;
+                "music.delete"?: number;
+                "music.upsert"?: number;
+                "user.clear"?: number;
+                "charge.2"?: number;
+                "charge.3"?: number;
+                "charge.5"?: number;
+            };
+            /** @description By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none. */
+            shadow: {
+                personal?: "all" | ("1h" | "5h" | "1d")[];
+                site?: "all" | ("1h" | "5h" | "1d")[];
+            };
+            /** @description By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values. */
+            plans: {
+                [key: string]: {
+                    personal?: {
+                        read?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                        write?: {
+                            /** @description Tokens. 0 blocks. */
+                            "1h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "5h"?: number;
+                            /** @description Tokens. 0 blocks. */
+                            "1d"?: number;
+                        };
+                    };
+                };
+            };
+            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            thresholds: ({
+                /** @description From this share of a limit on; at most two decimals. */
+                share: number;
+            } | {
+                /** @description As soon as no more than so many tokens are left. */
+                left: number;
+            })[] | null;
+            /** @description What of the stored settings is not in force, since the policy has it not or not so; absent: nothing. */
+            faults?: {
+                path: string;
+                msg: string;
+            }[];
+            /** @description What makes an operation impossible, such as a limit below a price. */
+            warnings: {
+                path: string;
+                msg: string;
+            }[];
+        };
+        PatchSettingsBody: {
+            [key: string]: unknown;
+        };
+        PreviewUserAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                userId: string;
+                userName: string;
+                playerRating: number;
+                /**
+                 * @description Nobody plays through this service.
+                 * @constant
+                 */
+                isLogin: false;
+                /** @description Of the scores whose time is known; `null`: of none. */
+                lastPlayDate: string | null;
+            };
+        };
+        PreviewUserBody: Record<string, never>;
         PutUserAnswer: {
             id: string;
             name: string;
@@ -1351,6 +2008,13 @@ export interface components {
                 retryAtBeijing: string;
                 /** @description Time zone of `retryAtBeijing`: `Asia/Shanghai`. */
                 timeZone: string;
+                /**
+                 * Format: date-time
+                 * @description The same as `resetAt`.
+                 */
+                retryAt: string;
+                /** @description The window for people, in the language of `msg`: `1-Hour`, `1 小时`. */
+                windowLabel: string;
             };
         };
         QuotaStatus: {
@@ -1373,6 +2037,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 length: number;
                 userKaleidxScopeList: {
@@ -1402,6 +2068,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 length: number;
                 userItemList: {
@@ -1420,6 +2088,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @description Length of the list. */
                 length: number;
@@ -1519,6 +2189,10 @@ export interface components {
             plans: string[];
             /** @description The highest limit that can be set. */
             maxTokens: number;
+            /** @description The settings as they are where nothing was set. */
+            defaults: {
+                [key: string]: unknown;
+            };
         };
         ReadSettingsAnswer: {
             /** @description Counts the changes, for people. */
@@ -1603,6 +2277,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 length: number;
                 userChargeList: {
@@ -1623,6 +2299,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 userId: string;
                 userName: string;
@@ -1669,6 +2347,14 @@ export interface components {
                 day?: number;
                 time?: string;
             } | null;
+        };
+        ReadWebhookAnswer: {
+            /** @description `null`: alerts are kept, and not sent. */
+            url: string | null;
+            /** @description Names of the layers whose limits are told of. */
+            layers: string[];
+            /** @description Until when the secret before the last rotation signs as well. */
+            rotatedUntil: string | null;
         };
         ReadyAnswer: {
             /** @constant */
@@ -1938,6 +2624,21 @@ export interface components {
                 time?: string;
             } | null;
         };
+        ReplaceWebhookAnswer: {
+            /** @description `null`: alerts are kept, and not sent. */
+            url: string | null;
+            /** @description Names of the layers whose limits are told of. */
+            layers: string[];
+            /** @description Until when the secret before the last rotation signs as well. */
+            rotatedUntil: string | null;
+            /** @description Told this once, where one was made: what messages are signed with. */
+            secret: string | null;
+        };
+        ReplaceWebhookBody: {
+            url: string;
+            /** @description Names of the layers whose limits are told of. */
+            layers: ("personal" | "site")[];
+        };
         ResetUserQuotaBody: {
             /**
              * @description Left out: every layer that is not shared.
@@ -1949,6 +2650,9 @@ export interface components {
              * @enum {string}
              */
             category?: "read" | "write";
+        };
+        RotateWebhookSecretAnswer: {
+            secret: string;
         };
         Score: {
             /** @description Id of the music; with `level` it names a chart. */
@@ -1995,12 +2699,17 @@ export interface components {
              */
             updatedAt: string;
         };
+        TestWebhookAnswer: {
+            id: string;
+        };
         UpdateFishAnswer: {
             /** @constant */
             returnCode: 1;
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @enum {string} */
                 source: "lx" | "fish";
@@ -2026,6 +2735,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @enum {string} */
                 source: "lx" | "fish";
@@ -2051,6 +2762,8 @@ export interface components {
             /** @constant */
             code: 0;
             msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
             businessData: {
                 /** @description Scores that were created or updated. */
                 uploadedMusicCount: number;
@@ -2094,6 +2807,287 @@ export interface components {
                  */
                 fuzzy?: boolean;
             }[];
+        };
+        Why: {
+            userId: string;
+            operation: string;
+            category: string;
+            /** @description What a request would be answered at this moment. */
+            now: {
+                allowed: boolean;
+                cost: number;
+                /** @description The limit that is told; `null`: none refuses. */
+                binding: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                } | null;
+                /** @description Every limit that refuses. */
+                violations: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                /** @description Limits that would refuse if they were enforced. */
+                shadowed: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                retryAfterSeconds: number | null;
+                windows: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number | "unlimited";
+                    used: number | null;
+                    remaining: (number | "unlimited") | null;
+                    resetAt: string | null;
+                    enforced: boolean;
+                }[];
+            };
+            /** @description The same under the proposal, with what is used now. */
+            proposed: {
+                allowed: boolean;
+                cost: number;
+                /** @description The limit that is told; `null`: none refuses. */
+                binding: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                } | null;
+                /** @description Every limit that refuses. */
+                violations: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                /** @description Limits that would refuse if they were enforced. */
+                shadowed: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    category: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number;
+                    used: number;
+                    requested: number;
+                    /**
+                     * Format: date-time
+                     * @description When its window ends.
+                     */
+                    resetAt: string;
+                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    retryable: boolean;
+                }[];
+                retryAfterSeconds: number | null;
+                windows: {
+                    layer: string;
+                    scope: string;
+                    window: string;
+                    /** @enum {string} */
+                    kind: "rolling" | "calendar" | "concurrency";
+                    limit: number | "unlimited";
+                    used: number | null;
+                    remaining: (number | "unlimited") | null;
+                    resetAt: string | null;
+                    enforced: boolean;
+                }[];
+            } | null;
+            /** @description The last refusals as they were, the newest first, ten at most. */
+            refusals: {
+                /** Format: date-time */
+                at: string;
+                operation: string;
+                layer: string;
+                scope: string;
+                window: string;
+                category: string;
+                /** @enum {string} */
+                kind: "rolling" | "calendar" | "concurrency";
+                limit: number;
+                used: number;
+                requested: number;
+                /** Format: date-time */
+                resetAt: string;
+            }[];
+            /** @description The days before, decided again by a real engine. Limits that everybody shares are left out. */
+            replay: {
+                /** Format: date-time */
+                since: string;
+                /** Format: date-time */
+                until: string;
+                /** @description Recorded in that time. */
+                requests: number;
+                /** @description Of these, what was decided again. */
+                replayed: number;
+                /** @description As it was at the time. */
+                recorded: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                };
+                /** @description Decided again under the rules of today. */
+                present: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                };
+                /** @description Decided again under the proposal. */
+                proposed: {
+                    refused: number;
+                    limits: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                        category: string;
+                        count: number;
+                    }[];
+                } | null;
+                days: {
+                    /**
+                     * Format: date
+                     * @description In Beijing.
+                     */
+                    date: string;
+                    requests: number;
+                    recorded: number;
+                    present: number;
+                    proposed: number | null;
+                }[];
+                /** @description Requests that would end otherwise than they did, the newest first, fifty at most. */
+                changed: {
+                    /** Format: date-time */
+                    at: string;
+                    operation: string;
+                    cost: number;
+                    wasRefused: boolean;
+                    binding: {
+                        layer: string;
+                        scope: string;
+                        window: string;
+                    } | null;
+                }[];
+                unknown: {
+                    /** @description Refused by what everybody shares: what others would have used is not known. */
+                    bySharedLimits: number;
+                    /** @description Refused since too much was under way. */
+                    bySlots: number;
+                    /** @description Without a decision, or free. */
+                    undecided: number;
+                    /** @description Older requests of that time are not kept. */
+                    isTruncated: boolean;
+                    /** @description The user's periods begin on days of their own, which was not followed. */
+                    hasOwnPeriods: boolean;
+                };
+            };
+        };
+        WhyRefusedBody: {
+            /**
+             * @description Left out: that of the user's last refusal.
+             * @enum {string}
+             */
+            operation?: "user.data" | "user.charge" | "user.items" | "user.gates" | "user.music" | "source.lx" | "source.fish" | "ticket.clear" | "music.delete" | "music.upsert" | "user.clear" | "charge.2" | "charge.3" | "charge.5";
+            /** @description What would be changed; left out: only what is. */
+            proposal?: {
+                /** @enum {string} */
+                mode?: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+                /** @description Another limit of the user's own, in the operation's category. */
+                limit?: {
+                    /** @enum {string} */
+                    layer: "personal";
+                    /** @enum {string} */
+                    window: "1h" | "5h" | "1d";
+                    tokens: number;
+                };
+                /** @description A limit that would be counted and refuse nobody. */
+                shadow?: {
+                    /** @enum {string} */
+                    layer: "personal" | "site";
+                    /** @enum {string} */
+                    window: "1h" | "5h" | "1d";
+                };
+            };
+            /** @default 7 */
+            days?: number;
         };
         WindowStatus: {
             /** @description `Personal` or `Site`. */
@@ -2251,7 +3245,7 @@ export interface components {
                 };
             };
         };
-        /** @description `quota_exceeded`: a window has too few tokens left. Wait for `retryAfterSeconds`. */
+        /** @description `quota_exceeded`: a window has too few tokens left, or too many of your requests failed, as `scope` tells. Wait for `retryAfterSeconds`. */
         QuotaExceeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2276,11 +3270,33 @@ export interface components {
                  *         "requested": 15,
                  *         "resetAt": "2026-08-06T15:06:26.000Z",
                  *         "retryAtBeijing": "2026-08-06 23:06:26",
-                 *         "timeZone": "Asia/Shanghai"
+                 *         "timeZone": "Asia/Shanghai",
+                 *         "retryAt": "2026-08-06T15:06:26.000Z",
+                 *         "windowLabel": "1-Hour"
                  *       }
                  *     }
                  */
                 "application/json": components["schemas"]["QuotaExceeded"];
+            };
+        };
+        /**
+         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         *
+         *     `overloaded`: Too many bodies are under way. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping; another process may be there soon.
+         */
+        QuotaUnavailableOrOverloadedOrShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "quota_unavailable" | "overloaded" | "shutting_down";
+                };
             };
         };
         /**
@@ -2657,7 +3673,7 @@ export interface operations {
             422: components["responses"]["ValidationFailedOrUnknownChartOrDxScoreTooHigh"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     deleteMusic: {
@@ -2699,7 +3715,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readMusic: {
@@ -2735,7 +3751,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     clearMusic: {
@@ -2775,7 +3791,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readUser: {
@@ -2812,7 +3828,80 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    previewUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["PreviewUserBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewUserAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    listRegions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ListRegionsBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListRegionsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     buyTicket: {
@@ -2861,7 +3950,7 @@ export interface operations {
             422: components["responses"]["ValidationFailedOrIdempotencyKeyReused"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readTickets: {
@@ -2897,7 +3986,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     clearTickets: {
@@ -2931,6 +4020,34 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    listChargeQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChargeQueueAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
@@ -2969,7 +4086,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readGates: {
@@ -3005,7 +4122,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     updateLx: {
@@ -3047,7 +4164,7 @@ export interface operations {
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
             504: components["responses"]["SourceTimeout"];
         };
     };
@@ -3090,7 +4207,7 @@ export interface operations {
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
             504: components["responses"]["SourceTimeout"];
         };
     };
@@ -3113,7 +4230,9 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaStatus"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3137,7 +4256,9 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaStatus"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3161,8 +4282,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReadPolicyAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3187,8 +4310,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReadSettingsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3271,8 +4396,57 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
             428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    patchSettings: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "normal"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchSettingsBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PatchSettingsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readUserQuota: {
@@ -3306,6 +4480,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3368,8 +4543,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     removeUserQuota: {
@@ -3407,6 +4583,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3438,6 +4615,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3480,8 +4658,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listHolds: {
@@ -3511,6 +4690,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3542,6 +4722,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3554,7 +4735,7 @@ export interface operations {
                 /** @description `nextCursor` of the page before. */
                 cursor?: string;
                 /** @description Most entries of the page. */
-                limit?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -3572,9 +4753,44 @@ export interface operations {
                     "application/json": components["schemas"]["ListUsersAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    findUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindUserAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3582,7 +4798,15 @@ export interface operations {
     putUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /** @description `*`: only what is not there yet is made, and nothing is changed. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description A user's id. */
                 id: string;
@@ -3604,6 +4828,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3614,6 +4839,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3625,11 +4851,13 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     changeBalance: {
@@ -3668,11 +4896,13 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listTokens: {
@@ -3702,6 +4932,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3745,8 +4976,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     revokeToken: {
@@ -3776,6 +5008,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3799,8 +5032,10 @@ export interface operations {
                     "application/json": components["schemas"]["ListBotsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3840,8 +5075,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     revokeBot: {
@@ -3869,6 +5105,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3892,8 +5129,10 @@ export interface operations {
                     "application/json": components["schemas"]["ListChartKeysAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3933,8 +5172,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     revokeChartKey: {
@@ -3962,6 +5202,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -3972,7 +5213,9 @@ export interface operations {
                 /** @description `nextCursor` of the page before. */
                 cursor?: string;
                 /** @description Most entries of the page. */
-                limit?: string;
+                limit?: number;
+                /** @description Entries of this kind alone. */
+                action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
             };
             header?: never;
             path?: never;
@@ -3990,9 +5233,11 @@ export interface operations {
                     "application/json": components["schemas"]["ListAuditAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4016,8 +5261,10 @@ export interface operations {
                     "application/json": components["schemas"]["AdaptiveFactorAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4046,9 +5293,374 @@ export interface operations {
                     "application/json": components["schemas"]["FailureRateAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    ownUsage: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Most requests of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnUsageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    ownUsageStats: {
+        parameters: {
+            query?: {
+                /** @description How many days, today among them. */
+                days?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnUsageStatsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    overviewEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["OverviewEventsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    whyRefused: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "operation": "music.upsert",
+                 *       "proposal": {
+                 *         "mode": "lenient"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WhyRefusedBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Why"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Most alerts of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAlertsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadWebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    replaceWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example.com/quota",
+                 *       "layers": [
+                 *         "site"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceWebhookBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaceWebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    removeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @example *
+                 */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotateWebhookSecretAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Taken, and worked on. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestWebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -4072,8 +5684,10 @@ export interface operations {
                     "text/plain": components["schemas"]["MetricsAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };

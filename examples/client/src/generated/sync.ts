@@ -105,6 +105,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/bot/player/{qq}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same without the records
+         * @description Free.
+         */
+        get: operations["summarizePlayer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bot/player/{qq}/trend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How a player's rating went
+         * @description One point for each day in Beijing with a sync. Where there is none the list is empty.
+         *
+         *     Free.
+         */
+        get: operations["readTrend"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -141,7 +183,7 @@ export interface components {
              * @description What went wrong, for programs.
              * @enum {string}
              */
-            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "shutting_down" | "source_timeout";
+            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
             /** @description What went wrong, for people. */
             msg: string;
             /** @description The same as `msg`. */
@@ -166,11 +208,20 @@ export interface components {
         ReadPlayerAnswer: {
             qq: number;
             linked: boolean;
+            /** @description Name of the linked account; `null`: there is none. */
+            username: string | null;
             nickname: string | null;
             source: string | null;
+            /** @description The total. */
             rating: number | null;
+            /** @description The part of the best 35 of older versions. */
+            old_rating: number | null;
+            /** @description The part of the best 15 of the newest version. */
+            new_rating: number | null;
             play_count: number | null;
             stored_records: number;
+            /** @description The same as `stored_records`. */
+            record_count: number;
             open_snapshot_id: string | null;
             synced_at: string | null;
             records: {
@@ -180,6 +231,19 @@ export interface components {
                 dxScore: number;
                 fc: string;
                 fs: string;
+                /** @description `null`: the chart is not known. */
+                title: string | null;
+                /** @description `null` for utage. */
+                type: ("SD" | "DX") | null;
+                /** @description As players write it, such as `13+`; `null`: not known. */
+                level: string | null;
+                level_label: string;
+                /** @description The exact difficulty; `null`: not known. */
+                ds: number | null;
+                /** @description What it adds to a rating; `null` without `ds`, and for utage. */
+                ra: number | null;
+                /** @description Its rank, `d` to `sssp`. */
+                rate: string;
             }[];
         };
         ReadSnapshotAnswer: {
@@ -196,9 +260,46 @@ export interface components {
             missing: number[];
             expires_at: string | null;
         };
+        ReadTrendAnswer: {
+            qq: number;
+            nickname: string | null;
+            days: number;
+            points: {
+                /** Format: date */
+                date: string;
+                /** @description The total. */
+                rating: number | null;
+                /** @description The part of the best 35 of older versions. */
+                old_rating: number | null;
+                /** @description The part of the best 15 of the newest version. */
+                new_rating: number | null;
+                record_count: number;
+                /** @description How much the rating grew since the point before; 0 where either is not known. */
+                delta: number;
+            }[];
+            summary: {
+                start_rating: number | null;
+                end_rating: number | null;
+                /** @description From the first point to the last; 0 where either is not known. */
+                rating_delta: number;
+                days_with_data: number;
+            };
+        };
         ReadyAnswer: {
             /** @constant */
             status: "ready";
+        };
+        SummarizePlayerAnswer: {
+            qq: number;
+            nickname: string | null;
+            /** @description The total. */
+            rating: number | null;
+            /** @description The part of the best 35 of older versions. */
+            old_rating: number | null;
+            /** @description The part of the best 15 of the newest version. */
+            new_rating: number | null;
+            record_count: number;
+            last_sync_at: string | null;
         };
         SyncAnswer: {
             /** @enum {string} */
@@ -216,10 +317,14 @@ export interface components {
         };
         SyncBody: {
             qq: number;
+            /** @description Longer than 64 characters it is cut; line breaks become spaces. */
             nickname?: string | null;
             source?: string | null;
+            /** @description The player's total; absent: `old_rating` and `new_rating` together. */
             rating?: number | null;
+            /** @description The part of the best 35 of older versions. */
             old_rating?: number | null;
+            /** @description The part of the best 15 of the newest version. */
             new_rating?: number | null;
             play_count?: number | null;
             records: components["schemas"]["SyncRecord"][];
@@ -332,8 +437,56 @@ export interface components {
                 };
             };
         };
-        /** @description `player_busy`: Another write of the player is under way. Send the same request again. */
-        PlayerBusy: {
+        /**
+         * @description `player_busy`: Another write of the player is under way. Send the same request again.
+         *
+         *     `quota_exceeded`: Too many requests of the caller have failed.
+         */
+        PlayerBusyOrQuotaExceeded: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                /**
+                 * @description When the window that refuses ends, ISO 8601 UTC.
+                 * @example 2026-08-06T15:06:26.000Z
+                 */
+                "X-Quota-Reset"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "player_busy" | "quota_exceeded";
+                };
+            };
+        };
+        /** @description `quota_exceeded`: Too many requests of the caller have failed. */
+        QuotaExceeded: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                /**
+                 * @description When the window that refuses ends, ISO 8601 UTC.
+                 * @example 2026-08-06T15:06:26.000Z
+                 */
+                "X-Quota-Reset"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "quota_exceeded";
+                };
+            };
+        };
+        /**
+         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         *
+         *     `overloaded`: Too many bodies are under way. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping; another process may be there soon.
+         */
+        QuotaUnavailableOrOverloadedOrShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -342,7 +495,7 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error: "player_busy";
+                    error: "quota_unavailable" | "overloaded" | "shutting_down";
                 };
             };
         };
@@ -521,6 +674,8 @@ export interface operations {
                  *       "qq": 10001,
                  *       "nickname": "demo",
                  *       "rating": 14210,
+                 *       "old_rating": 10100,
+                 *       "new_rating": 4110,
                  *       "records": [
                  *         {
                  *           "song_id": 10106,
@@ -553,9 +708,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailedOrSnapshotEmptyOrChecksumMismatch"];
-            429: components["responses"]["PlayerBusy"];
+            429: components["responses"]["PlayerBusyOrQuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readSnapshot: {
@@ -586,6 +741,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
@@ -615,6 +771,70 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    summarizePlayer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                qq: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SummarizePlayerAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    readTrend: {
+        parameters: {
+            query?: {
+                /** @description How many days in Beijing, today among them. */
+                days?: string;
+            };
+            header?: never;
+            path: {
+                qq: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadTrendAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };

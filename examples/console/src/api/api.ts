@@ -2,6 +2,7 @@ import type { components, paths } from 'example-client/gateway-types'
 import createClient, { type Client } from 'openapi-fetch'
 import { ApiError, toApiError } from './api-error.ts'
 import type { Hold, Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
+import { eventsOf } from './event-stream.ts'
 
 type Schemas = components['schemas']
 type UserQuotaQuery = NonNullable<paths['/admin/users/{id}/quota']['get']['parameters']['query']>
@@ -14,6 +15,7 @@ export type Failures = Schemas['FailureRateAnswer']
 export type Bucket = Failures['series'][number]
 export type AuditPage = Schemas['ListAuditAnswer']
 export type AuditEntry = AuditPage['items'][number]
+export type Overview = Schemas['Overview']
 export type Issued = Schemas['IssueTokenAnswer']
 
 /** A document with the version that a change of it has to name. */
@@ -33,6 +35,9 @@ export interface Stored<T> extends Versioned<T> {
   readonly warnings: readonly Remark[]
 }
 
+/** Credits to be added, or to be had if they are still what was seen. */
+export type BalanceChange = { readonly add: number } | { readonly set: number; readonly from: number }
+
 /** A credential as it is listed: never the credential itself. */
 export interface Credential {
   readonly id: string
@@ -46,153 +51,237 @@ interface Answered<T> {
   readonly response: Response
 }
 
+type Ask<T> = () => Promise<Answered<T>>
+type Got<T> = { readonly data: T; readonly response: Response }
+
 /** The services that bots and chart keys are for. */
 export type CredentialKind = 'bots' | 'chart-keys'
 
 /** Users of a page of their list. */
 const PAGE = 50
-const LARGEST_PAGE = 100
 
-/** The administration API, with one administrator's token, which is kept nowhere else. */
+/** What the gateway has for one administrator, whose token is kept here and nowhere else. */
 export class Api {
   readonly #client: Client<paths>
-  readonly #onRefused: () => void
+  readonly #onEnded: () => void
+  /** Absent: the gateway does not take it any more, and another one is waited for. */
+  #token: string | undefined
+  #waiting: (() => void)[] = []
 
-  /** @param onRefused called when the token is not, or no longer, good */
-  constructor(token: string, onRefused: () => void) {
-    // One folder above the console's: there may be a proxy with a path of its own.
-    const baseUrl = new URL('..', location.href).href.replace(/\/$/, '')
-    this.#client = createClient({ baseUrl, headers: { Authorization: `Bearer ${token}` }, cache: 'no-store' })
-    this.#onRefused = onRefused
+  /**
+   * @param token one that is known to be good
+   * @param onEnded called when it is good no more. What is read waits for another one; what is written is not done.
+   */
+  constructor(token: string, onEnded: () => void) {
+    this.#token = token
+    this.#client = clientWith(() => this.#token)
+    this.#onEnded = onEnded
   }
 
-  async policy(): Promise<Policy> {
-    return (await this.#asked(this.#client.GET('/admin/quota/policy'))).data
+  /** @param token one that is known to be good, from now on */
+  renew(token: string): void {
+    this.#token = token
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const goOn of waiting) goOn()
+  }
+
+  /** What is going on, each second, until the gateway ends it or the signal does. */
+  async *overviewEvents(signal: AbortSignal): AsyncGenerator<Overview> {
+    const options = { parseAs: 'stream', signal } as const
+    const { data, response } = await this.#read(() => this.#client.GET('/admin/overview/events', options))
+    if (data === null) throw new ApiError('internal_error', response.status)
+    for await (const event of eventsOf(data)) yield JSON.parse(event) as Overview
   }
 
   async settings(): Promise<Versioned<Settings>> {
-    return versioned(await this.#asked(this.#client.GET('/admin/quota/settings')))
+    return versioned(await this.#read(() => this.#client.GET('/admin/quota/settings')))
   }
 
   /** @throws {ApiError} `precondition_failed` when somebody else was faster */
   async replaceSettings(settings: Settings, etag: string): Promise<Stored<Settings>> {
     const header = { 'If-Match': etag }
     const body = asSent<'ReplaceSettingsBody'>(settings)
-    const answer = await this.#asked(this.#client.PUT('/admin/quota/settings', { params: { header }, body }))
+    const answer = await this.#write(() => this.#client.PUT('/admin/quota/settings', { params: { header }, body }))
     const { warnings, ...document } = answer.data
     return { ...versioned({ ...answer, data: document }), warnings }
+  }
+
+  /**
+   * Changes what a merge patch names, and leaves the rest as it is.
+   * @throws {ApiError} `precondition_failed` when somebody else was faster
+   */
+  async patchSettings(patch: object, etag: string): Promise<void> {
+    const header = { 'If-Match': etag }
+    const body = asSent<'PatchSettingsBody'>(patch)
+    await this.#write(() => this.#client.PATCH('/admin/quota/settings', { params: { header }, body }))
   }
 
   /** @param layer one that each user has windows of; left out: the first of them */
   async userQuota(id: string, layer?: string): Promise<Versioned<UserQuota>> {
     const params = { path: { id }, query: queryOf(layer) }
-    return versioned(await this.#asked(this.#client.GET('/admin/users/{id}/quota', { params })))
+    return versioned(await this.#read(() => this.#client.GET('/admin/users/{id}/quota', { params })))
   }
 
   /** @throws {ApiError} `precondition_failed` when somebody else was faster */
   async replaceUserQuota(id: string, layer: string, quota: UserQuota, etag: string): Promise<Stored<UserQuota>> {
     const params = { path: { id }, query: queryOf(layer), header: { 'If-Match': etag } }
     const body = asSent<'ReplaceUserQuotaBody'>(quota)
-    const answer = await this.#asked(this.#client.PUT('/admin/users/{id}/quota', { params, body }))
+    const answer = await this.#write(() => this.#client.PUT('/admin/users/{id}/quota', { params, body }))
     const { warnings, ...document } = answer.data
     return { ...versioned({ ...answer, data: document }), warnings }
   }
 
   async quotaStatus(id: string): Promise<QuotaStatus> {
-    return (await this.#asked(this.#client.GET('/admin/users/{id}/quota/status', { params: { path: { id } } }))).data
+    return (await this.#read(() => this.#client.GET('/admin/users/{id}/quota/status', { params: { path: { id } } })))
+      .data
   }
 
   async resetQuota(id: string, reset: Reset): Promise<QuotaStatus> {
     const options = { params: { path: { id } }, body: asSent<'ResetUserQuotaBody'>(reset) }
-    return (await this.#asked(this.#client.POST('/admin/users/{id}/quota/reset', options))).data
+    return (await this.#write(() => this.#client.POST('/admin/users/{id}/quota/reset', options))).data
   }
 
   async holds(id: string): Promise<Hold[]> {
     const params = { path: { id } }
-    return (await this.#asked(this.#client.GET('/admin/users/{id}/quota/holds', { params }))).data.items
+    return (await this.#read(() => this.#client.GET('/admin/users/{id}/quota/holds', { params }))).data.items
   }
 
   async releaseHold(id: string, ref: string): Promise<void> {
     const params = { path: { id, ref } }
-    await this.#asked(this.#client.DELETE('/admin/users/{id}/quota/holds/{ref}', { params }))
+    await this.#write(() => this.#client.DELETE('/admin/users/{id}/quota/holds/{ref}', { params }))
   }
 
-  async users(text: string, cursor: string | null, limit: number = PAGE): Promise<UserPage> {
+  async users(text: string, cursor: string | null): Promise<UserPage> {
     const search = text === '' ? {} : { query: text }
-    const query = { limit: String(limit), ...search, ...(cursor === null ? {} : { cursor }) }
-    return (await this.#asked(this.#client.GET('/admin/users', { params: { query } }))).data
+    const query = { limit: String(PAGE), ...search, ...(cursor === null ? {} : { cursor }) }
+    return (await this.#read(() => this.#client.GET('/admin/users', { params: { query } }))).data
   }
 
-  /** The user with exactly this id; the API has a list alone, which is walked through to the id's place. */
-  async user(id: string): Promise<User> {
-    let cursor: string | null = null
-    do {
-      // Nobody else's id is before it that does not hold it, so that the first page is nearly always enough.
-      const page: UserPage = await this.users(id.slice(0, 64), cursor, LARGEST_PAGE)
-      const found = page.items.find((each) => each.id === id)
-      if (found !== undefined) return found
-      cursor = page.nextCursor
-    } while (cursor !== null)
-    throw new ApiError('not_found', 404)
+  async user(id: string): Promise<Versioned<User>> {
+    return versioned(await this.#read(() => this.#client.GET('/admin/users/{id}', { params: { path: { id } } })))
   }
 
-  /** Creates a user, or changes what is named of one. */
-  async putUser(id: string, body: UserChange): Promise<User> {
-    return (await this.#asked(this.#client.PUT('/admin/users/{id}', { params: { path: { id } }, body }))).data
+  /** @throws {ApiError} `precondition_failed` when somebody else was faster */
+  async changeUser(id: string, body: UserChange, etag: string): Promise<Versioned<User>> {
+    const params = { path: { id }, header: { 'If-Match': etag } }
+    return versioned(await this.#write(() => this.#client.PUT('/admin/users/{id}', { params, body })))
   }
 
-  async changeBalance(id: string, body: { add: number } | { set: number }): Promise<number> {
+  /** @throws {ApiError} `precondition_failed` when there is one with the id */
+  async createUser(id: string, body: UserChange): Promise<void> {
+    const params = { path: { id }, header: { 'If-None-Match': '*' } }
+    await this.#write(() => this.#client.PUT('/admin/users/{id}', { params, body }))
+  }
+
+  /** @throws {ApiError} `precondition_failed` when it is to be set from what it is not any more */
+  async changeBalance(id: string, body: BalanceChange): Promise<number> {
     const options = { params: { path: { id } }, body }
-    return (await this.#asked(this.#client.POST('/admin/users/{id}/balance', options))).data.balance
+    return (await this.#write(() => this.#client.POST('/admin/users/{id}/balance', options))).data.balance
   }
 
   async tokens(id: string): Promise<Credential[]> {
-    const { data } = await this.#asked(this.#client.GET('/admin/users/{id}/tokens', { params: { path: { id } } }))
+    const { data } = await this.#read(() => this.#client.GET('/admin/users/{id}/tokens', { params: { path: { id } } }))
     return data.items.map(({ label, ...rest }) => ({ ...rest, name: label }))
   }
 
   async issueToken(id: string, label: string): Promise<Issued> {
     const options = { params: { path: { id } }, body: label === '' ? {} : { label } }
-    return (await this.#asked(this.#client.POST('/admin/users/{id}/tokens', options))).data
+    return (await this.#write(() => this.#client.POST('/admin/users/{id}/tokens', options))).data
   }
 
   async revokeToken(id: string, tokenId: string): Promise<void> {
-    await this.#asked(this.#client.DELETE('/admin/users/{id}/tokens/{tokenId}', { params: { path: { id, tokenId } } }))
+    await this.#write(() =>
+      this.#client.DELETE('/admin/users/{id}/tokens/{tokenId}', { params: { path: { id, tokenId } } }),
+    )
   }
 
   async credentials(kind: CredentialKind): Promise<Credential[]> {
-    return (await this.#asked(this.#client.GET(`/admin/${kind}`))).data.items
+    return (await this.#read(() => this.#client.GET(`/admin/${kind}`))).data.items
   }
 
   async issueCredential(kind: CredentialKind, name: string): Promise<Issued> {
-    return (await this.#asked(this.#client.POST(`/admin/${kind}`, { body: { name } }))).data
+    return (await this.#write(() => this.#client.POST(`/admin/${kind}`, { body: { name } }))).data
   }
 
   async revokeCredential(kind: CredentialKind, id: string): Promise<void> {
-    await this.#asked(this.#client.DELETE(`/admin/${kind}/{id}`, { params: { path: { id } } }))
+    await this.#write(() => this.#client.DELETE(`/admin/${kind}/{id}`, { params: { path: { id } } }))
   }
 
-  async audit(cursor: string | null): Promise<AuditPage> {
-    const query = cursor === null ? {} : { cursor }
-    return (await this.#asked(this.#client.GET('/admin/audit', { params: { query } }))).data
+  /** @param action absent: entries of every kind */
+  async audit(cursor: string | null, action?: AuditEntry['action']): Promise<AuditPage> {
+    const query = { ...(cursor === null ? {} : { cursor }), ...(action === undefined ? {} : { action }) }
+    return (await this.#read(() => this.#client.GET('/admin/audit', { params: { query } }))).data
   }
 
   async adaptive(): Promise<Adaptive> {
-    return (await this.#asked(this.#client.GET('/admin/quota/adaptive'))).data
+    return (await this.#read(() => this.#client.GET('/admin/quota/adaptive'))).data
   }
 
-  async failures(): Promise<Failures> {
-    return (await this.#asked(this.#client.GET('/admin/usage/failure-rate'))).data
+  async failures(days: 1 | 7, bucketMinutes: 10 | 30): Promise<Failures> {
+    const query = { days: `${days}`, bucketMinutes: `${bucketMinutes}` } as const
+    return (await this.#read(() => this.#client.GET('/admin/usage/failure-rate', { params: { query } }))).data
   }
 
-  async #asked<T>(answer: Promise<Answered<T>>): Promise<{ readonly data: T; readonly response: Response }> {
-    const { data, error, response } = await answer.catch((cause: unknown) => {
-      throw cause instanceof TypeError ? new ApiError('unreachable', 0) : cause
-    })
-    if (response.status === 401) this.#onRefused()
-    if (!response.ok) throw toApiError(response.status, error)
-    return { data: data as T, response }
+  /** Whoever reads waits while somebody signs in again. */
+  async #read<T>(ask: Ask<T>): Promise<Got<T>> {
+    for (;;) {
+      if (this.#token === undefined) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      try {
+        return await this.#write(ask)
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+      }
+    }
   }
+
+  /** What would change something is done at once or not at all: whoever signs in again may be somebody else. */
+  async #write<T>(ask: Ask<T>): Promise<Got<T>> {
+    const token = this.#token
+    if (token === undefined) throw new ApiError('unauthorized', 401)
+    try {
+      return await answerOf(ask)
+    } catch (error) {
+      if (isRefusal(error) && token === this.#token) {
+        this.#token = undefined
+        this.#onEnded()
+      }
+      throw error
+    }
+  }
+}
+
+/**
+ * What limits there are, asked with a token that may be none.
+ * @throws {ApiError} `unauthorized`; `forbidden`: its user is no administrator
+ */
+export async function policyWith(token: string): Promise<Policy> {
+  return (await answerOf(() => clientWith(() => token).GET('/admin/quota/policy'))).data
+}
+
+function clientWith(token: () => string | undefined): Client<paths> {
+  // One folder above the console's: there may be a proxy with a path of its own.
+  const baseUrl = new URL('..', location.href).href.replace(/\/$/, '')
+  const client = createClient<paths>({ baseUrl, cache: 'no-store' })
+  client.use({
+    onRequest({ request }) {
+      request.headers.set('Authorization', `Bearer ${token() ?? ''}`)
+    },
+  })
+  return client
+}
+
+async function answerOf<T>(ask: Ask<T>): Promise<Got<T>> {
+  const { data, error, response } = await ask().catch((cause: unknown) => {
+    throw cause instanceof TypeError ? new ApiError('unreachable', 0) : cause
+  })
+  if (!response.ok) throw toApiError(response.status, error)
+  return { data: data as T, response }
+}
+
+/** Whether a token is not good for anything here: all of it is for administrators. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === 'unauthorized' || error.code === 'forbidden')
 }
 
 /** The gateway's types are those of one policy: what another asks for, it checks. */

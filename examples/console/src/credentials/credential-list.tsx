@@ -5,7 +5,9 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
+import { plain, Text } from '../ui/text.tsx'
 import { useAction } from '../ui/use-action.ts'
+import { useDraft } from '../ui/use-draft.ts'
 import { useResource } from '../ui/use-resource.ts'
 import { useFormats, useWords } from '../words/words.ts'
 import { IssuedCredential } from './issued-credential.tsx'
@@ -24,13 +26,15 @@ interface ListProps {
   readonly kind: CredentialKind | 'tokens'
   readonly of: Credentials
   readonly isNameOptional?: boolean
+  /** The address of the page that the list is on. */
+  readonly href: string
 }
 
 /** Credentials of a kind: issued, shown once, listed by their names, revoked. */
-export function CredentialList({ kind, of, isNameOptional = false }: ListProps): JSX.Element {
+export function CredentialList({ kind, of, isNameOptional = false, href }: ListProps): JSX.Element {
   const { credentials: words } = useWords()
   const list = useResource(() => of.list(), [of])
-  const [name, setName] = useState('')
+  const [name, setName] = useDraft(href, kind, '', (text) => text !== '')
   const [issued, setIssued] = useState<Issued>()
   const [revoking, setRevoking] = useState<Credential>()
   const { isBusy, error, run } = useAction()
@@ -102,14 +106,14 @@ function Rows({ items, onRevoke }: RowsProps): JSX.Element {
       {items.map((each) => (
         <li key={each.id}>
           <span class="grow">
-            {each.name === '' ? <span class="quiet">{words.credentials.unnamed}</span> : each.name}
+            {each.name === '' ? <span class="quiet">{words.credentials.unnamed}</span> : <Text>{each.name}</Text>}
             <span class="quiet small">
               {formats.dateTime(each.createdAt)} · <code>{each.id}</code>
             </span>
           </span>
           <button
             type="button"
-            aria-label={words.credentials.revokeOf(each.name === '' ? each.id : each.name)}
+            aria-label={words.credentials.revokeOf(each.name === '' ? each.id : plain(each.name))}
             onClick={() => onRevoke(each)}
           >
             {words.credentials.revoke}
@@ -134,7 +138,7 @@ function Revoke({ credential: { id, name }, revoke, onClose }: RevokeProps): JSX
   }
   return (
     <Dialog title={words.credentials.revokeTitle} onClose={onClose}>
-      <p>{words.credentials.revokeAbout(name === '' ? id : name)}</p>
+      <p>{words.credentials.revokeAbout(name === '' ? id : plain(name))}</p>
       <ErrorNotice error={error} />
       <p class="buttons">
         <button type="button" class="danger" disabled={isBusy} onClick={() => void act()}>

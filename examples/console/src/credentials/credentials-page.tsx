@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { CredentialKind } from '../api/api.ts'
+import { hrefOf } from '../route.ts'
 import { useApi } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { CredentialList } from './credential-list.tsx'
@@ -30,5 +31,5 @@ function OfService({ kind }: { kind: CredentialKind }): JSX.Element {
     }),
     [api, kind],
   )
-  return <CredentialList kind={kind} of={credentials} />
+  return <CredentialList kind={kind} of={credentials} href={hrefOf('credentials')} />
 }

@@ -18,7 +18,7 @@ export function BucketTable({ failures, steps }: { failures: Failures; steps: re
       {isOpen && (
         <>
           <Switch label={words.onlyFailed} isOn={onlyFailed} onChange={setOnlyFailed} />
-          <p class="quiet small">{words.utc(formats.zone)}</p>
+          <p class="quiet small">{words.utc(formats.zoneAt(failures.until))}</p>
           <Rows failures={failures} steps={steps} onlyFailed={onlyFailed} />
         </>
       )}

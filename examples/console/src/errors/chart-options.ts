@@ -1,6 +1,7 @@
 import uPlot from 'uplot'
 import type { Formats } from '../words/formats.ts'
 import type { FactorStep } from './factor-line.ts'
+import type { Cursor } from './readout.tsx'
 
 /** Colours as they are now: what is painted follows no style sheet. */
 export interface Colours {
@@ -18,10 +19,12 @@ export interface ChartLook {
   readonly steps: readonly FactorStep[]
   /** Seconds since the epoch; the end of the last step. */
   readonly until: number
-  onCursor(index: number | undefined): void
+  onCursor(cursor: Cursor | undefined): void
 }
 
-const DAY_SECONDS = 86_400
+const HOUR_SECONDS = 3_600
+/** Between the marks of the time: whole hours, of which a day has a whole number, and whole days. */
+const STEPS = [1, 2, 3, 6, 12, 24, 48, 96].map((hours) => hours * HOUR_SECONDS)
 /** What the scale of shares reaches at least, so that a single failure is no tower. */
 const LEAST_TOP = 0.1
 const FACTOR_RANGE: [number, number] = [0.7, 1.55]
@@ -47,8 +50,9 @@ export function chartOptions(width: number, height: number, look: ChartLook): uP
       {
         ...axis,
         grid,
+        size: 28,
         space: 64,
-        incrs: [DAY_SECONDS / 4, DAY_SECONDS / 2, DAY_SECONDS, 2 * DAY_SECONDS, 4 * DAY_SECONDS],
+        incrs: STEPS,
         values: (_chart, splits) => splits.map((at) => tickText(at, formats)),
       },
       { ...axis, grid, scale: 'share', size: 56, values: (_chart, splits) => splits.map(formats.percent) },
@@ -72,9 +76,14 @@ export function chartOptions(width: number, height: number, look: ChartLook): uP
     ],
     hooks: {
       draw: [(chart) => paintFactor(chart, look)],
-      setCursor: [(chart) => onCursor(chart.cursor.idx ?? undefined)],
+      setCursor: [(chart) => onCursor(cursorOf(chart))],
     },
   }
+}
+
+function cursorOf({ cursor: { idx, left }, over }: uPlot): Cursor | undefined {
+  if (typeof idx !== 'number' || left === undefined || left < 0) return undefined
+  return { index: idx, left: left + over.offsetLeft }
 }
 
 function bar(colour: string): uPlot.Series {

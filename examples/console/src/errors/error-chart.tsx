@@ -7,24 +7,32 @@ import { useColorScheme } from '../use-theme.ts'
 import { useFormats, useWords } from '../words/words.ts'
 import { type Colours, chartOptions } from './chart-options.ts'
 import type { FactorStep } from './factor-line.ts'
-import { Legend, Readout } from './readout.tsx'
+import { type Cursor, Legend, Readout, Totals } from './readout.tsx'
 
 const HEIGHT = 300
 
+interface ChartProps {
+  readonly failures: Failures
+  readonly steps: readonly FactorStep[]
+  /** Of the numbers of all of it. */
+  readonly title: string
+}
+
 /** The shares of requests that failed, and the adaptive factor over them; each step can be read, by pointer and keys. */
-export function ErrorChart({ failures, steps }: { failures: Failures; steps: readonly FactorStep[] }): JSX.Element {
+export function ErrorChart({ failures, steps, title }: ChartProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()
   const scheme = useColorScheme()
   const host = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(undefined)
-  const [index, setIndex] = useState<number>()
+  const [cursor, setCursor] = useState<Cursor>()
+  const index = cursor?.index
   const { series, until } = failures
 
   useEffect(() => {
     const element = host.current
     if (element === null) return
-    const look = { colours: coloursOf(element), formats, steps, until: Date.parse(until) / 1_000, onCursor: setIndex }
+    const look = { colours: coloursOf(element), formats, steps, until: Date.parse(until) / 1_000, onCursor: setCursor }
     const made = new uPlot(chartOptions(element.clientWidth, HEIGHT, look), dataOf(failures), element)
     chart.current = made
     const observer = new ResizeObserver(() => {
@@ -42,8 +50,9 @@ export function ErrorChart({ failures, steps }: { failures: Failures; steps: rea
     const made = chart.current
     if (made === undefined) return
     const next = Math.min(series.length - 1, Math.max(0, wanted))
-    made.setCursor({ left: made.valToPos((made.data[0][next] ?? 0) + 1, 'x'), top: 0 })
-    setIndex(next)
+    const left = made.valToPos((made.data[0][next] ?? 0) + 1, 'x')
+    made.setCursor({ left, top: 0 })
+    setCursor({ index: next, left: left + made.over.offsetLeft })
   }
 
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -63,19 +72,31 @@ export function ErrorChart({ failures, steps }: { failures: Failures; steps: rea
   return (
     <figure class="chart">
       <Legend />
-      <div
-        ref={host}
-        class="plot"
-        role="slider"
-        tabIndex={0}
-        aria-label={`${words.failures.chart}. ${words.failures.chartKeys}`}
-        aria-valuemin={1}
-        aria-valuemax={series.length}
-        aria-valuenow={(index ?? series.length - 1) + 1}
-        aria-valuetext={valueText(failures, index, formats)}
-        onKeyDown={onKeyDown}
-      />
-      <Readout failures={failures} steps={steps} index={index} />
+      <p class="axes small" aria-hidden="true">
+        <span>{words.failures.axisShare}</span>
+        <span class="of-factor">{words.failures.axisFactor}</span>
+      </p>
+      <div class="plot">
+        <div
+          ref={host}
+          class="canvas"
+          role="slider"
+          tabIndex={0}
+          aria-label={`${words.failures.chart}. ${words.failures.chartKeys}`}
+          aria-valuemin={1}
+          aria-valuemax={series.length}
+          aria-valuenow={(index ?? series.length - 1) + 1}
+          aria-valuetext={valueText(failures, index, formats)}
+          onKeyDown={onKeyDown}
+        />
+        {cursor !== undefined && (
+          <Readout failures={failures} steps={steps} cursor={cursor} width={host.current?.clientWidth ?? 0} />
+        )}
+      </div>
+      <p class="axes small">
+        <span class="of-time">{words.failures.axisTime(formats.zoneAt(until))}</span>
+      </p>
+      <Totals failures={failures} steps={steps} title={title} />
     </figure>
   )
 }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type { Adaptive, Move } from '../api/api.ts'
 import { Scroll } from '../ui/scroll.tsx'
+import { useNarrow } from '../ui/use-narrow.ts'
 import type { Words } from '../words/en.ts'
 import type { Formats } from '../words/formats.ts'
 import { useFormats, useWords } from '../words/words.ts'
@@ -25,7 +26,7 @@ export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
           </>
         )}
         <dt>{words.failures.wouldDo}</dt>
-        <dd>{reasonText(preview, words, formats)}</dd>
+        <dd>{reasonText(preview, words, formats, words.wouldReasons)}</dd>
       </dl>
     </section>
   )
@@ -34,7 +35,7 @@ export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
 /** The last moves, each with its reason. */
 export function Moves({ moves }: { moves: readonly Move[] }): JSX.Element {
   const words = useWords()
-  const formats = useFormats()
+  const isNarrow = useNarrow()
   return (
     <section aria-labelledby="moves">
       <h2 id="moves">{words.failures.moves}</h2>
@@ -43,43 +44,74 @@ export function Moves({ moves }: { moves: readonly Move[] }): JSX.Element {
       ) : (
         <>
           <p class="quiet small">{words.failures.movesAbout}</p>
-          <Scroll label={words.failures.moves} isTall>
-            <table class="moves">
-              <thead>
-                <tr>
-                  <th scope="col">{words.failures.at}</th>
-                  <th scope="col">{words.failures.move}</th>
-                  <th scope="col">{words.failures.why}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {moves.map((move) => (
-                  <tr key={move.at}>
-                    <th scope="row" class="no-wrap">
-                      {formats.dateTime(move.at)}
-                    </th>
-                    <td class="no-wrap">
-                      {formats.factor(move.from)} → <strong>{formats.factor(move.to)}</strong>
-                    </td>
-                    <td>{reasonText(move, words, formats)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          {isNarrow ? <MoveCards moves={moves} /> : <MoveTable moves={moves} />}
         </>
       )}
     </section>
   )
 }
 
-/** What a tick did, in words: the API says it in English alone. */
+function MoveTable({ moves }: { moves: readonly Move[] }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  return (
+    <Scroll label={words.failures.moves} isTall>
+      <table class="moves">
+        <thead>
+          <tr>
+            <th scope="col">{words.failures.at}</th>
+            <th scope="col">{words.failures.move}</th>
+            <th scope="col">{words.failures.why}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {moves.map((move) => (
+            <tr key={move.at}>
+              <th scope="row" class="no-wrap">
+                {formats.dateTime(move.at)}
+              </th>
+              <td class="no-wrap">
+                {formats.factor(move.from)} → <strong>{formats.factor(move.to)}</strong>
+              </td>
+              <td>{reasonText(move, words, formats)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+function MoveCards({ moves }: { moves: readonly Move[] }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  return (
+    <ul class="entries" aria-label={words.failures.moves}>
+      {moves.map((move) => (
+        <li key={move.at}>
+          <p class="entry-title">
+            {formats.factor(move.from)} → {formats.factor(move.to)}
+            <span class="quiet small">{formats.dateTime(move.at)}</span>
+          </p>
+          <p class="small">{reasonText(move, words, formats)}</p>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/**
+ * What a tick did, in words: the API says it in English alone.
+ *
+ * @param verdicts others, for a tick that was not
+ */
 function reasonText(
   { code, from, to, counts, bounds }: Move,
   words: Words,
   { number, percent, factor }: Formats,
+  verdicts: Words['reasons'] = words.reasons,
 ): string {
-  const verdict = words.reasons[code](factor(from), factor(to))
+  const verdict = verdicts[code](factor(from), factor(to))
   const reason = words.reasonCounts(
     number(counts.errors),
     number(counts.calls),
@@ -88,5 +120,5 @@ function reasonText(
     number(counts.recentErrors),
     number(counts.recentCalls),
   )
-  return `${verdict} ${reason}`
+  return words.sentences(verdict, reason)
 }

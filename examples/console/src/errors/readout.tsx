@@ -15,37 +15,75 @@ export function Legend(): JSX.Element {
   )
 }
 
+/** Where the cursor is: over which step, and how far from the left edge of the chart, in CSS pixels. */
+export interface Cursor {
+  readonly index: number
+  readonly left: number
+}
+
 interface ReadoutProps {
   readonly failures: Failures
   readonly steps: readonly FactorStep[]
-  /** Absent: the whole week. */
-  readonly index: number | undefined
+  readonly cursor: Cursor
+  /** Of the chart, in CSS pixels. */
+  readonly width: number
 }
 
-/** The numbers of one step, or of the week, in a place of their own: nothing is covered and nothing jumps. */
-export function Readout({ failures, steps, index }: ReadoutProps): JSX.Element {
+const WIDTH = 232
+const GAP = 14
+
+/** The numbers of one step, beside the pointer and never over the edge. */
+export function Readout({ failures, steps, cursor: { index, left }, width }: ReadoutProps): JSX.Element | null {
   const { failures: words } = useWords()
   const formats = useFormats()
-  const bucket = index === undefined ? undefined : failures.series[index]
-  const counts = bucket ?? failures.summary
-  const at = bucket === undefined ? Number.POSITIVE_INFINITY : endOf(bucket, failures.bucketMinutes)
-  const factor = factorAt(steps, at)
+  const bucket = failures.series[index]
+  if (bucket === undefined) return null
+  const end = endOf(bucket, failures.bucketMinutes)
+  const beside = left + GAP + WIDTH <= width ? left + GAP : left - GAP - WIDTH
+  const place = { left: `${Math.max(0, Math.min(width - WIDTH, beside))}px`, width: `${WIDTH}px` }
+  return (
+    <div class="readout" style={place}>
+      <strong>{words.step(formats.dateTime(bucket.ts), formats.time(end * 1_000))}</strong>
+      <Numbers counts={bucket} factor={factorAt(steps, end)} />
+    </div>
+  )
+}
+
+interface TotalsProps {
+  readonly failures: Failures
+  readonly steps: readonly FactorStep[]
+  readonly title: string
+}
+
+/** The numbers of the whole time that is shown. */
+export function Totals({ failures: { summary }, steps, title }: TotalsProps): JSX.Element {
+  return (
+    <figcaption class="totals">
+      <strong>{title}</strong>
+      <Numbers counts={summary} factor={factorAt(steps, Number.POSITIVE_INFINITY)} />
+    </figcaption>
+  )
+}
+
+interface NumbersProps {
+  readonly counts: Failures['summary']
+  readonly factor: number | undefined
+}
+
+function Numbers({ counts, factor }: NumbersProps): JSX.Element {
+  const { failures: words } = useWords()
+  const formats = useFormats()
   const share = (count: number): string =>
     words.share(formats.number(count), formats.percent(counts.calls === 0 ? 0 : count / counts.calls))
   return (
-    <figcaption class="readout">
-      <strong>
-        {bucket === undefined ? words.week : words.step(formats.dateTime(bucket.ts), formats.time(at * 1_000))}
-      </strong>
-      <dl>
-        <Item name={words.calls} value={formats.number(counts.calls)} />
-        <Item name={words.rate} value={formats.percent(counts.failureRate)} />
-        <Item name={words.codeZero} value={share(counts.codeZero)} />
-        <Item name={words.otherServer} value={share(counts.serverError - counts.codeZero)} />
-        <Item name={words.business} value={share(counts.businessFail)} />
-        <Item name={words.factor} value={factor === undefined ? '–' : `×${formats.factor(factor)}`} />
-      </dl>
-    </figcaption>
+    <dl>
+      <Item name={words.calls} value={formats.number(counts.calls)} />
+      <Item name={words.rate} value={formats.percent(counts.failureRate)} />
+      <Item name={words.codeZero} value={share(counts.codeZero)} />
+      <Item name={words.otherServer} value={share(counts.serverError - counts.codeZero)} />
+      <Item name={words.business} value={share(counts.businessFail)} />
+      <Item name={words.factor} value={factor === undefined ? '–' : `×${formats.factor(factor)}`} />
+    </dl>
   )
 }
 

@@ -41,7 +41,10 @@ export function readSettings(policy: Policy, fields: Fields): Read<Settings> {
   })
   const layers = sharedLayers(policy).map(({ name }): [string, SharedLayer] => [
     name,
-    { enabled: fields[`${name}.enabled`] === 'true', multiplier: Number(fields[`${name}.multiplier`]) },
+    {
+      enabled: fields[`${name}.enabled`] === 'true',
+      multiplier: multiplierOf(textAt(fields, `${name}.multiplier`)) ?? 1,
+    },
   ])
   const body: Settings = {
     ...Object.fromEntries(layers),
@@ -96,7 +99,7 @@ function tableOf(policy: Policy, fields: Fields, table: 'base' | 'custom'): Tabl
     Object.fromEntries(
       cells
         .filter((cell) => cell.layer === layer && cell.category === category)
-        .map((cell) => [cell.window, Number(fields[pathOf(table, cell)])]),
+        .map((cell) => [cell.window, tokensOf(textAt(fields, pathOf(table, cell))) ?? 0]),
     )
   const categoriesOf = (layer: string): Table[string] =>
     Object.fromEntries(categories.map((category) => [category, windowsOf(layer, category)]))

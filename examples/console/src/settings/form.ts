@@ -5,7 +5,16 @@
 export type Fields = Readonly<Record<string, string>>
 
 /** What a text should have been. */
-export type FaultCode = 'tokens' | 'price' | 'multiplier' | 'customMissing' | 'override' | 'thresholds' | 'until'
+export type FaultCode =
+  | 'tokens'
+  | 'price'
+  | 'multiplier'
+  | 'customMissing'
+  | 'override'
+  | 'thresholds'
+  | 'until'
+  | 'name'
+  | 'qq'
 export type Faults = Readonly<Record<string, FaultCode>>
 
 /** What a form's texts come to. */
@@ -24,12 +33,37 @@ export function tokensOf(text: string): number | undefined {
 }
 
 export function multiplierOf(text: string): number | undefined {
-  if (!/^\d(?:\.\d{1,2})?$/.test(text.trim())) return undefined
-  const value = Number(text)
+  const number = bareNumber(text)
+  if (!/^\d(?:\.\d{1,2})?$/.test(number)) return undefined
+  const value = Number(number)
   return value >= 0.25 && value <= 4 ? value : undefined
 }
 
 export function wholeNumber(text: string): number | undefined {
-  const value = Number(text.trim())
-  return /^\d{1,16}$/.test(text.trim()) && Number.isSafeInteger(value) ? value : undefined
+  const number = bareNumber(text)
+  const value = Number(number)
+  return /^\d{1,16}$/.test(number) && Number.isSafeInteger(value) ? value : undefined
+}
+
+/** A comma or a blank before every three digits, as tables print numbers. */
+const GROUPED = /^[-+]?\d{1,3}([, ])\d{3}(?:\1\d{3})*$/
+
+/**
+ * A number as programs write it, of one as people do: `1,200` and `１２００` are 1200. Groups that are none stay, so that
+ * `1,20` is no number.
+ */
+export function bareNumber(text: string): string {
+  const narrow = text
+    .normalize('NFKC')
+    .replaceAll(/[\u2010-\u2013\u2212]/g, '-')
+    .trim()
+  return GROUPED.test(narrow) ? narrow.replaceAll(/[, ]/g, '') : narrow
+}
+
+/** Fields of words: digits in them stay as they are written. */
+const WORDS: readonly string[] = ['name']
+
+/** Whether two texts of a field come to the same. */
+export function isSameText(path: string, one: string, other: string): boolean {
+  return one === other || (!WORDS.includes(path) && bareNumber(one) === bareNumber(other))
 }

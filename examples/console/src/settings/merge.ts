@@ -1,4 +1,4 @@
-import type { Fields } from './form.ts'
+import { type Fields, isSameText } from './form.ts'
 
 /** A field in which three versions of a document are not the same. */
 export interface Difference {
@@ -16,13 +16,13 @@ export type Choice = 'theirs' | 'mine'
 export function differences(was: Fields, theirs: Fields, mine: Fields): Difference[] {
   return pathsOf(was, theirs, mine)
     .map((path) => ({ path, was: was[path] ?? '', theirs: theirs[path] ?? '', mine: mine[path] ?? '' }))
-    .filter((each) => each.theirs !== each.mine)
+    .filter(({ path, theirs, mine }) => !isSameText(path, theirs, mine))
 }
 
 /** What to hold where only one of the two changed something; `undefined`: nobody but a person can say. */
-export function obviousChoice({ was, theirs, mine }: Difference): Choice | undefined {
-  if (mine === was) return 'theirs'
-  return theirs === was ? 'mine' : undefined
+export function obviousChoice({ path, was, theirs, mine }: Difference): Choice | undefined {
+  if (isSameText(path, mine, was)) return 'theirs'
+  return isSameText(path, theirs, was) ? 'mine' : undefined
 }
 
 /** Their version, with mine where it was chosen. */
@@ -37,7 +37,7 @@ export function merged(
 
 /** The paths in which a form differs from what is stored. */
 export function changedPaths(stored: Fields, draft: Fields): string[] {
-  return pathsOf(stored, draft).filter((path) => (stored[path] ?? '') !== (draft[path] ?? ''))
+  return pathsOf(stored, draft).filter((path) => !isSameText(path, stored[path] ?? '', draft[path] ?? ''))
 }
 
 /** Those of any of some versions: plans come and go. */

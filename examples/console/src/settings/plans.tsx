@@ -1,8 +1,10 @@
 import type { JSX } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
+import { hrefOf } from '../route.ts'
 import { usePolicy } from '../session.ts'
 import { Field, ValueInput } from '../ui/field.tsx'
 import { Scroll } from '../ui/scroll.tsx'
+import { useDraft } from '../ui/use-draft.ts'
 import type { Editor } from '../ui/use-editor.ts'
 import { useNames } from '../words/names.ts'
 import { useWords } from '../words/words.ts'
@@ -33,7 +35,7 @@ export function Plans({ editor }: { editor: Editor }): JSX.Element {
 
 function AddPlan({ plans, onAdd }: { plans: readonly string[]; onAdd(plan: string): void }): JSX.Element {
   const { settings } = useWords()
-  const [name, setName] = useState('')
+  const [name, setName] = useDraft(hrefOf('settings'), 'plan', '', (text) => text !== '')
   const isGood = /^[A-Za-z0-9_-]{1,32}$/.test(name) && !plans.includes(name)
   const add = (): void => {
     if (!isGood) return

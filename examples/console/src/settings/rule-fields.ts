@@ -102,15 +102,18 @@ const NONE = '-'
 const MAX_THRESHOLDS = 8
 
 /** @returns `null` for an empty text, `undefined` for one that is no list */
-function thresholdsOf(text: string): Threshold[] | null | undefined {
+function thresholdsOf(given: string): Threshold[] | null | undefined {
+  const text = given.replaceAll(/[，、；]/g, ', ').normalize('NFKC')
+  // One number with groups, or two: nobody but a person can say.
+  if (/\d,\d{3}(?!\d)/.test(text)) return undefined
   const entries = text
-    .split(/[,，]/)
+    .split(/[,;]/)
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
   if (entries.length === 0) return null
   if (entries.length === 1 && entries[0] === NONE) return []
   const thresholds = entries.map((entry): Threshold | undefined => {
-    const percent = wholeNumber(/^(\d{1,3}) ?[%％]$/.exec(entry)?.[1] ?? '')
+    const percent = wholeNumber(/^(\d{1,3}) ?%$/.exec(entry)?.[1] ?? '')
     if (percent !== undefined) return percent >= 1 && percent <= 100 ? { share: percent / 100 } : undefined
     const left = tokensOf(entry)
     return left === undefined ? undefined : { left }

@@ -1,13 +1,16 @@
 import type { JSX } from 'preact'
+import type { Settings } from '../api/documents.ts'
+import { HISTORY, hrefOf } from '../route.ts'
 import { useApi, usePolicy } from '../session.ts'
 import { Skeleton } from '../ui/loaded.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
-import type { Editor } from '../ui/use-editor.ts'
+import { useEditor } from '../ui/use-editor.ts'
 import { useResource } from '../ui/use-resource.ts'
 import { useNames } from '../words/names.ts'
 import { useWords } from '../words/words.ts'
 import { sharedLayers } from './axes.ts'
 import { ConflictDialog } from './conflict-dialog.tsx'
+import { readSettings, settingsFields } from './fields.ts'
 import { LimitsTable } from './limits-table.tsx'
 import { ModePicker } from './mode-picker.tsx'
 import { NotInForce } from './not-in-force.tsx'
@@ -20,11 +23,24 @@ import { SharedLayer } from './shared-layer.tsx'
 import { Thresholds } from './thresholds.tsx'
 
 /** The limits of everybody. */
-export function SettingsPage({ editor }: { editor: Editor }): JSX.Element {
+export function SettingsPage(): JSX.Element {
   const words = useWords()
   const names = useNames()
-  const layers = sharedLayers(usePolicy())
+  const policy = usePolicy()
+  const layers = sharedLayers(policy)
   const api = useApi()
+  const editor = useEditor(
+    {
+      href: hrefOf('settings'),
+      form: 'limits',
+      load: () => api.settings(),
+      store: (body: Settings, etag) => api.replaceSettings(body, etag),
+      toFields: (document) => settingsFields(policy, document),
+      read: (fields) => readSettings(policy, fields),
+      notInForce: ({ faults = [] }) => faults,
+    },
+    [api, policy],
+  )
   const adaptive = useResource(() => api.adaptive(), [api])
   const factor = adaptive.data?.factor ?? 1
   const { stored } = editor
@@ -35,7 +51,9 @@ export function SettingsPage({ editor }: { editor: Editor }): JSX.Element {
         {words.settings.title}{' '}
         {stored !== undefined && <span class="tag">{words.settings.version(/\d+/.exec(stored.etag)?.[0] ?? '')}</span>}
       </h1>
-      <p class="quiet">{words.settings.about}</p>
+      <p class="quiet">
+        {words.settings.about} <a href={hrefOf('settings', HISTORY)}>{words.history.open}</a>
+      </p>
       {stored === undefined ? (
         <>
           <ErrorNotice error={editor.error} retry={() => void editor.reload()} />

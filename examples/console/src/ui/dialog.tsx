@@ -4,12 +4,14 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 interface DialogProps {
   readonly title: string
   readonly isWide?: boolean
+  /** Only what is in it closes it. */
+  readonly isRequired?: boolean
   onClose(): void
   readonly children: ComponentChildren
 }
 
 /** A dialog over the page. The browser keeps the focus in it; whatever had it before gets it back. */
-export function Dialog({ title, isWide = false, onClose, children }: DialogProps): JSX.Element {
+export function Dialog({ title, isWide = false, isRequired = false, onClose, children }: DialogProps): JSX.Element {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
@@ -23,11 +25,13 @@ export function Dialog({ title, isWide = false, onClose, children }: DialogProps
   }, [])
   const cancel = (event: Event): void => {
     event.preventDefault()
-    onClose()
+    if (!isRequired) onClose()
   }
   // The browser may close it without asking. It tells later: a dialog that is gone by then has told already.
   const closed = (): void => {
-    if (dialog.current !== null) onClose()
+    if (dialog.current === null) return
+    if (isRequired) dialog.current.showModal()
+    else onClose()
   }
   return (
     <dialog ref={dialog} class={isWide ? 'wide' : ''} aria-labelledby={id} onCancel={cancel} onClose={closed}>

@@ -1,36 +1,64 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { goTo, hrefOf, type Route, useHash, useRoute } from '../route.ts'
 import { useFormats, useWords } from '../words/words.ts'
 
-/** Where in a list that is read page by page somebody is: the cursors of the pages up to this one. */
+/** Where in a list that is read page by page somebody is: the address says it. */
 export interface Paging {
   readonly cursor: string | null
-  readonly number: number
+  /** How many pages were gone through to get here; `undefined`: the address was opened. */
+  readonly number: number | undefined
   next(cursor: string): void
   previous(): void
   first(): void
 }
 
-export function usePaging(): Paging {
-  const [cursors, setCursors] = useState<readonly (string | null)[]>([null])
+/** The addresses by which each page of a list was come to. */
+const trails = new Map<string, readonly string[]>()
+/** Somebody who turns more pages than this starts anew. */
+const MAX_TRAILS = 2_000
+
+/** @param name the member of the address that has the cursor */
+export function usePaging(name: string): Paging {
+  const hash = useHash()
+  const { page, part, query } = useRoute()
+  const cursor = query[name] ?? null
+  const trail = cursor === null ? [] : trails.get(hash)
+  const addressOf = (next: string): string => hrefOf(known(page), part, { ...query, [name]: next })
   return {
-    cursor: cursors.at(-1) ?? null,
-    number: cursors.length,
-    next: (cursor) => setCursors((before) => [...before, cursor]),
-    previous: () => setCursors((before) => (before.length > 1 ? before.slice(0, -1) : before)),
-    first: () => setCursors([null]),
+    cursor,
+    number: trail === undefined ? undefined : trail.length + 1,
+    next(wanted) {
+      const href = addressOf(wanted)
+      if (trails.size >= MAX_TRAILS) trails.clear()
+      trails.set(href, [...(trail ?? []), hash])
+      goTo(href)
+    },
+    previous: () => goTo(trail?.at(-1) ?? addressOf('')),
+    first: () => goTo(addressOf('')),
   }
+}
+
+function known(page: Route['page']): Exclude<Route['page'], 'unknown'> {
+  if (page === 'unknown') throw new Error('there are no lists on a page that does not exist')
+  return page
 }
 
 export function Pager({ paging, nextCursor }: { paging: Paging; nextCursor: string | null }): JSX.Element {
   const words = useWords()
   const formats = useFormats()
+  const { number } = paging
   return (
     <nav class="pager" aria-label={words.pages}>
-      <button type="button" disabled={paging.number === 1} onClick={paging.previous}>
-        {words.previous}
-      </button>
-      <span aria-live="polite">{words.page(formats.number(paging.number))}</span>
+      {number === undefined ? (
+        <button type="button" onClick={paging.first}>
+          {words.firstPage}
+        </button>
+      ) : (
+        <button type="button" disabled={number === 1} onClick={paging.previous}>
+          {words.previous}
+        </button>
+      )}
+      {number !== undefined && <span aria-live="polite">{words.page(formats.number(number))}</span>}
       <button
         type="button"
         disabled={nextCursor === null}

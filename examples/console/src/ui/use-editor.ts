@@ -1,11 +1,15 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect } from 'preact/hooks'
 import type { Remark, Stored, Versioned } from '../api/api.ts'
 import { ApiError } from '../api/api-error.ts'
 import type { Faults, Fields, Read } from '../settings/form.ts'
 import { changedPaths } from '../settings/merge.ts'
+import { useDraft } from './use-draft.ts'
 
 /** A document with versions, and how it becomes a form and is stored. */
 export interface Editable<T, B> {
+  /** The address of the page that the form is on, and which of its forms it is. */
+  readonly href: string
+  readonly form: string
   load(): Promise<Versioned<T>>
   store(body: B, etag: string): Promise<Stored<T>>
   toFields(document: T): Fields
@@ -61,11 +65,12 @@ const NOTHING: State = {
 
 /**
  * Edits a document that others may change at the same time. A version that came in between is never overwritten: it is
- * fetched and shown, and what is to hold is for the person to say.
+ * fetched and shown, and what is to hold is for the person to say. What is changed and not saved stays as it is while other
+ * pages are looked at.
  */
 export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): Editor {
-  const [state, setState] = useState<State>(NOTHING)
-  const change = useCallback((change: Partial<State>) => setState((before) => ({ ...before, ...change })), [])
+  const [state, setState] = useDraft<State>(of.href, of.form, NOTHING, isUnsaved)
+  const change = useCallback((change: Partial<State>) => setState((before) => ({ ...before, ...change })), [setState])
 
   const versionOf = ({ etag, document }: Versioned<T>): Version => ({
     etag,
@@ -78,14 +83,17 @@ export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): E
     await of.load().then(
       (loaded) => {
         const stored = versionOf(loaded)
-        setState({ ...NOTHING, stored, draft: stored.fields })
+        // Somebody who was quick has typed something meanwhile.
+        setState((before) =>
+          isUnsaved(before) ? { ...before, isBusy: false } : { ...NOTHING, stored, draft: stored.fields },
+        )
       },
       (error) => change({ isBusy: false, error: error as ApiError }),
     )
   }, keys)
 
   useEffect(() => {
-    void reload()
+    if (!isUnsaved(state)) void reload()
   }, [reload])
 
   const { stored, draft } = state
@@ -118,7 +126,7 @@ export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): E
 
   return {
     ...state,
-    changed: stored === undefined ? [] : changedPaths(stored.fields, draft),
+    changed: changedIn(state),
     faults,
     set: (path, text) => edit({ [path]: text }),
     setAll: edit,
@@ -128,4 +136,12 @@ export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): E
     resolve: (fields) => change({ stored: state.theirs, draft: fields, theirs: undefined }),
     dismiss: () => change({ theirs: undefined }),
   }
+}
+
+function changedIn({ stored, draft }: State): string[] {
+  return stored === undefined ? [] : changedPaths(stored.fields, draft)
+}
+
+function isUnsaved(state: State): boolean {
+  return changedIn(state).length > 0
 }

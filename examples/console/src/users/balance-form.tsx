@@ -1,21 +1,43 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { User } from '../api/api.ts'
+import { ApiError } from '../api/api-error.ts'
+import { hrefOf } from '../route.ts'
 import { useApi } from '../session.ts'
+import { bareNumber } from '../settings/form.ts'
 import { Field } from '../ui/field.tsx'
 import { Done, ErrorNotice } from '../ui/notice.tsx'
 import { useAction } from '../ui/use-action.ts'
+import { useDraft } from '../ui/use-draft.ts'
 import { useFormats, useWords } from '../words/words.ts'
 
 const MAX_BALANCE = 1_000_000_000
 
+interface Draft {
+  readonly how: 'add' | 'set'
+  readonly text: string
+}
+
+const NOTHING: Draft = { how: 'add', text: '' }
+
+interface BalanceProps {
+  readonly user: User
+  onChanged(balance: number): void
+  /** The balance is not what it is shown as. */
+  onStale(): void
+}
+
 /** The ticket credits of a user, added to or set. */
-export function BalanceForm({ user, onChanged }: { user: User; onChanged(balance: number): void }): JSX.Element {
+export function BalanceForm({ user, onChanged, onStale }: BalanceProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()
   const api = useApi()
-  const [how, setHow] = useState<'add' | 'set'>('add')
-  const [text, setText] = useState('')
+  const [{ how, text }, setDraft] = useDraft<Draft>(
+    hrefOf('users', user.id),
+    'balance',
+    NOTHING,
+    (draft) => draft.text !== '',
+  )
   const [isDone, setDone] = useState(false)
   const { isBusy, error, run } = useAction()
   const credits = creditsOf(text, how === 'add')
@@ -24,10 +46,16 @@ export function BalanceForm({ user, onChanged }: { user: User; onChanged(balance
     event.preventDefault()
     if (credits === undefined) return
     const isChanged = await run(async () => {
-      onChanged(await api.changeBalance(user.id, how === 'add' ? { add: credits } : { set: credits }))
-      setText('')
+      const change = how === 'add' ? { add: credits } : { set: credits, from: user.balance }
+      onChanged(await api.changeBalance(user.id, change).catch(stale))
+      setDraft((before) => ({ ...before, text: '' }))
     })
     setDone(isChanged)
+  }
+
+  const stale = (error: unknown): never => {
+    if (error instanceof ApiError && error.code === 'precondition_failed') onStale()
+    throw error
   }
 
   return (
@@ -37,7 +65,11 @@ export function BalanceForm({ user, onChanged }: { user: User; onChanged(balance
       <form onSubmit={(event) => void submit(event)} autocomplete="off">
         <Field label={words.users.how}>
           {(props) => (
-            <select {...props} value={how} onChange={(event) => setHow(event.currentTarget.value as typeof how)}>
+            <select
+              {...props}
+              value={how}
+              onChange={(event) => setDraft({ text, how: event.currentTarget.value as typeof how })}
+            >
               <option value="add">{words.users.add}</option>
               <option value="set">{words.users.set}</option>
             </select>
@@ -55,7 +87,7 @@ export function BalanceForm({ user, onChanged }: { user: User; onChanged(balance
               autocomplete="off"
               value={text}
               onInput={(event) => {
-                setText(event.currentTarget.value)
+                setDraft({ how, text: event.currentTarget.value })
                 setDone(false)
               }}
             />
@@ -74,7 +106,8 @@ export function BalanceForm({ user, onChanged }: { user: User; onChanged(balance
 }
 
 function creditsOf(text: string, mayBeNegative: boolean): number | undefined {
-  if (!(mayBeNegative ? /^-?\d{1,10}$/ : /^\d{1,10}$/).test(text.trim())) return undefined
-  const value = Number(text)
+  const number = bareNumber(text)
+  if (!(mayBeNegative ? /^[-+]?\d{1,10}$/ : /^\d{1,10}$/).test(number)) return undefined
+  const value = Number(number)
   return Math.abs(value) <= MAX_BALANCE ? value : undefined
 }

@@ -1,39 +1,74 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Api } from '../api/api.ts'
 import { ApiError } from '../api/api-error.ts'
-import { hrefOf } from '../route.ts'
+import { goTo, hrefOf } from '../route.ts'
 import { useApi } from '../session.ts'
+import type { Fields } from '../settings/form.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
 import { useAction } from '../ui/use-action.ts'
+import { useDraft } from '../ui/use-draft.ts'
 import { useWords } from '../words/words.ts'
-import { hasGoodName, hasGoodQq, type Profile, ProfileFields } from './profile-fields.tsx'
+import { AdminQuestion } from './admin-question.tsx'
+import { NEW_PROFILE, ProfileFields, readProfile } from './profile-fields.tsx'
 
-export function CreateUser({ onClose }: { onClose(): void }): JSX.Element {
+/** A user who is not there yet; `undefined`: nobody is about to be created. */
+type NewUser = Fields | undefined
+
+const EMPTY: Fields = { ...NEW_PROFILE, id: '' }
+
+/** What is typed of a new user, kept until it is created or given up. */
+export function useNewUser(): readonly [NewUser, (next: NewUser) => void] {
+  return useDraft<NewUser>(hrefOf('users'), 'new user', undefined, (fields) => {
+    return fields !== undefined && Object.entries(fields).some(([path, text]) => text !== EMPTY[path])
+  })
+}
+
+interface CreateProps {
+  readonly fields: Fields
+  onChange(fields: NewUser): void
+}
+
+/** The form of a new user, empty. */
+export function emptyUser(): Fields {
+  return EMPTY
+}
+
+export function CreateUser({ fields, onChange }: CreateProps): JSX.Element {
   const words = useWords()
   const api = useApi()
-  const [id, setId] = useState('')
-  const [profile, setProfile] = useState<Profile>({ name: '', role: 'player', qq: '' })
   const [isTaken, setTaken] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const { isBusy, error, run } = useAction()
-  const isGood = isUserId(id) && hasGoodQq(profile) && (profile.name === '' || hasGoodName(profile))
+  const { id = '' } = fields
+  const { body, faults } = readProfile(fields, true)
+  const change = (path: string, text: string): void => onChange({ ...fields, [path]: text })
 
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    const isCreated = await run(async () => {
-      if (await isKnown(api, id)) return setTaken(true)
-      const { name, role, qq } = profile
-      await api.putUser(id, { role, ...(name === '' ? {} : { name }), ...(qq === '' ? {} : { qq: Number(qq) }) })
-      location.hash = hrefOf('users', id)
+  const create = async (): Promise<void> => {
+    await run(async () => {
+      try {
+        await api.createUser(id, body ?? {})
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 'precondition_failed') throw error
+        setTaken(true)
+        return
+      }
+      onChange(undefined)
+      goTo(hrefOf('users', id))
     })
-    if (isCreated && location.hash === hrefOf('users', id)) onClose()
   }
 
   return (
-    <Dialog title={words.users.createTitle} onClose={onClose}>
-      <form onSubmit={(event) => void submit(event)} autocomplete="off">
+    <Dialog title={words.users.createTitle} onClose={() => onChange(undefined)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (fields.role === 'admin') setAsking(true)
+          else void create()
+        }}
+        autocomplete="off"
+      >
         <Field label={words.users.id} about={words.users.idAbout} fault={idFault(words, id, isTaken)}>
           {(props) => (
             <input
@@ -44,23 +79,34 @@ export function CreateUser({ onClose }: { onClose(): void }): JSX.Element {
               maxLength={128}
               value={id}
               onInput={(event) => {
-                setId(event.currentTarget.value)
+                change('id', event.currentTarget.value)
                 setTaken(false)
               }}
             />
           )}
         </Field>
-        <ProfileFields profile={profile} isNameOptional onChange={setProfile} />
+        <ProfileFields fields={fields} faults={faults} onChange={change} />
         <ErrorNotice error={error} />
         <p class="buttons">
-          <button type="submit" class="primary" disabled={isBusy || !isGood}>
+          <button type="submit" class="primary" disabled={isBusy || body === undefined || !isUserId(id)}>
             {words.users.createSubmit}
           </button>
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={() => onChange(undefined)}>
             {words.cancel}
           </button>
         </p>
       </form>
+      {isAsking && (
+        <AdminQuestion
+          id={id}
+          kind="give"
+          onYes={() => {
+            setAsking(false)
+            void create()
+          }}
+          onNo={() => setAsking(false)}
+        />
+      )}
     </Dialog>
   )
 }
@@ -73,15 +119,4 @@ function isUserId(text: string): boolean {
 function idFault({ users }: ReturnType<typeof useWords>, id: string, isTaken: boolean): string | undefined {
   if (isTaken) return users.idTaken
   return id === '' || isUserId(id) ? undefined : users.idFault
-}
-
-/** To create and to change is one request: somebody who is there is not to be changed by it. */
-async function isKnown(api: Api, id: string): Promise<boolean> {
-  try {
-    await api.userQuota(id)
-    return true
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'not_found') return false
-    throw error
-  }
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { User, UserChange } from '../api/api.ts'
-import { wholeNumber } from '../settings/form.ts'
+import { type Faults, type Fields, type Read, wholeNumber } from '../settings/form.ts'
 import { Field } from '../ui/field.tsx'
 import { useWords } from '../words/words.ts'
 
@@ -9,54 +9,61 @@ const LEAST_QQ = 10_000
 const MOST_QQ = 999_999_999_999
 
 /** What can be said of a user, as a form has it. */
-export interface Profile {
-  readonly name: string
-  readonly role: User['role']
-  readonly qq: string
-}
+export const PROFILE_PATHS = ['name', 'role', 'qq'] as const
 
-export function profileOf({ name, role, qq }: Pick<User, 'name' | 'role' | 'qq'>): Profile {
+export const NEW_PROFILE: Fields = { name: '', role: 'player', qq: '' }
+
+export function profileFields({ name, role, qq }: Pick<User, 'name' | 'role' | 'qq'>): Fields {
   return { name, role, qq: qq === null ? '' : String(qq) }
 }
 
-export function hasGoodName({ name }: Profile): boolean {
-  return /^[^\p{Cc}\p{Cs}]{1,64}$/u.test(name)
-}
-
-export function hasGoodQq({ qq }: Profile): boolean {
-  const value = wholeNumber(qq)
-  return qq === '' || (value !== undefined && value >= LEAST_QQ && value <= MOST_QQ)
-}
-
-/** What of a form differs from what it began with, so that nothing else is written. */
-export function changeOf(before: Profile, { name, role, qq }: Profile): UserChange {
-  return {
-    ...(name === before.name ? {} : { name }),
-    ...(role === before.role ? {} : { role }),
-    ...(qq === before.qq ? {} : { qq: qq === '' ? null : Number(qq) }),
+/** @param isNameOptional an empty one is left out: then the id is the name */
+export function readProfile(fields: Fields, isNameOptional = false): Read<UserChange> {
+  const { name = '', role, qq = '' } = fields
+  const isNameGood = /^[^\p{Cc}\p{Cs}]{1,64}$/u.test(name) || (isNameOptional && name === '')
+  const faults: Faults = { ...(isNameGood ? {} : { name: 'name' }), ...(hasGoodQq(qq) ? {} : { qq: 'qq' }) }
+  if (Object.keys(faults).length > 0) return { body: undefined, faults }
+  const body: UserChange = {
+    ...(name === '' ? {} : { name }),
+    role: role === 'admin' ? 'admin' : 'player',
+    qq: wholeNumber(qq) ?? null,
   }
+  return { body, faults }
+}
+
+function hasGoodQq(text: string): boolean {
+  const value = wholeNumber(text)
+  return text === '' || (value !== undefined && value >= LEAST_QQ && value <= MOST_QQ)
 }
 
 interface ProfileProps {
-  readonly profile: Profile
-  /** Without a name the id is the name. */
-  readonly isNameOptional?: boolean
-  onChange(profile: Profile): void
+  readonly fields: Fields
+  readonly faults: Faults
+  /** Paths that differ from what is stored. */
+  readonly changed?: readonly string[]
+  onChange(path: (typeof PROFILE_PATHS)[number], text: string): void
 }
 
-export function ProfileFields({ profile, isNameOptional = false, onChange }: ProfileProps): JSX.Element {
-  const { users } = useWords()
-  const isNameGood = hasGoodName(profile) || (isNameOptional && profile.name === '')
+export function ProfileFields({ fields, faults, changed = [], onChange }: ProfileProps): JSX.Element {
+  const words = useWords()
+  const { users, settings } = words
+  const faultAt = (path: string): string | undefined => {
+    const fault = faults[path]
+    return fault === undefined ? undefined : settings.faults[fault]
+  }
+  const classOf = (path: string): string => (changed.includes(path) ? 'changed' : '')
   return (
     <>
-      <Field label={users.name} fault={isNameGood ? undefined : users.nameFault}>
+      <Field label={users.name} fault={faultAt('name')}>
         {(props) => (
           <input
             {...props}
+            class={classOf('name')}
+            dir="auto"
             autocomplete="off"
             maxLength={64}
-            value={profile.name}
-            onInput={(event) => onChange({ ...profile, name: event.currentTarget.value })}
+            value={fields.name}
+            onInput={(event) => onChange('name', event.currentTarget.value)}
           />
         )}
       </Field>
@@ -64,25 +71,27 @@ export function ProfileFields({ profile, isNameOptional = false, onChange }: Pro
         {(props) => (
           <select
             {...props}
-            value={profile.role}
-            onChange={(event) => onChange({ ...profile, role: event.currentTarget.value as User['role'] })}
+            class={classOf('role')}
+            value={fields.role}
+            onChange={(event) => onChange('role', event.currentTarget.value)}
           >
-            {ROLES.map((role) => (
-              <option key={role} value={role}>
-                {users.roles[role]}
+            {ROLES.map((each) => (
+              <option key={each} value={each}>
+                {users.roles[each]}
               </option>
             ))}
           </select>
         )}
       </Field>
-      <Field label={users.qq} about={users.qqAbout} fault={hasGoodQq(profile) ? undefined : users.qqFault}>
+      <Field label={users.qq} about={users.qqAbout} fault={faultAt('qq')}>
         {(props) => (
           <input
             {...props}
+            class={classOf('qq')}
             inputMode="numeric"
             autocomplete="off"
-            value={profile.qq}
-            onInput={(event) => onChange({ ...profile, qq: event.currentTarget.value.trim() })}
+            value={fields.qq}
+            onInput={(event) => onChange('qq', event.currentTarget.value)}
           />
         )}
       </Field>

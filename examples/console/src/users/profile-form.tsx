@@ -1,51 +1,89 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { User } from '../api/api.ts'
+import type { User, UserChange } from '../api/api.ts'
+import { hrefOf } from '../route.ts'
 import { useApi } from '../session.ts'
-import { Done, ErrorNotice } from '../ui/notice.tsx'
-import { useAction } from '../ui/use-action.ts'
+import { ConflictDialog } from '../settings/conflict-dialog.tsx'
+import { SaveBar } from '../settings/save-bar.tsx'
+import { Skeleton } from '../ui/loaded.tsx'
+import { ErrorNotice } from '../ui/notice.tsx'
+import { useEditor } from '../ui/use-editor.ts'
+import type { Words } from '../words/en.ts'
 import { useWords } from '../words/words.ts'
-import { changeOf, hasGoodName, hasGoodQq, ProfileFields, profileOf } from './profile-fields.tsx'
+import { AdminQuestion } from './admin-question.tsx'
+import { ProfileFields, profileFields, readProfile } from './profile-fields.tsx'
 
-export function ProfileForm({ user, onChanged }: { user: User; onChanged(user: User): void }): JSX.Element {
+/** The name, the role and the link of a user. */
+export function ProfileForm({ id, onChanged }: { id: string; onChanged(user: User): void }): JSX.Element {
   const words = useWords()
   const api = useApi()
-  const stored = profileOf(user)
-  const [profile, setProfile] = useState(stored)
-  const [isSaved, setSaved] = useState(false)
-  const { isBusy, error, run } = useAction()
-  const change = changeOf(stored, profile)
-  const isGood = hasGoodName(profile) && hasGoodQq(profile) && Object.keys(change).length > 0
-
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    const isDone = await run(async () => {
-      const now = await api.putUser(user.id, change)
-      setProfile(profileOf(now))
-      onChanged(now)
-    })
-    setSaved(isDone)
-  }
+  const [isAsking, setAsking] = useState(false)
+  const editor = useEditor(
+    {
+      href: hrefOf('users', id),
+      form: 'profile',
+      load: () => api.user(id),
+      async store(body: UserChange, etag) {
+        const stored = await api.changeUser(id, body, etag)
+        onChanged(stored.document)
+        return { ...stored, warnings: [] }
+      },
+      toFields: profileFields,
+      read: (fields) => readProfile(fields),
+    },
+    [api, id],
+  )
+  const { stored, draft, changed, faults } = editor
+  const kind = draft.role === 'admin' ? 'give' : 'take'
+  const question = changed.includes('role') ? kind : undefined
 
   return (
     <section aria-labelledby="profile">
       <h2 id="profile">{words.users.profile}</h2>
-      <form onSubmit={(event) => void submit(event)} autocomplete="off">
-        <ProfileFields
-          profile={profile}
-          onChange={(next) => {
-            setProfile(next)
-            setSaved(false)
+      {stored === undefined ? (
+        <>
+          <ErrorNotice error={editor.error} retry={() => void editor.reload()} />
+          {editor.error === undefined && <Skeleton lines={6} />}
+        </>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (question === undefined || Object.keys(faults).length > 0) void editor.save()
+            else setAsking(true)
           }}
+          autocomplete="off"
+        >
+          <ProfileFields fields={draft} faults={faults} changed={changed} onChange={editor.set} />
+          <SaveBar editor={editor} nameOf={(path) => profileName(words, path)} />
+        </form>
+      )}
+      {isAsking && question !== undefined && (
+        <AdminQuestion
+          id={id}
+          kind={question}
+          onYes={() => {
+            setAsking(false)
+            void editor.save()
+          }}
+          onNo={() => setAsking(false)}
         />
-        <ErrorNotice error={error} />
-        <p class="buttons">
-          <button type="submit" class="primary" disabled={isBusy || !isGood}>
-            {words.save}
-          </button>
-          <Done>{isSaved && words.saved}</Done>
-        </p>
-      </form>
+      )}
+      <ConflictDialog
+        editor={editor}
+        nameOf={(path) => profileName(words, path)}
+        textOf={(path, text) => profileText(words, path, text)}
+      />
     </section>
   )
+}
+
+function profileName({ users }: Words, path: string): string {
+  if (path === 'name') return users.name
+  return path === 'role' ? users.role : users.qq
+}
+
+function profileText(words: Words, path: string, text: string): string {
+  if (path === 'role') return words.users.roles[text === 'admin' ? 'admin' : 'player']
+  return text === '' ? words.none : text
 }

@@ -9,6 +9,7 @@ import { useResource } from '../ui/use-resource.ts'
 import { useWords } from '../words/words.ts'
 import { BalanceForm } from './balance-form.tsx'
 import { Holds } from './holds.tsx'
+import { lastList } from './last-list.ts'
 import { ProfileForm } from './profile-form.tsx'
 import { Usage } from './usage.tsx'
 import { UserQuotaForm } from './user-quota-form.tsx'
@@ -18,7 +19,7 @@ export function UserPage({ id }: { id: string }): JSX.Element {
   const words = useWords()
   const api = useApi()
   const layers = ownLayers(usePolicy())
-  const user = useResource(() => api.user(id), [api, id])
+  const user = useResource(async () => (await api.user(id)).document, [api, id])
   const status = useResource(() => api.quotaStatus(id), [api, id])
   const tokens = useMemo(
     () => ({
@@ -31,27 +32,35 @@ export function UserPage({ id }: { id: string }): JSX.Element {
   return (
     <>
       <p class="back">
-        <a href={hrefOf('users')}>← {words.users.all}</a>
+        <a href={lastList()}>← {words.users.all}</a>
       </p>
       <h1 class="id">{id}</h1>
-      <Loaded resource={user} lines={30}>
-        {(known) => (
-          <div class="cards">
-            <div>
-              <Usage id={id} status={status} />
-              <Holds id={id} onReleased={status.reload} />
-              <CredentialList kind="tokens" of={tokens} isNameOptional />
+      {user.error?.code === 'not_found' ? (
+        <p class="empty">{words.users.notFound(id)}</p>
+      ) : (
+        <Loaded resource={user} lines={30}>
+          {(known) => (
+            <div class="cards">
+              <div>
+                <Usage id={id} status={status} />
+                <Holds id={id} onReleased={status.reload} />
+                <CredentialList kind="tokens" of={tokens} isNameOptional href={hrefOf('users', id)} />
+              </div>
+              <div>
+                {layers.map((layer) => (
+                  <UserQuotaForm key={layer.name} id={id} layer={layer} onStored={status.reload} />
+                ))}
+                <ProfileForm id={id} onChanged={user.replace} />
+                <BalanceForm
+                  user={known}
+                  onChanged={(balance) => user.replace({ ...known, balance })}
+                  onStale={user.reload}
+                />
+              </div>
             </div>
-            <div>
-              {layers.map((layer) => (
-                <UserQuotaForm key={layer.name} id={id} layer={layer} onStored={status.reload} />
-              ))}
-              <ProfileForm user={known} onChanged={user.replace} />
-              <BalanceForm user={known} onChanged={(balance) => user.replace({ ...known, balance })} />
-            </div>
-          </div>
-        )}
-      </Loaded>
+          )}
+        </Loaded>
+      )}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import type { Layer, Policy, UserQuota } from '../api/documents.ts'
+import { hrefOf } from '../route.ts'
 import { useApi, usePolicy } from '../session.ts'
 import { labelsOf, ownLayers, sharedLayers } from '../settings/axes.ts'
 import { ConflictDialog } from '../settings/conflict-dialog.tsx'
@@ -34,6 +35,8 @@ export function UserQuotaForm({ id, layer, onStored }: UserQuotaProps): JSX.Elem
   const heading = useId()
   const editor = useEditor(
     {
+      href: hrefOf('users', id),
+      form: `quota of ${layer.name}`,
       load: () => api.userQuota(id, layer.name),
       async store(body: UserQuota, etag) {
         const stored = await api.replaceUserQuota(id, layer.name, body, etag)

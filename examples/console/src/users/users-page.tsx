@@ -1,14 +1,16 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { UserPage } from '../api/api.ts'
-import { hrefOf } from '../route.ts'
+import { goTo, hrefOf, useHash, useRoute } from '../route.ts'
 import { useApi } from '../session.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager, usePaging } from '../ui/pager.tsx'
-import { Scroll } from '../ui/scroll.tsx'
+import { plain } from '../ui/text.tsx'
+import { useUnsaved } from '../ui/use-draft.ts'
 import { useResource } from '../ui/use-resource.ts'
-import { useFormats, useWords } from '../words/words.ts'
-import { CreateUser } from './create-user.tsx'
+import { useWords } from '../words/words.ts'
+import { CreateUser, emptyUser, useNewUser } from './create-user.tsx'
+import { rememberList } from './last-list.ts'
+import { UserList } from './user-list.tsx'
 
 /** How long somebody who types is waited for. */
 const PAUSE_MS = 200
@@ -19,90 +21,82 @@ const MAX_SEARCH = 64
 export function UsersPage(): JSX.Element {
   const words = useWords()
   const api = useApi()
-  const [text, setText] = useState('')
-  const [search, setSearch] = useState('')
-  const [isCreating, setCreating] = useState(false)
-  const paging = usePaging()
+  const search = (useRoute().query.q ?? '').slice(0, MAX_SEARCH)
+  const [newUser, setNewUser] = useNewUser()
+  const paging = usePaging('after')
   const page = useResource(() => api.users(search, paging.cursor), [api, search, paging.cursor])
-
-  useEffect(() => {
-    if (text === search) return
-    const timer = setTimeout(() => {
-      setSearch(text)
-      paging.first()
-    }, PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [text, search])
+  const hash = useHash()
+  useEffect(() => rememberList(hash), [hash])
 
   return (
     <>
       <h1>{words.users.title}</h1>
       <p class="quiet">{words.users.about}</p>
       <div class="buttons">
-        <input
-          type="search"
-          class="grow"
-          aria-label={words.users.search}
-          placeholder={words.users.search}
-          maxLength={MAX_SEARCH}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-        <button type="button" onClick={() => setCreating(true)}>
+        <Search search={search} />
+        <button type="button" onClick={() => setNewUser(emptyUser())}>
           {words.users.create}
         </button>
       </div>
+      <UnsavedUsers />
       <Loaded resource={page} lines={20}>
         {({ items, nextCursor }) => (
           <>
-            <UserList items={items} search={search} />
+            {items.length === 0 ? (
+              <p class="empty">{search === '' ? words.users.nobody : words.users.noMatch(plain(search))}</p>
+            ) : (
+              <UserList items={items} />
+            )}
             <Pager paging={paging} nextCursor={nextCursor} />
           </>
         )}
       </Loaded>
-      {isCreating && <CreateUser onClose={() => setCreating(false)} />}
+      {newUser !== undefined && <CreateUser fields={newUser} onChange={setNewUser} />}
     </>
   )
 }
 
-function UserList({ items, search }: { items: UserPage['items']; search: string }): JSX.Element {
+/** Whoever has forms with something in them that is not saved: it is found again. */
+function UnsavedUsers(): JSX.Element | null {
   const words = useWords()
-  const formats = useFormats()
-  if (items.length === 0) {
-    return <p class="empty">{search === '' ? words.users.nobody : words.users.noMatch(search)}</p>
-  }
+  const prefix = `${hrefOf('users')}/`
+  const hrefs = useUnsaved().filter((href) => href.startsWith(prefix))
+  if (hrefs.length === 0) return null
   return (
-    <Scroll label={words.users.list}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" class="stick">
-              {words.users.id}
-            </th>
-            <th scope="col">{words.users.name}</th>
-            <th scope="col">{words.users.role}</th>
-            <th scope="col">{words.users.qq}</th>
-            <th scope="col" class="number">
-              {words.users.balance}
-            </th>
-            <th scope="col">{words.users.created}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map(({ id, name, role, qq, balance, createdAt }) => (
-            <tr key={id}>
-              <th scope="row" class="stick id">
-                <a href={hrefOf('users', id)}>{id}</a>
-              </th>
-              <td>{name}</td>
-              <td>{words.users.roles[role]}</td>
-              <td>{qq ?? <span class="quiet">{words.none}</span>}</td>
-              <td class="number">{formats.number(balance)}</td>
-              <td class="no-wrap">{formats.date(createdAt)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <p class="notice warning">
+      {words.users.unsaved}{' '}
+      {hrefs.map((href) => (
+        <a key={href} href={href} class="listed">
+          {decodeURIComponent(href.slice(prefix.length))}
+        </a>
+      ))}
+    </p>
+  )
+}
+
+/** What is looked for stands in the address: going back from a user finds the list as it was. */
+function Search({ search }: { search: string }): JSX.Element {
+  const words = useWords()
+  const [text, setText] = useState(search)
+  // Whoever goes back and forth sees what the address says.
+  useEffect(() => setText(search), [search])
+  useEffect(() => {
+    if (text === search) return
+    const timer = setTimeout(
+      () => goTo(hrefOf('users', undefined, { q: text }), { isReplacing: search !== '' }),
+      PAUSE_MS,
+    )
+    return () => clearTimeout(timer)
+  }, [text, search])
+  return (
+    <input
+      type="search"
+      class="grow"
+      aria-label={words.users.search}
+      placeholder={words.users.search}
+      maxLength={MAX_SEARCH}
+      value={text}
+      onInput={(event) => setText(event.currentTarget.value)}
+    />
   )
 }

@@ -19,7 +19,7 @@ export const settings = {
   inForce: 'in force',
   notInForce:
     'Some of what is stored is not in force, since the gateway does not know it or cannot take it. Unknown values are kept; the others are replaced when you save.',
-  limits: 'Values and what they come to',
+  limits: 'Base values and resulting limits',
   limitsAbout:
     'Tokens. The values on the left are yours to set; on the right is the limit that each mode makes of them, before you save. 0 blocks. An empty custom table is none.',
   base: 'Base',
@@ -69,7 +69,9 @@ export const settings = {
     multiplier: 'A number from 0.25 to 4 with at most two decimals.',
     customMissing: 'All custom values, or none; mode custom needs them.',
     override: 'A whole number from 0 to 100,000,000,000; empty: the default.',
-    thresholds: 'Up to 8 entries with commas between them, such as 80 % or 100.',
+    thresholds: 'Up to 8 entries such as 80 % or 100, with a comma and a space between them.',
     until: 'A date and a time from 1970 on, or nothing.',
+    name: 'A name has 1 to 64 characters.',
+    qq: 'A whole number from 10000 to 999999999999, or nothing.',
   } satisfies Record<FaultCode, string>,
 }

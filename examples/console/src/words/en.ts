@@ -1,6 +1,9 @@
-import type { AuditEntry, Move } from '../api/api.ts'
+import type { AuditEntry } from '../api/api.ts'
 import type { ErrorCode } from '../api/api-error.ts'
 import type { Mode } from '../api/documents.ts'
+import { failures, reasonCounts, reasons, wouldReasons } from './en-errors.ts'
+import { history } from './en-history.ts'
+import { overview } from './en-overview.ts'
 import { settings } from './en-settings.ts'
 
 /** What lengths of time are told in. */
@@ -22,6 +25,7 @@ export const en = {
   skip: 'Skip to the content',
   nav: {
     label: 'Pages',
+    overview: 'Overview',
     settings: 'Limits',
     users: 'Users',
     errors: 'Errors',
@@ -39,11 +43,13 @@ export const en = {
     where: 'Use the token of a user who is an administrator. It begins with gw_, or is a JWT.',
     kept: 'The token stays in the memory of this tab. It is written to no storage and no cookie: reloading or closing the tab, or signing out, forgets it.',
     first: 'The first administrator is made on the command line:',
-    wrong: 'The gateway does not know this token. Look for missing characters; it may have been revoked.',
+    wrong: 'This token is not valid. Check that it is complete and has not been revoked.',
     notAdmin: 'This token is good, but its user is no administrator.',
-    ended: 'The gateway does not take your token any more. Sign in again.',
+    ended: 'The gateway does not take your token any more. Sign in again to go on where you were.',
+    endedKept: 'What you typed stays as it is; signing out forgets it.',
   },
   signOut: 'Sign out',
+  sentences: (...sentences: readonly string[]) => sentences.join(' '),
   loading: 'Loading ...',
   retry: 'Try again',
   reload: 'Reload',
@@ -56,10 +62,9 @@ export const en = {
   copy: 'Copy',
   copied: 'Copied',
   none: 'none',
-  newer: 'Newer',
-  older: 'Older',
   next: 'Next page',
   previous: 'Previous page',
+  firstPage: 'First page',
   pages: 'Pages of the list',
   page: (number: string) => `Page ${number}`,
   changes: (count: number) => (count === 1 ? '1 unsaved change' : `${count} unsaved changes`),
@@ -100,6 +105,8 @@ export const en = {
     source_bad_response: 'The source answers in a form that is not known.',
     source_error: 'The source has an error.',
     source_rate_limited: 'The source asks to wait.',
+    quota_exceeded: 'Too many of your requests have failed. Wait a little before you try again.',
+    overloaded: 'The gateway has too much to do at present. Try again in a moment.',
     quota_unavailable: 'The counters cannot be reached at present. Try again in a moment.',
     shutting_down: 'The gateway is stopping. Try again in a moment.',
     source_timeout: 'The source did not answer in time.',
@@ -125,8 +132,9 @@ export const en = {
     custom: 'Custom',
   } satisfies Record<Mode, string>,
   settings,
+  history,
   conflict: {
-    title: 'Somebody else was faster',
+    title: 'Someone else saved first',
     about:
       'While you were editing, somebody else saved a change. Nothing of yours is stored yet, and nothing of theirs is lost. Choose what is to hold.',
     item: 'What',
@@ -146,6 +154,7 @@ export const en = {
     about: 'In the order of their ids. Players who come with a JWT for the first time become users by themselves.',
     search: 'Search by a part of an id or a name',
     nobody: 'There are no users.',
+    notFound: (id: string) => `User "${id}" was not found.`,
     noMatch: (text: string) => `No id and no name has “${text}” in it.`,
     id: 'Id',
     name: 'Name',
@@ -162,8 +171,20 @@ export const en = {
     idAbout: '1 to 128 printable characters without spaces and slashes. It cannot be changed later.',
     idFault: 'An id has 1 to 128 printable ASCII characters, no spaces, no slashes, and is neither “.” nor “..”.',
     idTaken: 'There is a user with this id already.',
-    nameFault: 'A name has 1 to 64 characters.',
-    qqFault: 'A whole number from 10000 to 999999999999, or nothing.',
+    unsaved: 'Unsaved changes:',
+    adminQuestion: {
+      give: {
+        title: (id: string) => `Make ${id} an administrator?`,
+        about:
+          'Administrators change everything on these pages, issue tokens for everybody, and can take the role from you.',
+        yes: 'Make administrator',
+      },
+      take: {
+        title: (id: string) => `Take the administrator’s role from ${id}?`,
+        about: 'Every token of theirs is refused on these pages at once, also in forms that they are filling in.',
+        yes: 'Take the role',
+      },
+    },
     all: 'All users',
     profile: 'Profile',
     usage: 'Usage now',
@@ -174,16 +195,17 @@ export const en = {
     unlimited: 'unlimited',
     ends: (time: string) => `ends ${time}`,
     notOpen: 'not open',
-    reset: 'Forgive what was used ...',
-    resetTitle: 'Forgive what was used',
-    resetAbout: 'Closes the windows, so that the user may begin anew. The audit trail keeps what was used.',
+    reset: 'Reset usage ...',
+    resetTitle: 'Reset usage',
+    resetAbout:
+      'What was used becomes 0, and the user may go on at once. It cannot be undone; the audit trail keeps what was used.',
     resetWhat: 'Which requests',
     resetLayer: 'Which layer',
     resetShared: (layer: string) => `${layer}: the windows of everybody`,
     resetOwn: (layer: string) => `${layer}: this user alone`,
     every: 'All',
-    resetSubmit: 'Forgive',
-    resetDone: 'What was used is forgiven.',
+    resetSubmit: 'Reset',
+    resetDone: 'The usage was reset.',
     quota: 'Limits of this user',
     quotaOf: (layer: string) => `Limits of this user: ${layer}`,
     quotaAbout: 'Tokens that no mode scales. An empty field follows the default; 0 blocks.',
@@ -257,57 +279,10 @@ export const en = {
       empty: 'This user has no tokens.',
     } as CredentialWords,
   },
-  failures: {
-    title: 'Errors',
-    about: 'Server internal errors of the last 7 days, in steps of 30 minutes.',
-    chart: 'Share of requests that failed, and the adaptive factor',
-    chartKeys: 'Arrow keys move from step to step.',
-    codeZero: 'No answer (httpStatus 0)',
-    otherServer: 'Other server errors (500 and above)',
-    business: 'Business failures (returnCode is not 1)',
-    factor: 'Adaptive factor',
-    calls: 'Requests',
-    client: 'Client errors',
-    rate: 'Failure rate',
-    share: (count: string, share: string) => `${count} (${share})`,
-    week: 'The last 7 days',
-    from: 'From',
-    step: (from: string, to: string) => `${from} – ${to}`,
-    none: 'No requests in the last 7 days.',
-    asTable: 'The chart as a table',
-    tableAbout: (rows: string) => `${rows} steps, the newest first`,
-    onlyFailed: 'Only steps with failures',
-    noFailed: 'No step had failures.',
-    utc: (zone: string) => `Times are in ${zone}.`,
-    moves: 'Moves of the adaptive factor',
-    movesAbout: 'The last moves, the newest first.',
-    noMoves: 'The factor has not moved yet.',
-    at: 'When',
-    move: 'Move',
-    why: 'Why',
-    now: 'Factor now',
-    active: 'Mode adaptive is on: every minute the factor is judged anew.',
-    inactive: (mode: string) => `The mode is ${mode}: the factor does not count, and does not move.`,
-    wouldDo: 'A tick now',
-    lastTick: 'Last tick',
-  },
-  reasons: {
-    errors_high: (from: string, to: string) => `Lowered from ${from} to ${to}: errors are surely above the high rate.`,
-    errors_low: (from: string, to: string) => `Raised from ${from} to ${to}: errors are below the low rate.`,
-    quiet_fall: (from: string, to: string) =>
-      `Lowered from ${from} to ${to}, towards 1: too little traffic to judge by.`,
-    quiet_rise: (from: string, to: string) =>
-      `Raised from ${from} to ${to}, towards 1: too little traffic to judge by.`,
-    steady: (_from: string, to: string) => `Stays at ${to}: the counts ask for no move.`,
-    waiting: (_from: string, to: string) =>
-      `Stays at ${to}: the counts ask for a move, but the last one is too recent.`,
-    capped: (_from: string, to: string) =>
-      `Stays at ${to}: errors are low, but the cap from an earlier fall is in the way.`,
-    at_limit: (_from: string, to: string) => `Stays at ${to}: the counts ask for more, but this is the limit.`,
-    quiet: (_from: string, to: string) => `Stays at ${to}: too little traffic to judge by.`,
-  } satisfies Record<Move['code'], (from: string, to: string) => string>,
-  reasonCounts: (errors: string, calls: string, low: string, high: string, recent: string, recentCalls: string) =>
-    `${errors} of ${calls} requests failed in the last 30 minutes (a rate of ${low} to ${high}, as far as so many tell), ${recent} of ${recentCalls} in the last 5.`,
+  failures,
+  reasons,
+  wouldReasons,
+  reasonCounts,
   audit: {
     title: 'Audit trail',
     about: 'Who changed what from what to what, the newest first. It never holds a credential.',
@@ -323,7 +298,7 @@ export const en = {
     actions: {
       'settings.change': 'changed the limits of',
       'user-quota.change': 'changed the limits of',
-      'quota.reset': 'forgave what was used by',
+      'quota.reset': 'reset the usage of',
       'hold.release': 'released what was held for',
       'user.create': 'created the user',
       'user.change': 'changed the user',
@@ -334,8 +309,11 @@ export const en = {
       'bot.revoke': 'revoked a bot token',
       'chart-key.issue': 'issued a chart key',
       'chart-key.revoke': 'revoked a chart key',
+      'webhook.change': 'changed where alerts are sent',
+      'webhook.rotate': 'made another secret for alerts',
     } satisfies Record<AuditEntry['action'], string>,
   },
+  overview,
   notFound: 'There is no such page.',
 }
 

@@ -9,10 +9,12 @@ export interface Formats {
   dateTime(at: number | string): string
   date(at: number | string): string
   time(at: number | string): string
+  /** With seconds. */
+  timeOfDay(at: number | string): string
   /** A day for the axis of a chart. */
   day(at: number): string
-  /** The browser's time zone. */
-  readonly zone: string
+  /** The browser's time zone, and what it is from UTC at an instant. */
+  zoneAt(at: number | string): string
 }
 
 export function formatsOf(language: string): Formats {
@@ -23,7 +25,14 @@ export function formatsOf(language: string): Formats {
   const dateTime = new Intl.DateTimeFormat(language, { year: 'numeric', month: 'short', day: 'numeric', ...clock })
   const date = new Intl.DateTimeFormat(language, { year: 'numeric', month: 'short', day: 'numeric' })
   const time = new Intl.DateTimeFormat(language, clock)
+  const timeOfDay = new Intl.DateTimeFormat(language, { ...clock, second: '2-digit' })
   const day = new Intl.DateTimeFormat(language, { weekday: 'short', day: 'numeric', month: 'numeric' })
+  const zone = new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' })
+  /** As people write it: `UTC+08:00`. */
+  const offset = (at: Date): string => {
+    const name = zone.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    return name.replace('GMT', 'UTC')
+  }
   return {
     number: (value) => number.format(value),
     percent: (share) => percent.format(share),
@@ -31,7 +40,8 @@ export function formatsOf(language: string): Formats {
     dateTime: (at) => dateTime.format(new Date(at)),
     date: (at) => date.format(new Date(at)),
     time: (at) => time.format(new Date(at)),
+    timeOfDay: (at) => timeOfDay.format(new Date(at)),
     day: (at) => day.format(at),
-    zone: dateTime.resolvedOptions().timeZone,
+    zoneAt: (at) => `${dateTime.resolvedOptions().timeZone} (${offset(new Date(at))})`,
   }
 }

@@ -26,6 +26,8 @@ export const AUDIT_ACTIONS = [
   'bot.revoke',
   'chart-key.issue',
   'chart-key.revoke',
+  'webhook.change',
+  'webhook.rotate',
 ] as const
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
@@ -74,9 +76,12 @@ export class AuditLog {
   /**
    * The newest entries, or the newest of those before one. Numbers come in the order of the commits, so that pages that
    * are read one after the other lack nothing and repeat nothing, whoever writes meanwhile.
+   *
+   * @param action absent: of every kind
    */
-  async page(before: number | undefined, limit: number): Promise<Selectable<AuditEntryTable>[]> {
-    const newestFirst = this.#db.selectFrom('audit_entries').selectAll().orderBy('seq', 'desc').limit(limit)
+  async page(before: number | undefined, limit: number, action?: AuditAction): Promise<Selectable<AuditEntryTable>[]> {
+    const everything = this.#db.selectFrom('audit_entries').selectAll().orderBy('seq', 'desc').limit(limit)
+    const newestFirst = action === undefined ? everything : everything.where('action', '=', action)
     return (before === undefined ? newestFirst : newestFirst.where('seq', '<', before)).execute()
   }
 }

@@ -14,6 +14,10 @@ const query = z.strictObject({
     .optional()
     .describe('`nextCursor` of the page before.'),
   limit: pageLimit.describe('Most entries of the page.'),
+  action: z
+    .enum(AUDIT_ACTIONS, { error: `expected one of ${AUDIT_ACTIONS.join(', ')}` })
+    .optional()
+    .describe('Entries of this kind alone.'),
 })
 
 const document = z.record(z.string(), z.unknown()).nullable()
@@ -49,8 +53,9 @@ export function auditRoutes(audit: AuditLog, shared: readonly string[]): Route[]
       access: 'admin',
       query,
       answer: pageOf(entry),
-      async handle({ query: { cursor, limit } }) {
-        const { items, nextCursor } = toPage(await audit.page(cursor, limit + 1), limit, ({ seq }) => String(seq))
+      async handle({ query: { cursor, limit, action } }) {
+        const entries = await audit.page(cursor, limit + 1, action)
+        const { items, nextCursor } = toPage(entries, limit, ({ seq }) => String(seq))
         return { body: { items: items.map((entry) => toEntry(entry, shared)), nextCursor } }
       },
     }),

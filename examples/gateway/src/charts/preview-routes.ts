@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { ErrorBody } from '../http/error-handler.ts'
 import { HttpError } from '../http/http-error.ts'
+import { queryNumber } from '../http/query-number.ts'
 import { type Route, route } from '../http/route.ts'
 import { dxScoreMax } from '../scores/dx-score.ts'
 import { CHART_TYPES, type Chart } from './chart.ts'
@@ -9,24 +10,12 @@ import type { ChartRepository } from './chart-repository.ts'
 import { previewPicture } from './preview-picture.ts'
 
 const MAX_LIMIT = 100
+const MAX_PAGE = 1_000_000
 const TAG = 'Chart'
 
-const PAGE_ERROR = 'expected a whole number from 1 to 1000000'
-const LIMIT_ERROR = `expected a whole number from 1 to ${MAX_LIMIT}`
-
 const pageQuery = z.object({
-  page: z
-    .string()
-    .regex(/^(?:[1-9]\d{0,5}|1000000)$/, PAGE_ERROR)
-    .default('1')
-    .transform(Number)
-    .describe('from 1 on'),
-  limit: z
-    .string()
-    .regex(/^(?:[1-9]\d?|100)$/, LIMIT_ERROR)
-    .default('20')
-    .transform(Number)
-    .describe('charts a page'),
+  page: queryNumber(1, MAX_PAGE, 1).describe('from 1 on'),
+  limit: queryNumber(1, MAX_LIMIT, 20).describe('charts a page'),
 })
 
 const keyParams = z.object({

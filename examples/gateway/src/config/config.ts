@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import type { ConfiguredLimits } from '../quota/configured-policy.ts'
 import { ConfigError } from './config-error.ts'
 import { failurePolicyOf } from './failure-policy.ts'
+import { type Misspelt, misspelt } from './misspelt.ts'
 import { VARIABLES } from './variables.ts'
 
 type Values = { readonly [Name in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Name]['schema']> }
@@ -31,13 +32,21 @@ export interface Config {
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   /** Limits beside those that the gateway has of its own. */
   readonly limits: ConfiguredLimits
+  /** How many requests of one caller may fail in a window; a limit of 0: any number. */
+  readonly failures: { readonly limit: number; readonly windowMs: number }
   readonly jwt: JwtConfig
   readonly sources: { readonly lxnsBaseUrl: string; readonly fishBaseUrl: string; readonly timeoutMs: number }
   /** Origins whose pages may call the gateway. */
   readonly corsOrigins: readonly string[]
   readonly trustProxy: Values['TRUST_PROXY']
+  /** Whether alerts may be sent to this machine and to private networks. */
+  readonly webhookAllowPrivate: boolean
   readonly logLevel: Values['LOG_LEVEL']
+  /** Whether everybody may see how requests ended. */
+  readonly isFailureRatePublic: boolean
   readonly supportForumUrl: string
+  /** Variables that look like one of ours and are none: nobody reads them. In production they are a fault. */
+  readonly misspelt: readonly Misspelt[]
   /** The demo's users, data and credentials; absent in production. */
   readonly demo: DemoConfig | undefined
 }
@@ -73,7 +82,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     return [name, result.data] as const
   })
   const values = Object.fromEntries(entries) as Values
-  faults.push(...crossFaults(values))
+  const unread = misspelt(env)
+  faults.push(...crossFaults(values), ...(values.NODE_ENV === 'production' ? unread.map(misspeltText) : []))
   if (faults.length > 0) throw new ConfigError(faults)
   return {
     port: values.PORT,
@@ -90,6 +100,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     quotaStore: values.QUOTA_STORE ?? (values.REDIS_URL === undefined ? 'embedded' : 'redis'),
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
     limits: { monthly: values.QUOTA_MONTHLY_LIMIT, concurrentImports: values.QUOTA_MAX_CONCURRENT_IMPORTS },
+    failures: { limit: values.FAILURE_LIMIT, windowMs: values.FAILURE_WINDOW_SECONDS * 1_000 },
     jwt: {
       secret: values.JWT_SECRET,
       jwksUrl: values.JWKS_URL,
@@ -103,8 +114,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
+    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     logLevel: values.LOG_LEVEL,
+    isFailureRatePublic: values.FAILURE_RATE_PUBLIC,
     supportForumUrl: values.SUPPORT_FORUM_URL,
+    misspelt: unread,
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }
 }
@@ -119,9 +133,14 @@ function demoOf(values: Values): DemoConfig {
   }
 }
 
+/** What is said of such a variable; its value may be a secret. */
+export function misspeltText({ name, meant }: Misspelt): string {
+  return `${name}: is no variable of the gateway; ${meant} was probably meant`
+}
+
 function crossFaults(values: Partial<Values>): string[] {
   const { NODE_ENV, JWT_SECRET, JWKS_URL } = values
-  const faults = storeFaults(values)
+  const faults = [...storeFaults(values), ...portFaults(values)]
   if (JWT_SECRET !== undefined && JWKS_URL !== undefined) {
     faults.push('JWKS_URL: signatures are checked by JWT_SECRET or by JWKS_URL; leave one of them out')
   }
@@ -134,6 +153,16 @@ function crossFaults(values: Partial<Values>): string[] {
   const { DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN } = values
   if (DEMO_USER_TOKEN === undefined || DEMO_USER_TOKEN !== DEMO_ADMIN_TOKEN) return faults
   return [...faults, 'DEMO_ADMIN_TOKEN: must differ from DEMO_USER_TOKEN']
+}
+
+const PORTS = ['PORT', 'SYNC_PORT', 'CHARTS_PORT', 'METRICS_PORT'] as const
+
+function portFaults(values: Partial<Values>): string[] {
+  return PORTS.flatMap((name, index) => {
+    const port = values[name]
+    const other = port ? PORTS.slice(0, index).find((earlier) => values[earlier] === port) : undefined
+    return other === undefined ? [] : [`${name}: ${port} is ${other} too; give each a port of its own`]
+  })
 }
 
 function storeFaults({ QUOTA_STORE, DATABASE_URL, REDIS_URL }: Partial<Values>): string[] {

@@ -65,6 +65,20 @@ const concurrentImports = z
   .transform(Number)
   .refine((value) => value >= 1 && value <= 100, IMPORTS_ERROR)
 
+const FAILURES_ERROR = 'expected a whole number from 0 to 1000000 (0: no limit)'
+const failures = z
+  .string()
+  .regex(/^\d{1,7}$/, FAILURES_ERROR)
+  .transform(Number)
+  .refine((value) => value <= 1_000_000, FAILURES_ERROR)
+
+const SECONDS_ERROR = 'expected a whole number from 1 to 86400'
+const seconds = z
+  .string()
+  .regex(/^\d{1,5}$/, SECONDS_ERROR)
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 86_400, SECONDS_ERROR)
+
 const gatewayToken = z.string().regex(/^gw_[A-Za-z0-9_-]{4,200}$/, 'expected gw_ and then 4 to 200 of A-Z a-z 0-9 _ -')
 
 const chartKey = z.string().regex(/^mk_[A-Za-z0-9_-]{4,200}$/, 'expected mk_ and then 4 to 200 of A-Z a-z 0-9 _ -')
@@ -102,6 +116,8 @@ function variable<T extends z.ZodType>(schema: T, text?: string): Variable<T> {
   return { schema, default: text }
 }
 
+const onOrOff = z.enum(['true', 'false'], { error: 'expected true or false' }).transform((text) => text === 'true')
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** Where tokens are counted. */
@@ -125,6 +141,8 @@ export const VARIABLES = {
   QUOTA_MONTHLY_LIMIT: variable(monthlyLimit.optional()),
   QUOTA_MAX_CONCURRENT_IMPORTS: variable(concurrentImports.optional()),
   EXPECTED_PROCESSES: variable(processes, '2'),
+  FAILURE_LIMIT: variable(failures, '60'),
+  FAILURE_WINDOW_SECONDS: variable(seconds, '60'),
   JWT_SECRET: variable(visible(32).optional()),
   JWKS_URL: variable(httpUrl.optional()),
   JWT_ISSUER: variable(visible(1).optional()),
@@ -133,8 +151,10 @@ export const VARIABLES = {
   FISH_BASE_URL: variable(baseUrl, 'https://www.diving-fish.com/api/maimaidxprober'),
   SOURCE_TIMEOUT_MS: variable(timeoutMs, '10000'),
   CORS_ORIGINS: variable(origins, ''),
+  WEBHOOK_ALLOW_PRIVATE: variable(z.enum(['true', 'false'], { error: 'expected true or false' }), 'false'),
   TRUST_PROXY: variable(trustProxy, 'false'),
   LOG_LEVEL: variable(z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }), 'info'),
+  FAILURE_RATE_PUBLIC: variable(onOrOff, 'false'),
   SUPPORT_FORUM_URL: variable(httpUrl, 'https://forum.example.com/quota'),
   DEMO_USER_TOKEN: variable(gatewayToken.optional()),
   DEMO_ADMIN_TOKEN: variable(gatewayToken.optional()),

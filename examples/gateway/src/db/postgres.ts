@@ -1,5 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { codesOf, StartError } from '../config/start-error.ts'
+import { DatabaseAwayError } from './database-away.ts'
 import { migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
 import { watchedPool } from './watched-pool.ts'
@@ -23,9 +25,15 @@ export interface PostgresOptions {
 /**
  * Opens a PostgreSQL database. Of processes that start together one migrates and the others wait for it: the migrator
  * holds an advisory lock for the length of its transaction.
+ *
+ * @throws {StartError} when it cannot be reached or used
  */
 export async function openPostgres(connectionString: string, options: PostgresOptions = {}): Promise<Db> {
-  await migrateFirst(connectionString)
+  try {
+    await migrateFirst(connectionString)
+  } catch (error) {
+    throw databaseFault(connectionString, error)
+  }
   return connect({
     connectionString,
     max: MAX_CONNECTIONS,
@@ -34,6 +42,35 @@ export async function openPostgres(connectionString: string, options: PostgresOp
     query_timeout: options.silenceTimeoutMs ?? SILENCE_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   })
+}
+
+/** What SQLSTATE codes at the first connection mean, and what mends it. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  '28P01': 'the password is refused; mend user and password of the address',
+  '28000': 'the user is refused; mend the address, or let the user in',
+  '3D000': 'there is no such database; create it, or mend the address',
+  '42501': 'the user may not change tables; give it the right, or name another user',
+}
+
+/** What is the matter with the database, in words that hold no credential; another error stays as it is. */
+function databaseFault(address: string, error: unknown): unknown {
+  if (error instanceof StartError) return error
+  const { host, pathname } = new URL(address)
+  const said = `DATABASE_URL=${host}${pathname}`
+  const codes = codesOf(error)
+  const refusal = codes.flatMap((code) => REFUSALS[code] ?? [])[0]
+  if (refusal !== undefined) return new StartError(said, refusal, error)
+  if (!hasCause(error, (each) => each instanceof DatabaseAwayError)) return error
+  const why = codes[0] === undefined ? '' : ` (${codes[0]})`
+  return new StartError(
+    said,
+    `no PostgreSQL answers there${why}; start it, or mend host and port of the address`,
+    error,
+  )
+}
+
+function hasCause(error: unknown, is: (error: Error) => boolean): boolean {
+  return error instanceof Error && (is(error) || hasCause(error.cause, is))
 }
 
 /** Connections for counters alone, which wait for nothing else: one to count, one to look. */
@@ -47,6 +84,19 @@ export function countersPool(connectionString: string): pg.Pool {
     pipeline: true,
   }
   const pool = new pg.Pool(config)
+  pool.on('error', () => undefined)
+  return pool
+}
+
+/** Over which a process hears what others changed. */
+export function changesPool(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    max: 1,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'score-gateway changes',
+  })
   pool.on('error', () => undefined)
   return pool
 }

@@ -12,9 +12,6 @@ export interface Tables {
   idempotency_keys: IdempotencyKeyTable
   /** A row while a player's import from a source runs; one whose process died is over at `expires_at`. */
   source_imports: { user_id: string; lease_id: string; expires_at: number }
-  quota_settings: QuotaSettingsTable
-  quota_changes: QuotaChangeTable
-  quota_change_counter: { id: number; last_seq: number }
   /** Only complete ones count; the parts of others are still being written, or never were. */
   quota_counter_snapshots: { id: string; saved_at: number; is_complete: 0 | 1 }
   quota_counter_parts: { snapshot_id: string; part: number; content: string }
@@ -23,11 +20,16 @@ export interface Tables {
   audit_counter: { id: number; last_seq: number }
   sync_players: SyncPlayerTable
   sync_scores: SyncScoreTable
+  sync_days: SyncDayTable
   sync_snapshots: SyncSnapshotTable
   sync_chunks: SyncChunkTable
-  outcome_minutes: OutcomeMinuteTable
-  /** One row: the factor of mode `adaptive`, its state as JSON. */
-  adaptive_factor: { id: number; version: number; minute: number; state: string }
+  usage_records: UsageRecordTable
+  usage_days: UsageDayTable
+  alerts: AlertTable
+  /** One row: where alerts are sent. */
+  webhooks: WebhookTable
+  /** One row: which process sends alerts. One whose process died is over at `expires_at`. */
+  alert_sender: { id: number; lease_id: string; expires_at: number }
 }
 
 export type Db = Kysely<Tables>
@@ -121,16 +123,29 @@ export interface ScoreTable {
 }
 
 /** What bots told of a player, who may have an account here or not. */
-interface SyncPlayerTable {
+export interface SyncPlayerTable {
   qq: number
   /** Counts the player's writes; written first in each of them, which makes them take turns. */
   turn: number
   nickname: string | null
   /** Where the bot has its scores from, in its own words. */
   bot_source: string | null
+  /** The total, and its parts: the best 35 of older versions, the best 15 of the newest. */
   rating: number | null
+  old_rating: number | null
+  new_rating: number | null
   play_count: number | null
   synced_at: number | null
+}
+
+/** What a player had after the last sync of a day in Beijing, counted from 1 January 1970. */
+export interface SyncDayTable {
+  qq: number
+  day: number
+  rating: number | null
+  old_rating: number | null
+  new_rating: number | null
+  record_count: number
 }
 
 /** Scores of a player without an account. */
@@ -216,40 +231,72 @@ interface IdempotencyKeyTable {
   expires_at: number
 }
 
-/** Settings documents: one for everybody (`layer` and `key` empty), and one a subject of a layer. */
-interface QuotaSettingsTable {
-  layer: string
-  key: string
-  /** Counts on when a document is removed, so that a version never comes twice. */
+/** What administrators are to hear of; also the outbox of the webhook. */
+export interface AlertTable {
+  /** Also the message's id for the receiver, in every attempt. */
+  id: string
+  /** A hash of what makes the occasion the one that it is: over all processes it is told once. */
+  occasion: string
+  type: string
+  at: number
+  /** JSON: the payload, byte for byte. */
+  body: string
+  /** `kept`: there was nowhere to send it; `given_up`: the receiver never took it. */
+  state: 'pending' | 'sent' | 'given_up' | 'kept'
+  attempts: number
+  /** When it is due; `null` unless it is pending. */
+  next_at: number | null
+  /** What the last attempt was answered; `null`: nothing, and `last_fault` says why. */
+  last_status: number | null
+  last_fault: string | null
+  sent_at: number | null
+}
+
+interface WebhookTable {
+  id: number
   version: number
-  /** Random text of the last write: a database that was restored from a backup counts versions again. */
-  revision: Generated<string>
-  /** JSON; `null` for a removed document. */
-  document: string | null
+  revision: string
+  /** `null`: there is none any more. */
+  url: string | null
+  /** JSON: names of the layers whose limits are told of. */
+  layers: string
+  secret: string | null
+  /** The secret before the last rotation, which signs as well until `old_until`. */
+  old_secret: string | null
+  old_until: number | null
 }
 
-/** What was changed, in the order of the commits; also how other processes hear of it. */
-interface QuotaChangeTable {
-  seq: number
-  layer: string
-  key: string
-  changed_by: string | null
-  changed_at: number
-  /** What the document got by this change; empty for changes from before there were revisions. */
-  revision: Generated<string>
-  /** Documents before and after as JSON; `null`: nothing stored. */
-  before: string | null
-  after: string | null
+/** One metered request. What the refusing limit said is there for refusals alone. */
+export interface UsageRecordTable {
+  /** Ours, so that a record that is written twice is there once. */
+  id: string
+  user_id: string
+  at: number
+  operation: string
+  category: string
+  /** Tokens that it needed; `null` where nothing could be decided. */
+  cost: number | null
+  /** Tokens that it was charged in the end. */
+  charged: number
+  status: number
+  /** The answer's `error`. */
+  error: string | null
+  settings_version: number | null
+  layer: string | null
+  scope: string | null
+  window_label: string | null
+  kind: 'rolling' | 'calendar' | 'concurrency' | null
+  limit_tokens: number | null
+  used_tokens: number | null
+  requested_tokens: number | null
+  reset_at: number | null
 }
 
-/** How the requests of one minute ended. A minute is counted from the epoch. */
-export interface OutcomeMinuteTable {
-  minute: number
-  calls: number
-  code_zero: number
-  client_error: number
-  server_error: number
-  business_fail: number
-  refused: number
-  quota_unavailable: number
+/** What a user's requests of a day in Beijing came to. A day is counted from 1 January 1970. */
+export interface UsageDayTable {
+  user_id: string
+  day: number
+  requests: number
+  tokens: number
+  failures: number
 }

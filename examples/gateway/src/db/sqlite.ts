@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SqliteConnection } from '@scoregw/quota-sql'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
 import Database from 'libsql'
+import { dataDirFault, makeDataDir } from '../config/data-dir.ts'
 import { migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
 
@@ -21,9 +21,19 @@ export function connectionOf(db: Db): SqliteConnection | undefined {
  *
  * Every commit reaches the disk before it is acknowledged (`synchronous = FULL`), so that neither a killed process nor a
  * power cut loses what a client was told is stored. With the write-ahead log several processes may use the file.
+ *
+ * @throws {StartError} when the folder or the file cannot be used
  */
 export async function openSqlite(dataDir: string): Promise<Db> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeDataDir(dataDir)
+  try {
+    return await openFile(dataDir)
+  } catch (error) {
+    throw dataDirFault(dataDir, error)
+  }
+}
+
+async function openFile(dataDir: string): Promise<Db> {
   const file = new Database(join(dataDir, 'gateway.sqlite'))
   // The time-out first: switching to the write-ahead log may have to wait for another process too.
   file.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import type { DemoConfig } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
+import { makeDataDir } from '../config/data-dir.ts'
 import type { ServiceCredentials } from '../credentials/service-credentials.ts'
 import type { PlayerResources } from '../players/player-resources.ts'
 import type { ScoreService } from '../scores/score-service.ts'
@@ -41,6 +42,7 @@ export interface DemoOptions {
 /** Makes sure that the demo's users and tokens are there, with a few scores, items and gates at first start. */
 export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials> {
   const { users, scores, resources, dataDir, given } = options
+  makeDataDir(dataDir)
   const kept = keptCredentials(join(dataDir, 'demo-credentials.json'))
   const demo = {
     userToken: given.userToken ?? kept.userToken,

@@ -1,6 +1,8 @@
 import type { Request, RequestHandler } from 'express'
 import type { User } from '../users/user.ts'
+import type { FailureLimit } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
+import { lines } from './lines.ts'
 import { contextOf, type Holder } from './request-context.ts'
 
 /** Tells whose a credential is; `undefined`: nobody's. */
@@ -13,14 +15,20 @@ const MAX_CREDENTIAL_LENGTH = 8_192
  * Lets nobody past who may not know what is there: paths that are not public need a bearer credential, whether they
  * exist or not, and those under `/admin` the administrator's role.
  */
-export function usersOnly(identify: Identify<User>, publicPaths: ReadonlySet<string>): RequestHandler {
+export function usersOnly(
+  identify: Identify<User>,
+  publicPaths: ReadonlySet<string>,
+  failures: FailureLimit,
+): RequestHandler {
   return async (req, res, next) => {
     if (publicPaths.has(req.path)) return next()
     res.set('Cache-Control', 'no-store')
     const credential = bearerOf(req)
     const user = credential === undefined ? undefined : await identify(credential)
-    if (user === undefined) throw noBearer(credential === undefined)
     contextOf(req).user = user
+    if (user !== undefined) lines.welcome(req)
+    failures.check(req)
+    if (user === undefined) throw noBearer(credential === undefined)
     if (isAdminPath(req.path)) requireRole(user, 'admin')
     next()
   }
@@ -31,15 +39,18 @@ export function holdersOnly(
   field: string,
   identify: Identify<Holder>,
   publicPaths: ReadonlySet<string>,
+  failures: FailureLimit,
 ): RequestHandler {
   return async (req, res, next) => {
     if (publicPaths.has(req.path)) return next()
     res.set('Cache-Control', 'no-store')
-    const credential = req.get(field)
+    const credential = onlyField(req, field)
     const isLookedAt = credential !== undefined && credential !== '' && credential.length <= MAX_CREDENTIAL_LENGTH
     const holder = isLookedAt ? await identify(credential) : undefined
-    if (holder === undefined) throw noField(field, !isLookedAt)
     contextOf(req).holder = holder
+    if (holder !== undefined) lines.welcome(req)
+    failures.check(req)
+    if (holder === undefined) throw noField(field, !isLookedAt)
     next()
   }
 }
@@ -67,8 +78,18 @@ function isAdminPath(path: string): boolean {
   return /^\/+admin(?:\/|$)/i.test(path)
 }
 
+/**
+ * A header field that may be there once: of two, nobody knows which one a proxy in front has looked at.
+ * @throws {HttpError} `bad_request` for two
+ */
+function onlyField(req: Request, name: string): string | undefined {
+  const fields = req.headersDistinct[name.toLowerCase()] ?? []
+  if (fields.length > 1) throw new HttpError('bad_request', `Send ${name} once.`)
+  return fields[0]
+}
+
 function bearerOf(req: Request): string | undefined {
-  const field = req.get('Authorization')
+  const field = onlyField(req, 'Authorization')
   if (field === undefined || field.length > MAX_CREDENTIAL_LENGTH) return undefined
   return /^Bearer +(\S+)$/i.exec(field)?.[1]
 }

@@ -3,13 +3,14 @@ import cors from 'cors'
 import { type RequestHandler, Router } from 'express'
 
 /** What pages of other origins may send, beside what every page may. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const REQUEST_HEADERS = [
   'Authorization',
   'Bot-Token',
   'X-API-Key',
   'Content-Type',
   'If-Match',
+  'If-None-Match',
   'Idempotency-Key',
   'X-Request-Id',
 ]

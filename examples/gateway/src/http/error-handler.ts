@@ -2,6 +2,7 @@ import { QuotaError } from '@scoregw/quota'
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express'
 import { isDatabaseAway } from '../db/database-away.ts'
 import type { Logger } from '../log/logger.ts'
+import { type FailureLimit, FailuresExceeded } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 
@@ -13,18 +14,32 @@ export type ErrorBody = (error: HttpError, requestId: string) => object
 
 /** `{ error, msg, requestId, details?, source?, upstreamStatus?, retryAfterSeconds? }`: absent members are left out of the JSON. */
 const gatewayErrorBody: ErrorBody = (error, requestId) => {
+  if (error instanceof FailuresExceeded) return error.body
   const { code, message: msg, details, source, upstreamStatus, retryAfterSeconds } = error
   return { error: code, msg, requestId, details, source, upstreamStatus, retryAfterSeconds }
 }
 
+export interface ErrorHandlerOptions {
+  readonly logger: Logger
+  /** Hears of every failure. */
+  readonly failures: FailureLimit
+  /** @default the gateway's */
+  readonly bodyOf?: ErrorBody | undefined
+}
+
 /** Turns whatever a handler threw into an answer; what nobody foresaw is logged, never shown. */
-export function errorHandler(logger: Logger, bodyOf: ErrorBody = gatewayErrorBody): ErrorRequestHandler {
+export function errorHandler({
+  logger,
+  failures,
+  bodyOf = gatewayErrorBody,
+}: ErrorHandlerOptions): ErrorRequestHandler {
   return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
     const known = toHttpError(error)
     const context = contextOf(req)
     const { id: requestId } = context
     context.isForwardingFailed = known.isForwardingFailed
     context.errorCode = known.code
+    failures.count(req, known.status)
     // In an outage there is one of these for every request: the reason, and no stack.
     if (known.code === 'quota_unavailable') logger.warn({ reason: reasonOf(known), requestId }, 'store unavailable')
     else if (known.source !== undefined) logger.warn({ reason: reasonOf(known), requestId }, 'source failed')

@@ -1,4 +1,4 @@
-/** Every `error` text the services answer with, and its status. The quota's own answer, a 429, is not among them. */
+/** Every `error` text the services answer with, and its status. */
 const STATUSES = {
   bad_request: 400,
   unauthorized: 401,
@@ -26,12 +26,14 @@ const STATUSES = {
   checksum_mismatch: 422,
   precondition_required: 428,
   player_busy: 429,
+  quota_exceeded: 429,
   internal_error: 500,
   source_unreachable: 502,
   source_bad_response: 502,
   source_error: 502,
   source_rate_limited: 502,
   quota_unavailable: 503,
+  overloaded: 503,
   shutting_down: 503,
   source_timeout: 504,
 } as const
@@ -92,10 +94,20 @@ export class HttpError extends Error {
   }
 }
 
-/** 422 `validation_failed`, or the given code, naming every fault. */
-export function invalid(details: readonly Detail[], code: ErrorCode = 'validation_failed'): HttpError {
+/** Most faults that an answer spells out, and most characters of one's path and text. */
+const MAX_DETAILS = 20
+const MAX_TEXT = 200
+
+/** 422 `validation_failed`, or the given code, naming every fault, up to twenty. */
+export function invalid(all: readonly Detail[], code: ErrorCode = 'validation_failed'): HttpError {
+  const details = all.slice(0, MAX_DETAILS).map(({ path, msg }) => ({ path: cut(path), msg: cut(msg) }))
   const [first] = details
-  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : ''
+  const more = all.length > 1 ? ` (and ${all.length - 1} more)` : ''
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `
   return new HttpError(code, `${where}${first?.msg ?? 'the request is not valid'}${more}`, { details })
+}
+
+/** What a client wrote may be in it, of any length. */
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`
 }

@@ -1,51 +1,100 @@
-import express, { type RequestHandler } from 'express'
+import type { IncomingMessage } from 'node:http'
+import type { Request, RequestHandler } from 'express'
+import type { ByteBudget } from './body/byte-budget.ts'
+import { type BodyLimits, mostBytes } from './body/limits.ts'
+import { parseBody } from './body/parse-body.ts'
+import { type ReadFault, readBody } from './body/read-body.ts'
+import { callerKey } from './caller.ts'
 import { HttpError } from './http-error.ts'
+import { turns } from './turns.ts'
 
-/** Largest request body, in bytes, after decompression, where a service does not say another. */
-const MAX_BODY_BYTES = 1_048_576
+/** Seconds after which bodies that are under way should have been answered. */
+const RETRY_SECONDS = 1
 
-/** Parses a JSON body; a request without one has the body `{}`. Answers 413, 415 and 400. */
-export function jsonBody(maxBytes: number = MAX_BODY_BYTES): RequestHandler {
-  const parse = express.json({ limit: maxBytes, type: () => true })
-  return (req, res, next) => {
-    const contentType = req.get('Content-Type')
-    if (contentType === undefined && !hasBody(req.headers)) {
+/**
+ * Parses a JSON body once it was measured; a request without one has the body `{}`. Answers 413, 415, 400, and 503 while
+ * too much of other bodies is under way.
+ */
+export function jsonBody(limits: BodyLimits, budget: ByteBudget): RequestHandler {
+  return async (req, res, next) => {
+    if (!hasBody(req)) {
       req.body = {}
-      next()
-      return
+      return next()
     }
-    if (Number(req.get('Content-Length')) > maxBytes) {
-      next(tooLarge(maxBytes))
-      return
+    const most = mostBytes(limits)
+    if (Number(req.get('Content-Length')) > most) throw tooLarge(limits)
+    const isPacked = checkType(req, limits)
+    const caller = callerKey(req)
+    const share = budget.share(caller)
+    res.once('close', share.end)
+    const measured = await readBody(req, limits, isPacked, share, (work) => turns.run(caller, work))
+    if (typeof measured === 'string') {
+      share.end()
+      throw faultOf(measured, limits)
     }
-    if (req.is(['application/json', 'application/*+json']) === false) {
-      next(new HttpError('unsupported_media_type', 'Send the body as application/json.'))
-      return
+    try {
+      req.body = await parseBody(measured, limits.list?.name, () => turns.wait(caller))
+    } catch (error) {
+      if (error instanceof SyntaxError) throw notJson()
+      throw error
     }
-    parse(req, res, (error?: unknown) => {
-      req.body ??= {}
-      next(error === undefined ? undefined : bodyError(error, maxBytes))
-    })
+    next()
   }
 }
 
-function hasBody(headers: {
-  'content-length'?: string | undefined
-  'transfer-encoding'?: string | undefined
-}): boolean {
+function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-function tooLarge(maxBytes: number): HttpError {
-  return new HttpError('payload_too_large', `The body is larger than ${maxBytes} bytes.`)
+/** @returns whether the body is packed */
+function checkType(req: Request, { gzip }: BodyLimits): boolean {
+  if (req.is(['application/json', 'application/*+json']) === false) {
+    throw new HttpError('unsupported_media_type', 'Send the body as application/json.')
+  }
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(req.get('Content-Type') ?? '') ?? []
+  if (!/^utf-?8$/i.test(charset)) throw new HttpError('unsupported_media_type', 'Send the body as UTF-8.')
+  const encoding = (req.get('Content-Encoding') ?? 'identity').trim().toLowerCase()
+  if (encoding === 'identity') return false
+  if (gzip && encoding === 'gzip') return true
+  const forms = gzip ? 'plain or packed with gzip' : 'as it is, without Content-Encoding'
+  throw new HttpError('unsupported_media_type', `Send the body ${forms}.`)
 }
 
-/** What the parser's errors mean to a client; their own messages may quote the body and are not shown. */
-function bodyError(error: unknown, maxBytes: number): unknown {
-  const { status, type } = error as { readonly status?: number; readonly type?: string }
-  if (status === 413) return tooLarge(maxBytes)
-  if (status === 415) return new HttpError('unsupported_media_type', 'Send the body as UTF-8, plain or gzip.')
-  if (type === 'request.aborted') return new HttpError('bad_request', 'The body is shorter than announced.')
-  if (status === 400) return new HttpError('bad_request', 'The body is not valid JSON: send an object.')
-  return error
+function tooLarge(limits: BodyLimits): HttpError {
+  return new HttpError('payload_too_large', `The body is larger than ${mostBytes(limits)} bytes.`)
+}
+
+function notJson(): HttpError {
+  return new HttpError('bad_request', 'The body is not valid JSON: send an object.')
+}
+
+/** What a body was refused for; never a part of it. */
+function faultOf(fault: ReadFault, limits: BodyLimits): HttpError {
+  const { depth, elements, stringBytes, bytes, list } = limits
+  switch (fault) {
+    case 'malformed':
+      return notJson()
+    case 'depth':
+      return new HttpError('bad_request', `The body has more than ${depth} objects and lists inside each other.`)
+    case 'elements':
+      return new HttpError('payload_too_large', `The body has more than ${elements} members and elements.`)
+    case 'entry':
+      return new HttpError('payload_too_large', `An entry of ${list?.name} is too large.`)
+    case 'string':
+      return new HttpError('payload_too_large', `A text in the body is larger than ${stringBytes} bytes.`)
+    case 'bytes':
+      if (list === undefined) return tooLarge(limits)
+      return new HttpError(
+        'payload_too_large',
+        `The body is larger than ${list.bytes} bytes, or than ${bytes} beside ${list.name}.`,
+      )
+    case 'packing':
+      return new HttpError('bad_request', 'The body is not valid gzip.')
+    case 'aborted':
+      return new HttpError('bad_request', 'The body is shorter than announced.')
+    case 'busy':
+      return new HttpError('overloaded', 'Too much is being sent right now. Try again.', {
+        retryAfterSeconds: RETRY_SECONDS,
+      })
+  }
 }

@@ -1,5 +1,14 @@
-import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { lines } from './lines.ts'
+import { turns } from './turns.ts'
 
 /** How long a client may take to send a request. */
 export interface SlowLimits {
@@ -14,6 +23,8 @@ export interface SlowLimits {
 const SLOW_LIMITS: SlowLimits = { headMs: 10_000, requestMs: 30_000, checkMs: 5_000 }
 /** How long an idle connection is kept. Longer than most proxies keep theirs, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
+/** How long a connection whose request was answered before it had arrived is read on. */
+const LINGER_MS = 2_000
 /** Largest head of a request, in bytes. */
 const MAX_HEADER_BYTES = 16_384
 
@@ -39,7 +50,7 @@ export async function listen(
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    listener,
+    (req, res) => turns.run(lines.of(req), () => listener(req, res)),
   )
   server.on('clientError', answerUnreadable)
   const inFlight = trackResponses(server)
@@ -53,8 +64,9 @@ export async function listen(
 /** The responses that have not been sent to their end. */
 function trackResponses(server: Server): ReadonlySet<ServerResponse> {
   const inFlight = new Set<ServerResponse>()
-  server.on('request', (_req, res) => {
+  server.on('request', (req, res) => {
     inFlight.add(res)
+    res.once('finish', () => lingerOn(req))
     res.once('close', () => {
       inFlight.delete(res)
       // A connection that its last answer did not close would keep a stopping server for as long as its client likes.
@@ -62,6 +74,13 @@ function trackResponses(server: Server): ReadonlySet<ServerResponse> {
     })
   })
   return inFlight
+}
+
+/** Who is still sending what nobody reads is given a moment to hear the answer, and no more. */
+function lingerOn(req: IncomingMessage): void {
+  if (req.complete) return
+  const timer = setTimeout(() => req.socket.destroy(), LINGER_MS)
+  req.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
 }
 
 async function stop(server: Server, inFlight: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {

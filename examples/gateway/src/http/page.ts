@@ -1,14 +1,8 @@
 import * as z from 'zod'
-
-const LIMIT_ERROR = 'expected a whole number from 1 to 100'
+import { queryNumber } from './query-number.ts'
 
 /** Most entries that a page is to have. */
-export const pageLimit: z.ZodType<number> = z
-  .string(LIMIT_ERROR)
-  .regex(/^\d{1,3}$/, { error: LIMIT_ERROR, abort: true })
-  .transform(Number)
-  .refine((value) => value >= 1 && value <= 100, LIMIT_ERROR)
-  .prefault('50')
+export const pageLimit: z.ZodType<number> = queryNumber(1, 100, 50)
 
 export const CURSOR_ERROR = 'expected the nextCursor of another page'
 

@@ -2,15 +2,21 @@ import { quotaErrorHandler } from '@scoregw/quota-express'
 import compression from 'compression'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Logger } from '../log/logger.ts'
+import { ByteBudget } from './body/byte-budget.ts'
+import { BODY_LIMITS, type BodyLimits } from './body/limits.ts'
+import type { WithinMeter } from './charged-work.ts'
 import { refusedWhenClosing } from './closing.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { type ErrorBody, errorHandler } from './error-handler.ts'
+import type { FailureLimit } from './failure-limit.ts'
 import { jsonBody } from './json-body.ts'
 import { type Meter, mount } from './mount.ts'
 import { requestId } from './request-id.ts'
 import { requestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { type SecurityOptions, securityHeaders } from './security-headers.ts'
+
+const BODY_BUDGET = [32 * 1_048_576, 8 * 1_048_576] as const
 
 /** What a service of the gateway is made of. */
 export interface ServiceOptions extends SecurityOptions {
@@ -20,15 +26,21 @@ export interface ServiceOptions extends SecurityOptions {
   /** Origins whose pages may call the service. */
   corsOrigins(): readonly string[]
   /** Lets nobody past whom the paths that are not public do not know. */
-  readonly authenticate: (publicPaths: ReadonlySet<string>) => RequestHandler
+  readonly authenticate: (publicPaths: ReadonlySet<string>, failures: FailureLimit) => RequestHandler
+  /** What callers may do wrong before they are not listened to. */
+  readonly failures: FailureLimit
   /** Absent: nothing is charged. */
   readonly meter?: Meter | undefined
+  /** For routes that charge within the transaction of their work. */
+  readonly within?: WithinMeter | undefined
   /** See every request before it is looked at. */
   readonly observe?: readonly RequestHandler[] | undefined
   /** Pages and other files, open to everybody; what they do not have goes on to the routes. */
   readonly pages?: RequestHandler | undefined
-  /** @default 1 MiB */
-  readonly maxBodyBytes?: number | undefined
+  /** @default those of small bodies */
+  readonly bodyLimits?: BodyLimits | undefined
+  /** Most bytes that bodies under way may take: all of them, and those of one caller. @default 32 MiB, 8 MiB */
+  readonly bodyBudget?: readonly [all: number, ofOne: number] | undefined
   /** @default the gateway's */
   readonly errorBody?: ErrorBody | undefined
   isClosing(): boolean
@@ -36,7 +48,8 @@ export interface ServiceOptions extends SecurityOptions {
 
 /** A service without a server: routes behind the steps that every request goes through. */
 export function createService(options: ServiceOptions): Express {
-  const { routes, logger, authenticate, meter, observe = [], pages, maxBodyBytes, errorBody } = options
+  const { routes, logger, authenticate, failures, meter, within, observe = [], pages, errorBody } = options
+  const { bodyLimits = BODY_LIMITS, bodyBudget = BODY_BUDGET } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
 
   const app = express()
@@ -50,9 +63,9 @@ export function createService(options: ServiceOptions): Express {
   app.use(compression())
   app.use(refusedWhenClosing(options.isClosing))
   if (pages !== undefined) app.use(pages)
-  app.use(authenticate(publicPaths))
-  app.use(mount(routes, { parseBody: jsonBody(maxBodyBytes), meter }))
+  app.use(authenticate(publicPaths, failures))
+  app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), meter, within }))
   app.use(quotaErrorHandler())
-  app.use(errorHandler(logger, errorBody))
+  app.use(errorHandler({ logger, failures, bodyOf: errorBody }))
   return app
 }

@@ -44,6 +44,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   snapshot_empty: 'The whole snapshot has no valid record. Nothing was deleted.',
   checksum_mismatch: 'The records are not those of the checksum.',
   player_busy: 'Another write of the player is under way. Send the same request again.',
+  quota_exceeded: 'Too many requests of the caller have failed.',
   precondition_required: '`If-Match` is missing.',
   internal_error: 'Something went wrong on our side.',
   source_unreachable: 'The score service cannot be reached.',
@@ -51,6 +52,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   source_error: 'The score service failed.',
   source_rate_limited: 'The score service wants fewer requests.',
   quota_unavailable: 'A store that the request needs does not answer. Nothing was charged.',
+  overloaded: 'Too many bodies are under way. Nothing was charged.',
   shutting_down: 'The service is stopping; another process may be there soon.',
   source_timeout: 'The score service did not answer in time.',
 }
@@ -63,12 +65,20 @@ export function meaningOf(code: ErrorCode): string {
 export function errorsOf(route: Route): Map<number, readonly ErrorCode[]> {
   const { access, body, params, query, docs, requestHeaders = [] } = route
   const codes = new Set<ErrorCode>([
-    ...when(access !== 'public', 'unauthorized'),
+    // Of two credentials in one request none is taken.
+    ...when(access !== 'public', 'bad_request', 'unauthorized', 'quota_exceeded'),
     ...when(access === 'admin', 'forbidden'),
     // A path's percent-encoding may be broken.
     ...when(params !== undefined, 'bad_request', 'not_found', 'validation_failed'),
     ...when(query !== undefined, 'validation_failed'),
-    ...when(body !== undefined, 'bad_request', 'payload_too_large', 'unsupported_media_type', 'validation_failed'),
+    ...when(
+      body !== undefined,
+      'bad_request',
+      'payload_too_large',
+      'unsupported_media_type',
+      'validation_failed',
+      'overloaded',
+    ),
     ...when(requestHeaders.includes('If-Match'), 'bad_request', 'precondition_failed'),
     ...when(requestHeaders.includes('Idempotency-Key'), 'bad_request', 'conflict', 'idempotency_key_reused'),
     // Where credentials are kept, and the keys that a JWT is checked with, may be out of reach.

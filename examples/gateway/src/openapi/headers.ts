@@ -51,6 +51,10 @@ const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
     schema: text,
     example: '*',
   },
+  'If-None-Match': {
+    description: '`*`: only what is not there yet is made, and nothing is changed.',
+    schema: text,
+  },
   'Idempotency-Key': {
     description: 'Names this attempt. A repeat with the same key gets the same answer, and nothing is done twice.',
     schema: text,

@@ -31,6 +31,8 @@ export function quotaExceededSchema(policy: Policy): z.ZodType<QuotaExceededBody
             .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
             .describe('The same in Beijing time, `yyyy-MM-dd HH:mm:ss`.'),
           timeZone: z.string().describe('Time zone of `retryAtBeijing`: `Asia/Shanghai`.'),
+          retryAt: isoInstant.describe('The same as `resetAt`.'),
+          windowLabel: z.string().describe('The window for people, in the language of `msg`: `1-Hour`, `1 小时`.'),
         })
         .describe('The window that refuses.'),
     })

@@ -16,11 +16,14 @@ const RATE_LIMIT_HEADERS = ['RateLimit', 'RateLimit-Policy']
 const REQUIRED_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
   unauthorized: 'WWW-Authenticate',
   player_busy: 'Retry-After',
+  quota_exceeded: 'Retry-After',
   quota_unavailable: 'Retry-After',
+  overloaded: 'Retry-After',
   shutting_down: 'Retry-After',
 }
 const OPTIONAL_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
   precondition_failed: 'ETag',
+  quota_exceeded: 'X-Quota-Reset',
   conflict: 'Retry-After',
   sync_in_progress: 'Retry-After',
   source_rate_limited: 'Retry-After',
@@ -47,8 +50,11 @@ export class Responses {
 
   /** Every answer of a route, by status. */
   of(route: Route): Json {
-    const errors = [...errorsOf(route)].map(([status, codes]) => [status, this.#error(codes)] as const)
-    const policy = route.operation === undefined ? undefined : this.#policy
+    const policy = route.access === 'public' ? undefined : this.#policy
+    // Under a policy a 429 has a body of its own.
+    const errors = [...errorsOf(route)]
+      .filter(([status]) => policy === undefined || status !== 429)
+      .map(([status, codes]) => [status, this.#error(codes)] as const)
     const refusals = policy === undefined ? [] : [[429, this.#refusal(policy)] as const]
     return Object.fromEntries([...this.#successes(route), ...errors, ...refusals])
   }
@@ -106,7 +112,8 @@ export class Responses {
     this.#exceeded ??= quotaExceededSchema(policy)
     const { body: example } = this.#examples ?? {}
     return this.#put('QuotaExceeded', {
-      description: '`quota_exceeded`: a window has too few tokens left. Wait for `retryAfterSeconds`.',
+      description:
+        '`quota_exceeded`: a window has too few tokens left, or too many of your requests failed, as `scope` tells. Wait for `retryAfterSeconds`.',
       headers: this.#fields('X-Request-Id', 'Retry-After', 'X-Quota-Reset', ...RATE_LIMIT_HEADERS),
       content: {
         'application/json': {

@@ -18,6 +18,16 @@ export class PlayerRepository {
     this.#db = db
   }
 
+  /** When the player played last, epoch milliseconds, as far as scores tell; `null`: none does. */
+  async lastPlayedAt(userId: string): Promise<number | null> {
+    const { at } = await this.#db
+      .selectFrom('scores')
+      .select(({ fn }) => fn.max('played_at').as('at'))
+      .where('user_id', '=', userId)
+      .executeTakeFirstOrThrow()
+    return at
+  }
+
   async find(userId: string): Promise<PlayerData | undefined> {
     const row = await this.#db
       .selectFrom('users')

@@ -7,6 +7,7 @@ import { Idempotency } from '../idempotency/idempotency.ts'
 import { IdempotencyRecords } from '../idempotency/idempotency-records.ts'
 import { ItemRepository } from '../items/item-repository.ts'
 import { itemRoutes } from '../items/routes.ts'
+import { queueRoutes } from '../tickets/queue-routes.ts'
 import { ticketRoutes } from '../tickets/routes.ts'
 import { TicketRepository } from '../tickets/ticket-repository.ts'
 import { TicketService } from '../tickets/ticket-service.ts'
@@ -35,5 +36,11 @@ export function playerResources(db: Db, clock: Clock): PlayerResources {
 /** The routes of all of them. */
 export function playerResourceRoutes(resources: PlayerResources): Route[] {
   const { players, tickets, items, gates, idempotency } = resources
-  return [...playerRoutes(players), ...ticketRoutes(tickets, idempotency), ...itemRoutes(items), ...gateRoutes(gates)]
+  return [
+    ...playerRoutes(players),
+    ...ticketRoutes(tickets, idempotency),
+    ...queueRoutes(),
+    ...itemRoutes(items),
+    ...gateRoutes(gates),
+  ]
 }

@@ -1,8 +1,8 @@
 import { success } from '../http/envelope.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type Route, route } from '../http/route.ts'
-import { playerAnswer, playerBody } from './bodies.ts'
-import type { PlayerRepository } from './player-repository.ts'
+import { playerAnswer, playerBody, previewAnswer, regionAnswer } from './bodies.ts'
+import type { PlayerData, PlayerRepository } from './player-repository.ts'
 
 /** Reading a player's own data. */
 export function playerRoutes(players: PlayerRepository): Route[] {
@@ -22,11 +22,54 @@ export function playerRoutes(players: PlayerRepository): Route[] {
       answer: playerAnswer,
       operation: 'user.data',
       async handle({ user }) {
-        const player = await players.find(user.id)
-        // The account went while the request was on its way.
-        if (player === undefined) throw new HttpError('not_found', 'There is no such user any more.')
+        const player = await found(players, user.id)
         return { body: success({ ...player, updatedAt: new Date(player.updatedAt).toISOString() }) }
       },
     }),
+    route({
+      method: 'post',
+      path: '/v1/user/preview',
+      docs: {
+        id: 'previewUser',
+        tag: 'User',
+        summary: 'Read who the user is',
+        description: 'Name, rating, and when the player played last.',
+        errors: ['not_found'],
+      },
+      access: 'user',
+      body: playerBody,
+      answer: previewAnswer,
+      operation: 'user.data',
+      async handle({ user }) {
+        const { userId, userName, playerRating } = await found(players, user.id)
+        const playedAt = await players.lastPlayedAt(userId)
+        const lastPlayDate = playedAt === null ? null : new Date(playedAt).toISOString()
+        return { body: success({ userId, userName, playerRating, isLogin: false as const, lastPlayDate }) }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/user/region',
+      docs: {
+        id: 'listRegions',
+        tag: 'User',
+        summary: 'List the regions that the user played in',
+        description: 'None is known here: the list is empty.',
+      },
+      access: 'user',
+      body: playerBody,
+      answer: regionAnswer,
+      operation: 'user.data',
+      async handle() {
+        return { body: success({ length: 0, userRegionList: [] }) }
+      },
+    }),
   ]
+}
+
+async function found(players: PlayerRepository, userId: string): Promise<PlayerData> {
+  const player = await players.find(userId)
+  // The account went while the request was on its way.
+  if (player === undefined) throw new HttpError('not_found', 'There is no such user any more.')
+  return player
 }

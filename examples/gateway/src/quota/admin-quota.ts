@@ -11,8 +11,10 @@ import {
 } from '@scoregw/quota'
 import type { DeepPartial } from '@scoregw/quota/store'
 import type { AuditLog } from '../audit/audit-log.ts'
+import { detailsOf } from '../http/details.ts'
 import { type Expected, expectedRevision, lostRace, type Version } from '../http/etag.ts'
 import { type Detail, HttpError, invalid } from '../http/http-error.ts'
+import { mergePatch } from '../http/merge-patch.ts'
 import type { User } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import { type QuotaDocuments, quotaDocuments } from './documents.ts'
@@ -71,6 +73,21 @@ export class AdminQuota {
     const update = await answering(() => this.#quota.settings.replace(settings, options))
     const { at, document } = this.#shown(update.settings, await this.#quota.settings.faults())
     return { at, document: { ...document, warnings: update.warnings.map(toDetail) } }
+  }
+
+  /**
+   * Changes what a merge patch names, of the document as it is expected to be.
+   * @throws {HttpError} `precondition_failed`, `validation_failed`
+   */
+  async patchSettings(patch: object, expected: Expected, by: User): Promise<Versioned<SettingsDocument & Warned>> {
+    const { at, document } = await this.settings()
+    const ifRevision = expectedRevision(expected, at) ?? at.revision
+    const { version: _, faults: __, ...current } = document
+    // What a patch removes is as nobody has set it.
+    const patched = mergePatch(current, patch) as object
+    const parsed = this.documents.settings.body.safeParse({ custom: null, prices: {}, ...patched })
+    if (!parsed.success) throw invalid(parsed.error.issues.flatMap(detailsOf))
+    return this.replaceSettings(parsed.data, [{ version: at.version, revision: ifRevision }], by)
   }
 
   /** @throws {HttpError} `not_found` for an unknown user */

@@ -11,7 +11,7 @@ import { userParams, userQuotaRoutes } from './user-quota-routes.ts'
 /** The quotas of everybody and of single users, for administrators. */
 export function adminQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route[] {
   return [
-    policyRoute(policy),
+    policyRoute(admin, policy),
     ...settingsRoutes(admin),
     ...userQuotaRoutes(admin, policy),
     ...usageRoutes(admin, policy),
@@ -19,7 +19,8 @@ export function adminQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Rout
   ]
 }
 
-function policyRoute(policy: GatewayPolicy): Route {
+function policyRoute(admin: AdminQuota, policy: GatewayPolicy): Route {
+  const { defaults } = admin.documents.settings
   return route({
     method: 'get',
     path: '/admin/quota/policy',
@@ -30,10 +31,15 @@ function policyRoute(policy: GatewayPolicy): Route {
       description: 'The windows, categories, layers and operations that settings, overrides and statuses are made of.',
     },
     access: 'admin',
-    answer: policyDocument,
-    handle: () => ({ body: describedPolicy(policy) }),
+    answer: policyDocument.extend({
+      defaults: z.record(z.string(), z.unknown()).describe('The settings as they are where nothing was set.'),
+    }),
+    handle: () => ({ body: { ...describedPolicy(policy), defaults } }),
   })
 }
+
+/** Members of the settings, of which some may be `null`, at any depth. */
+const settingsPatch = z.record(z.string(), z.unknown(), 'expected an object with members of the settings')
 
 function settingsRoutes(admin: AdminQuota): Route[] {
   const path = '/admin/quota/settings'
@@ -78,6 +84,29 @@ function settingsRoutes(admin: AdminQuota): Route[] {
       async handle({ req, input, user }) {
         const expected = requireIfMatch(req.get('If-Match'))
         const { at, document: body } = await admin.replaceSettings(input, expected, user)
+        return { body, headers: { ETag: etagOf(at) } }
+      },
+    }),
+    route({
+      method: 'patch',
+      path,
+      docs: {
+        id: 'patchSettings',
+        tag: 'Administration',
+        summary: 'Change a part of the settings of everybody',
+        description:
+          'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: what it names is changed, `null` removes, lists are replaced. The result is checked as a whole document is.',
+        errors: ['precondition_required', 'quota_unavailable'],
+        example: { mode: 'normal' },
+      },
+      access: 'admin',
+      answerHeaders: ['ETag'],
+      requestHeaders: ['If-Match'],
+      body: settingsPatch,
+      answer: stored,
+      async handle({ req, input, user }) {
+        const expected = requireIfMatch(req.get('If-Match'))
+        const { at, document: body } = await admin.patchSettings(input, expected, user)
         return { body, headers: { ETag: etagOf(at) } }
       },
     }),

@@ -1,5 +1,6 @@
 import type { Clock, QuotaStore, SettingsStore } from '@scoregw/quota'
 import type { LeaseReport } from '@scoregw/quota-redis'
+import type { ListenPool } from '@scoregw/quota-sql'
 import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
@@ -11,6 +12,8 @@ export interface BackendOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly policy: GatewayPolicy
+  /** Where other processes' changes are heard of; `undefined`: the database tells of none. */
+  readonly changes: ListenPool | undefined
 }
 
 /** Where tokens are counted and settings come from. */
@@ -19,6 +22,8 @@ export interface QuotaBackend {
   readonly name: string
   readonly store: QuotaStore
   readonly settings: SettingsStore
+  /** Whether requests are charged within the transactions of their work: where nobody else has to wait for those. */
+  readonly chargesWithin?: boolean | undefined
   readonly chores: readonly Chore[]
   /** What leases came to; absent where none are taken. */
   readonly leases?: (() => LeaseReport) | undefined
@@ -34,6 +39,3 @@ export interface QuotaBackend {
   /** To be called before the engine closes. */
   finish(): Promise<void>
 }
-
-/** How often other processes' changes of the settings are looked for; they are to be heard of within a second. */
-export const SETTINGS_POLL_MS = 500

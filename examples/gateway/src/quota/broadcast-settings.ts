@@ -6,8 +6,8 @@ import type {
   WriteReply,
 } from '@scoregw/quota/store'
 import type { RedisBroadcast } from '@scoregw/quota-redis'
+import type { SqlSettings } from '@scoregw/quota-sql'
 import type { Logger } from '../log/logger.ts'
-import type { SqlSettings } from './sql-settings.ts'
 
 /**
  * Settings in the database, of whose changes the other processes hear through Redis at once. Redis knows the revision
@@ -64,8 +64,9 @@ export class BroadcastSettings implements AsyncSettingsStore {
     return this.#stored.poll()
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#broadcast.close()
+    await this.#stored.close()
   }
 
   /** Never rejects: the change is stored, and the others find it in the database. */

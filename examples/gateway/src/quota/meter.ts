@@ -5,6 +5,7 @@ import { HttpError } from '../http/http-error.ts'
 import type { Meter } from '../http/mount.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { Logger } from '../log/logger.ts'
+import type { ObserveMetered } from '../usage/observe-metered.ts'
 import { OPERATION_NAMES, type OperationName } from './policy.ts'
 import { subjectsOf } from './subjects.ts'
 
@@ -12,10 +13,12 @@ export interface MeterOptions {
   readonly quota: Quota<OperationName>
   readonly supportForumUrl: string
   readonly logger: Logger
+  /** Is told of each request before it is charged. */
+  readonly observe?: ObserveMetered | undefined
 }
 
 /** Charges requests to the user who sends them, before the work, and gives back what was not delivered. */
-export function createMeter({ quota, supportForumUrl, logger }: MeterOptions): Meter {
+export function createMeter({ quota, supportForumUrl, logger, observe }: MeterOptions): Meter {
   const subjectOf = subjectsOf(quota.policy)
   const metered = quotaMiddleware({
     quota,
@@ -46,7 +49,10 @@ export function createMeter({ quota, supportForumUrl, logger }: MeterOptions): M
     RequestHandler
   >
   return (operation) => {
-    if (typeof operation === 'string') return meters[operation]
-    return (req, res, next) => meters[operation(contextOf(req).input)](req, res, next)
+    return (req, res, next) => {
+      const name = typeof operation === 'string' ? operation : operation(contextOf(req).input)
+      observe?.(req, res, name, quota.policy.operations[name].category)
+      meters[name](req, res, next)
+    }
   }
 }

@@ -1,8 +1,8 @@
 import { storeSchema } from '@scoregw/quota/store'
 import { type PostgresPool, postgresStore } from '@scoregw/quota-sql'
 import { COUNTERS } from '../db/migrations/0010-counters.ts'
-import { type BackendOptions, type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
-import { SqlSettings } from './sql-settings.ts'
+import type { BackendOptions, QuotaBackend } from './backend.ts'
+import { settingsOn } from './settings.ts'
 import { StoreWatch } from './store-watch.ts'
 import { subjectsOf } from './subjects.ts'
 
@@ -18,14 +18,7 @@ export interface PostgresBackendOptions extends BackendOptions {
 }
 
 /** Counters and settings in PostgreSQL, shared by every process that uses the same database. */
-export async function postgresBackend({
-  db,
-  clock,
-  logger,
-  policy,
-  pool,
-}: PostgresBackendOptions): Promise<QuotaBackend> {
-  const settings = await SqlSettings.open(db, clock)
+export function postgresBackend({ db, clock, logger, policy, changes, pool }: PostgresBackendOptions): QuotaBackend {
   const store = postgresStore({ pool, prefix: COUNTERS, deadlineMs: DEADLINE_MS })
   const counters = store.open(storeSchema(policy))
   const ended = { close: () => store.close().then(() => pool.end()) }
@@ -43,14 +36,15 @@ export async function postgresBackend({
       open: (schema) => store.open(schema),
       ...ended,
     },
-    settings,
+    settings: settingsOn(db, clock, changes),
     chores: [
-      { what: 'looking for changed settings', everyMs: SETTINGS_POLL_MS, run: () => settings.poll() },
-      { what: 'looking whether the counters answer', everyMs: WATCH_MS, run: () => watch.look() },
+      { what: 'looking whether the counters answer', everyMs: WATCH_MS, run: async () => void (await watch.look()) },
     ],
     check,
     checked: 'the counters',
-    begin: () => watch.look(),
+    async begin() {
+      await watch.look()
+    },
     finish: () => Promise.resolve(),
   }
 }

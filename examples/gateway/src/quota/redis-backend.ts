@@ -4,10 +4,10 @@ import { leasedRedisStore, type RedisClient, type RedisStore, redisBroadcast, re
 import { Cluster, Redis } from 'ioredis'
 import { ConfigError } from '../config/config-error.ts'
 import { clusterAddress, redisAddress } from '../config/redis-url.ts'
-import { type BackendOptions, type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
+import type { BackendOptions, QuotaBackend } from './backend.ts'
 import { BroadcastSettings } from './broadcast-settings.ts'
 import { type ConfiguredLimits, checkConfigured } from './configured-policy.ts'
-import { SqlSettings } from './sql-settings.ts'
+import { settingsOn } from './settings.ts'
 import { StoreWatch } from './store-watch.ts'
 import { subjectsOf } from './subjects.ts'
 
@@ -28,16 +28,19 @@ export interface RedisBackendOptions extends BackendOptions {
  *
  * @throws {ConfigError} for limits that these counters cannot have
  */
-export async function redisBackend(given: RedisBackendOptions): Promise<QuotaBackend> {
-  const { db, clock, url, logger, policy, limits } = given
-  const stored = await SqlSettings.open(db, clock)
+export function redisBackend(given: RedisBackendOptions): QuotaBackend {
+  const { db, clock, url, logger, policy, limits, changes } = given
   // Never connected itself: the store and the broadcast make connections of their own after its pattern.
   const client = clientOf(url)
   const options = { client, prefix: PREFIX, logger: { warn: (message: string) => logger.warn(message) } }
   const leased = client.isCluster ? leasedRedisStore(options) : undefined
   const store = leased ?? redisStore(options)
   checkConfigured(limits, store)
-  const settings = new BroadcastSettings(stored, redisBroadcast({ client, prefix: PREFIX }), logger)
+  const settings = new BroadcastSettings(
+    settingsOn(db, clock, changes),
+    redisBroadcast({ client, prefix: PREFIX }),
+    logger,
+  )
   const counters = store.open(storeSchema(policy))
   const nobody = subjectsOf(policy)('nobody')
   const check = () => ask(counters, nobody)
@@ -47,15 +50,13 @@ export async function redisBackend(given: RedisBackendOptions): Promise<QuotaBac
     store,
     ...(leased === undefined ? {} : { leases: () => leased.leases() }),
     settings,
-    chores: [
-      { what: 'looking for changed settings', everyMs: SETTINGS_POLL_MS, run: () => settings.poll() },
-      { what: 'looking whether Redis answers', everyMs: WATCH_MS, run: () => watch.look() },
-    ],
+    chores: [{ what: 'looking whether Redis answers', everyMs: WATCH_MS, run: async () => void (await watch.look()) }],
     check,
     checked: 'Redis',
     async begin() {
       await refuseUnsafe(store)
-      await watch.look()
+      if (await watch.look()) return
+      logger.warn(`REDIS_URL=${redisAddress(url)}: no Redis answers there; start it, or mend the address`)
     },
     finish: () => Promise.resolve(),
   }

@@ -54,12 +54,24 @@ export interface SettingsDocuments {
   /** What a change is answered with. */
   readonly stored: z.ZodType<SettingsDocument>
   readonly example: object
+  /** What holds where nothing was set. */
+  readonly defaults: Readonly<Record<string, unknown>>
   of(settings: VersionedSettings): SettingsDocument
 }
 
 export function settingsDocuments(policy: Policy): SettingsDocuments {
   const shared = sharedLayers(policy)
   const shape = shapeOf(policy)
+  const defaults = {
+    mode: 'normal',
+    base: tokenTable(policy.base),
+    custom: null,
+    ...Object.fromEntries(shared.map((name) => [name, { enabled: true, multiplier: 1 }])),
+    prices: {},
+    shadow: {},
+    plans: {},
+    thresholds: null,
+  }
   const document = z.strictObject({
     version: z.int().describe('Counts the changes, for people.'),
     ...shape,
@@ -88,16 +100,8 @@ export function settingsDocuments(policy: Policy): SettingsDocuments {
     body: body as unknown as z.ZodType<Settings>,
     document: document as unknown as z.ZodType<SettingsDocument>,
     stored: document.extend({ warnings: warningsSchema }) as unknown as z.ZodType<SettingsDocument>,
-    example: {
-      mode: 'normal',
-      base: tokenTable(policy.base),
-      custom: null,
-      ...Object.fromEntries(shared.map((name) => [name, { enabled: true, multiplier: 1 }])),
-      prices: {},
-      shadow: {},
-      plans: {},
-      thresholds: null,
-    },
+    example: defaults,
+    defaults,
     of: ({ version, mode, base, custom, layers, prices, shadow, plans, thresholds }) => ({
       version,
       mode,

@@ -2,9 +2,9 @@ import { type SqliteConnection, type SqliteStore, sqliteStore } from '@scoregw/q
 import { COUNTERS } from '../db/migrations/0010-counters.ts'
 import type { Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
-import { type BackendOptions, type QuotaBackend, SETTINGS_POLL_MS } from './backend.ts'
+import type { BackendOptions, QuotaBackend } from './backend.ts'
 import { savedParts } from './saved-parts.ts'
-import { SqlSettings } from './sql-settings.ts'
+import { settingsOn } from './settings.ts'
 
 /** As long as the work itself waits for a file that another process writes: there is nothing else that could answer. */
 const DEADLINE_MS = 5_000
@@ -14,10 +14,7 @@ const DEADLINE_MS = 5_000
  * forgets nothing, and processes that share the file decide as one. After a power cut the last of them may be forgotten,
  * since nobody is made to wait for the disk.
  */
-export async function sqliteBackend(
-  { db, clock, logger }: BackendOptions,
-  database: SqliteConnection,
-): Promise<QuotaBackend> {
+export function sqliteBackend({ db, clock, logger, policy }: BackendOptions, database: SqliteConnection): QuotaBackend {
   const store = sqliteStore({
     database,
     db,
@@ -26,12 +23,13 @@ export async function sqliteBackend(
     synchronous: 'normal',
     deadlineMs: DEADLINE_MS,
   })
-  const settings = await SqlSettings.open(db, clock)
   return {
     name: 'embedded database',
     store,
-    settings,
-    chores: [{ what: 'looking for changed settings', everyMs: SETTINGS_POLL_MS, run: () => settings.poll() }],
+    settings: settingsOn(db, clock),
+    // Work and counters take turns in the file anyway.
+    chargesWithin: policy.concurrency === undefined,
+    chores: [],
     begin: () => takeOver(db, store, logger),
     finish: () => Promise.resolve(),
   }

@@ -1,5 +1,10 @@
 import type { Logger } from '../log/logger.ts'
 
+/** What an error says; where it came from helps nobody. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** Tells the log when the counters cease to answer and when they answer again, once each. */
 export class StoreWatch {
   readonly #name: string
@@ -14,8 +19,11 @@ export class StoreWatch {
     this.#logger = logger
   }
 
-  /** Never rejects. */
-  async look(): Promise<void> {
+  /**
+   * Never rejects.
+   * @returns whether they answer
+   */
+  async look(): Promise<boolean> {
     const error = await this.#check().then(
       () => undefined,
       (reason: unknown) => reason ?? new Error('unknown'),
@@ -23,9 +31,13 @@ export class StoreWatch {
     const wasAway = this.#isAway
     this.#isAway = error !== undefined
     if (this.#isAway && !wasAway) {
-      this.#logger.error({ err: error }, `${this.#name} does not answer: requests are decided by QUOTA_FAILURE_POLICY`)
+      this.#logger.error(
+        { reason: reasonOf(error) },
+        `${this.#name} does not answer: requests are decided by QUOTA_FAILURE_POLICY`,
+      )
     } else if (wasAway && !this.#isAway) {
       this.#logger.info(`${this.#name} answers again`)
     }
+    return !this.#isAway
   }
 }

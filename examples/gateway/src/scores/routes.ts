@@ -35,8 +35,9 @@ export function scoreRoutes(service: ScoreService): Route[] {
       answer: upsertAnswer,
       operation: 'music.upsert',
       prepare: (body) => service.resolve(body),
-      async handle({ user, input }) {
-        const results = await service.upsert(user.id, input)
+      chargesWithin: true,
+      async handle({ user, input, charge }) {
+        const results = await service.upsert(user.id, input, charge)
         const skippedMusicCount = results.filter(({ status }) => status === 'unchanged').length
         return { body: success({ uploadedMusicCount: results.length - skippedMusicCount, skippedMusicCount, results }) }
       },
@@ -57,8 +58,9 @@ export function scoreRoutes(service: ScoreService): Route[] {
       body: deleteBody,
       answer: deleteAnswer,
       operation: 'music.delete',
-      async handle({ user, input }) {
-        const results = await service.remove(user.id, input.musicList)
+      chargesWithin: true,
+      async handle({ user, input, charge }) {
+        const results = await service.remove(user.id, input.musicList, charge)
         const deletedMusicCount = results.filter(({ status }) => status === 'deleted').length
         return { body: success({ deletedMusicCount, results }) }
       },
@@ -96,8 +98,9 @@ export function scoreRoutes(service: ScoreService): Route[] {
       body: clearBody,
       answer: clearAnswer,
       operation: 'user.clear',
-      async handle({ user }) {
-        return { body: success({ clearedCount: await service.clear(user.id) }) }
+      chargesWithin: true,
+      async handle({ user, charge }) {
+        return { body: success({ clearedCount: await service.clear(user.id, charge) }) }
       },
     }),
   ]

@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import { chartText } from '../charts/chart.ts'
+import { turns } from '../http/turns.ts'
 import { isSameRecord, mergeBest } from '../scores/merge-best.ts'
 import { type OwnedScore, OwnedScores } from './owned-scores.ts'
-import type { Turn } from './turn.ts'
+import { SYNC_LINE, type Turn } from './turn.ts'
 
 /** Scores that are moved before others have a turn. */
 const SLICE = 200
@@ -15,7 +15,7 @@ export async function adoptScores({ db, qq, userId, now, scores, markChanged }: 
   while (slice.length > 0) {
     const stored = new Map((await scores.ofMusic(slice)).map((score) => [chartText(score), score]))
     await scores.putAll(slice.flatMap((score) => adopted(stored.get(chartText(score)), score, now)))
-    await setImmediate()
+    await turns.wait(SYNC_LINE)
     slice = await kept.after(slice.at(-1) as OwnedScore, SLICE)
   }
   await kept.removeAll()

@@ -78,14 +78,14 @@ async function snapshotOf(
 
 /** The snapshot stays as it is; a chunk that was in it is answered as it was. */
 async function answerFinished(step: Step): Promise<SyncAnswer> {
-  const { turn, snapshots, snapshot, body, records } = step
+  const { turn, snapshots, snapshot, count, records } = step
   const chunks = await snapshots.chunks(snapshot.id)
   const known = chunks.find((chunk) => isChunk(chunk, step) && chunk.checksum === records.checksum)
   if (known !== undefined) return partOf(snapshot, 'ok', await snapshots.resultOf(snapshot.id, known))
   const msg = `the snapshot ${snapshot.id} is finished: its later records are not stored`
-  const errors = body.records.length === 0 ? [] : [{ index: 0, path: 'snapshot_id', msg }]
+  const errors = count === 0 ? [] : [{ index: 0, path: 'snapshot_id', msg }]
   const stored_records = await turn.scores.count()
-  return partOf(snapshot, 'ok', { imported: 0, updated: 0, skipped: body.records.length, stored_records, errors })
+  return partOf(snapshot, 'ok', { imported: 0, updated: 0, skipped: count, stored_records, errors })
 }
 
 async function answerOpen(step: Step): Promise<SyncAnswer | SyncError> {

@@ -1,9 +1,7 @@
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
 import { MAX_RECORDS } from '../sources/records.ts'
-
-/** Largest body of a request, in bytes: so many records with long titles, their letters escaped. */
-export const MAX_SYNC_BODY_BYTES = 8 * 1_048_576
+import { cleanNickname } from './nickname.ts'
 
 /** Most chunks of a snapshot. */
 export const MAX_CHUNKS = 1_000
@@ -14,7 +12,7 @@ const QQ_ERROR = `expected a whole number from ${LEAST_QQ} to ${MOST_QQ}`
 const qq = z.int(QQ_ERROR).min(LEAST_QQ, QQ_ERROR).max(MOST_QQ, QQ_ERROR)
 
 /** The same in a path or a query. */
-const qqText: z.ZodType<number> = z
+export const qqText: z.ZodType<number> = z
   .string(QQ_ERROR)
   .regex(/^\d{5,12}$/, { error: QQ_ERROR, abort: true })
   .transform(Number)
@@ -49,11 +47,15 @@ const recordForm = z
 
 const members = {
   qq,
-  nickname: text.nullish(),
+  nickname: z
+    .string('expected a text')
+    .nullish()
+    .transform((name) => (typeof name === 'string' ? cleanNickname(name) : undefined))
+    .describe('Longer than 64 characters it is cut; line breaks become spaces.'),
   source: text.nullish(),
-  rating,
-  old_rating: rating,
-  new_rating: rating,
+  rating: rating.describe("The player's total; absent: `old_rating` and `new_rating` together."),
+  old_rating: rating.describe('The part of the best 35 of older versions.'),
+  new_rating: rating.describe('The part of the best 15 of the newest version.'),
   play_count: z.int(COUNT_ERROR).min(0, COUNT_ERROR).max(1_000_000_000, COUNT_ERROR).nullish(),
   records: z.array(z.unknown(), RECORDS_ERROR).max(MAX_RECORDS, RECORDS_ERROR),
   full_snapshot: z.boolean('expected true or false').nullish(),
@@ -110,28 +112,4 @@ export const snapshotAnswer = z.object({
   missing: z.array(z.int()),
   /** When it expires, or did; `null` once it is finished. */
   expires_at: isoInstant.nullable(),
-})
-
-export const playerParams = z.object({ qq: qqText })
-
-export const playerAnswer = z.object({
-  qq: z.int(),
-  linked: z.boolean(),
-  nickname: z.string().nullable(),
-  source: z.string().nullable(),
-  rating: z.int().nullable(),
-  play_count: z.int().nullable(),
-  stored_records: z.int(),
-  open_snapshot_id: z.string().nullable(),
-  synced_at: isoInstant.nullable(),
-  records: z.array(
-    z.object({
-      song_id: z.int(),
-      level_index: z.int(),
-      achievements: z.number(),
-      dxScore: z.int(),
-      fc: z.string(),
-      fs: z.string(),
-    }),
-  ),
 })

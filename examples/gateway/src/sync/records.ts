@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import canonicalize from 'canonicalize'
 import * as z from 'zod'
 import { type ChartKey, chartText } from '../charts/chart.ts'
 import { type Detail, invalid } from '../http/http-error.ts'
+import { turns } from '../http/turns.ts'
 import type { PlayRecord } from '../scores/merge-best.ts'
 import { fishRecord } from '../sources/diving-fish.ts'
 import { fields, playOf } from '../sources/records.ts'
+import { SYNC_LINE } from './turn.ts'
 
 /** Records that are looked at before others have a turn: a few milliseconds. */
 const SLICE = 200
@@ -35,7 +36,7 @@ export async function readSyncRecords(records: readonly unknown[]): Promise<Sync
   const faults: RecordFault[] = []
   const faultyCharts: ChartKey[] = []
   for (const [index, record] of records.entries()) {
-    if (index % SLICE === SLICE - 1) await setImmediate()
+    if (index % SLICE === SLICE - 1) await turns.wait(SYNC_LINE)
     hash.update(`${index === 0 ? '' : ','}${canonicalRecord(record, index)}`)
     const result = fishRecord.safeParse(record)
     if (!result.success) {

@@ -1,15 +1,8 @@
 import type { ErrorCode } from '../http/http-error.ts'
 import { type Route, route } from '../http/route.ts'
-import {
-  playerAnswer,
-  playerParams,
-  snapshotAnswer,
-  snapshotParams,
-  snapshotQuery,
-  syncAnswer,
-  syncBody,
-  syncBodyForm,
-} from './bodies.ts'
+import { snapshotAnswer, snapshotParams, snapshotQuery, syncAnswer, syncBody, syncBodyForm } from './bodies.ts'
+import { playerAnswer, playerParams, summaryAnswer, trendAnswer, trendQuery } from './player-bodies.ts'
+import type { PlayerStatus } from './player-status.ts'
 import type { SyncService } from './sync-service.ts'
 import type { SyncStatus } from './sync-status.ts'
 
@@ -27,11 +20,13 @@ const EXAMPLE = {
   qq: 10_001,
   nickname: 'demo',
   rating: 14_210,
+  old_rating: 10_100,
+  new_rating: 4_110,
   records: [{ song_id: 10_106, level_index: 3, achievements: 100.5, dxScore: 2871, fc: 'fc', fs: 'fs' }],
 }
 
 /** Bringing scores, and what has arrived. */
-export function syncRoutes(service: SyncService, status: SyncStatus): Route[] {
+export function syncRoutes(service: SyncService, status: SyncStatus, players: PlayerStatus): Route[] {
   return [
     route({
       method: 'post',
@@ -76,7 +71,35 @@ export function syncRoutes(service: SyncService, status: SyncStatus): Route[] {
       params: playerParams,
       answer: playerAnswer,
       async handle({ params: { qq } }) {
-        return { body: await status.player(qq) }
+        return { body: await players.whole(qq) }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/bot/player/:qq/summary',
+      docs: { id: 'summarizePlayer', tag: 'Sync', summary: 'The same without the records', errors: ['not_found'] },
+      access: 'holder',
+      params: playerParams,
+      answer: summaryAnswer,
+      async handle({ params: { qq } }) {
+        return { body: await players.summary(qq) }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/bot/player/:qq/trend',
+      docs: {
+        id: 'readTrend',
+        tag: 'Sync',
+        summary: "How a player's rating went",
+        description: 'One point for each day in Beijing with a sync. Where there is none the list is empty.',
+      },
+      access: 'holder',
+      params: playerParams,
+      query: trendQuery,
+      answer: trendAnswer,
+      async handle({ params: { qq }, query: { days } }) {
+        return { body: await players.trend(qq, days) }
       },
     }),
   ]

@@ -4,6 +4,7 @@ import { adoptProfile } from './adopt-scores.ts'
 import { answerRequest } from './answer-request.ts'
 import type { SyncAnswer, SyncBody } from './bodies.ts'
 import { PlayerTurns } from './player-turns.ts'
+import { writeRatingDay } from './rating-days.ts'
 import { readSyncRecords } from './records.ts'
 import { SyncError } from './sync-error.ts'
 
@@ -21,12 +22,18 @@ export class SyncService {
    */
   async sync(body: SyncBody): Promise<SyncAnswer> {
     return this.#turns.alone(body.qq, async () => {
-      const records = await readSyncRecords(body.records)
+      const count = body.records.length
+      // Taken out, and forgotten once they are read: the transaction may have to wait.
+      const records = await readSyncRecords(body.records.splice(0))
       const { checksum } = body
       if (typeof checksum === 'string' && checksum.toLowerCase() !== records.checksum) {
         throw new SyncError('checksum_mismatch', `The records have the checksum ${records.checksum}.`)
       }
-      const outcome = await this.#turns.take(body.qq, false, (turn) => answerRequest(turn, { body, records }))
+      const outcome = await this.#turns.take(body.qq, false, async (turn) => {
+        const answer = await answerRequest(turn, { body, count, records })
+        await writeRatingDay(turn)
+        return answer
+      })
       if (outcome instanceof SyncError) throw outcome
       return outcome
     })

@@ -2,6 +2,9 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../db/schema.ts'
 import type { OwnedScores } from './owned-scores.ts'
 
+/** Work on all players' records is one caller to everybody else, whatever is under way of it. */
+export const SYNC_LINE = 'score sync'
+
 /** A transaction that has one player of score sync, and the account that is the player's, to itself. */
 export interface Turn {
   readonly db: Transaction<Tables>

@@ -1,11 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
 import { type ChartKey, chartText } from '../charts/chart.ts'
+import { turns } from '../http/turns.ts'
 import { isSameRecord, mergeBest, type PlayRecord } from '../scores/merge-best.ts'
 import { isSamePlay } from '../scores/score.ts'
 import { isFromSync } from './adopt-scores.ts'
 import type { OwnedScore } from './owned-scores.ts'
 import type { SyncRecords } from './records.ts'
-import type { Turn } from './turn.ts'
+import { SYNC_LINE, type Turn } from './turn.ts'
 
 /** Scores that are read and written before others have a turn: a few milliseconds of an embedded database. */
 const SLICE = 200
@@ -44,7 +44,7 @@ export async function writeRecords(
       else if (!isSameRecord(before, after)) updated++
     }
     await scores.putAll(written)
-    await setImmediate()
+    await turns.wait(SYNC_LINE)
   }
   if (options.isMarking) await markFaulty(turn, faultyCharts)
   if (imported + updated > 0) await turn.markChanged()
@@ -77,7 +77,7 @@ async function markFaulty({ scores, qq, number }: Turn, charts: readonly ChartKe
     const stored = await scores.ofMusic(slice)
     const named = stored.filter((score) => wanted.has(chartText(score)) && isFromSync(score, qq))
     await scores.putAll(named.map((score) => ({ ...score, syncTurn: number })))
-    await setImmediate()
+    await turns.wait(SYNC_LINE)
   }
 }
 

@@ -9,7 +9,7 @@ const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 const HUNG_UP = 499
 
 /** Counts how each request ends. One that could not be forwarded counts as status 0, whatever its client was told. */
-export function observeOutcomes(recorder: OutcomeRecorder): RequestHandler {
+export function observeOutcomes(recorder: Pick<OutcomeRecorder, 'record'>): RequestHandler {
   return (req, res, next) => {
     if (PROBES.has(req.path)) return next()
     res.once('close', () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '@scoregw/quota'
 import type { OutcomeRecorder, OutcomeStore } from '@scoregw/quota/adaptive'
 import * as z from 'zod'
+import { envelope, success } from '../http/envelope.ts'
 import { isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
 import { bucketRange, bucketsOf, summaryOf } from './failure-rate.ts'
@@ -57,11 +58,14 @@ export interface UsageOptions {
   readonly outcomes: OutcomeStore
   readonly recorder: OutcomeRecorder
   readonly clock: Clock
+  /** Whether everybody may see it. */
+  readonly isPublic: boolean
 }
 
-/** How requests ended, for the administrators' chart. */
-export function usageRoutes({ outcomes, recorder, clock }: UsageOptions): Route[] {
-  return [
+/** How requests ended, for the administrators' chart, and for everybody where that is allowed. */
+export function usageRoutes(options: UsageOptions): Route[] {
+  const failureRate = failureRateOf(options)
+  const ofAdministrators = [
     route({
       method: 'get',
       path: '/admin/usage/failure-rate',
@@ -76,14 +80,57 @@ export function usageRoutes({ outcomes, recorder, clock }: UsageOptions): Route[
       answer,
       async handle({ query: { days, bucketMinutes } }) {
         // So that what this process has just answered is there too.
-        await recorder.flush()
-        const range = bucketRange(clock.now(), days, bucketMinutes)
-        const minutes = await outcomes.read(range.fromMinute, range.toMinute)
-        const { ts, bucketUnix: _, ...summary } = summaryOf(range, minutes)
-        const until = new Date(range.toMinute * 60_000).toISOString()
-        const series = bucketsOf(range, minutes)
-        return { body: { scope: 'Site' as const, days, bucketMinutes, since: ts, until, series, summary } }
+        await options.recorder.flush()
+        return { body: await failureRate(days, bucketMinutes) }
       },
     }),
   ]
+  if (!options.isPublic) return ofAdministrators
+  return [...ofAdministrators, ofEverybody(perMinute(options, () => failureRate(MAX_DAYS, 30)))]
+}
+
+function ofEverybody(failureRate: () => Promise<z.output<typeof answer>>): Route {
+  return route({
+    method: 'get',
+    path: '/usage/failure-rate',
+    docs: {
+      id: 'publicFailureRate',
+      tag: 'Quota',
+      summary: 'How requests of everybody ended over the last 7 days',
+      description:
+        'In 336 half hours (UTC), those without calls too. It tells of nobody in particular. Worked out once a minute.',
+    },
+    access: 'public',
+    answer: envelope(answer),
+    async handle() {
+      return { body: success(await failureRate()) }
+    },
+  })
+}
+
+/** Anybody may ask as often as they like: the minutes are read once in each. */
+function perMinute<T>({ clock }: UsageOptions, read: () => Promise<T>): () => Promise<T> {
+  let known: { readonly minute: number; readonly value: Promise<T> } | undefined
+  return () => {
+    const minute = Math.floor(clock.now() / 60_000)
+    if (known?.minute === minute) return known.value
+    const asked = { minute, value: read() }
+    known = asked
+    asked.value.catch(() => {
+      if (known === asked) known = undefined
+    })
+    return asked.value
+  }
+}
+
+type FailureRateOf = (days: number, bucketMinutes: number) => Promise<z.output<typeof answer>>
+
+function failureRateOf({ outcomes, clock }: UsageOptions): FailureRateOf {
+  return async (days, bucketMinutes) => {
+    const range = bucketRange(clock.now(), days, bucketMinutes)
+    const minutes = await outcomes.read(range.fromMinute, range.toMinute)
+    const { ts, bucketUnix: _, ...summary } = summaryOf(range, minutes)
+    const until = new Date(range.toMinute * 60_000).toISOString()
+    return { scope: 'Site', days, bucketMinutes, since: ts, until, series: bucketsOf(range, minutes), summary }
+  }
 }

@@ -2,6 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import type { Transaction } from 'kysely'
 import type { Audited, AuditLog, Doer } from '../audit/audit-log.ts'
 import type { Db, Tables } from '../db/schema.ts'
+import { contentEtag, type Precondition } from '../http/content-etag.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { User } from './user.ts'
 import { listUsers, USER_COLUMNS, type UserRecord, type UserSearch } from './user-list.ts'
@@ -18,8 +19,8 @@ export interface UserChange {
   readonly qq?: number | null | undefined
 }
 
-/** Credits to be added, or to be had from now on. */
-export type BalanceChange = { readonly add: number } | { readonly set: number }
+/** Credits to be added, or to be had from now on: whatever they are, or if they are still what somebody has seen. */
+export type BalanceChange = { readonly add: number } | { readonly set: number; readonly from?: number | undefined }
 
 export interface AdminUsersOptions {
   readonly db: Db
@@ -44,6 +45,13 @@ export class AdminUsers {
     return listUsers(this.#options.db, search)
   }
 
+  /** @throws {HttpError} `not_found` */
+  async get(id: string): Promise<UserRecord> {
+    const user = await this.#options.db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst()
+    if (user === undefined) throw new HttpError('not_found', 'There is no such user.')
+    return user
+  }
+
   /** Creates a user; `false` when the id is taken. */
   async create(user: User, by: Doer): Promise<boolean> {
     const { audit, clock } = this.#options
@@ -57,20 +65,34 @@ export class AdminUsers {
 
   /**
    * Creates or changes a user.
-   * @throws {HttpError} `conflict` when the account of score sync is another user's, or no administrator would be left
+   *
+   * @param precondition asked with the user's tag, where nobody can change the user any more
+   * @throws {HttpError} `conflict` when the account of score sync is another user's, or no administrator would be left;
+   * what the precondition throws
    */
-  async put(id: string, change: UserChange, by: Doer): Promise<{ readonly isNew: boolean; readonly user: UserRecord }> {
+  async put(
+    id: string,
+    change: UserChange,
+    by: Doer,
+    precondition: Precondition = () => undefined,
+  ): Promise<{ readonly isNew: boolean; readonly user: UserRecord }> {
     const { audit, onLinked } = this.#options
-    const result = await audit.change(by, (audited) => this.#put(audited, id, change))
+    const result = await audit.change(by, (audited) => this.#put(audited, id, change, precondition))
     const { qq } = change
     if (onLinked !== undefined && qq !== undefined && qq !== null) await onLinked(id, qq)
     return result
   }
 
-  async #put({ db, note }: Audited, id: string, change: UserChange): Promise<{ isNew: boolean; user: UserRecord }> {
+  async #put(
+    { db, note }: Audited,
+    id: string,
+    change: UserChange,
+    precondition: Precondition,
+  ): Promise<{ isNew: boolean; user: UserRecord }> {
     const { name = id, role = 'player' } = change
     const isNew = await new UserRepository(db, this.#options.clock).create({ id, name, role })
     const before = await userOf(db, id)
+    precondition(isNew ? undefined : userEtag(before))
     if (typeof change.qq === 'number') await refuseLinked(db, id, change.qq)
     if (before.role === 'admin' && change.role === 'player') await requireAnotherAdmin(db, id)
     const user = { ...before, ...given(change) }
@@ -85,7 +107,8 @@ export class AdminUsers {
 
   /**
    * Answers the new balance.
-   * @throws {HttpError} `not_found`; `conflict` when the balance would be negative or too large
+   * @throws {HttpError} `not_found`; `precondition_failed` when it is not what it was to be set from; `conflict` when it
+   * would be negative or too large
    */
   async changeBalance(id: string, change: BalanceChange, by: Doer): Promise<number> {
     const { audit, clock } = this.#options
@@ -98,6 +121,9 @@ export class AdminUsers {
         .returning('balance')
         .executeTakeFirst()
       if (row === undefined) throw new HttpError('not_found', 'There is no such user.')
+      if ('set' in change && change.from !== undefined && change.from !== row.balance) {
+        throw new HttpError('precondition_failed', `The balance is ${row.balance} by now, and not ${change.from}.`)
+      }
       const balance = 'set' in change ? change.set : row.balance + change.add
       if (balance < 0 || balance > MAX_BALANCE) {
         const msg = `The balance is ${row.balance}: it would become ${balance}, and may be 0 to ${MAX_BALANCE}.`
@@ -139,6 +165,11 @@ function given({ name, role, qq }: UserChange): Partial<UserRecord> {
     ...(role === undefined ? {} : { role }),
     ...(qq === undefined ? {} : { qq }),
   }
+}
+
+/** Names what administrators set of a user. The balance is not of it: players change it themselves. */
+export function userEtag(user: UserRecord): string {
+  return contentEtag(shown(user))
 }
 
 function shown({ name, role, qq }: UserRecord): object {

@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { preconditionOf } from '../http/content-etag.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
 import { type Route, route } from '../http/route.ts'
-import { type AdminUsers, MAX_BALANCE } from './admin-users.ts'
+import { type AdminUsers, MAX_BALANCE, userEtag } from './admin-users.ts'
 import { nameSchema, userIdSchema } from './user.ts'
 import type { UserRecord } from './user-list.ts'
 
@@ -37,13 +38,22 @@ const credits = z
 const notNegative = credits.refine((value) => value >= 0, 'expected no negative number')
 
 const balanceBody = z
-  .strictObject({ add: credits.optional(), set: notNegative.optional() })
+  .strictObject({
+    add: credits.optional(),
+    set: notNegative.optional(),
+    from: notNegative.optional().describe('With `set`: only if the balance is this.'),
+  })
   .refine((body) => (body?.add === undefined) !== (body?.set === undefined), {
     error: 'expected one of add and set',
     // Asked whatever else is wrong, so that one answer names every fault.
     when: () => true,
   })
-  .transform(({ add, set }) => (add === undefined ? { set: set ?? 0 } : { add }))
+  .refine((body) => body?.from === undefined || body.set !== undefined, {
+    path: ['from'],
+    error: 'goes with set alone',
+    when: () => true,
+  })
+  .transform(({ add, set, from }) => (add === undefined ? { set: set ?? 0, from } : { add }))
 
 const userAnswer = z.object({
   id: z.string(),
@@ -76,13 +86,32 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
       },
     }),
     route({
+      method: 'get',
+      path: '/admin/users/:id',
+      docs: {
+        id: 'findUser',
+        tag: 'Administration',
+        summary: 'One user',
+        description:
+          'The `ETag` names what administrators set: `name`, `role` and `qq`. It goes into `If-Match` of a change.',
+      },
+      access: 'admin',
+      params,
+      answerHeaders: ['ETag'],
+      answer: userAnswer,
+      async handle({ params: { id } }) {
+        return replyOf(await users.get(id))
+      },
+    }),
+    route({
       method: 'put',
       path: '/admin/users/:id',
       docs: {
         id: 'putUser',
         tag: 'Administration',
         summary: 'Create or change a user',
-        description: 'What is left out stays as it is. 201: the user is new.',
+        description:
+          'What is left out stays as it is. 201: the user is new. `If-Match` may be left out; `If-None-Match: *` creates and never changes.',
         statuses: [200, 201],
         example: { name: 'Demo' },
         errors: ['conflict'],
@@ -90,10 +119,12 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
       access: 'admin',
       params,
       body: userBody,
+      requestHeaders: ['If-Match', 'If-None-Match'],
+      answerHeaders: ['ETag'],
       answer: userAnswer,
-      async handle({ params: { id }, input, user: by }) {
-        const { isNew, user } = await users.put(id, input, by.id)
-        return { status: isNew ? 201 : 200, body: toAnswer(user) }
+      async handle({ req, params: { id }, input, user: by }) {
+        const { isNew, user } = await users.put(id, input, by.id, preconditionOf(req))
+        return { status: isNew ? 201 : 200, ...replyOf(user) }
       },
     }),
     route({
@@ -103,9 +134,10 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
         id: 'changeBalance',
         tag: 'Administration',
         summary: "Change a user's balance of ticket credits",
-        description: 'Either `add`, which may be negative, or `set`.',
+        description:
+          'Either `add`, which may be negative, or `set`; with `from` it is set only where it is still that.',
         example: { add: 5 },
-        errors: ['not_found', 'conflict'],
+        errors: ['not_found', 'conflict', 'precondition_failed'],
       },
       access: 'admin',
       params,
@@ -116,6 +148,10 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
       },
     }),
   ]
+}
+
+function replyOf(user: UserRecord): { body: z.output<typeof userAnswer>; headers: { ETag: string } } {
+  return { body: toAnswer(user), headers: { ETag: userEtag(user) } }
 }
 
 function toAnswer({ createdAt, ...rest }: UserRecord): z.output<typeof userAnswer> {

@@ -1,12 +1,14 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Page } from '@scoregw/browser'
+import type { Browser, Locator, Page } from '@scoregw/browser'
 import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
+import { sqlOutcomes } from '@scoregw/quota-sql'
 import axe from 'axe-core'
+import { COUNTERS } from '../../src/db/migrations/0010-counters.ts'
 import { openSqlite } from '../../src/db/sqlite.ts'
-import { SqlOutcomes } from '../../src/usage/sql-outcomes.ts'
 import { type Watched, type WatchOptions, watchedPage } from './browser.ts'
 import { ADMIN_TOKEN, type TestGateway } from './gateway.ts'
+import { screenFaults } from './screen-rules.ts'
 import { closedInTheEnd } from './test-database.ts'
 
 const MINUTE_MS = 60_000
@@ -69,20 +71,23 @@ export async function picture(page: Page, name: string): Promise<void> {
 }
 
 /** What makes a page hard or impossible to use for some; in short. */
-export async function seriousFaults(page: Page): Promise<string[]> {
+export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
-  const found = await page.evaluate<{ impact: string; id: string; nodes: { html: string }[] }[]>(
+  const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
     'axe.run().then(({ violations }) => violations)',
   )
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes
-          .map(({ html }) => html)
-          .join(' | ')
-          .slice(0, 400)}`,
-    )
+  return found.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .map(({ html }) => html)
+        .join(' | ')
+        .slice(0, 400)}`,
+  )
+}
+
+/** What is wrong with a page as it is on its screen, for eyes and for others. */
+export async function screenAndAccessibilityFaults(page: Page): Promise<string[]> {
+  return [...(await screenFaults(page)), ...(await accessibilityFaults(page))]
 }
 
 /** A week of traffic, by the hour of the day, with a bad time in it; the numbers are always the same. */
@@ -111,9 +116,8 @@ export function badWeek(untilMs: number, badFromMs: number, badMinutes: number):
 
 /** Writes outcomes into the gateway's database, as the gateway does it. */
 export async function addOutcomes({ dataDir }: TestGateway, minutes: readonly MinuteOutcomes[]): Promise<void> {
-  const outcomes = new SqlOutcomes(await closedInTheEnd(openSqlite(dataDir)))
-  // A statement has a limited number of values.
-  for (let from = 0; from < minutes.length; from += 2_000) await outcomes.add(minutes.slice(from, from + 2_000))
+  const db = await closedInTheEnd(openSqlite(dataDir))
+  await sqlOutcomes({ db, prefix: COUNTERS }).add(minutes)
 }
 
 /** Turns the clock step by step, and lets the adaptive factor be judged at each. */
@@ -136,4 +140,22 @@ export async function changeSettings({ send }: Pick<TestGateway, 'send'>, change
     body: { ...document, ...change },
   })
   if (answer.status !== 200) throw new Error(`the settings were refused: ${JSON.stringify(answer.body)}`)
+}
+
+export function field(page: Page | Locator, name: string): Locator {
+  return page.getByRole('textbox', { name, exact: true })
+}
+
+export function section(page: Page, name: string): Locator {
+  return page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) })
+}
+
+export async function chooseIn(page: Page, label: string, value: string): Promise<void> {
+  await page.getByLabel(label).selectOption(value)
+}
+
+/** Saves, and waits until it is done. */
+export async function save(form: Page | Locator): Promise<void> {
+  await form.getByRole('button', { name: 'Save', exact: true }).click()
+  await form.getByText('Saved.', { exact: true }).waitFor()
 }

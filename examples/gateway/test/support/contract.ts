@@ -35,6 +35,7 @@ const TOLD_FIELDS = ['ETag', 'Location', 'Retry-After', 'X-Quota-Reset', 'WWW-Au
 const OUTSIDE: Readonly<Record<number, readonly string[]>> = {
   401: ['unauthorized'],
   403: ['forbidden'],
+  429: ['quota_exceeded'],
   503: ['shutting_down'],
 }
 

@@ -1,10 +1,23 @@
+import type { Kysely } from 'kysely'
+import { COUNTERS } from '../../src/db/migrations/0010-counters.ts'
 import type { Db } from '../../src/db/schema.ts'
 
 /** What holds the settings and how they came about. */
-const TABLES = ['quota_settings', 'quota_changes', 'quota_change_counter'] as const
+interface SettingsTables {
+  counter_settings: { layer: string; subject: string; version: number; revision: string; document: string | null }
+  counter_changes: { seq: number }
+  counter_change_counter: { last_seq: number }
+}
+const TABLES = [`${COUNTERS}_settings`, `${COUNTERS}_changes`, `${COUNTERS}_change_counter`] as const
+
+/** The same database, with the tables of the settings. */
+export function withSettings(db: Db): Kysely<SettingsTables> {
+  return db as unknown as Kysely<SettingsTables>
+}
 
 /** Takes a backup of the settings; what it answers puts them back as they were, in one change of the database. */
-export async function backUpSettings(db: Db): Promise<() => Promise<void>> {
+export async function backUpSettings(given: Db): Promise<() => Promise<void>> {
+  const db = withSettings(given)
   const saved = await Promise.all(
     TABLES.map(async (table) => [table, await db.selectFrom(table).selectAll().execute()] as const),
   )
@@ -18,5 +31,16 @@ export async function backUpSettings(db: Db): Promise<() => Promise<void>> {
             .values(rows as never)
             .execute()
       }
+    })
+}
+
+/** As if nobody had ever set anything. */
+export async function loseSettings(db: Db): Promise<void> {
+  await withSettings(db)
+    .transaction()
+    .execute(async (transaction) => {
+      await transaction.deleteFrom('counter_settings').execute()
+      await transaction.deleteFrom('counter_changes').execute()
+      await transaction.updateTable('counter_change_counter').set({ last_seq: 0 }).execute()
     })
 }

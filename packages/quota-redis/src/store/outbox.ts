@@ -1,5 +1,3 @@
-import type { Batch } from '../operations/batch.ts'
-import type { Operation } from '../operations/operation.ts'
 import type { Tick } from './tick.ts'
 
 /** Fewest and most operations that one script call is filled up to. */
@@ -7,43 +5,81 @@ const FEWEST = 32
 const MOST = 256
 /**
  * Into how many script calls the operations under way are divided: so many that the server works on one while the next
- * is put together, so few that what a call costs by itself is shared by many. Measured; a call held back until one of the
- * others is answered makes both processes slower.
+ * is put together, so few that what a call costs by itself is shared by many. Measured.
  */
-const CALLS_UNDER_WAY = 2
+const DIVIDED_INTO = 2
+/**
+ * While so many calls wait for their answers, what is gathered waits for one of them: a server with more to do than it can
+ * gets fewer and larger calls, where many small ones would keep it busy with calls. Callers that wait for their answers
+ * before they ask again seldom get there.
+ */
+const MOST_CALLS = 2
+/** It never waits longer, in milliseconds, whether any of them is answered or not. */
+const MOST_HELD_MS = 5
 
-/** Gathers what is asked for in one tick of the event loop, so that it goes out together; nobody waits longer. */
-export class Outbox {
-  readonly #tick: Tick
-  readonly #newBatch: () => Batch
-  readonly #send: (batch: Batch) => void
-  readonly #underWay: () => number
+/** What one script call is to do. */
+export interface Gathered<Operation> {
+  readonly operations: readonly Operation[]
+  readonly isFull: boolean
+  add(operation: Operation): void
+}
+
+export interface OutboxParts<Operation, Batch extends Gathered<Operation>> {
+  readonly tick: Pick<Tick, 'atEnd' | 'after'>
+  readonly newBatch: () => Batch
+  /** Resolves when nothing of the batch is under way any more, and never rejects. */
+  readonly send: (batch: Batch) => Promise<void>
+  /** How many operations wait for their answers now. */
+  readonly underWay: () => number
+}
+
+/** Gathers what is asked for in one tick of the event loop, so that it goes out together. */
+export class Outbox<Operation, Batch extends Gathered<Operation>> {
+  readonly #parts: OutboxParts<Operation, Batch>
   #batch: Batch | undefined
+  #calls = 0
+  /** Set while the batch waits for a call to be answered; ends the wait. */
+  #endWait: (() => void) | undefined
 
-  /** @param underWay how many operations wait for their answers now */
-  constructor(tick: Tick, newBatch: () => Batch, send: (batch: Batch) => void, underWay: () => number) {
-    this.#tick = tick
-    this.#newBatch = newBatch
-    this.#send = send
-    this.#underWay = underWay
+  constructor(parts: OutboxParts<Operation, Batch>) {
+    this.#parts = parts
   }
 
   add(operation: Operation): void {
     if (this.#batch === undefined) {
-      this.#batch = this.#newBatch()
-      this.#tick.atEnd(() => this.flush())
+      this.#batch = this.#parts.newBatch()
+      this.#parts.tick.atEnd(() => this.#tickEnds())
     }
     this.#batch.add(operation)
     if (this.#batch.isFull || this.#batch.operations.length >= this.#enough()) this.flush()
   }
 
-  #enough(): number {
-    return Math.min(MOST, Math.max(FEWEST, this.#underWay() / CALLS_UNDER_WAY))
-  }
-
   flush(): void {
+    this.#endWait?.()
+    this.#endWait = undefined
     const batch = this.#batch
     this.#batch = undefined
-    if (batch !== undefined) this.#send(batch)
+    if (batch === undefined) return
+    this.#calls++
+    void this.#parts.send(batch).then(() => this.#answered())
+  }
+
+  #enough(): number {
+    return Math.min(MOST, Math.max(FEWEST, this.#parts.underWay() / DIVIDED_INTO))
+  }
+
+  #tickEnds(): void {
+    if (this.#batch === undefined || this.#endWait !== undefined) return
+    if (this.#calls < MOST_CALLS) this.flush()
+    else this.#endWait = this.#parts.tick.after(MOST_HELD_MS, () => this.flush())
+  }
+
+  #answered(): void {
+    this.#calls--
+    if (this.#endWait === undefined) return
+    this.#endWait()
+    this.#endWait = undefined
+    // Other answers of this tick bring more that can go along.
+    this.#parts.tick.atEnd(() => this.#tickEnds())
   }
 }

@@ -72,9 +72,9 @@ export class Shard {
   readonly keys: Keys
   readonly sweeper: HoldSweeper
   readonly #parts: ShardParts
-  readonly #requests: Outbox
+  readonly #requests: Outbox<Operation, Batch>
   /** What is given back late; it goes to a server that just answered, whatever the circuit says. */
-  readonly #refunds: Outbox
+  readonly #refunds: Outbox<Operation, Batch>
   readonly #desk: HoldDesk = {
     askAgain: (operation) => this.#again(operation),
     freed: (freed) => this.#parts.freed?.(freed),
@@ -92,7 +92,8 @@ export class Shard {
     const sender = new Sender({ line, deadlineMs, rebatch: (operations) => this.#batchOf(operations) })
     const newBatch = () => this.#batchOf([])
     const underWay = () => this.#underWay
-    this.#requests = new Outbox(tick, newBatch, (batch) => this.#follow(batch, sender.send(batch)), underWay)
+    const outbox = { tick, newBatch, underWay }
+    this.#requests = new Outbox({ ...outbox, send: (batch) => this.#follow(batch, sender.send(batch)) })
     this.sweeper = new HoldSweeper({
       isUsable: () => line.usable,
       look: (most) => lookAtHolds(parts, this.keys.holds, 'ended', most),
@@ -100,7 +101,7 @@ export class Shard {
     })
     // A clock in somebody's hand turns no timers.
     if (parts.hasHolds && parts.testClock === undefined) this.sweeper.start()
-    this.#refunds = new Outbox(tick, newBatch, (batch) => this.#follow(batch, sender.sendAnyway(batch)), underWay)
+    this.#refunds = new Outbox({ ...outbox, send: (batch) => this.#follow(batch, sender.sendAnyway(batch)) })
   }
 
   take(request: TakeRequest): Promise<TakeReply> {
@@ -179,9 +180,11 @@ export class Shard {
   async #close(): Promise<void> {
     this.sweeper.stop()
     const limit = new Deadline(this.#parts.deadlineMs, () => undefined)
-    // What is under way may have to ask once more.
+    // What is under way may have to ask once more, or to give back. Nothing may wait here for a tick to end: with no call
+    // to wait for this would go round without one.
     while (this.#underWay > 0 && !limit.isOver) {
       this.#requests.flush()
+      this.#refunds.flush()
       await Promise.race([Promise.all(this.#sends), limit.settled])
     }
     limit.met()
@@ -252,13 +255,14 @@ export class Shard {
   }
 
   /** @param sending resolves when nothing of the batch is under way, and never rejects */
-  #follow(batch: Batch, sending: Promise<void>): void {
+  #follow(batch: Batch, sending: Promise<void>): Promise<void> {
     const { length } = batch.operations
     const followed = sending.then(() => {
       this.#underWay -= length
       this.#sends.delete(followed)
     })
     this.#sends.add(followed)
+    return followed
   }
 
   #batchOf(operations: readonly Operation[]): Batch {

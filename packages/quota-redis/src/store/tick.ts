@@ -14,6 +14,12 @@ export class Tick {
     this.#sends.push(send)
   }
 
+  /** Calls `send`, which must not throw, after so long, unless what it returns is called before. */
+  after(ms: number, send: () => void): () => void {
+    const timer = setTimeout(() => this.#inOnePacket(send), ms)
+    return () => clearTimeout(timer)
+  }
+
   #end(): void {
     const sends = this.#sends
     this.#sends = []

@@ -1,7 +1,8 @@
 import type { EndedHold } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
+import { storeError } from '../step/store-error.ts'
 import { type DecisionParts, decideOn, isLook, lookAt } from './decide.ts'
-import { isAnswer, storeError } from './errors.ts'
+import { isAnswer } from './errors.ts'
 import { Session, type SessionParts } from './session.ts'
 import { plan, write } from './transaction.ts'
 

@@ -1,4 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
+import { storeError } from '../step/store-error.ts'
 
 /**
  * What an error before the commit says; nothing was done.
@@ -36,17 +37,21 @@ export function verdictOf(error: unknown): Verdict {
   return state === undefined || AWAY.test(state) || isBetween(error) ? 'again' : 'refused'
 }
 
+const READ_ONLY = 'the server is read-only: counters need the primary'
+const NO_RIGHTS = 'the role may not read and write the tables'
+
 /** What is said besides what the server says, where people can mend it. */
 const MENDS: Readonly<Record<string, string>> = {
   '42P01': 'the tables are not there: run the migrations, see quotaMigrations()',
   '42703': 'the tables are of another version: run the migrations, see quotaMigrations()',
-  '42501': 'the role may not read and write the tables',
-  '25006': 'the server is read-only: counters need the primary',
+  '42501': NO_RIGHTS,
+  '25006': READ_ONLY,
 }
 
-/** What the engine hears, and answers by its failure policy. */
-export function storeError(message: string, cause?: unknown): QuotaError {
-  return new QuotaError('store_error', message, { cause })
+/** What keeps a server that answers from counting; `undefined`: nothing. */
+export function hindranceOf(isReadOnly: boolean, mayWrite: boolean): QuotaError | undefined {
+  if (isReadOnly) return storeError(READ_ONLY)
+  return mayWrite ? undefined : storeError(NO_RIGHTS)
 }
 
 export function refusal(error: unknown): QuotaError {

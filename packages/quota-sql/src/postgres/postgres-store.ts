@@ -6,10 +6,11 @@ import { type Ask, countersOf, type SqlCounters } from '../step/counters.ts'
 import { Deadline } from '../step/deadline.ts'
 import { textOf } from '../step/names.ts'
 import { operationOf } from '../step/operation.ts'
+import { storeError } from '../step/store-error.ts'
 import { footprintOf } from '../step/stored.ts'
 import { Sweeper } from '../step/sweeper.ts'
 import { endWork } from '../step/works.ts'
-import { refusal, storeError, verdictOf } from './errors.ts'
+import { hindranceOf, refusal, verdictOf } from './errors.ts'
 import { type ParsedPostgresStoreOptions, type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
 import { Session } from './session.ts'
 import { type PostgresStatements, postgresStatements } from './statements.ts'
@@ -28,8 +29,9 @@ export interface PostgresStore extends AsyncStore {
   /** @param transaction kysely's `Transaction`, on the database that has the tables */
   within(schema: StoreSchema, transaction: unknown): SqlCounters
   /**
-   * Resolves when the tables are there, in this version's format, and the server can write. Calls need not wait for it.
-   * @throws {QuotaError} `store_error` when it cannot be reached now, `store_mismatch` for tables of another format
+   * Resolves when the tables are there, in this version's format, and can be written. Calls need not wait for it.
+   * @throws {QuotaError} `store_error` when it cannot be reached now, is read-only, or the role has no rights;
+   *   `store_mismatch` for tables of another format
    */
   ready(): Promise<void>
   /** Waits for the calls under way, a deadline at most; later ones reject. The pool is left open. */
@@ -94,9 +96,11 @@ class Store implements PostgresStore {
   }
 
   async ready(): Promise<void> {
-    const rows = await this.#query('format', [])
-    const version = Number(rows[0]?.[0])
-    if (version === FORMAT) return
+    const [row = []] = await this.#query('ready', [])
+    const version = Number(row[0])
+    const hindrance = hindranceOf(row[1] === true, row[2] === true)
+    if (version === FORMAT && hindrance === undefined) return
+    if (version === FORMAT) throw hindrance
     const message = `the tables are of format ${version}, and this version needs ${FORMAT}: run its migrations`
     throw new QuotaError('store_mismatch', message)
   }

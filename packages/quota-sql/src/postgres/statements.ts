@@ -29,8 +29,8 @@ export interface PostgresStatements {
   /** Values: the instant, `null`: the server's; most. Rows: how many went. */
   readonly forgetRows: string
   readonly forgetIds: string
-  /** Rows: the version of what is stored. */
-  readonly format: string
+  /** Rows: the version of what is stored, whether the server is read-only, whether the role may write. */
+  readonly ready: string
 }
 
 const NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
@@ -55,6 +55,8 @@ export function postgresStatements(names: TableNames): PostgresStatements {
   const found = (lock: string): string =>
     `select a.place, r.cells from ${rowsAsked} cross join lateral
        (select r.cells from ${rows} r where ${rowKey} ${lock}) r`
+  const mayWrite = (table: string): string =>
+    ['select', 'insert', 'update', 'delete'].map((right) => `has_table_privilege('${table}', '${right}')`).join(' and ')
   const forget = (table: string, key: string, column: string): string =>
     `delete from ${table} where (${key}) in (select ${key} from ${table}
        where ${column} <= coalesce($1::bigint, ${NOW}) limit $2 for update skip locked)`
@@ -81,6 +83,7 @@ export function postgresStatements(names: TableNames): PostgresStatements {
     countHolds: `select count(*) from ${ids} where hold_ends_at is not null`,
     forgetRows: forget(rows, 'layer, category, subject', 'ends_at'),
     forgetIds: forget(ids, 'category, owner, id', 'expires_at'),
-    format: `select version from ${format}`,
+    ready: `select version, current_setting('transaction_read_only') = 'on', ${mayWrite(rows)} and ${mayWrite(ids)}
+      from ${format}`,
   }
 }

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
+import { storeError } from '../step/store-error.ts'
 import { Attempt, type AttemptContext } from './attempt.ts'
-import { isBetween, refusal, storeError, verdictOf } from './errors.ts'
+import { isBetween, refusal, verdictOf } from './errors.ts'
 
 /** Pause before a server that is away is asked again, in milliseconds. */
 const AGAIN_AFTER_MS = 20

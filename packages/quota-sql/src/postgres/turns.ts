@@ -1,8 +1,8 @@
 import { Breaker, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
+import { storeError } from '../step/store-error.ts'
 import type { AttemptContext } from './attempt.ts'
-import { storeError } from './errors.ts'
 import { Turn, type TurnContext } from './turn.ts'
 
 /** What a process asks of a server, but only a little while that does not answer. */

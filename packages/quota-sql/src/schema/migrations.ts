@@ -1,3 +1,4 @@
+import { refusedOptions } from '@scoregw/quota/options'
 import {
   DummyDriver,
   Kysely,
@@ -10,6 +11,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { dialectOf } from './dialect.ts'
 import { firstStatements, type Statement } from './first.ts'
 import { parseSchemaOptions, type SchemaOptions } from './options.ts'
 import { type SqlDialect, type TableNames, tableNames } from './tables.ts'
@@ -46,7 +48,12 @@ export function quotaMigrations(options: SchemaOptions): Record<string, Migratio
  * @throws {QuotaError} `invalid_options`; otherwise what the database says
  */
 export async function migrateQuota<Tables>(db: Kysely<Tables>, options: SchemaOptions): Promise<void> {
-  const { prefix } = parseSchemaOptions(options)
+  const { prefix, dialect } = parseSchemaOptions(options)
+  const spoken = dialectOf(db)
+  if (spoken !== dialect) {
+    const message = `the Kysely is one on ${spoken ?? 'another database'}`
+    throw refusedOptions('migrateQuota()', [{ path: 'dialect', message }])
+  }
   const migrations = quotaMigrations(options)
   const migrator = new Migrator({
     db,

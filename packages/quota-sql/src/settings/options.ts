@@ -1,48 +1,55 @@
 import type { Clock } from '@scoregw/quota'
-import { aClock, type Checks, having, optionsParser, wholeNumber, withDefault } from '@scoregw/quota/options'
+import { aClock, aFunction, type Checks, having, optional, optionsParser, withDefault } from '@scoregw/quota/options'
 import { systemClock } from '@scoregw/quota/store'
 import type { QueryExecutorProvider } from 'kysely'
-import { prefixCheck } from '../schema/options.ts'
+import { type ParsedWatchOptions, type WatchOptions, watchChecks, watchFaults } from '../watch/options.ts'
 
 /** What a Kysely has, as far as the settings need it. */
-export interface SettingsDatabase extends QueryExecutorProvider {
-  transaction(): { execute<T>(work: (transaction: QueryExecutorProvider) => Promise<T>): Promise<T> }
+export interface SettingsDatabase<Transaction extends QueryExecutorProvider = QueryExecutorProvider>
+  extends QueryExecutorProvider {
+  transaction(): { execute<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> }
+}
+
+/** A write of settings. */
+export interface SettingsWrite {
+  /** Whose settings: a subject's of a layer; `undefined`: everybody's. */
+  readonly subject: { readonly layer: string; readonly key: string } | undefined
+  /** Who wrote them; `null`: not told. */
+  readonly by: string | null
+  /** When, epoch milliseconds. */
+  readonly at: number
+  /** Documents before and after; `null`: nothing stored. */
+  readonly before: unknown
+  readonly after: unknown
 }
 
 /** What {@link sqlSettings} takes. */
-export interface SqlSettingsOptions {
+export interface SqlSettingsOptions<Transaction extends QueryExecutorProvider = QueryExecutorProvider>
+  extends WatchOptions {
   /** A Kysely on the database that has the tables, of either dialect. */
-  readonly db: SettingsDatabase
-  /**
-   * The beginning of every table's name, the same as of the migrations and of the counters.
-   * @default 'quota'
-   */
-  readonly prefix?: string | undefined
-  /**
-   * How often other processes' changes are looked for while somebody watches, in milliseconds, 10 to 1,000.
-   * @default 250
-   */
-  readonly pollMs?: number | undefined
+  readonly db: SettingsDatabase<Transaction>
   /**
    * What the record of changes takes its times from.
    * @default the machine's clock
    */
   readonly clock?: Clock | undefined
+  /**
+   * Called at the end of each write's transaction: what it does there, for example for an audit, is committed with the change,
+   * or neither is. When it rejects nothing is written, and the write rejects with the same. Writers of all processes wait
+   * for it.
+   */
+  readonly onWrite?: ((transaction: Transaction, write: SettingsWrite) => Promise<void>) | undefined
 }
 
 /** Options after their check, defaults filled in. */
-export type ParsedSqlSettingsOptions = SqlSettingsOptions & {
-  readonly prefix: string
-  readonly pollMs: number
-  readonly clock: Clock
-}
+export type ParsedSqlSettingsOptions = SqlSettingsOptions & ParsedWatchOptions & { readonly clock: Clock }
 
 function checks(): Checks<ParsedSqlSettingsOptions> {
   return {
     db: having<SettingsDatabase>(['transaction', 'getExecutor'], 'a Kysely'),
-    prefix: withDefault(prefixCheck(), 'quota'),
-    pollMs: withDefault(wholeNumber(10, 1_000, 'milliseconds'), 250),
     clock: withDefault(aClock(), systemClock),
+    onWrite: optional(aFunction()),
+    ...watchChecks(),
   }
 }
 
@@ -50,4 +57,5 @@ function checks(): Checks<ParsedSqlSettingsOptions> {
 export const parseSqlSettingsOptions: (options: unknown) => ParsedSqlSettingsOptions = /* @__PURE__ */ optionsParser(
   'sqlSettings()',
   checks,
+  { between: watchFaults },
 )

@@ -7,17 +7,25 @@ import {
   type WriteReply,
 } from '@scoregw/quota/store'
 import { type QueryExecutorProvider, sql } from 'kysely'
+import { dialectOf } from '../schema/dialect.ts'
 import { type TableNames, tableNames } from '../schema/tables.ts'
 import { keptText, textOf } from '../step/names.ts'
+import { listenTo } from '../watch/listener.ts'
+import { Watched } from '../watch/watched.ts'
 import { type ChangeMark, changesSince, NO_CHANGE, type Place } from './changes.ts'
 import { type ParsedSqlSettingsOptions, parseSqlSettingsOptions, type SqlSettingsOptions } from './options.ts'
 
 /** Settings in a database: see {@link sqlSettings}. */
 export interface SqlSettings extends AsyncSettingsStore {
   readonly sync: false
+  read(): Promise<StoredDocument | undefined>
+  write(document: unknown, options: StoreWriteOptions): Promise<WriteReply>
+  readSubject(layer: string, key: string): Promise<StoredDocument | undefined>
+  writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply>
   /** Looks now for what other processes changed, and tells those who watch. */
   poll(): Promise<void>
-  close(): void
+  /** Nobody hears of changes any more. */
+  close(): Promise<void>
 }
 
 /**
@@ -26,7 +34,9 @@ export interface SqlSettings extends AsyncSettingsStore {
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
-export function sqlSettings(options: SqlSettingsOptions): SqlSettings {
+export function sqlSettings<Transaction extends QueryExecutorProvider>(
+  options: SqlSettingsOptions<Transaction>,
+): SqlSettings {
   return new Store(parseSqlSettingsOptions(options))
 }
 
@@ -44,17 +54,20 @@ class Store implements SqlSettings {
   readonly isMarked = true
   readonly #options: ParsedSqlSettingsOptions
   readonly #names: TableNames
-  readonly #listeners = new Set<(change: SettingsChange) => void>()
+  readonly #watched: Watched<SettingsChange>
+  /** Whether the database has messages. */
+  readonly #tells: boolean
   /** The last change this process has told of; before the first look none is known. */
   #seen: ChangeMark | undefined
   /** The last change this process has made: also of one that it has not yet looked for, it knows when it is gone. */
   #written = NO_CHANGE
-  #polling: Promise<void> | undefined
-  #timer: NodeJS.Timeout | undefined
 
   constructor(options: ParsedSqlSettingsOptions) {
+    const { db, prefix, pollMs, listen } = options
     this.#options = options
-    this.#names = tableNames(options.prefix)
+    this.#names = tableNames(prefix)
+    this.#tells = dialectOf(db) === 'postgres'
+    this.#watched = new Watched({ pollMs, look: () => this.#look(), listen: listenTo(listen, this.#names.changes) })
   }
 
   read(): Promise<StoredDocument | undefined> {
@@ -74,37 +87,26 @@ class Store implements SqlSettings {
   }
 
   watch(listener: (change: SettingsChange) => void): () => void {
-    // A function of our own, so that one listener may watch twice.
-    const entry = (change: SettingsChange): void => listener(change)
-    this.#listeners.add(entry)
-    this.#timer ??= setInterval(() => void this.poll().catch(() => undefined), this.#options.pollMs).unref()
-    return () => {
-      this.#listeners.delete(entry)
-      if (this.#listeners.size === 0) this.close()
-    }
+    return this.#watched.watch(listener)
   }
 
   poll(): Promise<void> {
-    this.#polling ??= this.#poll().finally(() => {
-      this.#polling = undefined
-    })
-    return this.#polling
+    return this.#watched.look()
   }
 
-  close(): void {
-    clearInterval(this.#timer)
-    this.#timer = undefined
+  close(): Promise<void> {
+    return this.#watched.close()
   }
 
-  async #poll(): Promise<void> {
+  async #look(): Promise<void> {
     const [seen, written] = [this.#seen ?? NO_CHANGE, this.#written]
     const isFirst = this.#seen === undefined
     const { places, newest } = await changesSince(this.#options.db, this.#names.changes, seen, written)
     this.#seen = newest
     if (places === 'everything' || isFirst) {
       if (this.#written === written) this.#written = NO_CHANGE
-      this.#tell({ kind: 'everything' })
-    } else for (const place of places) this.#tell(changeOf(place))
+      this.#watched.tell({ kind: 'everything' })
+    } else for (const place of places) this.#watched.tell(changeOf(place))
   }
 
   async #read(place: Place): Promise<StoredDocument | undefined> {
@@ -122,7 +124,7 @@ class Store implements SqlSettings {
       .transaction()
       .execute((transaction) => this.#writeIn(transaction, place, document, options))
     if (made.seq > this.#written.seq) this.#written = made
-    if (reply.written) this.#tell(changeOf(place))
+    if (reply.written) this.#watched.tell(changeOf(place))
     return reply
   }
 
@@ -130,7 +132,7 @@ class Store implements SqlSettings {
     db: QueryExecutorProvider,
     place: Place,
     document: unknown,
-    { ifRevision, by }: StoreWriteOptions,
+    { ifRevision, by: writer }: StoreWriteOptions,
   ): Promise<{ readonly reply: WriteReply; readonly made: ChangeMark }> {
     const names = this.#names
     const counter = sql.table(names.change_counter)
@@ -150,17 +152,23 @@ class Store implements SqlSettings {
       values (${layer}, ${subject}, ${row.version}, ${row.revision}, ${text})
       on conflict (layer, subject) do update
         set version = excluded.version, revision = excluded.revision, document = excluded.document`.execute(db)
-    const seq = Number(rows[0]?.last_seq)
+    const made = { seq: Number(rows[0]?.last_seq), revision: row.revision }
+    const [by, at] = [writer ?? null, this.#options.clock.now()]
     await sql`insert into ${sql.table(names.changes)}
       (seq, layer, subject, revision, changed_by, changed_at, ${sql.ref('before')}, ${sql.ref('after')})
-      values (${seq}, ${layer}, ${subject}, ${row.revision}, ${by ?? null}, ${this.#options.clock.now()},
-        ${before?.document ?? null}, ${text})`.execute(db)
+      values (${made.seq}, ${layer}, ${subject}, ${row.revision}, ${by}, ${at}, ${before?.document ?? null}, ${text})
+    `.execute(db)
+    // Heard when this is committed, and not at all if it is not.
+    if (this.#tells) await sql`select pg_notify(${names.changes}, '')`.execute(db)
+    await this.#options.onWrite?.(db, {
+      subject: layer === '' ? undefined : { layer, key: textOf(subject) },
+      by,
+      at,
+      before: stored(before)?.document ?? null,
+      after: document,
+    })
     const now = text === null ? NOTHING : { version: row.version, revision: row.revision }
-    return { reply: { written: true, ...now }, made: { seq, revision: row.revision } }
-  }
-
-  #tell(change: SettingsChange): void {
-    for (const listener of [...this.#listeners]) listener(change)
+    return { reply: { written: true, ...now }, made }
   }
 }
 

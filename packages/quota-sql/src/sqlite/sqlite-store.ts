@@ -13,6 +13,7 @@ import {
 import { FORMAT, tableNames } from '../schema/tables.ts'
 import { type Ask, countersOf, type SqlCounters } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
+import { storeError } from '../step/store-error.ts'
 import { Sweeper } from '../step/sweeper.ts'
 import { endWork } from '../step/works.ts'
 import { SqliteFile } from './file.ts'
@@ -23,7 +24,7 @@ import {
   type SyncSqliteStoreOptions,
 } from './options.ts'
 import { SyncSqliteCounters } from './sync-counters.ts'
-import { failureOf, instant, SqliteTurns, storeError } from './turns.ts'
+import { failureOf, instant, SqliteTurns } from './turns.ts'
 import { askWithin, requireTransaction } from './within.ts'
 
 /** Rows and ids that are forgotten at one time. */

@@ -3,6 +3,7 @@ import { type Clock, QuotaError } from '@scoregw/quota'
 import { type EndedHold, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
+import { storeError } from '../step/store-error.ts'
 import { isBusy } from './database.ts'
 import type { ConnectionManner, SqliteFile } from './file.ts'
 
@@ -32,6 +33,8 @@ export class SqliteTurns {
   /** What the connection does where it is not the counters' turn. */
   readonly #usual: ConnectionManner
   readonly #ours: ConnectionManner
+  /** Whether that is the same. */
+  readonly #isUsual: boolean
 
   constructor(parts: SqliteTurnParts) {
     this.#parts = parts
@@ -39,6 +42,7 @@ export class SqliteTurns {
     // Somebody else who writes is waited for with a timer, not with the whole process.
     const { synchronous = this.#usual.synchronous } = parts
     this.#ours = { busyTimeoutMs: 0, synchronous }
+    this.#isUsual = this.#usual.busyTimeoutMs === 0 && this.#usual.synchronous === synchronous
     const late = `the SQLite file was not free within ${parts.deadlineMs} ms`
     this.#queue = new Queue({
       deadlineMs: parts.deadlineMs,
@@ -91,13 +95,13 @@ export class SqliteTurns {
   #transact(operations: readonly Operation[], committing: () => void): void {
     const { file, clock, ended } = this.#parts
     if (operations.every(({ isOver }) => isOver)) return
-    file.behave(this.#ours)
     let holds: readonly EndedHold[]
+    if (!this.#isUsual) file.behave(this.#ours)
     try {
       file.begin()
       holds = stepped(file, operations, clock, committing)
     } finally {
-      file.behave(this.#usual)
+      if (!this.#isUsual) file.behave(this.#usual)
     }
     for (const operation of operations) operation.done()
     ended(holds)
@@ -131,11 +135,6 @@ export function instant(clock: Clock): number {
   const now = clock.now()
   if (Number.isSafeInteger(now)) return now
   throw storeError(`the clock said ${String(now)}: expected whole epoch milliseconds`)
-}
-
-/** What the engine hears, and answers by its failure policy. */
-export function storeError(message: string, cause?: unknown): QuotaError {
-  return new QuotaError('store_error', message, { cause })
 }
 
 export function failureOf(error: unknown): QuotaError {

@@ -2,23 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { manualClock, type RowName, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
-import Database from 'libsql'
+import type Database from 'libsql'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../../src/index.ts'
 import { keptText } from '../../src/step/names.ts'
-
-/** A connection to a file, as the guide has it; not durable, since nothing of the tests outlives them. */
-export function connectTo(path: string): Database.Database {
-  const database = new Database(path)
-  database.pragma('busy_timeout = 5000')
-  database.pragma('journal_mode = WAL')
-  database.pragma('synchronous = OFF')
-  return database
-}
-
-export function kyselyOn(database: Database.Database): Kysely<unknown> {
-  return new Kysely({ dialect: new SqliteDialect({ database: database as unknown as SqliteDatabase }) })
-}
+import { connectTo, kyselyOn } from './sqlite.ts'
 
 export type SqliteKind = 'own' | 'shared' | 'sync'
 

@@ -63,6 +63,8 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
           resetAt: HOUR_LATER,
           retryAtBeijing: '2026-08-06 23:06:26',
           timeZone: 'Asia/Shanghai',
+          retryAt: HOUR_LATER,
+          windowLabel: '1-Hour',
         },
       })
     },
@@ -82,8 +84,8 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
     async run(client) {
       const { msg, quota } = json(await refused(client)) as { msg: string; quota: Record<string, unknown> }
       deepEqual(
-        [quota.retryAt, quota.timeZone, quota.retryAtBeijing],
-        ['2026-08-06 17:06:26', 'Europe/Berlin', undefined],
+        [quota.retryAtLocal, quota.retryAt, quota.timeZone, quota.retryAtBeijing],
+        ['2026-08-06 17:06:26', HOUR_LATER, 'Europe/Berlin', undefined],
       )
       match(msg, /after 2026-08-06 17:06:26 \(Europe\/Berlin\)\./)
     },

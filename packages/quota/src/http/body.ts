@@ -3,7 +3,7 @@ import type { HeldWindowStatus } from '../engine/requests.ts'
 import type { Limit } from '../policy/policy.ts'
 import { BEIJING_TIME_ZONE, isoText } from '../time/beijing.ts'
 import { zonedText } from '../time/zoned.ts'
-import { type Locale, type MessageTexts, refusalMessage } from './messages.ts'
+import { type Locale, type MessageTexts, refusalMessage, windowLabel } from './messages.ts'
 
 /** The body of a 429. */
 export interface QuotaExceededBody {
@@ -28,9 +28,13 @@ export interface QuotaExceededBody {
     /** `yyyy-MM-dd HH:mm:ss`, never earlier than `resetAt`; there in the default zone, `Asia/Shanghai`. */
     readonly retryAtBeijing?: string
     /** The same in another zone, there in place of `retryAtBeijing`. */
-    readonly retryAt?: string
+    readonly retryAtLocal?: string
     /** IANA name of the zone. */
     readonly timeZone: string
+    /** The same as `resetAt`. */
+    readonly retryAt: string
+    /** The limit's name for people, in the language of `msg`: `1-Hour`, `1 小时`. */
+    readonly windowLabel: string
   }
 }
 
@@ -52,8 +56,8 @@ export interface QuotaExceededOptions {
 export function quotaExceededBody(decision: RefusedDecision, options: QuotaExceededOptions = {}): QuotaExceededBody {
   const { binding, retryAfterSeconds } = decision
   const { scope, category, window, limit, used, requested, resetAt } = binding
-  const { timeZone = BEIJING_TIME_ZONE } = options
-  const retryAt = zonedText(resetAt, timeZone)
+  const { timeZone = BEIJING_TIME_ZONE, locale = 'en' } = options
+  const retryAtLocal = zonedText(resetAt, timeZone)
   return {
     error: 'quota_exceeded',
     msg: refusalMessage(decision, options),
@@ -66,8 +70,11 @@ export function quotaExceededBody(decision: RefusedDecision, options: QuotaExcee
       used,
       requested,
       resetAt: isoText(resetAt),
-      ...(timeZone === BEIJING_TIME_ZONE ? { retryAtBeijing: retryAt } : { retryAt }),
+      ...(timeZone === BEIJING_TIME_ZONE ? { retryAtBeijing: retryAtLocal } : { retryAtLocal }),
       timeZone,
+      // Behind what was there before them.
+      retryAt: isoText(resetAt),
+      windowLabel: windowLabel(binding, locale),
     },
   }
 }

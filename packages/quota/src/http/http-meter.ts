@@ -46,6 +46,10 @@ export class AdmittedRequest implements RequestQuota {
     return this.quota.decision
   }
 
+  get charged(): number {
+    return this.quota.charged
+  }
+
   /** Header fields of a response with this status. */
   headersFor(status: number): Readonly<Record<string, string>> {
     return this.exchange.headersFor(status, false)

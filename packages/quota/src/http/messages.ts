@@ -124,6 +124,12 @@ const ENGLISH_UNITS: Units = ['Day', 'Hour', 'Minute', 'Second']
 const CHINESE_UNITS: Units = ['天', '小时', '分钟', '秒']
 const UNIT_MS = [86_400_000, 3_600_000, 60_000, 1_000] as const
 
+/** A limit's name for people by itself, for example `1-Hour` and `1 小时`. */
+export function windowLabel(violation: Violation, locale: Locale): string {
+  const text = locale === 'en' ? windowText(violation, '-', ENGLISH_UNITS) : windowText(violation, ' ', CHINESE_UNITS)
+  return text.trim()
+}
+
 /** A rolling window by its length; one of the calendar, whose periods differ in length, by its label. */
 function windowText({ kind, window, lengthMs }: Violation, separator: string, units: Units): string {
   if (kind === 'rolling' && lengthMs !== null) return lengthText(lengthMs, separator, units)

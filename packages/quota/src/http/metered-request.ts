@@ -66,6 +66,10 @@ export class MeteredRequest implements RequestQuota {
     return this.#options.quota
   }
 
+  get charged(): number {
+    return this.#charged
+  }
+
   /** Whether the response has anything to do with this quota. */
   get watches(): boolean {
     return this.decision.source !== 'free' && (this.#held !== undefined || this.#tellsFields)

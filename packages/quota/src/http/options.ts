@@ -117,6 +117,8 @@ export interface HttpMeterOptions<Request, Operation extends string = string> ex
 export interface RequestQuota {
   /** What was decided before the handler. */
   readonly decision: Decision
+  /** Tokens that the request is charged, as far as is known: once it is settled, what it came to. */
+  readonly charged: number
   /**
    * The work was done, whatever the response's status will be. Settles once; later calls do nothing.
    *

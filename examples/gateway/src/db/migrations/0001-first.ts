@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Db } from '../schema.ts'
+import type { FormerTables } from './former-tables.ts'
 
 /** Users, charts, scores, and what the quota keeps. */
 export async function first(db: Kysely<unknown>): Promise<void> {
@@ -81,7 +81,7 @@ async function quotaSettings(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', 'integer', (column) => column.primaryKey())
     .addColumn('last_seq', 'bigint', (column) => column.notNull())
     .execute()
-  await (db as Db).insertInto('quota_change_counter').values({ id: 1, last_seq: 0 }).execute()
+  await (db as Kysely<FormerTables>).insertInto('quota_change_counter').values({ id: 1, last_seq: 0 }).execute()
 }
 
 async function quotaCounters({ schema }: Kysely<unknown>): Promise<void> {

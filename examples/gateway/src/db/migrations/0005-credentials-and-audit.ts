@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import type { Db } from '../schema.ts'
+import type { Tables } from '../schema.ts'
+import type { FormerTables } from './former-tables.ts'
 
 /** Bots' tokens and chart keys, and what administrators did. */
 export async function credentialsAndAudit(db: Kysely<unknown>): Promise<void> {
@@ -26,11 +27,11 @@ export async function credentialsAndAudit(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', 'integer', (column) => column.primaryKey())
     .addColumn('last_seq', 'bigint', (column) => column.notNull())
     .execute()
-  await takeOver(db as Db)
+  await takeOver(db as Kysely<FormerTables & Tables>)
 }
 
 /** The changes of quotas that were recorded so far are the first entries. */
-async function takeOver(db: Db): Promise<void> {
+async function takeOver(db: Kysely<FormerTables & Tables>): Promise<void> {
   await db
     .insertInto('audit_entries')
     .columns(['seq', 'at', 'by', 'action', 'subject', 'before', 'after'])

@@ -1,6 +1,6 @@
 import { newRevision } from '@scoregw/quota/store'
 import type { Kysely } from 'kysely'
-import type { Db } from '../schema.ts'
+import type { FormerTables } from './former-tables.ts'
 
 /** Each document of the quota's settings has a revision, and so has each change: versions come again after a restore. */
 export async function settingsRevisions(db: Kysely<unknown>): Promise<void> {
@@ -10,7 +10,7 @@ export async function settingsRevisions(db: Kysely<unknown>): Promise<void> {
       .addColumn('revision', 'text', (column) => column.notNull().defaultTo(''))
       .execute()
   }
-  const settings = db as Db
+  const settings = db as Kysely<FormerTables>
   for (const { layer, key } of await settings.selectFrom('quota_settings').select(['layer', 'key']).execute()) {
     await settings
       .updateTable('quota_settings')

@@ -1,4 +1,5 @@
 import { type Migration, type MigrationProvider, Migrator } from 'kysely'
+import { StartError } from '../../config/start-error.ts'
 import type { Db } from '../schema.ts'
 import { first } from './0001-first.ts'
 import { players } from './0002-players.ts'
@@ -10,12 +11,17 @@ import { usage } from './0007-usage.ts'
 import { chartFacts } from './0008-charts.ts'
 import { settingsRevisions } from './0009-settings-revisions.ts'
 import { counters } from './0010-counters.ts'
+import { usageRecords } from './0011-usage-records.ts'
+import { alerts } from './0012-alerts.ts'
+import { settingsBesideCounters } from './0013-settings-beside-counters.ts'
+import { syncRatings } from './0014-sync-ratings.ts'
+import { auditByAction } from './0015-audit-by-action.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
  * once it is released.
  */
-const MIGRATIONS: Readonly<Record<string, Migration>> = {
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-first': { up: first },
   '0002-players': { up: players },
   '0003-sources': { up: sources },
@@ -26,6 +32,11 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-charts': { up: chartFacts },
   '0009-settings-revisions': { up: settingsRevisions },
   '0010-counters': { up: counters },
+  '0011-usage-records': { up: usageRecords },
+  '0012-alerts': { up: alerts },
+  '0013-settings-beside-counters': { up: settingsBesideCounters },
+  '0014-sync-ratings': { up: syncRatings },
+  '0015-audit-by-action': { up: auditByAction },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
@@ -38,5 +49,9 @@ export interface MigrateOptions {
 /** Brings the database to the newest schema: all of it, or nothing. */
 export async function migrate(db: Db, { isInTransaction }: MigrateOptions): Promise<void> {
   const { error } = await new Migrator({ db, provider, disableTransactions: isInTransaction }).migrateToLatest()
+  if (error instanceof Error && /previously executed migration/.test(error.message)) {
+    const mend = 'was changed by a newer version of the gateway; run that one, or restore a backup from before'
+    throw new StartError('the database', mend, error)
+  }
   if (error !== undefined) throw new Error('the database could not be migrated', { cause: error })
 }

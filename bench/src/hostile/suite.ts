@@ -1,0 +1,133 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { progress } from '../progress.ts'
+import { atMost, type Findings, type Target } from '../report.ts'
+import { hostileRequests } from './bodies.ts'
+import { OTHER_USER, startVictim, type Victim } from './gateway.ts'
+import type { Order } from './sender.ts'
+
+const MIB = 1_048_576
+/** Pause between two looks of the other user, in milliseconds. */
+const LOOK_EVERY_MS = 5
+
+/** Hostile requests, one by one and hundreds at once: memory, how long the event loop is held, what others notice. */
+export async function hostile(quick: boolean): Promise<Findings> {
+  console.log('hostile: requests that are made to cost, the gateway and who attacks it in processes of their own')
+  const sender = fork(fileURLToPath(new URL('./sender.ts', import.meta.url)), [], { execArgv: process.execArgv })
+  process.once('exit', () => sender.kill('SIGKILL'))
+  await once(sender, 'message')
+  try {
+    const single = await withVictim({ FAILURE_LIMIT: '0' }, (victim) => oneByOne(victim, sender, quick))
+    const unlimited = await withVictim({ FAILURE_LIMIT: '0' }, (victim) => {
+      return atOnce('every body read', victim, sender, quick)
+    })
+    const limited = await withVictim({}, (victim) => atOnce('as it is set up', victim, sender, quick))
+    return { results: [], targets: [...single, ...unlimited, ...limited] }
+  } finally {
+    sender.kill()
+  }
+}
+
+async function withVictim(env: NodeJS.ProcessEnv, use: (victim: Victim) => Promise<Target[]>): Promise<Target[]> {
+  const victim = await startVictim({ LOG_LEVEL: 'warn', ...env })
+  try {
+    return await use(victim)
+  } finally {
+    await victim.stop()
+  }
+}
+
+type Sent = Omit<Order, 'gatewayUrl' | 'syncUrl'>
+
+async function send(
+  sender: ChildProcess,
+  { gatewayUrl, syncUrl }: Victim,
+  sent: Sent,
+): Promise<Record<number, number>> {
+  sender.send({ gatewayUrl, syncUrl, ...sent } satisfies Order)
+  const [statuses] = (await once(sender, 'message')) as [Record<number, number>]
+  return statuses
+}
+
+/** How long a single request of each shape holds the event loop, the median of some. */
+async function oneByOne(victim: Victim, sender: ChildProcess, quick: boolean): Promise<Target[]> {
+  const times = quick ? 1 : 7
+  const worst = { user: { name: '', cpuMs: 0 }, bot: { name: '', cpuMs: 0 } }
+  const shapes = [...hostileRequests(), { name: 'push', by: 'bot' as const }]
+  for (const { name, by } of shapes) {
+    const cpuMs: number[] = []
+    // The first ones are of code that was never run.
+    for (let time = 0; time < times + 2; time++) {
+      await victim.held()
+      await send(sender, victim, { shape: name, by, count: 1 })
+      cpuMs.push((await victim.held()).cpuMs)
+    }
+    const median = cpuMs.slice(2).sort((a, b) => a - b)[Math.floor(times / 2)] ?? Number.NaN
+    console.log(`  ${by}, ${name}: ${median.toFixed(1)} ms`)
+    if (median > worst[by].cpuMs) worst[by] = { name, cpuMs: median }
+  }
+  return [
+    atMost(`event loop held by one request of a user, ms (${worst.user.name})`, 20, worst.user.cpuMs),
+    atMost(`event loop held by one request of a bot, ms (${worst.bot.name})`, 50, worst.bot.cpuMs),
+  ]
+}
+
+/** What others notice while hundreds come at once, again and again. */
+async function atOnce(how: string, victim: Victim, sender: ChildProcess, quick: boolean): Promise<Target[]> {
+  const rounds = quick ? 1 : 5
+  const orders: Sent[] = [
+    { shape: 'all', by: 'both', count: quick ? 40 : 500 },
+    { shape: 'gzip: arrays in arrays', by: 'bot', count: 36 },
+    { shape: 'gzip: members', by: 'bot', count: quick ? 36 : 400 },
+    { shape: 'a text of 1 MiB', by: 'user', count: quick ? 36 : 400 },
+  ]
+  const quiet = await looked(victim, () => new Promise<void>((resolve) => setTimeout(resolve, quick ? 100 : 3_000)))
+  await victim.held()
+  const answersMs: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    for (const order of orders) {
+      answersMs.push(
+        ...(await looked(victim, async () => {
+          const statuses = await send(sender, victim, order)
+          progress(`${how}: ${order.count} of ${order.shape}: ${JSON.stringify(statuses)}`)
+          if (statuses[500] !== undefined) throw new Error(`${order.shape}: an answer was 500`)
+        })),
+      )
+    }
+  }
+  const { cpuMs, wallMs, peakBytes } = await victim.held()
+  console.log(
+    `  ${how}: event loop held ${cpuMs.toFixed(0)} ms of processor time, ${wallMs.toFixed(0)} by the clock; ` +
+      `others' p99 ${p99(answersMs).toFixed(1)} ms of ${answersMs.length}, ${p99(quiet).toFixed(1)} in peace`,
+  )
+  return [
+    atMost(`${how}: 500 at once, peak of memory, MiB`, 512, peakBytes / MIB),
+    atMost(`${how}: 500 at once, others' /me/quota p99, ms`, 100, p99(answersMs)),
+  ]
+}
+
+/** How long the other user waited for each answer while something was going on. */
+async function looked(victim: Victim, during: () => Promise<void>): Promise<number[]> {
+  const answersMs: number[] = []
+  let isOver = false
+  const looking = (async () => {
+    while (!isOver) {
+      const startedAt = performance.now()
+      const answer = await fetch(`${victim.gatewayUrl}/me/quota`, { headers: OTHER_USER })
+      await answer.arrayBuffer()
+      if (answer.status !== 200) throw new Error(`the other user was answered with ${answer.status}`)
+      answersMs.push(performance.now() - startedAt)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    }
+  })()
+  await during().finally(() => {
+    isOver = true
+  })
+  await looking
+  return answersMs
+}
+
+function p99(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? Number.NaN
+}

@@ -1,0 +1,45 @@
+/** What a form has, and whether something in it would be lost. */
+interface Draft {
+  readonly value: unknown
+  readonly isUnsaved: boolean
+}
+
+/**
+ * What forms have while somebody is signed in. It outlives the pages that they are on: whoever looks at something else, or
+ * has to sign in again, finds it as it was. It is in memory alone.
+ */
+export class Drafts {
+  readonly #drafts = new Map<string, Draft>()
+  readonly #listeners = new Set<() => void>()
+
+  get(key: string): unknown {
+    return this.#drafts.get(key)?.value
+  }
+
+  set(key: string, value: unknown, isUnsaved: boolean): void {
+    this.#drafts.set(key, { value, isUnsaved })
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  /** Forgets a form that is not looked at any more, if nothing is lost by it. */
+  leave(key: string): void {
+    if (this.#drafts.get(key)?.isUnsaved !== true) this.#drafts.delete(key)
+  }
+
+  /** The addresses of the pages whose forms have something that is not saved. */
+  unsaved(): string[] {
+    const keys = [...this.#drafts].filter(([, { isUnsaved }]) => isUnsaved).map(([key]) => key)
+    return [...new Set(keys.map((key) => key.slice(0, key.indexOf(' '))))]
+  }
+
+  /** @returns stops it */
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+/** @param href of the page that the form is on */
+export function draftKey(href: string, form: string): string {
+  return `${href} ${form}`
+}

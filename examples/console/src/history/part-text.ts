@@ -1,0 +1,73 @@
+import { changesBetween } from '../audit/changes.ts'
+import { settingName } from '../settings/setting-name.ts'
+import { plain } from '../ui/text.tsx'
+import type { Words } from '../words/en.ts'
+import type { Formats } from '../words/formats.ts'
+import { type Names, useNames } from '../words/names.ts'
+import { useFormats, useWords } from '../words/words.ts'
+import type { Part } from './reversal.ts'
+
+/** How a part of the settings is told. */
+export interface PartTexts {
+  name(part: Part): string
+  /** @param value of the part: as it was, or became, or is now */
+  value(part: Part, value: unknown): string
+}
+
+export function usePartTexts(): PartTexts {
+  const words = useWords()
+  const names = useNames()
+  const formats = useFormats()
+  return {
+    name: ({ keys, path }) => nameOf(words, names, keys, path),
+    value: ({ keys }, value) => textOf(words, names, formats, keys, value),
+  }
+}
+
+function nameOf(words: Words, names: Names, [head = '', ...rest]: readonly string[], path: string): string {
+  const { settings } = words
+  if (head === 'shadow') return rest[0] === undefined ? settings.shadow : `${settings.shadow}: ${names.layer(rest[0])}`
+  if (head === 'plans' && rest.length === 1) return settings.planOf(rest[0] ?? '')
+  if (path === 'base') return settings.base
+  return path === 'custom' ? settings.custom : settingName(words, names, path)
+}
+
+function textOf(words: Words, names: Names, formats: Formats, [head]: readonly string[], value: unknown): string {
+  if (value === undefined || value === null) return head === 'prices' ? words.users.follows : words.audit.nothing
+  const ofMember = memberTexts(words, names, formats)[head ?? '']
+  if (ofMember !== undefined) return ofMember(value)
+  if (typeof value === 'number') return formats.number(value)
+  if (typeof value === 'boolean') return value ? '✓' : words.settings.off
+  if (typeof value === 'string') return plain(value)
+  const leaves = changesBetween(null, value as Record<string, unknown>)
+  return leaves.map(({ path, after = '' }) => `${path} ${after}`).join(', ')
+}
+
+/** Of members whose values mean something of their own. */
+function memberTexts(
+  words: Words,
+  names: Names,
+  formats: Formats,
+): Readonly<Record<string, (value: unknown) => string>> {
+  return {
+    mode: (value) => own(words.modes, String(value)) ?? plain(String(value)),
+    shadow: (value) => (value === 'all' ? words.history.all : listOf(value).map(names.window).join(', ')),
+    thresholds: (value) =>
+      listOf(value)
+        .map((each) => thresholdText(each, formats))
+        .join(', '),
+  }
+}
+
+function thresholdText(threshold: unknown, formats: Formats): string {
+  const { share, left } = threshold as { readonly share?: number; readonly left?: number }
+  return share === undefined ? formats.number(left ?? 0) : formats.percent(share)
+}
+
+function listOf(value: unknown): string[] {
+  return Array.isArray(value) ? value : []
+}
+
+function own(texts: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(texts, name) ? texts[name] : undefined
+}

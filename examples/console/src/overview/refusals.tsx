@@ -1,0 +1,40 @@
+import type { JSX } from 'preact'
+import type { Overview } from '../api/api.ts'
+import { useNames } from '../words/names.ts'
+import { useFormats, useWords } from '../words/words.ts'
+import { Card } from './card.tsx'
+
+/** Which limits refuse. */
+export function Refusals({ of: { since, limits, degraded } }: { of: Overview['refusals'] }): JSX.Element {
+  const words = useWords()
+  const names = useNames()
+  const formats = useFormats()
+  return (
+    <Card title={words.overview.refusals} of="process">
+      {degraded > 0 && <p class="notice warning">{words.overview.degraded(formats.number(degraded))}</p>}
+      {limits.length === 0 ? (
+        <p class="quiet">{words.overview.noRefusals}</p>
+      ) : (
+        <table class="full">
+          <caption>{words.overview.refusalsSince(formats.time(since))}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{words.overview.limit}</th>
+              <th scope="col" class="number">
+                {words.overview.count}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {limits.map(({ layer, category, window, count }) => (
+              <tr key={JSON.stringify([layer, category, window])}>
+                <th scope="row">{names.cell(layer, category, window)}</th>
+                <td class="number">{formats.number(count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,61 @@
+import type { JSX } from 'preact'
+import type { Overview } from '../api/api.ts'
+import { useNames } from '../words/names.ts'
+import { useFormats, useWords } from '../words/words.ts'
+import { Card } from './card.tsx'
+
+type Limit = NonNullable<Overview['shared']>[number]
+
+/** From here on a limit is nearly used up. */
+const NEAR = 0.8
+
+/** What is left of what everybody shares. */
+export function SharedLimits(of: {
+  readonly limits: Overview['shared']
+  readonly disabled: Overview['disabled']
+}): JSX.Element {
+  const { limits, disabled } = of
+  const words = useWords()
+  const names = useNames()
+  return (
+    <Card title={words.overview.shared} of="all">
+      {disabled.map((layer) => (
+        <p key={layer}>{words.overview.disabled(names.layer(layer))}</p>
+      ))}
+      {limits === null && <p class="notice warning">{words.overview.sharedAway}</p>}
+      {limits?.length === 0 && disabled.length === 0 && <p class="quiet">{words.overview.noShared}</p>}
+      {limits?.map((each) => (
+        <Bar key={JSON.stringify([each.layer, each.category, each.window])} of={each} />
+      ))}
+    </Card>
+  )
+}
+
+function Bar({ of }: { of: Limit }): JSX.Element {
+  const words = useWords()
+  const names = useNames()
+  const formats = useFormats()
+  const { layer, category, window, kind, limit, used, remaining, resetAt, enforced } = of
+  const numberOf = (value: number | 'unlimited'): string =>
+    value === 'unlimited' ? words.users.unlimited : formats.number(value)
+  const share = shareOf(used, limit)
+  const ends = resetAt === null ? words.users.notOpen : words.users.ends(formats.dateTime(resetAt))
+  return (
+    <div class="bar">
+      <span class="bar-name">
+        {names.cell(layer, category, window)}
+        {!enforced && <span class="tag not-enforced">{words.settings.notEnforced}</span>}
+      </span>
+      <span class="bar-used">{words.users.used(formats.number(used), numberOf(limit))}</span>
+      <meter aria-label={names.cell(layer, category, window)} class={share >= NEAR ? 'near' : ''} value={share} />
+      <span class="quiet small">{words.users.left(numberOf(remaining))}</span>
+      <span class="quiet small end">{kind !== 'concurrency' && ends}</span>
+    </div>
+  )
+}
+
+/** From 0 to 1. A limit that was lowered below what is used, or blocks, is full. */
+function shareOf(used: number, limit: number | 'unlimited'): number {
+  if (limit === 'unlimited') return 0
+  return limit === 0 ? 1 : Math.min(1, used / limit)
+}

@@ -1,0 +1,62 @@
+import type { JSX } from 'preact'
+import type { Overview } from '../api/api.ts'
+import { hrefOf } from '../route.ts'
+import { usePolicy } from '../session.ts'
+import { useNames } from '../words/names.ts'
+import { useFormats, useWords } from '../words/words.ts'
+import { Card } from './card.tsx'
+
+interface TopUsersProps {
+  readonly kind: 'spent' | 'refused'
+  readonly since: string
+  readonly users: Overview['top']['spent']
+}
+
+/** Who spends, or is refused, most. */
+export function TopUsers({ kind, since, users }: TopUsersProps): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  const names = useNames()
+  const { categories } = usePolicy()
+  return (
+    <Card title={words.overview[kind]} of="process">
+      <p class="quiet small">{words.overview.refusalsSince(formats.time(since))}</p>
+      {categories.map((category) => (
+        <div key={category}>
+          <h3>{names.category(category)}</h3>
+          <List kind={kind} users={users[category] ?? []} />
+        </div>
+      ))}
+    </Card>
+  )
+}
+
+function List({ kind, users }: Pick<TopUsersProps, 'kind'> & { users: TopUsersProps['users'][string] }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  if (users.length === 0) return <p class="quiet">{words.overview.nobody}</p>
+  return (
+    <table class="full top-users">
+      <thead>
+        <tr>
+          <th scope="col">{words.overview.user}</th>
+          <th scope="col" class="number">
+            {kind === 'spent' ? words.overview.tokens : words.overview.count}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {users.map(({ userId, amount }) => (
+          <tr key={userId}>
+            <th scope="row" class="id">
+              <a href={hrefOf('users', userId)}>
+                <bdi>{userId}</bdi>
+              </a>
+            </th>
+            <td class="number">{formats.number(amount)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

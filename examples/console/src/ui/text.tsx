@@ -1,0 +1,62 @@
+import type { JSX } from 'preact'
+
+/**
+ * What is not seen, or changes how other text is seen: controls of direction, joiners, blanks of no width, fillers, and
+ * blanks that are not the one of the keyboard.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u2800]|(?!\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}|(?! |\u3000)\p{Zs}/gu
+/** One picture may be several joined together. */
+const JOINED = /(?<=\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)\u200d(?=\p{Extended_Pictographic})/gu
+
+/**
+ * What somebody has called something. It is isolated, so that it changes no text beside it, and what cannot be seen in it
+ * is spelled: two names that look alike are not alike.
+ */
+export function Text({ children: text }: { children: string }): JSX.Element {
+  return (
+    <bdi>
+      {partsOf(text).map(({ at, shown, isUnseen }) =>
+        isUnseen ? (
+          <span key={at} class="unseen">
+            {shown}
+          </span>
+        ) : (
+          shown
+        ),
+      )}
+    </bdi>
+  )
+}
+
+/** The same where there is text alone: in labels, titles and sentences. */
+export function plain(text: string): string {
+  const shown = partsOf(text)
+    .map((part) => (part.isUnseen ? `[${part.shown}]` : part.shown))
+    .join('')
+  // First strong isolate, and its end: what `bdi` is for text.
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(shown) ? `\u2068${shown}\u2069` : shown
+}
+
+interface Part {
+  readonly at: number
+  readonly shown: string
+  readonly isUnseen: boolean
+}
+
+function partsOf(text: string): Part[] {
+  const joins = new Set([...text.matchAll(JOINED)].map(({ index }) => index))
+  const parts: Part[] = []
+  let from = 0
+  for (const { 0: found, index } of text.matchAll(UNSEEN)) {
+    if (joins.has(index)) continue
+    if (index > from) parts.push({ at: from, shown: text.slice(from, index), isUnseen: false })
+    parts.push({ at: index, shown: codeOf(found), isUnseen: true })
+    from = index + found.length
+  }
+  if (from < text.length) parts.push({ at: from, shown: text.slice(from), isUnseen: false })
+  return parts
+}
+
+function codeOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+}

@@ -1,0 +1,50 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { draftKey } from '../drafts.ts'
+import { useDrafts } from '../session.ts'
+
+type Change<T> = T | ((before: T) => T)
+
+/**
+ * The state of a form, kept while other pages are looked at.
+ *
+ * @param href of the page that the form is on, for whoever looks for what is not saved
+ * @param isUnsaved whether something of it would be lost. A function of the state alone.
+ */
+export function useDraft<T>(
+  href: string,
+  form: string,
+  initial: T,
+  isUnsaved: (value: T) => boolean,
+): readonly [T, (change: Change<T>) => void] {
+  const drafts = useDrafts()
+  const key = draftKey(href, form)
+  const read = (): T => (drafts.get(key) as T | undefined) ?? initial
+  const [, render] = useState<unknown>()
+  useEffect(() => {
+    const stop = drafts.watch(() => render(drafts.get(key)))
+    return () => {
+      stop()
+      drafts.leave(key)
+    }
+  }, [drafts, key])
+  const set = useCallback(
+    (change: Change<T>) => {
+      const next = typeof change === 'function' ? (change as (before: T) => T)(read()) : change
+      drafts.set(key, next, isUnsaved(next))
+    },
+    [drafts, key],
+  )
+  return [read(), set]
+}
+
+/** The addresses of the pages that have something that is not saved. */
+export function useUnsaved(): readonly string[] {
+  const drafts = useDrafts()
+  const [unsaved, setUnsaved] = useState(() => drafts.unsaved().join(' '))
+  useEffect(() => {
+    const look = (): void => setUnsaved(drafts.unsaved().join(' '))
+    look()
+    return drafts.watch(look)
+  }, [drafts])
+  return unsaved === '' ? [] : unsaved.split(' ')
+}

@@ -1,0 +1,27 @@
+/** What the history of everybody's limits says. */
+export const history = {
+  title: 'History of the limits',
+  open: 'History',
+  back: 'Limits',
+  about:
+    'Every change of everybody’s limits, the newest first. Each can be undone by itself: what others changed since stays.',
+  list: 'Changes of the limits',
+  empty: 'Nothing was changed yet: the defaults are in force.',
+  by: (who: string, when: string) => `${who}, ${when}`,
+  newest: 'newest',
+  nothing: 'nothing that is in force',
+  undo: 'Undo ...',
+  undoOf: (number: string) => `Undo change ${number}`,
+  undoTitle: 'Undo this change',
+  undoAbout: 'What is marked becomes what it was before. It is a change of its own, which can be undone as well.',
+  part: 'What',
+  now: 'Now',
+  becomes: 'Becomes',
+  done: 'is so already',
+  later: 'changed again since',
+  undoSubmit: 'Undo',
+  undone: 'Undone.',
+  nothingLeft: 'Everything is as it was before this change already.',
+  changedMeanwhile: 'Someone else saved first. This is what is stored now: look again.',
+  all: 'all',
+}

@@ -1,0 +1,82 @@
+import type { Clock, Quota } from '@scoregw/quota'
+import type { FactorStore } from '@scoregw/quota/adaptive'
+import type { AuditLog } from '../audit/audit-log.ts'
+import type { Chore } from '../chores.ts'
+import type { Db } from '../db/schema.ts'
+import type { Logger } from '../log/logger.ts'
+import { sharedLayers } from '../quota/layer-members.ts'
+import type { OperationName } from '../quota/policy.ts'
+import { AlertBook } from './alert-book.ts'
+import { AlertSender } from './alert-sender.ts'
+import { noticeEvents, noticeFactor } from './notice.ts'
+import { Webhooks } from './webhook.ts'
+
+const EVERY_MS = 1_000
+const FACTOR_MS = 10_000
+const PRUNE_MS = 3_600_000
+/** How long a receiver may take. */
+const TIMEOUT_MS = 10_000
+
+export interface AlertsParts {
+  readonly db: Db
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly audit: AuditLog
+  readonly quota: Quota<OperationName>
+  readonly factorStore: FactorStore
+  /** Whether this machine and private networks may be told. */
+  readonly allowPrivate: boolean
+  /** @default 10 seconds */
+  readonly timeoutMs?: number | undefined
+}
+
+/** What administrators are to hear of: noticed here, kept in the database, sent by one process at a time. */
+export class Alerts {
+  readonly book: AlertBook
+  readonly webhooks: Webhooks
+  readonly chores: readonly Chore[]
+  readonly #sender: AlertSender
+  readonly #stop: () => void
+  #told: readonly string[]
+
+  constructor(parts: AlertsParts) {
+    const { db, clock, logger, audit, quota, factorStore, allowPrivate, timeoutMs = TIMEOUT_MS } = parts
+    this.book = new AlertBook(db, clock, logger)
+    this.webhooks = new Webhooks(db, clock, audit)
+    this.#told = sharedLayers(quota.policy)
+    const sending = { db, clock, webhooks: this.webhooks, allowPrivate, timeoutMs, random: Math.random }
+    this.#sender = new AlertSender(sending)
+    this.#stop = noticeEvents({ quota, book: this.book, clock, isTold: (layer) => this.#told.includes(layer) })
+    this.chores = [
+      { what: 'writing alerts', everyMs: EVERY_MS, run: () => this.write() },
+      { what: 'sending alerts', everyMs: EVERY_MS, run: () => this.#sender.send() },
+      {
+        what: 'looking at the factor for alerts',
+        everyMs: FACTOR_MS,
+        run: () => noticeFactor({ quota, book: this.book }, factorStore),
+      },
+      { what: 'forgetting old alerts', everyMs: PRUNE_MS, run: () => this.book.prune() },
+    ]
+  }
+
+  /** Writes what was noticed, and looks whose limits are to be told of. */
+  async write(): Promise<void> {
+    await this.book.flush()
+    const { row } = await this.webhooks.read()
+    if (row !== undefined) this.#told = JSON.parse(row.layers) as string[]
+  }
+
+  send(): Promise<void> {
+    return this.#sender.send()
+  }
+
+  /** Nobody has to wait for a receiver any more. */
+  refuse(): void {
+    this.#sender.stop()
+  }
+
+  async close(): Promise<void> {
+    this.#stop()
+    await this.book.flush().catch(() => undefined)
+  }
+}

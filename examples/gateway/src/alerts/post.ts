@@ -1,0 +1,74 @@
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { checkHost, PrivateAddress, publicLookup, type Resolve } from './public-address.ts'
+
+/** Most of an answer that is read, in bytes: nothing in it is looked at, its end says that the receiver is done. */
+const MAX_ANSWER_BYTES = 65_536
+
+export interface PostOptions {
+  /** How long an attempt may take, from the name's look-up to the answer's end, in milliseconds. */
+  readonly timeoutMs: number
+  /** Whether this machine and private networks may be reached. */
+  readonly allowPrivate: boolean
+  /** @default the machine's */
+  readonly resolve?: Resolve | undefined
+  /** Breaks an attempt off. */
+  readonly stopping?: AbortSignal | undefined
+}
+
+/** What came of an attempt: a status, or why there is none. */
+export type Posted = { readonly status: number } | { readonly fault: PostFault }
+export type PostFault = 'private_address' | 'not_found' | 'refused' | 'timeout' | 'tls' | 'connection'
+
+/**
+ * Posts JSON. Follows no redirect, reads a little of the answer, and never throws. What it says of a failure is a word: an
+ * error's text may quote an address, and an address may hold a credential.
+ */
+export function post(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  { timeoutMs, allowPrivate, resolve, stopping }: PostOptions,
+): Promise<Posted> {
+  return new Promise((settle) => {
+    try {
+      checkHost(url, allowPrivate)
+    } catch {
+      settle({ fault: 'private_address' })
+      return
+    }
+    const late = AbortSignal.timeout(timeoutMs)
+    const signal = stopping === undefined ? late : AbortSignal.any([late, stopping])
+    const send = url.protocol === 'https:' ? requestHttps : requestHttp
+    const request = send(url, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
+      // A connection of its own: one that was kept has looked nothing up.
+      agent: false,
+      lookup: publicLookup(allowPrivate, resolve),
+      signal,
+    })
+    request.once('error', (error) => settle({ fault: signal.aborted ? 'timeout' : faultOf(error) }))
+    request.once('response', (response) => {
+      const { statusCode: status = 0 } = response
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.byteLength
+        if (bytes > MAX_ANSWER_BYTES) response.destroy()
+      })
+      // What was answered counts, whatever becomes of the rest.
+      response.once('error', () => undefined)
+      response.once('close', () => settle({ status }))
+    })
+    request.end(body)
+  })
+}
+
+function faultOf(error: Error): PostFault {
+  if (error instanceof PrivateAddress) return 'private_address'
+  const { code = '' } = error as NodeJS.ErrnoException
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'not_found'
+  if (code === 'ECONNREFUSED') return 'refused'
+  if (code === 'ETIMEDOUT') return 'timeout'
+  return /^(?:ERR_TLS|ERR_SSL|CERT|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|EPROTO)/.test(code) ? 'tls' : 'connection'
+}

@@ -1,0 +1,50 @@
+import { lookup as resolve } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** An address that alerts are not to be sent to. */
+export class PrivateAddress extends Error {
+  override readonly name: string = 'PrivateAddress'
+  constructor() {
+    super('the address is of this machine or of a private network')
+  }
+}
+
+/** Asks a name's addresses, as `dns.lookup` does with `all`. */
+export type Resolve = (
+  hostname: string,
+  options: { readonly all: true; readonly verbatim?: boolean },
+  callback: (error: NodeJS.ErrnoException | null, addresses: readonly { address: string; family: number }[]) => void,
+) => void
+
+/** Whether an address is of the internet at large: no loopback, private, link-local, mapped, multicast or reserved one. */
+export function isPublic(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'
+}
+
+/**
+ * A look-up for connections. What it lets pass is what is connected to, so that a name cannot mean another address by
+ * then. Of a name with several addresses each has to be public. Addresses themselves are never looked up: see
+ * {@link checkHost}.
+ */
+export function publicLookup(allowPrivate: boolean, ask: Resolve = resolve as unknown as Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    ask(hostname, { all: true, verbatim: true }, (error, found) => {
+      if (error !== null) return callback(error, '', 0)
+      const [first] = found
+      const isRefused = !allowPrivate && !found.every(({ address }) => isPublic(address))
+      if (first === undefined || isRefused) return callback(new PrivateAddress(), '', 0)
+      if (options.all === true) return callback(null, [...found])
+      callback(null, first.address, first.family)
+    })
+  }
+}
+
+/**
+ * Looks at a host that is an address, which no look-up sees.
+ * @throws {PrivateAddress}
+ */
+export function checkHost({ hostname }: URL, allowPrivate: boolean): void {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  if (!allowPrivate && ipaddr.isValid(bare) && !isPublic(bare)) throw new PrivateAddress()
+}

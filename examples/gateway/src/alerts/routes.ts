@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock, Policy } from '@scoregw/quota'
+import type { Request } from 'express'
+import * as z from 'zod'
+import { type Expected, etagOf, parseIfMatch, type Version } from '../http/etag.ts'
+import { instantText } from '../http/instant.ts'
+import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
+import { type Route, route } from '../http/route.ts'
+import { sharedLayers } from '../quota/layer-members.ts'
+import { alertOf } from './alert.ts'
+import type { Alerts } from './alerts.ts'
+import { alertBody, alertDocument, webhookBody, webhookDocument, webhookStored } from './bodies.ts'
+import { noWebhook, type Webhooks } from './webhook.ts'
+
+const tag = 'Administration'
+const PATH = '/admin/alerts/webhook'
+
+export interface AlertRouteParts {
+  readonly alerts: Alerts
+  readonly policy: Policy
+  readonly clock: Clock
+  readonly allowPrivate: boolean
+}
+
+/** Alerts, and where they are sent. */
+export function alertRoutes(parts: AlertRouteParts): Route[] {
+  return [listRoute(parts), ...webhookRoutes(parts), ...secretRoutes(parts)]
+}
+
+function listRoute({ alerts }: AlertRouteParts): Route {
+  const query = z.strictObject({
+    cursor: z
+      .string()
+      .regex(/^\d{1,15}-[\w]{1,64}$/, CURSOR_ERROR)
+      .transform((text): [number, string] => {
+        const [at = '', id = ''] = text.split('-')
+        return [Number(at), id]
+      })
+      .optional()
+      .describe('`nextCursor` of the page before.'),
+    limit: pageLimit.describe('Most alerts of the page.'),
+  })
+  return route({
+    method: 'get',
+    path: '/admin/alerts',
+    docs: {
+      id: 'listAlerts',
+      tag,
+      summary: 'What administrators were told of, and what became of each message',
+      description: 'The newest first. Follow `nextCursor` until it is `null`.',
+    },
+    access: 'admin',
+    query,
+    answer: pageOf(alertDocument),
+    async handle({ query: { cursor, limit } }) {
+      const rows = await alerts.book.page(cursor, limit + 1)
+      const { items, nextCursor } = toPage(rows, limit, ({ at, id }) => `${at}-${id}`)
+      return { body: { items: items.map(alertBody), nextCursor } }
+    },
+  })
+}
+
+function webhookRoutes({ alerts: { webhooks }, policy, allowPrivate }: AlertRouteParts): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: PATH,
+      docs: { id: 'readWebhook', tag, summary: 'Where alerts are sent', description: 'Never tells the secret.' },
+      access: 'admin',
+      answer: webhookDocument,
+      answerHeaders: ['ETag'],
+      async handle() {
+        const { at, body } = await shown(webhooks, policy)
+        return { body, headers: { ETag: etagOf(at) } }
+      },
+    }),
+    route({
+      method: 'put',
+      path: PATH,
+      docs: {
+        id: 'replaceWebhook',
+        tag,
+        summary: 'Set where alerts are sent',
+        description:
+          'The first time a secret is made and told, this once. Of the layers named here thresholds are told. `If-Match` may be left out.',
+        example: { url: 'https://hooks.example.com/quota', layers: sharedLayers(policy) },
+      },
+      access: 'admin',
+      body: webhookBody(policy, allowPrivate),
+      answer: webhookStored,
+      answerHeaders: ['ETag'],
+      requestHeaders: ['If-Match'],
+      async handle({ req, input, user }) {
+        const secret = await webhooks.put(input, optionalMatch(req), user.id)
+        const { at, body } = await shown(webhooks, policy)
+        return { body: { ...body, secret }, headers: { ETag: etagOf(at) } }
+      },
+    }),
+    route({
+      method: 'delete',
+      path: PATH,
+      docs: {
+        id: 'removeWebhook',
+        tag,
+        summary: 'Send alerts nowhere',
+        description: 'They are kept to be looked at. What waits is not sent any more.',
+        errors: ['not_found'],
+      },
+      access: 'admin',
+      answer: z.undefined(),
+      requestHeaders: ['If-Match'],
+      async handle({ req, user }) {
+        await webhooks.remove(optionalMatch(req), user.id)
+        return { status: 204 }
+      },
+    }),
+  ]
+}
+
+function secretRoutes({ alerts: { webhooks, book }, clock }: AlertRouteParts): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: `${PATH}/secret`,
+      docs: {
+        id: 'rotateWebhookSecret',
+        tag,
+        summary: 'Make another secret, which is told this once',
+        description: 'For a day messages are signed with both.',
+        errors: ['not_found'],
+      },
+      access: 'admin',
+      answer: z.object({ secret: z.string() }),
+      async handle({ user }) {
+        return { body: { secret: await webhooks.rotate(user.id) } }
+      },
+    }),
+    route({
+      method: 'post',
+      path: `${PATH}/test`,
+      docs: {
+        id: 'testWebhook',
+        tag,
+        summary: 'Send a test',
+        description: 'A message `webhook.test`, which is sent and tried again like any other: look for it in the list.',
+        statuses: [202],
+        errors: ['not_found'],
+      },
+      access: 'admin',
+      answer: z.object({ id: z.string() }),
+      async handle({ user }) {
+        if ((await webhooks.target()) === undefined) throw noWebhook()
+        const now = clock.now()
+        const alert = alertOf('webhook.test', now, [randomUUID()], { by: user.id })
+        await book.add([alert])
+        return { status: 202, body: { id: alert.id } }
+      },
+    }),
+  ]
+}
+
+async function shown(
+  webhooks: Webhooks,
+  policy: Policy,
+): Promise<{ readonly at: Version; readonly body: z.output<typeof webhookDocument> }> {
+  const { at, row } = await webhooks.read()
+  const layers = row === undefined ? sharedLayers(policy) : (JSON.parse(row.layers) as string[])
+  const until = row?.old_until ?? null
+  const rotatedUntil = until === null ? null : instantText(until)
+  return { at, body: { url: row?.url ?? null, layers: [...layers], rotatedUntil } }
+}
+
+function optionalMatch(req: Request): Expected {
+  const field = req.get('If-Match')
+  return field === undefined ? 'any' : parseIfMatch(field)
+}

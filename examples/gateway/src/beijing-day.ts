@@ -1,0 +1,19 @@
+const DAY_MS = 86_400_000
+/** Beijing has no summer time. */
+const OFFSET_MS = 8 * 3_600_000
+
+/** The day in Beijing that an instant is in, counted from 1 January 1970. */
+export function beijingDay(at: number): number {
+  return Math.floor((at + OFFSET_MS) / DAY_MS)
+}
+
+/** `YYYY-MM-DD` */
+export function dayText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** So many days in a row, the last of them the one that an instant is in. */
+export function lastBeijingDays(at: number, days: number): number[] {
+  const last = beijingDay(at)
+  return Array.from({ length: days }, (_, index) => last - days + 1 + index)
+}

@@ -1,0 +1,141 @@
+import { COMMAND_LINE } from '../audit/audit-log.ts'
+import type { ChartRepository } from '../charts/chart-repository.ts'
+import type { Service, ServiceCredentials } from '../credentials/service-credentials.ts'
+import type { AdminUsers } from '../users/admin-users.ts'
+import type { GatewayTokens } from '../users/gateway-tokens.ts'
+import { DEMO_LABEL } from '../users/tokens.ts'
+import { nameSchema, userIdSchema } from '../users/user.ts'
+import type { UserRepository } from '../users/user-repository.ts'
+import { importCharts } from './import-charts.ts'
+import { UsageError } from './usage-error.ts'
+
+export const USAGE = `Usage:
+  npm run gateway -- users create NAME [--admin]         creates a user and prints a token, once
+  npm run gateway -- users list                          lists the users: id, role, name
+  npm run gateway -- users role USER admin|player        gives a user a role
+  npm run gateway -- tokens create USER [--label TEXT]   prints another token of a user, once
+  npm run gateway -- tokens list USER                    lists a user's tokens: id, time, label
+  npm run gateway -- tokens revoke ID                    makes a token nobody's
+  npm run gateway -- bots create NAME                    prints a token for a bot of score sync, once
+  npm run gateway -- bots list                           lists the bots: id, time, name
+  npm run gateway -- bots revoke ID                      makes a bot's token nobody's
+  npm run gateway -- chart-keys create NAME              prints a key of the chart preview, once
+  npm run gateway -- chart-keys list                     lists the keys: id, time, name
+  npm run gateway -- chart-keys revoke ID                makes a key nobody's
+  npm run gateway -- charts import FILE                  reads music data (JSON) into the table of charts
+`
+
+export interface Options {
+  readonly admin?: boolean | undefined
+  readonly label?: string | undefined
+}
+
+/** What commands work with. */
+export interface Tools {
+  readonly users: UserRepository
+  readonly admin: AdminUsers
+  readonly tokens: GatewayTokens
+  readonly credentials: ServiceCredentials
+  readonly charts: ChartRepository
+  /** Tells what is under way, a line at a time. */
+  progress(line: string): void
+}
+
+export interface Command {
+  /** How many words follow the command. */
+  readonly words: number
+  readonly options: readonly (keyof Options)[]
+  /** Answers what is printed. */
+  run(tools: Tools, words: readonly string[], options: Options): Promise<string>
+}
+
+/** Every command by its two words. */
+export const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  ['users create', { words: 1, options: ['admin'], run: createUser }],
+  ['users list', { words: 0, options: [], run: listUsers }],
+  ['users role', { words: 2, options: [], run: setRole }],
+  ['tokens create', { words: 1, options: ['label'], run: createToken }],
+  ['tokens list', { words: 1, options: [], run: listTokens }],
+  ['tokens revoke', { words: 1, options: [], run: revokeToken }],
+  ...credentialCommands('bots', 'sync', 'bot'),
+  ...credentialCommands('chart-keys', 'charts', 'chart key'),
+  [
+    'charts import',
+    { words: 1, options: [], run: ({ charts, progress }, [file = '']) => importCharts(charts, file, progress) },
+  ],
+] satisfies (readonly [string, Command])[])
+
+/** The three commands for credentials of a service that has no users. */
+function credentialCommands(area: string, service: Service, what: string): [string, Command][] {
+  const create: Command['run'] = async ({ credentials }, [name = '']) => {
+    checkName(name, 'NAME')
+    const { token } = await credentials.issue(service, name, COMMAND_LINE)
+    return `${token}\n`
+  }
+  const list: Command['run'] = async ({ credentials }) => {
+    const found = await credentials.list(service)
+    return found.map(({ id, name, createdAt }) => line(id, createdAt, name)).join('')
+  }
+  const revoke: Command['run'] = async ({ credentials }, [id = '']) => {
+    if (!(await credentials.revoke(service, id, COMMAND_LINE))) throw new UsageError(`There is no ${what} ${id}.`)
+    return ''
+  }
+  return [
+    [`${area} create`, { words: 1, options: [], run: create }],
+    [`${area} list`, { words: 0, options: [], run: list }],
+    [`${area} revoke`, { words: 1, options: [], run: revoke }],
+  ]
+}
+
+async function listUsers({ users }: Tools): Promise<string> {
+  return (await users.list()).map(({ id, name, role }) => `${id}\t${role}\t${name}\n`).join('')
+}
+
+async function createUser({ admin, tokens }: Tools, [name = '']: readonly string[], options: Options): Promise<string> {
+  const id = userIdSchema.safeParse(name)
+  if (!id.success) throw new UsageError(`${name}: ${id.error.issues[0]?.message}`)
+  const isNew = await admin.create({ id: name, name, role: options.admin ? 'admin' : 'player' }, COMMAND_LINE)
+  if (!isNew) throw new UsageError(`There is a user ${name} already.`)
+  const { token } = await tokens.issue(name, 'command line', COMMAND_LINE)
+  return `${token}\n`
+}
+
+/** Not for unknown users, unlike an administrator's request: a name that is typed may be mistyped. */
+async function createToken(
+  { users, tokens }: Tools,
+  [user = '']: readonly string[],
+  { label }: Options,
+): Promise<string> {
+  const text = label ?? 'command line'
+  checkName(text, '--label')
+  if ((await users.find(user)) === undefined) throw new UsageError(`There is no user ${user}.`)
+  const { token } = await tokens.issue(user, text, COMMAND_LINE)
+  return `${token}\n`
+}
+
+async function listTokens({ tokens }: Tools, [user = '']: readonly string[]): Promise<string> {
+  return (await tokens.list(user)).map(({ id, label, createdAt }) => line(id, createdAt, label)).join('')
+}
+
+async function revokeToken({ tokens }: Tools, [id = '']: readonly string[]): Promise<string> {
+  if (!(await tokens.revoke(id, COMMAND_LINE))) throw new UsageError(`There is no token ${id}.`)
+  return ''
+}
+
+/** Not for unknown users: a name that is typed may be mistyped. */
+async function setRole({ users, admin }: Tools, [user = '', role = '']: readonly string[]): Promise<string> {
+  if (role !== 'admin' && role !== 'player') throw new UsageError(`${role}: expected admin or player`)
+  if ((await users.find(user)) === undefined) throw new UsageError(`There is no user ${user}.`)
+  await admin.put(user, { role }, COMMAND_LINE)
+  return ''
+}
+
+/** Credentials with the demo's name go when the demo goes. */
+function checkName(name: string, what: string): void {
+  if (nameSchema.safeParse(name).success && name !== DEMO_LABEL) return
+  throw new UsageError(`${what}: expected 1 to 64 characters, no control character, and not "${DEMO_LABEL}"`)
+}
+
+function line(id: string, createdAt: number, name: string): string {
+  return `${id}\t${new Date(createdAt).toISOString()}\t${name}\n`
+}

@@ -1,0 +1,50 @@
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { codesOf, StartError } from './start-error.ts'
+
+/**
+ * Makes the data folder if it is not there.
+ * @throws {StartError} when it cannot be, or cannot be written to
+ */
+export function makeDataDir(dataDir: string): void {
+  try {
+    makeFolder(dataDir)
+    accessSync(dataDir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw dataDirFault(dataDir, error)
+  }
+}
+
+/** With the folders it is in. Node's own way never ends where a folder that is there takes none, as `/proc`. */
+function makeFolder(path: string): void {
+  if (existsSync(path) && statSync(path).isDirectory()) return
+  const parent = dirname(path)
+  if (!existsSync(parent)) makeFolder(parent)
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!codesOf(error).includes('EEXIST') || !statSync(path).isDirectory()) throw error
+  }
+}
+
+/** What is the matter with the data folder, in words; an error that says nothing of it stays as it is. */
+export function dataDirFault(dataDir: string, error: unknown): unknown {
+  if (error instanceof StartError) return error
+  const said = `DATA_DIR=${dataDir}`
+  const fault = (text: string): StartError => new StartError(said, text, error)
+  const codes = codesOf(error)
+  const is = (...some: string[]): boolean => codes.some((code) => some.some((each) => code.startsWith(each)))
+  if (is('EEXIST', 'ENOTDIR')) return fault('is a file, or inside of one; name a folder')
+  // Of a file that cannot be opened the driver gives no code.
+  const isClosed = error instanceof Error && /unable to open/i.test(error.message)
+  if (isClosed || is('EACCES', 'EPERM', 'EROFS', 'SQLITE_READONLY', 'SQLITE_CANTOPEN')) {
+    return fault('cannot be written to by this user; name another folder, or give the user the right')
+  }
+  if (is('ENOENT')) return fault('cannot be made; name another folder')
+  if (is('ENOSPC', 'SQLITE_FULL')) return fault('is on a disk that is full; make room, or name another folder')
+  if (is('SQLITE_NOTADB', 'SQLITE_CORRUPT')) {
+    return fault('gateway.sqlite in it is no database, or a damaged one; put a backup in its place, or move it away')
+  }
+  return error
+}

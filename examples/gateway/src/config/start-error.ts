@@ -1,0 +1,20 @@
+/** Something outside of the process keeps it from starting. The message is one line: which variable, what it says, and the mend. */
+export class StartError extends Error {
+  override readonly name: string = 'StartError'
+
+  /**
+   * @param said the variable and what of its value may be shown: never a credential
+   * @param fault what is the matter, and what mends it
+   */
+  constructor(said: string, fault: string, cause?: unknown) {
+    super(`${said}: ${fault}`, { cause })
+  }
+}
+
+/** The code of an error, and of what it was caused by: `EADDRINUSE`, `SQLITE_NOTADB`, `28P01`. */
+export function codesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return []
+  const { code } = error as NodeJS.ErrnoException
+  const inner = error instanceof AggregateError ? error.errors : [error.cause]
+  return [...(typeof code === 'string' ? [code] : []), ...inner.flatMap(codesOf)]
+}

@@ -1,0 +1,82 @@
+import { type Clock, createQuota, definePolicy, memoryStore, type RefusedDecision } from '@scoregw/quota'
+import { type Locale, type MessageTexts, quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
+import type { Request } from 'express'
+import { callerKey } from './caller.ts'
+import { HttpError } from './http-error.ts'
+
+/** What a caller can only be told for a fault of its own; that something is missing, or was faster, is none. */
+const FAILURES: ReadonlySet<number> = new Set([400, 401, 413, 415, 422])
+
+/** Bounds how many requests of one caller may fail. */
+export interface FailureLimit {
+  /**
+   * To be asked once it is known who calls, before anything else of the request is looked at.
+   * @throws {FailuresExceeded}
+   */
+  check(req: Request): void
+  /** To be told how a request ended that did not succeed. */
+  count(req: Request, status: number): void
+}
+
+export interface FailureLimitOptions {
+  /** Requests of one caller that may fail in a window; 0: any number. */
+  readonly limit: number
+  readonly windowMs: number
+  readonly clock: Clock
+}
+
+/** 429: too many requests of the caller have failed. */
+export class FailuresExceeded extends HttpError {
+  override readonly name = 'FailuresExceeded'
+  /** The answer in the form of every 429 of the quota. */
+  readonly body: object
+
+  constructor(decision: RefusedDecision, locale: Locale) {
+    const body = quotaExceededBody(decision, { locale, messages: TEXTS })
+    const { retryAfterSeconds } = body
+    super('quota_exceeded', body.msg, { retryAfterSeconds, headers: { ...quotaHeaders(decision) } })
+    this.body = body
+  }
+}
+
+const TEXTS: MessageTexts = {
+  en: ({ retryAtBeijing, decision: { binding } }) =>
+    `${binding.used} of your requests failed within ${binding.window}, and no more may: look at their errors, ` +
+    `and try again after ${retryAtBeijing} Beijing Time (UTC+8).`,
+  'zh-CN': ({ retryAtBeijing, decision: { binding } }) =>
+    `您在 ${binding.window} 内有 ${binding.used} 个请求出错，已达上限：请检查错误原因，并于北京时间 ${retryAtBeijing} 后重试。`,
+}
+
+const UNLIMITED: FailureLimit = { check: () => undefined, count: () => undefined }
+
+/**
+ * A limit of failures: another policy on an engine of its own, whose counters are in this process. A token is charged
+ * when a request has failed; one that finds none left is refused unread.
+ */
+export function failureLimit({ limit, windowMs, clock }: FailureLimitOptions): FailureLimit {
+  if (limit === 0) return UNLIMITED
+  const window = `${windowMs / 1_000}s`
+  const policy = definePolicy({
+    windows: [{ label: window, lengthMs: windowMs }],
+    categories: ['failure'],
+    layers: [{ name: 'caller', scope: 'Failures' }],
+    operations: { fail: { category: 'failure', cost: 1 } },
+    base: { caller: { failure: { [window]: limit } } },
+  })
+  // Where so many callers fail that no more can be counted, those who do not are served all the same.
+  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, failurePolicy: { failure: 'open' } })
+  const failing = (req: Request) => ({ subject: callerKey(req), operation: 'fail' }) as const
+  return {
+    check(req) {
+      const decision = quota.peekSync(failing(req))
+      if (!decision.allowed) throw new FailuresExceeded(decision, localeOf(req))
+    },
+    count(req, status) {
+      if (FAILURES.has(status)) quota.consumeSync(failing(req))
+    },
+  }
+}
+
+function localeOf(req: Request): Locale {
+  return String(req.acceptsLanguages('en', 'zh')).startsWith('zh') ? 'zh-CN' : 'en'
+}

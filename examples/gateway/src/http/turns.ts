@@ -1,0 +1,68 @@
+/** How long work is done, in milliseconds, before the event loop looks for others. */
+const SLICE_MS = 4
+
+/**
+ * Lets callers take turns on the event loop. Work that comes while others wait gets in line, one line a caller, and from
+ * the lines it is taken in turn: so whoever sends a thousand requests at once waits for a thousand turns, and everybody
+ * else for one or two.
+ */
+export class Turns {
+  readonly #lines = new Map<string, (() => void)[]>()
+  #isGoingOn = false
+  /** When this turn's first work began; `undefined`: there was none. */
+  #beganAt: number | undefined
+
+  /** Works now if nobody waits and this turn has been short, else in the caller's next turn. */
+  run(caller: string, work: () => void): void {
+    if (this.#lines.size === 0 && this.#isShort()) {
+      work()
+      return
+    }
+    const line = this.#lines.get(caller)
+    if (line === undefined) this.#lines.set(caller, [work])
+    else line.push(work)
+    this.#goOn()
+  }
+
+  /** Resolves in the caller's next turn. */
+  wait(caller: string): Promise<void> {
+    return new Promise((resolve) => this.run(caller, resolve))
+  }
+
+  #isShort(): boolean {
+    const now = performance.now()
+    if (this.#beganAt !== undefined) return now - this.#beganAt < SLICE_MS
+    this.#beganAt = now
+    setImmediate(() => {
+      this.#beganAt = undefined
+    })
+    return true
+  }
+
+  #goOn(): void {
+    if (this.#isGoingOn || this.#lines.size === 0) return
+    this.#isGoingOn = true
+    setImmediate(this.#next)
+  }
+
+  /** Each line's first work; what is left of the line goes behind the others. */
+  readonly #next = (): void => {
+    this.#isGoingOn = false
+    const endsAt = performance.now() + SLICE_MS
+    try {
+      for (const [caller, line] of this.#lines) {
+        const work = line.shift()
+        this.#lines.delete(caller)
+        if (line.length > 0) this.#lines.set(caller, line)
+        work?.()
+        if (performance.now() >= endsAt) return
+      }
+    } finally {
+      // Also when work throws: the others still have their turns.
+      this.#goOn()
+    }
+  }
+}
+
+/** Those of this process, which has one event loop. */
+export const turns: Turns = new Turns()

@@ -1,0 +1,80 @@
+import { MODES } from '@scoregw/quota/store'
+import * as z from 'zod'
+import { alertDocument } from '../alerts/bodies.ts'
+import { isoInstant } from '../http/instant.ts'
+
+const count = z.int().min(0)
+
+const endings = {
+  succeeded: count,
+  refused: count.describe('By a limit.'),
+  clientError: count.describe("By other faults of the caller's."),
+  serverError: count.describe('By ours, or those of whom we asked.'),
+}
+
+const ofLimit = { layer: z.string(), scope: z.string(), category: z.string(), window: z.string() }
+
+const limit = z.union([z.int(), z.literal('unlimited')])
+
+const sharedLimit = z.object({
+  ...ofLimit,
+  kind: z.enum(['rolling', 'calendar', 'concurrency']),
+  limit,
+  used: count,
+  remaining: limit,
+  resetAt: isoInstant.nullable(),
+  enforced: z.boolean(),
+})
+
+const topSubject = z.object({
+  userId: z.string(),
+  amount: count.describe('Tokens, or refusals.'),
+  atLeast: count.describe('As much as that for certain.'),
+})
+
+const byCategory = z.record(z.string(), z.array(topSubject))
+
+/** What is going on, for administrators. */
+export const overviewDocument = z
+  .object({
+    at: isoInstant,
+    process: z
+      .object({ id: z.string(), since: isoInstant })
+      .describe('Which of the processes answered; it has a new id with each start.'),
+    requests: z.object({
+      perSecond: z.number().min(0).describe('Of this process, over the last ten seconds.'),
+      seconds: z.array(z.object(endings)).describe('Of this process: the last 60 whole seconds, the oldest first.'),
+      minutes: z
+        .array(z.object({ ts: isoInstant, calls: count, ...endings }))
+        .nullable()
+        .describe('Of all processes: the last 60 minutes, the last one under way; `null`: the database is away.'),
+    }),
+    refusals: z
+      .object({ since: isoInstant, limits: z.array(z.object({ ...ofLimit, count })), degraded: count })
+      .describe('Of this process. `degraded`: decisions by the failure policy, since the counters did not answer.'),
+    shared: z
+      .array(sharedLimit)
+      .nullable()
+      .describe('What everybody shares, over all processes; `null`: the counters are away.'),
+    disabled: z.array(z.string()).describe('Shared layers that are switched off, by name.'),
+    adaptive: z
+      .object({ mode: z.enum(MODES), isActive: z.boolean(), factor: z.number(), min: z.number(), max: z.number() })
+      .describe('Of all processes, as this one has heard of it.'),
+    top: z
+      .object({ since: isoInstant, spent: byCategory, refused: byCategory })
+      .describe('Of this process: who spent and who was refused most, by category.'),
+    alerts: z
+      .array(alertDocument)
+      .nullable()
+      .describe('The last ones, of all processes; `null`: the database is away.'),
+    settings: z.object({
+      version: z.int(),
+      faults: z
+        .array(z.object({ path: z.string(), msg: z.string() }))
+        .nullable()
+        .describe('What is stored and not in force; `null`: the database is away.'),
+    }),
+  })
+  .meta({ id: 'Overview' })
+
+export type OverviewDocument = z.output<typeof overviewDocument>

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock, Quota } from '@scoregw/quota'
+import { ADAPTIVE_DEFAULTS, type OutcomeRecorder, type OutcomeStore } from '@scoregw/quota/adaptive'
+import type { AlertBook } from '../alerts/alert-book.ts'
+import { alertBody } from '../alerts/bodies.ts'
+import { instantText } from '../http/instant.ts'
+import { outerPath, sharedLayers } from '../quota/layer-members.ts'
+import type { OperationName } from '../quota/policy.ts'
+import { subjectsOf } from '../quota/subjects.ts'
+import { bucketsOf } from '../usage/failure-rate.ts'
+import { DecisionCounts } from './decision-counts.ts'
+import type { OverviewDocument } from './documents.ts'
+import { RequestRates, rateOf } from './request-rates.ts'
+import { inTime } from './time-limit.ts'
+
+const MINUTE_MS = 60_000
+const MINUTES = 60
+/** Of each list. */
+const TOP = 10
+const ALERTS = 5
+/** Most faults that are told. */
+const MAX_FAULTS = 20
+
+/** A subject that no user can be, since no id has a space: its own windows are empty, the shared ones are everybody's. */
+const NOBODY = ' '
+
+export interface OverviewParts {
+  readonly alerts: Pick<AlertBook, 'page'>
+  readonly quota: Quota<OperationName>
+  readonly clock: Clock
+  readonly outcomes: OutcomeStore
+  readonly recorder: OutcomeRecorder
+}
+
+/** What is going on: counted here since the process began, and asked of the stores when somebody wants to know. */
+export class Overview {
+  readonly #parts: OverviewParts
+  readonly #id = randomUUID().slice(0, 8)
+  readonly #startedAt: number
+  readonly #rates: RequestRates
+  readonly #decisions: DecisionCounts
+  #underWay: Promise<OverviewDocument> | undefined
+
+  constructor(parts: OverviewParts) {
+    const { quota, clock } = parts
+    this.#parts = parts
+    this.#startedAt = clock.now()
+    this.#rates = new RequestRates(clock.now())
+    this.#decisions = new DecisionCounts(quota, clock)
+  }
+
+  /** Counts calls here, and where they are counted over all processes. */
+  get recorder(): Pick<OutcomeRecorder, 'record'> {
+    const { clock, recorder } = this.#parts
+    return {
+      record: (outcome) => {
+        this.#rates.record(outcome, clock.now())
+        recorder.record(outcome)
+      },
+    }
+  }
+
+  /** Whoever asks while it is being worked out gets the same. */
+  read(): Promise<OverviewDocument> {
+    this.#underWay ??= this.#read().finally(() => {
+      this.#underWay = undefined
+    })
+    return this.#underWay
+  }
+
+  close(): void {
+    this.#decisions.close()
+  }
+
+  /** A store that is away takes none of the other figures with it. */
+  async #read(): Promise<OverviewDocument> {
+    const { clock, quota, alerts: book } = this.#parts
+    const now = clock.now()
+    const [minutes, shared, faults, alerts] = await Promise.all([
+      inTime(this.#minutes(now)),
+      inTime(this.#shared()),
+      inTime(quota.settings.faults()),
+      inTime(book.page(undefined, ALERTS)),
+    ])
+    const { settings, adaptiveFactor: factor } = quota.inForce()
+    const { minHundredths, maxHundredths } = ADAPTIVE_DEFAULTS
+    const seconds = this.#rates.seconds(now)
+    const decisions = this.#decisions
+    return {
+      at: instantText(now),
+      process: { id: this.#id, since: instantText(this.#startedAt) },
+      requests: { perSecond: rateOf(seconds), seconds, minutes },
+      refusals: {
+        since: instantText(decisions.sinceAt()),
+        limits: decisions.refusals(),
+        degraded: decisions.degraded(),
+      },
+      shared,
+      disabled: sharedLayers(quota.policy).filter((name) => settings.layers[name]?.enabled === false),
+      adaptive: {
+        mode: settings.mode,
+        isActive: settings.mode === 'adaptive',
+        factor,
+        min: minHundredths / 100,
+        max: maxHundredths / 100,
+      },
+      top: this.#top(),
+      alerts: alerts?.map(alertBody) ?? null,
+      settings: {
+        version: settings.version,
+        faults:
+          faults?.slice(0, MAX_FAULTS).map(({ path, message }) => ({ path: outerPath(path), msg: message })) ?? null,
+      },
+    }
+  }
+
+  async #minutes(now: number): Promise<OverviewDocument['requests']['minutes']> {
+    const { outcomes, recorder } = this.#parts
+    await recorder.flush()
+    const toMinute = Math.floor(now / MINUTE_MS) + 1
+    const range = { bucketMinutes: 1, fromMinute: toMinute - MINUTES, toMinute }
+    const stored = await outcomes.read(range.fromMinute, range.toMinute)
+    const refused = new Map(stored.map((each) => [each.minute * 60, each.refused]))
+    return bucketsOf(range, stored).map(({ ts, bucketUnix, calls, clientError, serverError, businessFail }) => {
+      const byLimit = refused.get(bucketUnix) ?? 0
+      return {
+        ts,
+        calls,
+        succeeded: calls - clientError - serverError - businessFail,
+        refused: byLimit,
+        clientError: clientError - byLimit + businessFail,
+        serverError,
+      }
+    })
+  }
+
+  async #shared(): Promise<NonNullable<OverviewDocument['shared']>> {
+    const { quota } = this.#parts
+    const { windows } = await quota.status(subjectsOf(quota.policy)(NOBODY))
+    const shared = sharedLayers(quota.policy)
+    const limits = Object.values(windows).flatMap((list) => list.filter(({ layer }) => shared.includes(layer)))
+    return limits.map((each) => {
+      const { layer, scope, category, window, kind, limit, used, remaining, resetAt, enforced } = each
+      const ends = resetAt === null ? null : instantText(resetAt)
+      return { layer, scope, category, window, kind, limit, used, remaining, resetAt: ends, enforced }
+    })
+  }
+
+  #top(): OverviewDocument['top'] {
+    const { top } = this.#decisions
+    const byCategory = (of: 'spent' | 'refused'): OverviewDocument['top']['spent'] =>
+      Object.fromEntries(
+        this.#parts.quota.policy.categories.map((category) => [
+          category,
+          top[of](category, TOP).map(({ subject, ...rest }) => ({ userId: subject, ...rest })),
+        ]),
+      )
+    return { since: instantText(top.sinceAt()), spent: byCategory('spent'), refused: byCategory('refused') }
+  }
+}

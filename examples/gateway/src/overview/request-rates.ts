@@ -1,0 +1,79 @@
+import type { CallOutcome } from '@scoregw/quota/adaptive'
+
+/** How requests of one second ended. Each counts in exactly one. */
+export interface Endings {
+  readonly succeeded: number
+  /** By a limit, with 429. */
+  readonly refused: number
+  /** By other faults of the caller. */
+  readonly clientError: number
+  /** By ours, or those of whom we asked. */
+  readonly serverError: number
+}
+
+export const ENDINGS = ['succeeded', 'refused', 'clientError', 'serverError'] as const
+
+/** Whole seconds that are told; the one that is under way is not. */
+const SECONDS = 60
+/** Over how many of them a rate is taken. */
+const RATE_SECONDS = 10
+
+/** How the requests of the last minute ended in this process, second by second. */
+export class RequestRates {
+  /** A turn of seconds, the one under way among them, one after the other in {@link ENDINGS}' order. */
+  readonly #counts = new Float64Array((SECONDS + 1) * ENDINGS.length)
+  #second: number
+
+  /** @param now epoch milliseconds */
+  constructor(now: number) {
+    this.#second = secondOf(now)
+  }
+
+  record(outcome: CallOutcome, now: number): void {
+    this.#advance(now)
+    const at = placeOf(this.#second) + ENDINGS.indexOf(endingOf(outcome))
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1
+  }
+
+  /** The last whole seconds, the oldest first. */
+  seconds(now: number): Endings[] {
+    this.#advance(now)
+    return Array.from({ length: SECONDS }, (_, index) => {
+      const at = placeOf(this.#second - SECONDS + index)
+      const [succeeded = 0, refused = 0, clientError = 0, serverError = 0] = this.#counts.subarray(at)
+      return { succeeded, refused, clientError, serverError }
+    })
+  }
+
+  #advance(now: number): void {
+    const second = secondOf(now)
+    // What a clock that steps back brings is of the second that is under way.
+    if (second <= this.#second) return
+    const first = Math.max(this.#second + 1, second - SECONDS)
+    for (let each = first; each <= second; each++) {
+      this.#counts.fill(0, placeOf(each), placeOf(each) + ENDINGS.length)
+    }
+    this.#second = second
+  }
+}
+
+/** Requests a second over the last ten seconds. */
+export function rateOf(seconds: readonly Endings[]): number {
+  const recent = seconds.slice(-RATE_SECONDS)
+  const sum = recent.reduce((total, each) => total + ENDINGS.reduce((all, ending) => all + each[ending], 0), 0)
+  return sum / RATE_SECONDS
+}
+
+function endingOf({ httpStatus, businessFail }: CallOutcome): keyof Endings {
+  if (httpStatus === 429) return 'refused'
+  if (httpStatus === 0 || httpStatus >= 500) return 'serverError'
+  return httpStatus >= 400 || businessFail === true ? 'clientError' : 'succeeded'
+}
+
+function secondOf(now: number): number {
+  return Math.floor(now / 1_000)
+}
+
+function placeOf(second: number): number {
+  return (second % (SECONDS + 1)) * ENDINGS.length
+}

@@ -1,0 +1,30 @@
+import type { SyncBody } from './bodies.ts'
+import type { Turn } from './turn.ts'
+
+/** Writes what a request says of the player, into the account as well. */
+export async function storeProfile({ db, qq, userId, now, markChanged }: Turn, body: SyncBody): Promise<void> {
+  const { nickname, source, play_count, old_rating, new_rating } = body
+  const rating = totalRating(body)
+  const told = given({ nickname, bot_source: source, rating, old_rating, new_rating, play_count })
+  await db
+    .updateTable('sync_players')
+    .set({ ...told, synced_at: now })
+    .where('qq', '=', qq)
+    .execute()
+  const ofAccount = given({ player_rating: rating, play_count })
+  if (userId === null || Object.keys(ofAccount).length === 0) return
+  await db.updateTable('users').set(ofAccount).where('id', '=', userId).execute()
+  await markChanged()
+}
+
+/** `rating` is the total; without it the total is known where both parts are. */
+export function totalRating({ rating, old_rating, new_rating }: SyncBody): number | undefined {
+  if (typeof rating === 'number') return rating
+  return typeof old_rating === 'number' && typeof new_rating === 'number' ? old_rating + new_rating : undefined
+}
+
+/** Without what was not told. */
+function given<T extends object>(values: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null)
+  return Object.fromEntries(entries) as { [Name in keyof T]?: NonNullable<T[Name]> }
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '@scoregw/quota'
+import type { Selectable } from 'kysely'
+import { beijingDay } from '../beijing-day.ts'
+import type { Chore } from '../chores.ts'
+import type { Db, SyncDayTable } from '../db/schema.ts'
+import type { Turn } from './turn.ts'
+
+/** The longest trend that can be asked for, in days. */
+export const MOST_DAYS = 365
+const FORGET_EVERY_MS = 3_600_000
+
+export type RatingDay = Selectable<SyncDayTable>
+
+/** Writes down what a player has at the end of a turn in which something was stored: the last turn of a day stands for it. */
+export async function writeRatingDay({ db, qq, now, scores }: Turn): Promise<void> {
+  const player = await db
+    .selectFrom('sync_players')
+    .select(['rating', 'old_rating', 'new_rating', 'synced_at'])
+    .where('qq', '=', qq)
+    .executeTakeFirst()
+  // A request that was only answered again is no sync of that day.
+  if (player === undefined || player.synced_at !== now) return
+  const { rating, old_rating, new_rating } = player
+  const values = { rating, old_rating, new_rating, record_count: await scores.count() }
+  await db
+    .insertInto('sync_days')
+    .values({ qq, day: beijingDay(now), ...values })
+    .onConflict((conflict) => conflict.columns(['qq', 'day']).doUpdateSet(values))
+    .execute()
+}
+
+/** A player's days from one on, and the last before it, the oldest first. */
+export async function ratingDays(
+  db: Db,
+  qq: number,
+  fromDay: number,
+): Promise<{ days: RatingDay[]; before: RatingDay | undefined }> {
+  const ofPlayer = db.selectFrom('sync_days').selectAll().where('qq', '=', qq)
+  const [days, before] = await Promise.all([
+    ofPlayer.where('day', '>=', fromDay).orderBy('day').execute(),
+    ofPlayer.where('day', '<', fromDay).orderBy('day', 'desc').limit(1).executeTakeFirst(),
+  ])
+  return { days, before }
+}
+
+/** Forgets days that no trend reaches. */
+export function forgetRatingDays(db: Db, clock: Clock): Chore {
+  return {
+    what: 'forgetting old ratings',
+    everyMs: FORGET_EVERY_MS,
+    async run() {
+      await db
+        .deleteFrom('sync_days')
+        .where('day', '<', beijingDay(clock.now()) - MOST_DAYS)
+        .execute()
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import type { Insertable, Transaction } from 'kysely'
+import { sql } from 'kysely'
+import { beijingDay } from '../beijing-day.ts'
+import type { Db, Tables, UsageDayTable } from '../db/schema.ts'
+import { isFailure, type UsageRecord } from './usage-record.ts'
+import { fromRow, toRow } from './usage-rows.ts'
+
+/** How long a record is kept, in milliseconds; sums of days as many days. */
+const KEPT_DAYS = 30
+const KEPT_MS = KEPT_DAYS * 86_400_000
+
+/** Most records that are kept of a user. */
+export const KEPT_A_USER = 1_000
+
+/** Records that are deleted before others have a turn. */
+const DELETED_AT_ONCE = 500
+
+/** Where a page of records begins: behind this one. */
+export type UsageCursor = Pick<UsageRecord, 'at' | 'id'>
+
+/** What a user's requests of one day in Beijing came to. */
+export interface UsageDay {
+  /** Counted from 1 January 1970. */
+  readonly day: number
+  readonly requests: number
+  readonly tokens: number
+  readonly failures: number
+}
+
+/** What users asked for, request by request and day by day. */
+export class UsageRecords {
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** Adds records, a few hundred at most, and what they come to. Those that are there already are left out. */
+  async add(records: readonly UsageRecord[]): Promise<void> {
+    if (records.length === 0) return
+    await this.#db.transaction().execute(async (transaction) => {
+      const added = await transaction
+        .insertInto('usage_records')
+        .values(records.map(toRow))
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .returning('id')
+        .execute()
+      const ids = new Set(added.map(({ id }) => id))
+      await addDays(transaction, sumsOf(records.filter(({ id }) => ids.has(id))))
+    })
+  }
+
+  /** A user's newest records, or the newest of those behind one. */
+  async page(userId: string, behind: UsageCursor | undefined, limit: number): Promise<UsageRecord[]> {
+    const newestFirst = this.#db
+      .selectFrom('usage_records')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .orderBy('at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+    if (behind === undefined) return (await newestFirst.execute()).map(fromRow)
+    const { at, id } = behind
+    const rows = await newestFirst
+      .where('at', '<=', at)
+      .where(({ or, eb, and }) => or([eb('at', '<', at), and([eb('at', '=', at), eb('id', '<', id)])]))
+      .execute()
+    return rows.map(fromRow)
+  }
+
+  /**
+   * A user's records of a stretch of time, the oldest first.
+   * @param from, to epoch milliseconds, `to` not among them
+   */
+  async between(userId: string, from: number, to: number, limit: number = KEPT_A_USER): Promise<UsageRecord[]> {
+    const rows = await this.#db
+      .selectFrom('usage_records')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('at', '>=', from)
+      .where('at', '<', to)
+      .orderBy('at')
+      .orderBy('id')
+      .limit(limit)
+      .execute()
+    return rows.map(fromRow)
+  }
+
+  /** What a user's days came to, those without requests left out. */
+  async days(userId: string, fromDay: number): Promise<UsageDay[]> {
+    return this.#db
+      .selectFrom('usage_days')
+      .select(['day', 'requests', 'tokens', 'failures'])
+      .where('user_id', '=', userId)
+      .where('day', '>=', fromDay)
+      .orderBy('day')
+      .execute()
+  }
+
+  /** Forgets what is too old. */
+  async forgetOld(now: number): Promise<void> {
+    await this.#db
+      .deleteFrom('usage_days')
+      .where('day', '<=', beijingDay(now) - KEPT_DAYS)
+      .execute()
+    let deleted: bigint
+    do {
+      const { numDeletedRows } = await this.#db
+        .deleteFrom('usage_records')
+        .where('id', 'in', ({ selectFrom }) =>
+          selectFrom('usage_records')
+            .select('id')
+            .where('at', '<', now - KEPT_MS)
+            .limit(DELETED_AT_ONCE),
+        )
+        .executeTakeFirstOrThrow()
+      deleted = numDeletedRows
+    } while (deleted > 0n)
+  }
+
+  /** Forgets what a user has more of than is kept, the oldest first. */
+  async forgetMost(userId: string): Promise<void> {
+    const ofUser = this.#db.selectFrom('usage_records').where('user_id', '=', userId)
+    const last = await ofUser
+      .select(['at', 'id'])
+      .orderBy('at', 'desc')
+      .orderBy('id', 'desc')
+      .offset(KEPT_A_USER - 1)
+      .limit(1)
+      .executeTakeFirst()
+    if (last === undefined) return
+    const { at, id } = last
+    await this.#db
+      .deleteFrom('usage_records')
+      .where('user_id', '=', userId)
+      .where('at', '<=', at)
+      .where(({ or, eb, and }) => or([eb('at', '<', at), and([eb('at', '=', at), eb('id', '<', id)])]))
+      .execute()
+  }
+}
+
+/** In one order everywhere: processes that change the same rows in different orders would wait for each other for ever. */
+function sumsOf(records: readonly UsageRecord[]): Insertable<UsageDayTable>[] {
+  const sums = new Map<string, UsageDayTable>()
+  for (const record of records) {
+    const day = beijingDay(record.at)
+    const key = `${day} ${record.userId}`
+    const sum = sums.get(key) ?? { user_id: record.userId, day, requests: 0, tokens: 0, failures: 0 }
+    sum.requests++
+    sum.tokens += record.charged
+    if (isFailure(record)) sum.failures++
+    sums.set(key, sum)
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+}
+
+async function addDays(transaction: Transaction<Tables>, days: readonly Insertable<UsageDayTable>[]): Promise<void> {
+  if (days.length === 0) return
+  await transaction
+    .insertInto('usage_days')
+    .values(days)
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'day']).doUpdateSet({
+        requests: sql<number>`usage_days.requests + excluded.requests`,
+        tokens: sql<number>`usage_days.tokens + excluded.tokens`,
+        failures: sql<number>`usage_days.failures + excluded.failures`,
+      }),
+    )
+    .execute()
+}

@@ -1,0 +1,255 @@
+import { type Browser, browserTests, type Locator, launchBrowser, type Page } from '@scoregw/browser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keptBy } from './support/browser.ts'
+import { chooseIn, field, goTo, openConsole, save, section, settled, signedIn, signIn } from './support/console.ts'
+import { ADMIN_TOKEN, type TestGateway, testGateway } from './support/gateway.ts'
+
+/** A form: where it is, what is typed into it, and how it is sent off. */
+interface Form {
+  readonly hash: string
+  input(page: Page): Locator
+  readonly text: string
+  submit(page: Page): Promise<void>
+  /** Whether it was done. */
+  isDone(gateway: TestGateway, token: string): Promise<boolean>
+}
+
+const FORMS: Readonly<Record<string, Form>> = {
+  limits: {
+    hash: '#/settings',
+    input: (page) => field(page, 'Base value: Personal, read, 1 hour'),
+    text: '1,234',
+    submit: (page) => page.getByRole('button', { name: 'Save', exact: true }).click(),
+    isDone: async (...by) => (await read(...by, 'quota/settings')).base.personal.read['1h'] === 1_234,
+  },
+  'limits of a user': {
+    hash: '#/users/demo',
+    input: (page) => section(page, 'Limits of this user').getByLabel('Read, 1 hour'),
+    text: '１２',
+    submit: (page) => section(page, 'Limits of this user').getByRole('button', { name: 'Save', exact: true }).click(),
+    isDone: async (...by) => (await read(...by, 'users/demo/quota')).overrides.read['1h'] === 12,
+  },
+  profile: {
+    hash: '#/users/demo',
+    input: (page) => section(page, 'Profile').getByLabel('Name'),
+    text: 'Demo 2',
+    submit: (page) => section(page, 'Profile').getByRole('button', { name: 'Save', exact: true }).click(),
+    isDone: async (...by) => (await read(...by, 'users/demo')).name === 'Demo 2',
+  },
+  credits: {
+    hash: '#/users/demo',
+    input: (page) => section(page, 'Ticket credits').getByLabel('Credits', { exact: true }),
+    text: '1,000',
+    submit: (page) => section(page, 'Ticket credits').getByRole('button', { name: 'Change' }).click(),
+    isDone: async (...by) => (await read(...by, 'users/demo')).balance === 1_010,
+  },
+  token: {
+    hash: '#/users/demo',
+    input: (page) => section(page, 'Tokens').getByLabel('Label'),
+    text: 'tablet',
+    submit: (page) => section(page, 'Tokens').getByRole('button', { name: 'Issue a token' }).click(),
+    isDone: async (...by) => JSON.stringify(await read(...by, 'users/demo/tokens')).includes('tablet'),
+  },
+  bot: {
+    hash: '#/credentials',
+    input: (page) => page.getByLabel('Name of the bot'),
+    text: 'nightly bot',
+    submit: (page) => page.getByRole('button', { name: 'Issue a bot token' }).click(),
+    isDone: async (...by) => JSON.stringify(await read(...by, 'bots')).includes('nightly bot'),
+  },
+  'chart key': {
+    hash: '#/credentials',
+    input: (page) => page.getByLabel('Name of the key'),
+    text: 'viewer',
+    submit: (page) => page.getByRole('button', { name: 'Issue a chart key' }).click(),
+    isDone: async (...by) => JSON.stringify(await read(...by, 'chart-keys')).includes('viewer'),
+  },
+}
+
+describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  }, 60_000)
+  afterAll(() => browser?.close())
+
+  it('keep what is typed, whatever is looked at and however often one has to sign in again', async () => {
+    const gateway = await testGateway()
+    const { page, faults } = await openConsole(browser, gateway)
+    let token = await nextToken(gateway, ADMIN_TOKEN)
+    await signIn(page, ` Authorization: Bearer ${token}\n`)
+    await page.locator('nav.pages').waitFor()
+    for (const { hash, input, text } of Object.values(FORMS)) {
+      await goTo(page, hash)
+      await input(page).fill(text)
+    }
+    expect(await unsaved(page)).toEqual(['Limits', 'Users', 'Credentials'])
+    await goTo(page, '#/users')
+    expect(await page.locator('main .notice a').allTextContents()).toEqual(['demo'])
+
+    for (const [name, { hash, input, text, submit, isDone }] of Object.entries(FORMS)) {
+      await goTo(page, hash)
+      expect([name, await input(page).inputValue()]).toEqual([name, text])
+      token = await nextToken(gateway, token)
+      await submit(page)
+      const again = page.getByRole('dialog', { name: 'Sign in' })
+      await again.waitFor()
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('Escape')
+      expect([name, await keptBy(page, [ADMIN_TOKEN, token])]).toEqual([name, []])
+      expect([name, await isDone(gateway, token)]).toEqual([name, false])
+      await signIn(page, token)
+      await again.waitFor({ state: 'detached' })
+      expect([name, await input(page).inputValue()]).toEqual([name, text])
+      await submit(page)
+      await expect.poll(async () => [name, await isDone(gateway, token)]).toEqual([name, true])
+    }
+    await expect.poll(() => unsaved(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  it('overwrite nobody, ask before somebody becomes an administrator, and tell whose role is gone', async () => {
+    const gateway = await testGateway()
+    const { page, faults } = await signedIn(browser, gateway, '#/users/demo')
+    const put = (id: string, body: object, headers: Record<string, string> = {}): Promise<{ status: number }> =>
+      gateway.send('PUT', `/admin/users/${id}`, { token: ADMIN_TOKEN, body, headers })
+    const profile = section(page, 'Profile')
+    await profile.getByLabel('Name').fill('Mine')
+    await put('demo', { name: 'Theirs', qq: 55_555 })
+    await profile.getByRole('button', { name: 'Save' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Someone else saved first' })
+    await dialog.waitFor()
+    expect(await dialog.locator('tbody tr').allTextContents()).toEqual([
+      'NamedemoTheirsMine',
+      'Linked qq100015555510001',
+    ])
+    await dialog.getByRole('radio', { name: 'Name: Yours, Mine' }).check()
+    await dialog.getByRole('button', { name: 'Take into the form' }).click()
+    await save(profile)
+    expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ name: 'Mine', qq: 55_555 })
+
+    const credits = section(page, 'Ticket credits')
+    await credits.getByLabel('How').selectOption('set')
+    await credits.getByLabel('Credits', { exact: true }).fill('5')
+    await gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 7 } })
+    await credits.getByRole('button', { name: 'Change' }).click()
+    await credits.getByText('The balance is 17 by now, and not 10.').waitFor()
+    await credits.getByText('17 credits').waitFor()
+    await credits.getByRole('button', { name: 'Change' }).click()
+    await credits.getByText('5 credits').waitFor()
+
+    // Nobody becomes one who is not there any more when it is confirmed, or by a slip.
+    await profile.getByLabel('Role').selectOption('admin')
+    await profile.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ role: 'player' })
+
+    // The role may go while somebody works; the token is good for a player still.
+    await put('carol', { role: 'admin' })
+    const carol = (await gateway.send('POST', '/admin/users/carol/tokens', { token: ADMIN_TOKEN, body: {} })).body.token
+    const other = await signedIn(browser, gateway, '#/credentials')
+    await other.page.getByLabel('Name of the bot').fill('half typed')
+    await gateway.send('PUT', '/admin/users/admin', { token: carol, body: { role: 'player' } })
+    await other.page.getByRole('button', { name: 'Issue a bot token' }).click()
+    await other.page.getByRole('dialog', { name: 'Sign in' }).waitFor()
+    await signIn(other.page, ADMIN_TOKEN)
+    await expect
+      .poll(() => other.page.getByRole('alert').allTextContents())
+      .toContain('This token is good, but its user is no administrator.')
+    await signIn(other.page, carol)
+    await other.page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await other.page.getByLabel('Name of the bot').inputValue()).toBe('half typed')
+    expect([...faults, ...other.faults]).toEqual([])
+  })
+
+  it('are found again: what is looked at has an address and a title', async () => {
+    const gateway = await testGateway()
+    const ids = Array.from({ length: 120 }, (_each, index) => `player-${String(index).padStart(3, '0')}`)
+    for (const id of ids) await gateway.gateway.app.users.create({ id, name: `Player ${id}`, role: 'player' })
+    const { page, faults } = await signedIn(browser, gateway, '#/users')
+    const titles = new Set([await page.title()])
+    const first = (): Promise<string | null> => page.locator('tbody th a').first().textContent()
+    await page.getByRole('searchbox').fill('PLAYER-')
+    await expect.poll(first).toBe('player-000')
+    for (const next of ['player-050', 'player-100']) {
+      await page.getByRole('button', { name: 'Next page' }).click()
+      await expect.poll(first).toBe(next)
+    }
+    await page.getByText('Page 3').waitFor()
+    const address = await page.evaluate<string>('location.hash')
+    await page.getByRole('link', { name: 'player-107' }).click()
+    await page.getByRole('heading', { name: 'player-107' }).waitFor()
+    titles.add(await page.title())
+    await page.goBack()
+    await expect.poll(first).toBe('player-100')
+    expect(await page.getByRole('searchbox').inputValue()).toBe('PLAYER-')
+    expect(await page.evaluate('location.hash')).toBe(address)
+    await page.getByText('Page 3').waitFor()
+    await page.getByRole('link', { name: 'player-107' }).click()
+    await page.getByRole('link', { name: 'All users' }).click()
+    await expect.poll(first).toBe('player-100')
+    await page.getByRole('button', { name: 'Previous page' }).click()
+    await expect.poll(first).toBe('player-050')
+
+    // Opened by its address: nobody knows what was before.
+    const other = await signedIn(browser, gateway, address)
+    expect(await other.page.locator('tbody th a').first().textContent()).toBe('player-100')
+    await other.page.getByRole('button', { name: 'First page' }).click()
+    await expect.poll(() => other.page.locator('tbody th a').first().textContent()).toBe('player-000')
+
+    for (const hash of ['#/settings', '#/errors', '#/credentials', '#/audit', '#/nothing']) {
+      await goTo(page, hash)
+      titles.add(await page.title())
+    }
+    expect(titles.size).toBe(7)
+    await chooseIn(page, 'Language', 'zh-CN')
+    await goTo(page, '#/users/player-107')
+    expect(await page.title()).toBe('player-107 · 用户 · 分数网关')
+    await goTo(page, '#/users/nobody')
+    await page.getByText('未找到用户“nobody”。').waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it('say what is wrong when the gateway does not answer or a token is none, and go on', async () => {
+    const gateway = await testGateway()
+    const { page } = await openConsole(browser, gateway)
+    for (const wrong of ['令牌', 'Bearer gw_not-a-token']) {
+      await signIn(page, wrong)
+      await page.getByText('This token is not valid.').waitFor()
+      await page.locator('#token').fill('')
+    }
+    await signIn(page)
+    await page.locator('nav.pages').waitFor()
+    await settled(page)
+    await field(page, 'Base value: Personal, read, 1 hour').fill('5')
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The gateway did not answer.').waitFor()
+    await goTo(page, '#/users')
+    await page.getByText('The gateway did not answer.').waitFor()
+    await page.context().setOffline(false)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('link', { name: 'demo' }).waitFor()
+    await goTo(page, '#/settings')
+    expect(await field(page, 'Base value: Personal, read, 1 hour').inputValue()).toBe('5')
+  })
+})
+
+async function read({ send }: TestGateway, token: string, path: string): Promise<ReturnType<typeof JSON.parse>> {
+  return (await send('GET', `/admin/${path}`, { token })).body
+}
+
+/** A new token of the administrator's; the one before is revoked. */
+async function nextToken({ send }: TestGateway, token: string): Promise<string> {
+  const path = '/admin/users/admin/tokens'
+  const { items } = (await send('GET', path, { token })).body
+  const issued = (await send('POST', path, { token, body: {} })).body
+  for (const { id } of items) await send('DELETE', `${path}/${id}`, { token: issued.token })
+  return issued.token
+}
+
+/** The pages that are marked. */
+async function unsaved(page: Page): Promise<string[]> {
+  const links = page.locator('nav.pages a').filter({ has: page.getByRole('img', { name: 'unsaved changes' }) })
+  return links.allTextContents()
+}

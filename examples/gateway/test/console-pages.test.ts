@@ -1,0 +1,202 @@
+import { type Browser, browserTests, type Locator, launchBrowser } from '@scoregw/browser'
+import { manualClock } from '@scoregw/quota-testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  addOutcomes,
+  badWeek,
+  changeSettings,
+  chooseIn,
+  goTo,
+  screenAndAccessibilityFaults,
+  section,
+  signedIn,
+  tickUntil,
+} from './support/console.ts'
+import { ADMIN_TOKEN, HOUR_MS, START, testGateway } from './support/gateway.ts'
+
+describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  }, 60_000)
+  afterAll(() => browser?.close())
+
+  it('issues and revokes what bots and the chart preview need, and tells who did what', async () => {
+    const gateway = await testGateway({ env: { BOT_TOKEN: 'bt_test-bot-0123456789' } })
+    const { page, faults } = await signedIn(browser, gateway, '#/credentials')
+    const { sync, charts } = gateway.gateway.addresses
+    const statusWith = async (kind: string, token: string): Promise<number> => {
+      const [url, name] =
+        kind === 'Bot tokens' ? [`${sync}/api/bot/sync`, 'Bot-Token'] : [`${charts}/api/v1/charts`, 'X-API-Key']
+      const method = kind === 'Bot tokens' ? 'POST' : 'GET'
+      return (await fetch(url, { method, headers: { [name]: token } })).status
+    }
+    for (const [kind, name] of [
+      ['Bot tokens', 'Name of the bot'],
+      ['Chart keys', 'Name of the key'],
+    ] as const) {
+      const list = section(page, kind)
+      await list.getByLabel(name).fill('nightly')
+      await list.getByRole('button', { name: 'Issue' }).click()
+      const token = await list.getByLabel('New credential').inputValue()
+      expect([kind, await statusWith(kind, token)]).not.toEqual([kind, 401])
+      await list.getByRole('button', { name: 'Revoke nightly' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect([kind, await statusWith(kind, token)]).toEqual([kind, 401])
+      await list.getByLabel('New credential').waitFor({ state: 'detached' })
+    }
+
+    await goTo(page, '#/audit')
+    const entries = page.locator('tbody tr')
+    expect(await entries.count()).toBe(4)
+    expect(await entries.nth(3).textContent()).toMatch(/^1.*adminissued a bot token .*name nightly$/)
+    // Others go on meanwhile; pages neither lack nor repeat anything.
+    const body = { add: 1 }
+    const topUp = (): Promise<unknown> =>
+      gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body })
+    await Promise.all(Array.from({ length: 60 }, topUp))
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await expect.poll(() => entries.count()).toBe(50)
+    const seqs = await numbers(entries)
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await expect.poll(() => entries.count()).toBe(14)
+    expect([...seqs, ...(await numbers(entries))]).toEqual(Array.from({ length: 64 }, (_each, index) => 64 - index))
+    expect(await page.getByRole('button', { name: 'Next page' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Previous page' }).click()
+    await expect.poll(() => entries.count()).toBe(50)
+    expect(faults).toEqual([])
+  })
+
+  it('shows how requests ended and what the factor made of it, to eyes, keys and screen readers', async () => {
+    const badFrom = START - 3 * HOUR_MS
+    const gateway = await testGateway({ clock: manualClock(badFrom) })
+    await changeSettings(gateway, { mode: 'adaptive' })
+    const { page, faults } = await signedIn(browser, gateway, '#/errors')
+    await page.getByText('The factor has not moved yet.').waitFor()
+
+    await addOutcomes(gateway, badWeek(START, badFrom, 30).slice(-360))
+    await tickUntil(gateway, START, 10 * 60_000)
+    await goTo(page, '#/audit')
+    await goTo(page, '#/errors')
+    const { series } = (await gateway.send('GET', '/admin/usage/failure-rate', { token: ADMIN_TOKEN })).body
+    const bad = series.findIndex((bucket: { codeZero: number }) => bucket.codeZero > 50)
+    const { calls, codeZero } = series[bad]
+    const readout = page.locator('.readout')
+    expect(await page.locator('.totals').textContent()).toContain('The last 7 days')
+
+    // By pointer: the middle of the bar.
+    const box = (await page.locator('.u-over').boundingBox())!
+    await page.mouse.move(box.x + ((bad + 0.5) / series.length) * box.width, box.y + 20)
+    const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }).format(codeZero / calls)
+    await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
+    // Beside the pointer, and on the chart.
+    const [told, plot] = [(await readout.boundingBox())!, (await page.locator('.plot').boundingBox())!]
+    const pointer = box.x + ((bad + 0.5) / series.length) * box.width
+    expect(Math.min(Math.abs(told.x - pointer), Math.abs(told.x + told.width - pointer))).toBeLessThan(24)
+    expect([told.x >= plot.x, told.x + told.width <= plot.x + plot.width]).toEqual([true, true])
+    expect(await page.locator('.of-time').textContent()).toMatch(/^Time in \S+ \(UTC([+-]\d\d:\d\d)?\)/)
+    // By keys, from the end.
+    await page.mouse.move(0, 0)
+    const slider = page.getByRole('slider')
+    await slider.focus()
+    await page.keyboard.press('End')
+    for (let step = series.length - 1; step > bad; step--) await page.keyboard.press('ArrowLeft')
+    await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
+    expect(await slider.getAttribute('aria-valuenow')).toBe(String(bad + 1))
+
+    await page.getByText('The chart as a table').click()
+    const rows = page.locator('.buckets tbody tr')
+    const failed = series.filter((bucket: { failureRate: number }) => bucket.failureRate > 0)
+    await expect.poll(() => rows.count()).toBe(failed.length)
+    expect((await rows.allTextContents()).filter((text) => text.includes(`%${codeZero}`))).toHaveLength(1)
+    await page.getByRole('switch', { name: 'Only steps with failures' }).uncheck()
+    await expect.poll(() => rows.count()).toBe(336)
+
+    const { history } = (await gateway.send('GET', '/admin/quota/adaptive', { token: ADMIN_TOKEN })).body
+    const moves = page.locator('.moves tbody tr')
+    expect(await moves.count()).toBe(history.length)
+    expect(await moves.last().textContent()).toMatch(/1\.00 → 0\.90Lowered from 1\.00 to 0\.90: .* requests failed/)
+    // The last day has an address of its own, in smaller steps.
+    await page.getByRole('button', { name: '24 h' }).click()
+    await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('144')
+    expect(await page.evaluate('location.hash')).toBe('#/errors?range=24h')
+    await page.goBack()
+    await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
+    // What is not in force is not told as if it were.
+    await changeSettings(gateway, { mode: 'normal' })
+    await goTo(page, '#/audit')
+    await goTo(page, '#/errors')
+    expect(await page.locator('.reasons dd').last().textContent()).toMatch(/^Would (rise|fall|stay) /)
+    await chooseIn(page, 'Language', 'zh-CN')
+    await expect.poll(() => moves.last().textContent()).toMatch(/1\.00 → 0\.90由 1\.00 降至 0\.90：/)
+    expect(faults).toEqual([])
+  })
+
+  it('shows what the limits were, and undoes one change and nothing else', async () => {
+    const gateway = await testGateway()
+    const { page, faults } = await signedIn(browser, gateway, '#/settings/history')
+    await page.getByText('Nothing was changed yet').waitFor()
+    const settings = async (): Promise<ReturnType<typeof JSON.parse>> =>
+      (await gateway.send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body
+    const before = await settings()
+    const base = structuredClone(before.base)
+    base.personal.read['1h'] = 200
+    const plans = { pro: { personal: { write: { '1h': 600 } } } }
+    await changeSettings(gateway, { mode: 'lenient', base, plans, shadow: { site: 'all' }, prices: { 'user.data': 7 } })
+    for (let count = 0; count < 60; count++)
+      await gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 1 } })
+    await changeSettings(gateway, { mode: 'conservative', thresholds: [{ left: 5 }] })
+
+    await page.getByRole('link', { name: '← Limits' }).click()
+    await page.getByRole('link', { name: 'History' }).click()
+    const entries = page.locator('.versions > li')
+    await expect.poll(() => entries.count()).toBe(2)
+    expect(await page.title()).toBe('History of the limits · Score gateway')
+    expect(await entries.last().locator('.changes li').allTextContents()).toEqual([
+      'Mode: Normal → Lenient',
+      'Base value: Personal, read, 1 hour: 120 → 200',
+      'Price of user.data: default → 7',
+      'Limits on trial: Site-wide: nothing → all',
+      'Plan pro: nothing → personal.write.1h 600',
+    ])
+    await page.getByRole('button', { name: 'Undo change 1', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Undo this change' })
+    const mode = dialog.getByRole('checkbox', { name: 'Mode: Conservative → Normal changed again since' })
+    await mode.waitFor()
+    // What somebody has changed since is not touched unless it is asked for.
+    expect([await mode.isChecked(), await dialog.getByRole('checkbox', { checked: true }).count()]).toEqual([false, 4])
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+
+    // Somebody is faster: nothing is undone on what was not looked at.
+    await changeSettings(gateway, { prices: { 'user.data': 9 } })
+    await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
+    await dialog.getByText('Someone else saved first.').waitFor()
+    expect((await settings()).plans).toEqual(plans)
+    await expect.poll(() => dialog.getByRole('checkbox', { checked: true }).count()).toBe(3)
+    await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
+    await page.getByText('Undone.').waitFor()
+    const now = await settings()
+    expect(now).toMatchObject({
+      mode: 'conservative',
+      prices: { 'user.data': 9 },
+      thresholds: [{ left: 5 }],
+      version: 4,
+    })
+    expect([now.base, now.plans, now.shadow]).toEqual([before.base, {}, {}])
+
+    // An undoing is a change: it is undone as any other.
+    await expect.poll(() => entries.count()).toBe(4)
+    await page.getByRole('button', { name: 'Undo change 64' }).click()
+    await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
+    await expect.poll(async () => (await settings()).plans).toEqual(plans)
+    await page.setViewportSize({ width: 390, height: 844 })
+    await chooseIn(page, 'Language', 'zh-CN')
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
+})
+
+async function numbers(entries: Locator): Promise<number[]> {
+  return (await entries.locator('td:first-child').allTextContents()).map(Number)
+}

@@ -1,0 +1,136 @@
+import { request } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway, usedOf } from './support/gateway.ts'
+import { BOT_TOKEN, botOf, recordOf } from './support/sync.ts'
+
+const UPSERT = '/v1/music/upsert'
+const LIMIT = 5
+const ENV = { FAILURE_LIMIT: String(LIMIT), FAILURE_WINDOW_SECONDS: '60', BOT_TOKEN }
+const GOOD = { body: { musicList: [ENTRY] } }
+const BAD = { body: { musicList: 5 } }
+
+const TABLE = { '1h': 100, '5h': 100, '1d': 100 }
+const LAYER = { read: TABLE, write: TABLE }
+const SETTINGS = {
+  mode: 'normal',
+  base: { personal: LAYER, site: LAYER },
+  custom: null,
+  site: { enabled: true, multiplier: 1 },
+  prices: {},
+}
+
+const failing = async ({ send }: Pick<TestGateway, 'send'>, times: number): Promise<number[]> => {
+  const statuses: number[] = []
+  for (let index = 0; index < times; index++) statuses.push((await send('POST', UPSERT, BAD)).status)
+  return statuses
+}
+
+describe('a caller whose requests fail', () => {
+  it('is not listened to after some, is told so, and is listened to again when the window ends', async () => {
+    const gateway = await testGateway({ env: ENV })
+    const { send, clock } = gateway
+    expect(await failing(gateway, LIMIT)).toEqual([422, 422, 422, 422, 422])
+    const { status, headers, body } = await send('POST', UPSERT, GOOD)
+    expect([status, headers.get('Retry-After')]).toEqual([429, '60'])
+    expect(headers.get('X-Quota-Reset')).toBe('2026-08-06T14:07:26.000Z')
+    expect(body).toMatchObject({
+      error: 'quota_exceeded',
+      retryAfterSeconds: 60,
+      quota: { scope: 'Failures', category: 'failure', window: '60s', limit: LIMIT, used: LIMIT, requested: 1 },
+    })
+    expect(body.msg).toBe(
+      '5 of your requests failed within 60s, and no more may: look at their errors, ' +
+        'and try again after 2026-08-06 22:07:26 Beijing Time (UTC+8).',
+    )
+    const chinese = await send('POST', UPSERT, { ...GOOD, headers: { 'Accept-Language': 'zh-CN' } })
+    expect(chinese.body.msg).toContain('您在 60s 内有 5 个请求出错')
+    // Everything of theirs is refused, also what costs nothing; nobody else is.
+    expect((await send('GET', '/me/quota')).status).toBe(429)
+    expect((await send('GET', '/me/quota', { token: ADMIN_TOKEN })).status).toBe(200)
+    expect((await send('GET', '/healthz')).status).toBe(200)
+    clock.advance(60_000)
+    expect((await send('POST', UPSERT, GOOD)).status).toBe(200)
+    expect(await usedOf(gateway)).toEqual({ read: 0, write: 15 })
+  })
+
+  it('is refused before a byte of the body is asked for', async () => {
+    const gateway = await testGateway({ env: ENV })
+    await failing(gateway, LIMIT)
+    const { hostname, port } = new URL(gateway.gateway.addresses.gateway)
+    const status = await new Promise((resolve, reject) => {
+      const headers = { Authorization: 'Bearer gw_test-user-0123456789', 'Content-Length': 1_000 }
+      const sent = request({ hostname, port, path: UPSERT, method: 'POST', headers }, ({ statusCode }) => {
+        resolve(statusCode)
+        sent.destroy()
+      })
+      sent.on('error', reject).flushHeaders()
+    })
+    expect(status).toBe(429)
+  })
+
+  it.each([
+    ['400', UPSERT, { text: '{' }, 400],
+    ['413', UPSERT, { text: '[]', headers: { 'Content-Length': '9999999' } }, 413],
+    ['415', UPSERT, { text: '{}', headers: { 'Content-Encoding': 'br' } }, 415],
+    ['422', UPSERT, BAD, 422],
+  ] as const)('has %s counted', async (_name, path, options, wanted) => {
+    const { send } = await testGateway({ env: { ...ENV, FAILURE_LIMIT: '1' } })
+    if (wanted === 413) expect((await send('POST', path, { body: { pad: 'x'.repeat(1_048_576) } })).status).toBe(413)
+    else expect((await send('POST', path, options)).status).toBe(wanted)
+    expect((await send('POST', UPSERT, GOOD)).status).toBe(429)
+  })
+
+  it('has nothing else counted: what is not there, lost races, keys used twice, refusals of the quota', async () => {
+    const { send, gateway } = await testGateway({ env: { ...ENV, FAILURE_LIMIT: '1' } })
+    const admin = { token: ADMIN_TOKEN }
+    await gateway.app.quota.subjects.set('demo', { overrides: { write: { '1h': 0 } } })
+    const statuses = [
+      await send('GET', '/nothing'),
+      await send('PATCH', UPSERT),
+      await send('GET', '/admin/users'),
+      await send('DELETE', '/admin/bots/nobody', admin),
+      await send('PUT', '/admin/quota/settings', {
+        ...admin,
+        headers: { 'If-Match': '"9"' },
+        body: SETTINGS,
+      }),
+      await send('POST', UPSERT, GOOD),
+    ].map(({ status }) => status)
+    expect(statuses).toEqual([404, 405, 403, 404, 412, 429])
+    expect((await send('GET', '/me/quota')).status).toBe(200)
+    expect((await send('GET', '/me/quota', admin)).status).toBe(200)
+  })
+})
+
+describe('callers that nobody knows', () => {
+  it('have one limit a network, and whoever has a valid credential is not kept out by it', async () => {
+    const { send } = await testGateway({ env: { ...ENV, TRUST_PROXY: '1' } })
+    const from = async (address: string, token: string | null = 'gw_nobody'): Promise<number> =>
+      (await send('GET', '/me/quota', { token, headers: { 'X-Forwarded-For': address } })).status
+    for (let index = 0; index < LIMIT; index++) expect(await from(`2001:db8:1:200::${index}`)).toBe(401)
+    expect(await from('2001:db8:1:2ff::9')).toBe(429)
+    expect(await from('2001:db8:1:2ff::9', null)).toBe(429)
+    expect(await from('2001:db8:1:300::9')).toBe(401)
+    expect(await from('203.0.113.7')).toBe(401)
+    expect(await from('2001:db8:1:2ff::9', 'gw_test-user-0123456789')).toBe(200)
+  })
+})
+
+describe('bots and chart keys', () => {
+  it('have it too, each in the form of its service', async () => {
+    const { gateway } = await testGateway({ env: ENV })
+    const bot = botOf(gateway.addresses.sync)
+    for (let index = 0; index < LIMIT; index++) expect((await bot.sync({ qq: 1 })).status).toBe(422)
+    const refused = await bot.sync({ qq: 10_001, records: [recordOf(101)] })
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60'])
+    expect(refused.body).toMatchObject({ error: 'quota_exceeded', retryAfterSeconds: 60 })
+    expect(refused.body.detail).toBe(refused.body.msg)
+  })
+})
+
+describe('a limit of 0', () => {
+  it('is none', async () => {
+    const gateway = await testGateway({ env: { FAILURE_LIMIT: '0' } })
+    expect(new Set(await failing(gateway, 100))).toEqual(new Set([422]))
+  })
+})

@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { ADMIN_TOKEN, type Answer, databaseOf, ENTRY, testGateway, USER_TOKEN, usedOf } from './support/gateway.ts'
+import { type Hostile, hostileBodies } from './support/hostile.ts'
+import { BOT_TOKEN, botOf, manyRecords } from './support/sync.ts'
+
+const UPSERT = '/v1/music/upsert'
+/** What a body that asks for too much may be refused with. */
+const REFUSALS = [400, 413, 415, 422]
+/** Bytes of a hostile body: enough for more elements than score sync takes. */
+const SMALL = 600_000
+
+const packed = ({ encoding }: Hostile): Record<string, string> =>
+  encoding === undefined ? {} : { 'Content-Encoding': encoding }
+
+describe('a body that is made to cost', () => {
+  it('is refused for little of its size, and changes nothing', async () => {
+    const { gateway, dataDir, send, ...rest } = await testGateway({ env: { BOT_TOKEN } })
+    const bot = botOf(gateway.addresses.sync)
+    const before = [databaseOf(dataDir), await usedOf({ send })]
+    for (const hostile of hostileBodies(SMALL)) {
+      const options = { text: hostile.bytes, headers: packed(hostile) }
+      for (const answer of await Promise.all([
+        send('POST', UPSERT, options),
+        send('PUT', '/admin/quota/settings', {
+          ...options,
+          token: ADMIN_TOKEN,
+          headers: { ...packed(hostile), 'If-Match': '"0"' },
+        }),
+        bot.sync(undefined, { ...options, headers: { ...packed(hostile), 'Bot-Token': BOT_TOKEN } }),
+      ])) {
+        expect(REFUSALS, hostile.name).toContain(answer.status)
+        expect(JSON.stringify(answer.body).length, hostile.name).toBeLessThan(4_000)
+      }
+    }
+    expect([databaseOf(dataDir), await usedOf({ send })]).toEqual(before)
+    expect(rest.log.join('')).not.toContain('unknown key 7')
+  })
+
+  it('is refused before it has arrived, and the connection serves the next request', async () => {
+    const { gateway } = await testGateway()
+    const socket = connect(gateway.ports.gateway, '127.0.0.1')
+    const head = [
+      `POST ${UPSERT} HTTP/1.1`,
+      'Host: a',
+      `Authorization: Bearer ${USER_TOKEN}`,
+      'Content-Type: application/json',
+    ]
+    let text = ''
+    socket.setEncoding('utf8').on('data', (part) => {
+      text += part
+    })
+    socket.write([...head, 'Content-Length: 1000', '', '['.repeat(500)].join('\r\n'))
+    while (!text.includes('inside each other')) await once(socket, 'data')
+    expect(text).toMatch(/^HTTP\/1\.1 400 /)
+    socket.write(`${']'.repeat(500)}GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n`)
+    while (!text.includes('alive')) await once(socket, 'data')
+    socket.destroy()
+  })
+
+  it('of unknown keys is told of five of them, and of long ones a part', async () => {
+    const { send } = await testGateway()
+    const keys = Array.from({ length: 90 }, (_, index) => [`${index}${'k'.repeat(1_000)}`, 0])
+    const { status, body } = await send('PUT', '/admin/quota/settings', {
+      token: ADMIN_TOKEN,
+      headers: { 'If-Match': '"0"' },
+      body: Object.fromEntries(keys),
+    })
+    expect(status).toBe(422)
+    const unknown = body.details.filter(({ msg }: { msg: string }) => msg === 'unknown key')
+    expect(unknown).toHaveLength(5)
+    expect(body.details).toContainEqual({ path: '', msg: '85 more unknown keys' })
+    expect(Math.max(...body.details.map(({ path }: { path: string }) => path.length))).toBe(200)
+  })
+})
+
+describe('a packed body', () => {
+  it('is taken by score sync alone, and by that in gzip alone', async () => {
+    const { gateway, send } = await testGateway({ env: { BOT_TOKEN } })
+    const bot = botOf(gateway.addresses.sync)
+    const text = gzipSync(JSON.stringify({ qq: 10_001, records: manyRecords(10) }))
+    const headers = { 'Content-Encoding': 'gzip', 'Bot-Token': BOT_TOKEN }
+    const stored = await bot.sync(undefined, { text, headers })
+    expect([stored.status, stored.body.imported]).toEqual([200, 10])
+    const broken = await bot.sync(undefined, { text: text.subarray(0, 60), headers })
+    expect([broken.status, broken.body.error]).toEqual([400, 'bad_request'])
+    const refusals: Answer[] = [
+      await bot.sync(undefined, { text, headers: { ...headers, 'Content-Encoding': 'br' } }),
+      await bot.sync(undefined, { text, headers: { ...headers, 'Content-Encoding': 'gzip, gzip' } }),
+      await send('POST', UPSERT, { text, headers: { 'Content-Encoding': 'gzip' } }),
+    ]
+    expect(refusals.map(({ status }) => status)).toEqual([415, 415, 415])
+  })
+})
+
+describe('bodies under way', () => {
+  it('are bounded: one too many is told to come back, and there is room again when others have ended', async () => {
+    const { gateway, send } = await testGateway()
+    const slow = Array.from({ length: 9 }, () => {
+      const sent = request(`${gateway.addresses.gateway}${UPSERT}`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${USER_TOKEN}`,
+          'Content-Type': 'application/json',
+          'Content-Length': 1_048_576,
+        },
+      })
+      const answered = once(sent, 'response').then(([answer]) => answer as IncomingMessage)
+      answered.catch(() => undefined)
+      // Never the end of it.
+      sent.on('error', () => undefined).write(`{"musicList":[${`"${'x'.repeat(60_000)}",`.repeat(17)}`)
+      return { sent, answered }
+    })
+    // A quarter of 32 MiB is one caller's: eight of one megabyte, and no ninth.
+    const refused = await Promise.race(slow.map(({ answered }) => answered))
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
+    const parts: Buffer[] = await refused.toArray()
+    expect(JSON.parse(Buffer.concat(parts).toString())).toMatchObject({ error: 'overloaded', retryAfterSeconds: 1 })
+    // Others have room.
+    const other = { token: ADMIN_TOKEN, body: { musicList: [ENTRY] } }
+    expect((await send('POST', UPSERT, other)).status).toBe(200)
+    for (const { sent } of slow) sent.destroy()
+    const body = { musicList: [ENTRY], pad: Array(17).fill('x'.repeat(60_000)) }
+    let { status } = await send('POST', UPSERT, { body })
+    while (status === 503) ({ status } = await send('POST', UPSERT, { body }))
+    expect(status).toBe(200)
+  })
+})
+
+describe('two credentials in one request', () => {
+  it('are a bad request, whoever they are of', async () => {
+    const { gateway } = await testGateway({ env: { BOT_TOKEN } })
+    const statusOf = async (url: string, headers: string[]): Promise<number | undefined> => {
+      const [answer] = await once(
+        request(url, { headers: ['Host', 'a', 'Connection', 'close', ...headers] as never }).end(),
+        'response',
+      )
+      ;(answer as IncomingMessage).resume()
+      return (answer as IncomingMessage).statusCode
+    }
+    const user = ['Authorization', `Bearer ${USER_TOKEN}`]
+    const admin = ['Authorization', `Bearer ${ADMIN_TOKEN}`]
+    expect(await statusOf(`${gateway.addresses.gateway}/me/quota`, user)).toBe(200)
+    expect(await statusOf(`${gateway.addresses.gateway}/me/quota`, [...user, ...admin])).toBe(400)
+    expect(await statusOf(`${gateway.addresses.gateway}/admin/quota`, [...user, ...user])).toBe(400)
+    const bot = ['Bot-Token', BOT_TOKEN]
+    expect(await statusOf(`${gateway.addresses.sync}/api/bot/player/10001`, [...bot, ...bot])).toBe(400)
+  })
+})

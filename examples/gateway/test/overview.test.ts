@@ -1,0 +1,154 @@
+import { manualClock } from '@scoregw/quota-testkit'
+import { describe, expect, it } from 'vitest'
+import { RequestRates, rateOf } from '../src/overview/request-rates.ts'
+import { SlidingCounts } from '../src/overview/sliding-counts.ts'
+import { ADMIN_TOKEN, ENTRY, START, type TestGateway, testGateway } from './support/gateway.ts'
+
+const upsert = { body: { musicList: [ENTRY] } }
+const admin = { token: ADMIN_TOKEN }
+
+/** The next events of a stream, one after the other. */
+function eventsOf(response: Response): () => Promise<unknown> {
+  const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  return async () => {
+    for (;;) {
+      const end = text.indexOf('\n\n')
+      if (end !== -1) {
+        const lines = text.slice(0, end).split('\n')
+        text = text.slice(end + 2)
+        const data = lines.find((line) => line.startsWith('data: '))
+        if (data !== undefined) return JSON.parse(data.slice(6))
+        continue
+      }
+      const { value, done } = await reader.read()
+      if (done) return undefined
+      text += value
+    }
+  }
+}
+
+function listen({ gateway }: TestGateway, token = ADMIN_TOKEN): Promise<Response> {
+  const headers = { Authorization: `Bearer ${token}` }
+  return fetch(`http://127.0.0.1:${gateway.ports.gateway}/admin/overview/events`, { headers })
+}
+
+describe('the overview', () => {
+  it('tells how requests end, what refuses them, what is left of shared limits, and who they are', async () => {
+    const { send, clock } = await testGateway()
+    for (const _ of [1, 2, 3, 4]) await send('POST', '/v1/music/upsert', upsert)
+    expect((await send('POST', '/v1/music/upsert', upsert)).status).toBe(429)
+    expect((await send('GET', '/nowhere')).status).toBe(404)
+    clock.advance(1_000)
+    const { status, body } = await send('GET', '/admin/overview', admin)
+    expect(status).toBe(200)
+    const ended = { succeeded: 4, refused: 1, clientError: 1, serverError: 0 }
+    expect(body.requests.perSecond).toBe(0.6)
+    expect(body.requests.seconds).toHaveLength(60)
+    expect(body.requests.seconds.at(-1)).toEqual(ended)
+    expect(body.requests.minutes).toHaveLength(60)
+    expect(body.requests.minutes.at(-1)).toEqual({ ts: '2026-08-06T14:06:00.000Z', calls: 6, ...ended })
+    const limit = { layer: 'personal', scope: 'Personal', category: 'write', window: '1h' }
+    expect(body.refusals).toEqual({ since: '2026-08-06T13:57:00.000Z', limits: [{ ...limit, count: 1 }], degraded: 0 })
+    expect(body.shared).toContainEqual({
+      layer: 'site',
+      scope: 'Site',
+      category: 'write',
+      window: '1h',
+      kind: 'rolling',
+      limit: 1_500,
+      used: 60,
+      remaining: 1_440,
+      resetAt: '2026-08-06T15:06:26.000Z',
+      enforced: true,
+    })
+    expect(body.shared).toHaveLength(6)
+    expect(body.adaptive).toEqual({ mode: 'normal', isActive: false, factor: 1, min: 0.75, max: 1.5 })
+    expect(body.top.spent.write).toEqual([{ userId: 'demo', amount: 60, atLeast: 60 }])
+    expect(body.top.refused).toEqual({ read: [], write: [{ userId: 'demo', amount: 1, atLeast: 1 }] })
+    expect(body.settings).toEqual({ version: 0, faults: [] })
+  })
+
+  it('tells what is switched off, and what of the stored settings is not in force', async () => {
+    const { send, gateway } = await testGateway()
+    const { app } = gateway
+    await app.quota.settings.update({ layers: { site: { enabled: false } } })
+    const { body } = await send('GET', '/admin/overview', admin)
+    expect(body).toMatchObject({ shared: [], disabled: ['site'], settings: { version: 1 } })
+  })
+
+  it('comes as events: at once, with each tick, and no longer than a minute', async () => {
+    const gateway = await testGateway()
+    const response = await listen(gateway)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Content-Type')).toBe('text/event-stream; charset=utf-8')
+    const next = eventsOf(response)
+    expect(await next()).toMatchObject({ at: '2026-08-06T14:06:26.000Z' })
+    gateway.clock.advance(1_000)
+    // The gateway's own timer tells the next.
+    for (;;) {
+      const { at } = (await next()) as { at: string }
+      if (at === '2026-08-06T14:06:27.000Z') break
+    }
+    gateway.clock.advance(60_000)
+    while ((await next()) !== undefined);
+  })
+
+  it('is for administrators, for so many of them, and ends when the gateway stops', async () => {
+    const gateway = await testGateway()
+    expect((await listen(gateway, 'gw_test-user-0123456789')).status).toBe(403)
+    const responses = await Promise.all(Array.from({ length: 20 }, () => listen(gateway)))
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    const refused = await listen(gateway)
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([409, '30'])
+    expect(await refused.json()).toMatchObject({ error: 'conflict' })
+    const before = performance.now()
+    const stopping = gateway.stop()
+    await Promise.all(responses.map((response) => response.text()))
+    await stopping
+    // Those that listen do not keep it until its patience is over.
+    expect(performance.now() - before).toBeLessThan(7_000)
+  })
+})
+
+describe('counts of an overview', () => {
+  it('are of whole seconds, and go after a minute', () => {
+    const rates = new RequestRates(START)
+    rates.record({ httpStatus: 200 }, START)
+    rates.record({ httpStatus: 200, businessFail: true }, START + 500)
+    rates.record({ httpStatus: 0 }, START + 2_000)
+    // A clock that steps back.
+    rates.record({ httpStatus: 503 }, START - 9_000)
+    const seconds = rates.seconds(START + 3_000)
+    expect(seconds.slice(-3)).toEqual([
+      { succeeded: 1, refused: 0, clientError: 1, serverError: 0 },
+      { succeeded: 0, refused: 0, clientError: 0, serverError: 0 },
+      { succeeded: 0, refused: 0, clientError: 0, serverError: 2 },
+    ])
+    expect(rateOf(seconds)).toBe(0.4)
+    expect(rateOf(rates.seconds(START + 13_000))).toBe(0)
+    expect(rates.seconds(START + 60_000)[0]).toMatchObject({ succeeded: 1, clientError: 1 })
+    expect(rates.seconds(START + 61_000)[0]).toMatchObject({ succeeded: 0, clientError: 0 })
+    expect(rates.seconds(START + 10 ** 9)).toHaveLength(60)
+  })
+
+  it('slide by the minute', () => {
+    const { now, advance } = manualClock(START)
+    const counts = new SlidingCounts(now())
+    counts.add('a', now())
+    advance(9 * 60_000)
+    counts.add('a', now())
+    counts.add('b', now())
+    expect(counts.all(now())).toEqual([
+      ['a', 2],
+      ['b', 1],
+    ])
+    advance(60_000)
+    expect(counts.all(now())).toEqual([
+      ['a', 1],
+      ['b', 1],
+    ])
+    advance(60 * 60_000)
+    expect(counts.all(now())).toEqual([])
+  })
+})

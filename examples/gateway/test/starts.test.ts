@@ -1,0 +1,145 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { postgresTests } from '@scoregw/postgres-server'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { loadConfig, misspeltText } from '../src/config/config.ts'
+import { StartError } from '../src/config/start-error.ts'
+import { tempDir, testGateway } from './support/gateway.ts'
+import { postgresServer } from './support/postgres.ts'
+import { run } from './support/process.ts'
+
+/** What a start says that comes to nothing: it is one line, and has no credential. */
+async function refusal(env: Record<string, string>, dataDir?: string): Promise<string> {
+  const error = await testGateway({ env, ...(dataDir === undefined ? {} : { dataDir }) }).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(StartError)
+  const { message } = error as StartError
+  expect(message).not.toContain('\n')
+  expect(message).not.toContain('secret')
+  return message
+}
+
+async function takenPort(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return String((server.address() as { port: number }).port)
+}
+
+describe('a start that cannot be', () => {
+  it.each(['PORT', 'SYNC_PORT', 'CHARTS_PORT', 'METRICS_PORT'])('names a taken %s', async (name) => {
+    const port = await takenPort()
+    expect(await refusal({ [name]: port })).toBe(
+      `${name}=${port}: something listens there already; stop it, or name another port`,
+    )
+  })
+
+  it('names a host that is not of this machine', async () => {
+    expect(await refusal({ HOST: '192.0.2.1' })).toMatch(/^HOST=192\.0\.2\.1: is no address of this machine; name one/)
+  })
+
+  it('names a data folder that is a file, is inside of one, or cannot be made', async () => {
+    const file = join(tempDir(), 'file')
+    writeFileSync(file, '')
+    for (const dataDir of [file, join(file, 'inside')]) {
+      expect(await refusal({}, dataDir)).toBe(`DATA_DIR=${dataDir}: is a file, or inside of one; name a folder`)
+    }
+    expect(await refusal({}, '/proc/score-gateway')).toMatch(
+      /^DATA_DIR=\/proc\/score-gateway: cannot be (?:made|written to)/,
+    )
+  })
+
+  it('names a database that is none', async () => {
+    const dataDir = tempDir()
+    writeFileSync(join(dataDir, 'gateway.sqlite'), 'garbage '.repeat(1_000))
+    expect(await refusal({}, dataDir)).toMatch(/^DATA_DIR=\S+: gateway\.sqlite in it is no database, or a damaged one/)
+    mkdirSync(join(dataDir, 'other', 'gateway.sqlite'), { recursive: true })
+    expect(await refusal({}, join(dataDir, 'other'))).toContain('cannot be written to')
+  })
+
+  it('names a PostgreSQL that is not there', async () => {
+    const env = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/scores' }
+    expect(await refusal(env)).toBe(
+      'DATABASE_URL=127.0.0.1:1/scores: no PostgreSQL answers there (ECONNREFUSED); ' +
+        'start it, or mend host and port of the address',
+    )
+  })
+
+  it('says so in one line, and ends with 78', { timeout: 60_000 }, async () => {
+    const file = join(tempDir(), 'file')
+    writeFileSync(file, '')
+    const child = run('main', [], { DATA_DIR: file })
+    expect(await child.ended()).toEqual({ code: 78, signal: null })
+    const cli = run('cli', ['users', 'list'], { DATA_DIR: file })
+    expect(await cli.ended()).toEqual({ code: 78, signal: null })
+    for (const { stderr } of [child, cli])
+      expect(stderr()).toBe(`DATA_DIR=${file}: is a file, or inside of one; name a folder\n`)
+  })
+})
+
+describe('a start without Redis', () => {
+  it('is one, and the log names the address', async () => {
+    const { log } = await testGateway({ env: { REDIS_URL: 'redis://:secret@127.0.0.1:1' } })
+    expect(log.join('')).toContain('REDIS_URL=127.0.0.1:1: no Redis answers there; start it, or mend the address')
+    expect(log.join('')).not.toContain('secret')
+  })
+})
+
+describe.runIf(postgresTests)('with PostgreSQL', { timeout: 60_000 }, () => {
+  it('a data folder that is not there is made for the demo, and a wrong address is told', async () => {
+    const postgres = await postgresServer()
+    const databaseUrl = await postgres.createDatabase()
+    const dataDir = join(tempDir(), 'not', 'there')
+    const gateway = await testGateway({ dataDir, env: { DATABASE_URL: databaseUrl } })
+    expect((await gateway.send('GET', '/me/quota')).status).toBe(200)
+    await gateway.stop()
+    const missing = new URL(databaseUrl)
+    missing.pathname = '/nothing'
+    expect(await refusal({ DATABASE_URL: missing.href })).toMatch(
+      /^DATABASE_URL=\S+\/nothing: there is no such database; create it, or mend the address$/,
+    )
+  })
+})
+
+describe('variables that are nearly ours', () => {
+  it('are named with the one that was meant; in production they are a fault', () => {
+    const env = { DATABSE_URL: 'postgres://user:secret@db/scores', PROT: '9090', JWT_SECRET: 'x'.repeat(32) }
+    const texts = loadConfig(env).misspelt.map(misspeltText)
+    expect(texts).toEqual([
+      'DATABSE_URL: is no variable of the gateway; DATABASE_URL was probably meant',
+      'PROT: is no variable of the gateway; PORT was probably meant',
+    ])
+    const production = (): unknown => loadConfig({ ...env, NODE_ENV: 'production' })
+    expect(production).toThrow(/DATABSE_URL: is no variable of the gateway; DATABASE_URL was probably meant/)
+    expect(production).not.toThrow(/secret/)
+  })
+
+  it('are not those of others, nor one beside the right one', () => {
+    const others = [
+      'HOME',
+      'PATH',
+      'HOSTNAME',
+      'LOGNAME',
+      'SHELL',
+      'PWD',
+      'LANG',
+      'TERM',
+      'npm_config_cache',
+      'REDIS_PORT',
+    ]
+    const env = { ...Object.fromEntries(others.map((name) => [name, 'x'])), DATA_DIR: '/a', DATADIR: '/b' }
+    expect(loadConfig(env).misspelt).toEqual([])
+  })
+})
+
+describe('two services on one port', () => {
+  it('are a fault that names both, but where any free port is meant', () => {
+    expect(() => loadConfig({ PORT: '9000', CHARTS_PORT: '9000', METRICS_PORT: '8081' })).toThrow(
+      /CHARTS_PORT: 9000 is PORT too; give each a port of its own\n {2}METRICS_PORT: 8081 is SYNC_PORT too/,
+    )
+    expect(loadConfig({ PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0' }).port).toBe(0)
+  })
+})

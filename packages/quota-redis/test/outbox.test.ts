@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { type Gathered, Outbox } from '../src/store/outbox.ts'
+
+class Numbers implements Gathered<number> {
+  readonly operations: number[] = []
+  readonly isFull = false
+
+  add(operation: number): void {
+    this.operations.push(operation)
+  }
+}
+
+/** An outbox whose ticks end, whose timers fire and whose calls are answered by hand. */
+function outbox() {
+  const sent: number[][] = []
+  const answers: (() => void)[] = []
+  const timers: { readonly ms: number; readonly fire: () => void }[] = []
+  let ends: (() => void)[] = []
+  let underWay = 0
+  const box = new Outbox<number, Numbers>({
+    tick: {
+      atEnd: (send) => void ends.push(send),
+      after(ms, fire) {
+        const timer = { ms, fire }
+        timers.push(timer)
+        return () => void timers.splice(timers.indexOf(timer), 1)
+      },
+    },
+    newBatch: () => new Numbers(),
+    underWay: () => underWay,
+    send({ operations }) {
+      sent.push(operations)
+      return new Promise((resolve) => {
+        answers.push(() => {
+          underWay -= operations.length
+          resolve()
+        })
+      })
+    },
+  })
+  return {
+    sent,
+    timers,
+    add(...operations: number[]) {
+      for (const operation of operations) {
+        underWay++
+        box.add(operation)
+      }
+    },
+    endTick() {
+      const now = ends
+      ends = []
+      for (const send of now) send()
+    },
+    async answer() {
+      answers.shift()?.()
+      await Promise.resolve()
+      await Promise.resolve()
+    },
+  }
+}
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index)
+
+describe('what is asked for in one tick', () => {
+  it('goes out together at its end', () => {
+    const box = outbox()
+    box.add(1, 2)
+    expect(box.sent).toEqual([])
+    box.endTick()
+    box.add(3)
+    box.endTick()
+    expect(box.sent).toEqual([[1, 2], [3]])
+  })
+
+  it('goes out before it ends where it is enough for a call', () => {
+    const box = outbox()
+    box.add(...range(0, 33))
+    expect(box.sent).toEqual([range(0, 32)])
+  })
+})
+
+describe('while two calls wait for their answers', () => {
+  function busy() {
+    const box = outbox()
+    for (const operation of [1, 2]) {
+      box.add(operation)
+      box.endTick()
+    }
+    box.add(3)
+    box.endTick()
+    return box
+  }
+
+  it('a third is held back, and takes along what is asked for until one is answered', async () => {
+    const box = busy()
+    box.add(4)
+    box.endTick()
+    expect(box.sent).toEqual([[1], [2]])
+    await box.answer()
+    box.add(5)
+    expect(box.sent).toEqual([[1], [2]])
+    box.endTick()
+    expect(box.sent).toEqual([[1], [2], [3, 4, 5]])
+    expect(box.timers).toEqual([])
+  })
+
+  it('it is held back for five milliseconds at the most', async () => {
+    const box = busy()
+    expect(box.timers.map(({ ms }) => ms)).toEqual([5])
+    box.timers[0]?.fire()
+    expect(box.sent).toEqual([[1], [2], [3]])
+    await box.answer()
+    box.endTick()
+    expect(box.sent).toHaveLength(3)
+  })
+
+  it('what is enough for a call goes out at once', () => {
+    const box = busy()
+    box.add(...range(4, 35))
+    expect(box.sent.at(-1)).toEqual(range(3, 35))
+    expect(box.timers).toEqual([])
+    box.endTick()
+    expect(box.sent).toHaveLength(3)
+  })
+
+  it('nothing is forgotten when it is flushed by hand', () => {
+    const box = busy()
+    box.add(4)
+    box.endTick()
+    expect(box.timers).toHaveLength(1)
+    // As closing does.
+    box.timers[0]?.fire()
+    box.add(5)
+    box.endTick()
+    expect(box.timers).toHaveLength(1)
+    expect(box.sent.flat()).toEqual([1, 2, 3, 4])
+  })
+})

@@ -1,0 +1,116 @@
+import type { FactorState, FactorStore, VersionedFactor } from '@scoregw/quota/store'
+import { type QueryExecutorProvider, sql } from 'kysely'
+import { dialectOf } from '../schema/dialect.ts'
+import { tableNames } from '../schema/tables.ts'
+import { storeError } from '../step/store-error.ts'
+import { listenTo } from '../watch/listener.ts'
+import { Watched } from '../watch/watched.ts'
+import { type ParsedSqlFactorOptions, parseSqlFactorOptions, type SqlFactorOptions } from './options.ts'
+
+/** A {@link FactorStore} in a database: one factor for all processes that name the same tables. */
+export interface SqlFactor extends FactorStore {
+  /** @throws {QuotaError} `store_error` for a state that is not JSON; otherwise what the database says */
+  read(): Promise<VersionedFactor | undefined>
+  compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean>
+  /** Looks now whether another process has moved the factor, and tells those who watch. */
+  poll(): Promise<void>
+  /** Nobody hears of moves any more. */
+  close(): Promise<void>
+}
+
+/**
+ * The adaptive factor in the database that has the counters. A move is heard of by every process within a second. Calls
+ * reject with the database's error while it does not answer; a write that rejects may have happened all the same, and is
+ * never made twice.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ */
+export function sqlFactor(options: SqlFactorOptions): SqlFactor {
+  return new Store(parseSqlFactorOptions(options))
+}
+
+interface Row {
+  readonly version: number
+  readonly minute: number
+  readonly state: string
+}
+
+class Store implements SqlFactor {
+  readonly #db: QueryExecutorProvider
+  readonly #table: string
+  /** Whether the database has messages. */
+  readonly #tells: boolean
+  readonly #watched: Watched<void>
+  /** The move that listeners know of, `''`: that there is none. */
+  #told = ''
+
+  constructor({ db, prefix, pollMs, listen }: ParsedSqlFactorOptions) {
+    this.#db = db
+    this.#table = tableNames(prefix).factor
+    this.#tells = dialectOf(db) === 'postgres'
+    this.#watched = new Watched({ pollMs, look: () => this.#look(), listen: listenTo(listen, this.#table) })
+  }
+
+  async read(): Promise<VersionedFactor | undefined> {
+    const { rows } = await sql<Row>`select version, minute, state from ${sql.table(this.#table)}
+      where id = 1`.execute(this.#db)
+    const [row] = rows
+    return row && { version: row.version, minute: row.minute, state: parsed(row.state) }
+  }
+
+  async compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean> {
+    const text = JSON.stringify(state)
+    const table = sql.table(this.#table)
+    // One statement, so that of two processes that tick the same minute one finds its version gone.
+    const write =
+      expectedVersion === 0
+        ? sql`insert into ${table} (id, version, minute, state) values (1, 1, ${minute}, ${text})
+            on conflict (id) do nothing returning version`
+        : sql`update ${table} set version = ${expectedVersion + 1}, minute = ${minute}, state = ${text}
+            where id = 1 and version = ${expectedVersion} and minute <> ${minute} returning version`
+    const told = this.#tells ? sql`with moved as (${write}) select pg_notify(${this.#table}, '') from moved` : write
+    const { rows } = await told.execute(this.#db)
+    if (rows.length > 0) this.#tell(nameOf({ version: expectedVersion + 1, minute }))
+    return rows.length > 0
+  }
+
+  watch(listener: () => void): () => void {
+    return this.#watched.watch(listener)
+  }
+
+  poll(): Promise<void> {
+    return this.#watched.look()
+  }
+
+  close(): Promise<void> {
+    return this.#watched.close()
+  }
+
+  async #look(): Promise<void> {
+    const before = this.#told
+    const { rows } = await sql<Row>`select version, minute from ${sql.table(this.#table)} where id = 1`.execute(
+      this.#db,
+    )
+    const found = rows[0] === undefined ? '' : nameOf(rows[0])
+    // What this process wrote meanwhile is newer than this look.
+    if (this.#told === before && found !== before) this.#tell(found)
+  }
+
+  #tell(move: string): void {
+    this.#told = move
+    this.#watched.tell()
+  }
+}
+
+/** A database that was restored counts versions again, but not in the same minute. */
+function nameOf({ version, minute }: Pick<Row, 'version' | 'minute'>): string {
+  return `${version} ${minute}`
+}
+
+function parsed(text: string): FactorState {
+  try {
+    return JSON.parse(text) as FactorState
+  } catch (error) {
+    throw storeError('the stored adaptive factor is not JSON', error)
+  }
+}

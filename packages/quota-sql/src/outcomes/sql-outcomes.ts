@@ -1,0 +1,145 @@
+import { type Checks, having, optionsParser, withDefault } from '@scoregw/quota/options'
+import { type MinuteOutcomes, OUTCOME_COLUMNS, OUTCOMES_KEPT_MINUTES, type OutcomeStore } from '@scoregw/quota/store'
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
+import { prefixCheck } from '../schema/options.ts'
+import { tableNames } from '../schema/tables.ts'
+import { databaseFaults } from '../watch/options.ts'
+
+/** What {@link sqlOutcomes} takes. */
+export interface SqlOutcomesOptions {
+  /** A Kysely on the database that has the tables, of either dialect. */
+  readonly db: QueryExecutorProvider
+  /**
+   * The beginning of every table's name, the same as of the migrations.
+   * @default 'quota'
+   */
+  readonly prefix?: string | undefined
+}
+
+/** An {@link OutcomeStore} in a database: counts of all processes that name the same tables. */
+export interface SqlOutcomes extends OutcomeStore {
+  add(counts: readonly MinuteOutcomes[]): Promise<void>
+  read(fromMinute: number, toMinute: number): Promise<MinuteOutcomes[]>
+}
+
+/** Minutes that are added by one statement: SQLite takes no more than 32,766 values. */
+const ADDED_AT_ONCE = 500
+/** How often a process forgets what is older than anybody asks for, in minutes of what it adds. */
+const FORGET_EVERY_MINUTES = 60
+
+type ParsedOptions = SqlOutcomesOptions & { readonly prefix: string }
+
+function checks(): Checks<ParsedOptions> {
+  return {
+    db: having<QueryExecutorProvider>(['getExecutor'], 'a Kysely'),
+    prefix: withDefault(prefixCheck(), 'quota'),
+  }
+}
+
+const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser('sqlOutcomes()', checks, {
+  between: databaseFaults,
+})
+
+/**
+ * Counts of outcomes in a database, one row a minute; what is older than anybody asks for is forgotten by whoever adds. Calls
+ * reject with the database's error while it does not answer.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ */
+export function sqlOutcomes(options: SqlOutcomesOptions): SqlOutcomes {
+  const { db, prefix } = parseOptions(options)
+  return new Store(db, tableNames(prefix).outcomes)
+}
+
+class Store implements SqlOutcomes {
+  readonly #db: QueryExecutorProvider
+  readonly #table: string
+  /** The newest minute when something was forgotten last. */
+  #forgotAt = Number.NEGATIVE_INFINITY
+
+  constructor(db: QueryExecutorProvider, table: string) {
+    this.#db = db
+    this.#table = table
+  }
+
+  async add(counts: readonly MinuteOutcomes[]): Promise<void> {
+    const minutes = byMinute(counts)
+    for (let at = 0; at < minutes.length; at += ADDED_AT_ONCE) await this.#add(minutes.slice(at, at + ADDED_AT_ONCE))
+    const newest = minutes.at(-1)?.minute
+    if (newest === undefined || newest < this.#forgotAt + FORGET_EVERY_MINUTES) return
+    this.#forgotAt = newest
+    // What was asked for is done: what could not be forgotten is forgotten in an hour.
+    await this.#forgetBefore(newest - OUTCOMES_KEPT_MINUTES).catch(() => undefined)
+  }
+
+  async read(fromMinute: number, toMinute: number): Promise<MinuteOutcomes[]> {
+    const { rows } = await sql<StoredMinute>`select minute, ${NAMES} from ${sql.table(this.#table)}
+      where minute >= ${fromMinute} and minute < ${toMinute} order by minute`.execute(this.#db)
+    return rows.map(fromRow)
+  }
+
+  async #add(minutes: readonly MinuteOutcomes[]): Promise<void> {
+    const table = sql.table(this.#table)
+    const rows = minutes.map((each) => {
+      const values = [each.minute, ...COLUMNS.map(([, column]) => each[column])]
+      return sql`(${sql.join(values)})`
+    })
+    const sums = COLUMNS.map(([name]) => {
+      const column = sql.ref(name)
+      return sql`${column} = ${table}.${column} + excluded.${column}`
+    })
+    await sql`insert into ${table} (minute, ${NAMES}) values ${sql.join(rows)}
+      on conflict (minute) do update set ${sql.join(sums)}`.execute(this.#db)
+  }
+
+  async #forgetBefore(minute: number): Promise<void> {
+    await sql`delete from ${sql.table(this.#table)} where minute < ${minute}`.execute(this.#db)
+  }
+}
+
+/** What the columns of the table hold. */
+const COLUMNS = [
+  ['calls', 'calls'],
+  ['code_zero', 'codeZero'],
+  ['client_error', 'clientError'],
+  ['server_error', 'serverError'],
+  ['business_fail', 'businessFail'],
+  ['refused', 'refused'],
+  ['quota_unavailable', 'quotaUnavailable'],
+] as const
+
+const NAMES: RawBuilder<unknown> = /* @__PURE__ */ sql.join(COLUMNS.map(([name]) => sql.ref(name)))
+
+/** A row as drivers give it: 64-bit integers are texts with some. */
+type StoredMinute = Readonly<Record<'minute' | (typeof COLUMNS)[number][0], number | string>>
+
+/**
+ * One entry a minute, in order: a statement must not change a row twice, and processes that change the same rows in
+ * different orders would wait for each other for ever.
+ */
+function byMinute(counts: readonly MinuteOutcomes[]): readonly MinuteOutcomes[] {
+  const sums = new Map<number, MinuteOutcomes>()
+  for (const each of counts) {
+    const sum = sums.get(each.minute)
+    sums.set(each.minute, sum === undefined ? each : bothOf(sum, each))
+  }
+  return [...sums.values()].sort((a, b) => a.minute - b.minute)
+}
+
+function bothOf(one: MinuteOutcomes, other: MinuteOutcomes): MinuteOutcomes {
+  const sums = OUTCOME_COLUMNS.map((column) => [column, one[column] + other[column]] as const)
+  return { ...one, ...Object.fromEntries(sums) }
+}
+
+function fromRow(row: StoredMinute): MinuteOutcomes {
+  return {
+    minute: Number(row.minute),
+    calls: Number(row.calls),
+    codeZero: Number(row.code_zero),
+    clientError: Number(row.client_error),
+    serverError: Number(row.server_error),
+    businessFail: Number(row.business_fail),
+    refused: Number(row.refused),
+    quotaUnavailable: Number(row.quota_unavailable),
+  }
+}

@@ -1,0 +1,64 @@
+import { type Checks, having, optional, wholeNumber, withDefault } from '@scoregw/quota/options'
+import type { QueryExecutorProvider } from 'kysely'
+import { dialectOf } from '../schema/dialect.ts'
+import { prefixCheck } from '../schema/options.ts'
+import type { ListenPool } from './listener.ts'
+
+/** How often it is looked where nobody tells, in milliseconds: changes are to be heard of within a second. */
+const MAX_POLL_MS = 1_000
+const MAX_POLL_BESIDE_LISTENING_MS = 60_000
+
+/** What stores take that hear of other processes' changes. */
+export interface WatchOptions {
+  /**
+   * The beginning of every table's name, the same as of the migrations and of the counters.
+   * @default 'quota'
+   */
+  readonly prefix?: string | undefined
+  /**
+   * How often other processes' changes are looked for while somebody watches, in milliseconds, 10 to 1,000; with
+   * {@link listen} to 60,000.
+   * @default 250
+   */
+  readonly pollMs?: number | undefined
+  /**
+   * PostgreSQL alone: a `Pool` of pg, from which one connection is taken for as long as somebody watches. Changes are heard
+   * of at once over it (`LISTEN`), and `pollMs` is how long one may go unheard whose message was lost. Stores that are given
+   * the same pool share the connection. No pooler in transaction mode may be between.
+   * @default changes are looked for, and not listened for
+   */
+  readonly listen?: ListenPool | undefined
+}
+
+/** {@link WatchOptions} after their check, defaults filled in. */
+export type ParsedWatchOptions = WatchOptions & { readonly prefix: string; readonly pollMs: number }
+
+export function watchChecks(): Checks<ParsedWatchOptions> {
+  return {
+    prefix: withDefault(prefixCheck(), 'quota'),
+    pollMs: withDefault(wholeNumber(10, MAX_POLL_BESIDE_LISTENING_MS, 'milliseconds'), 250),
+    listen: optional(having<ListenPool>(['connect'], 'a pool of connections, new Pool(...) of pg')),
+  }
+}
+
+/** What is wrong with options that are right each for itself. */
+export function watchFaults(
+  options: ParsedWatchOptions & { readonly db: QueryExecutorProvider },
+): { readonly path: string; readonly message: string }[] {
+  const { db, pollMs, listen } = options
+  const faults = databaseFaults(options)
+  if (listen !== undefined && dialectOf(db) === 'sqlite') {
+    faults.push({ path: 'listen', message: 'only PostgreSQL tells of changes: leave it out on SQLite' })
+  }
+  if (listen === undefined && pollMs > MAX_POLL_MS) {
+    const message = `expected at most ${MAX_POLL_MS} milliseconds where nobody listens: give it "listen"`
+    faults.push({ path: 'pollMs', message })
+  }
+  return faults
+}
+
+/** What is wrong with a database. */
+export function databaseFaults({ db }: { readonly db: QueryExecutorProvider }): { path: string; message: string }[] {
+  if (dialectOf(db) !== undefined) return []
+  return [{ path: 'db', message: 'expected a Kysely on PostgreSQL or SQLite' }]
+}

@@ -1,0 +1,104 @@
+import { postgresTests } from '@scoregw/postgres-server'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { initialFactor } from '@scoregw/quota/adaptive'
+import { type MinuteOutcomes, OUTCOME_COLUMNS, OUTCOMES_KEPT_MINUTES, type OutcomeColumn } from '@scoregw/quota/store'
+import {
+  describeFactorStore,
+  describeOutcomeStore,
+  FACTOR_STORE_CASES,
+  OUTCOME_STORE_CASES,
+} from '@scoregw/quota-testkit'
+import { type Kysely, sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { quotaSchemaSql, sqlFactor, sqlOutcomes } from '../src/index.ts'
+import { TestDatabase } from './support/database.ts'
+import { kyselyOnPool } from './support/pool.ts'
+import { connectTo, kyselyOn } from './support/sqlite.ts'
+
+const MINUTE = Date.UTC(2026, 7, 6, 14) / 60_000
+
+function noOutcomes(minute: number): MinuteOutcomes {
+  const none = Object.fromEntries(OUTCOME_COLUMNS.map((column) => [column, 0]))
+  return { minute, ...(none as Record<OutcomeColumn, number>) }
+}
+
+function onSqlite(): Kysely<unknown> {
+  const database = connectTo(':memory:')
+  database.exec(quotaSchemaSql({ dialect: 'sqlite' }))
+  return kyselyOn(database)
+}
+
+/** The same for both: two clients of the same emptied tables, as two processes have them. */
+function describePorts(open: () => Kysely<unknown>): void {
+  let db: Kysely<unknown> | undefined
+  const emptied = async (): Promise<Kysely<unknown>> => {
+    db ??= open()
+    for (const table of ['quota_factor', 'quota_outcomes']) await sql`delete from ${sql.table(table)}`.execute(db)
+    return db
+  }
+
+  const registered = [
+    describeFactorStore({ describe, it }, async () => {
+      const db = await emptied()
+      const [store, peer] = [sqlFactor({ db, pollMs: 50 }), sqlFactor({ db, pollMs: 50 })]
+      return {
+        store,
+        peer,
+        async stop() {
+          await Promise.all([store.close(), peer.close()])
+        },
+      }
+    }),
+    describeOutcomeStore({ describe, it }, async () => {
+      const db = await emptied()
+      return { store: sqlOutcomes({ db }), peer: sqlOutcomes({ db }), stop: () => undefined }
+    }),
+  ]
+  it('run every case', () => expect(registered).toEqual([FACTOR_STORE_CASES.length, OUTCOME_STORE_CASES.length]))
+
+  it('what is older than anybody asks for is forgotten by whoever adds', async () => {
+    const db = await emptied()
+    const outcomes = sqlOutcomes({ db })
+    const of = (minute: number): MinuteOutcomes => ({ ...noOutcomes(minute), calls: 1 })
+    const kept = async (): Promise<number[]> => (await outcomes.read(0, 2 * MINUTE)).map(({ minute }) => minute)
+    const oldest = MINUTE - OUTCOMES_KEPT_MINUTES
+    await outcomes.add([of(MINUTE), of(oldest - 1), of(oldest)])
+    expect(await kept()).toEqual([oldest, MINUTE])
+    await outcomes.add([of(MINUTE + 59)])
+    expect(await kept()).toEqual([oldest, MINUTE, MINUTE + 59])
+    await outcomes.add([of(MINUTE + 60)])
+    expect(await kept()).toEqual([MINUTE, MINUTE + 59, MINUTE + 60])
+  })
+
+  it('many minutes are added at once', async () => {
+    const outcomes = sqlOutcomes({ db: await emptied() })
+    const many = Array.from({ length: 1_700 }, (_, at) => ({ ...noOutcomes(MINUTE - at), calls: 1, refused: 2 ** 40 }))
+    await outcomes.add(many)
+    const read = await outcomes.read(0, MINUTE + 1)
+    expect([read.length, read.at(-1)]).toEqual([1_700, { ...noOutcomes(MINUTE), calls: 1, refused: 2 ** 40 }])
+  })
+
+  it('a factor that was lost is 1 again within a second, and one that cannot be read is told', async () => {
+    const db = await emptied()
+    const factor = sqlFactor({ db, pollMs: 50 })
+    const quota = createQuota({ policy: defaultPolicy(), adaptive: { factor } })
+    await quota.settings.update({ mode: 'adaptive' })
+    const limit = async () => (await quota.status('u')).windows.write?.[0]?.limit
+    const other = sqlFactor({ db })
+    expect(await other.compareAndSet(0, MINUTE, { ...initialFactor(), factorHundredths: 80 })).toBe(true)
+    await expect.poll(limit, { timeout: 1_000, interval: 5 }).toBe(48)
+    await sql`delete from quota_factor`.execute(db)
+    await expect.poll(limit, { timeout: 1_000, interval: 5 }).toBe(60)
+    await other.compareAndSet(0, MINUTE, initialFactor())
+    await sql`update quota_factor set state = '{'`.execute(db)
+    await expect(other.read()).rejects.toMatchObject({ code: 'store_error' })
+    await quota.close()
+  })
+}
+
+describe('factor and outcomes in SQLite', () => describePorts(onSqlite))
+
+describe.runIf(postgresTests)('factor and outcomes in PostgreSQL', () => {
+  const database = new TestDatabase()
+  describePorts(() => kyselyOnPool(database.pool()))
+})

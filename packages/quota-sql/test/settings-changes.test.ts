@@ -1,0 +1,116 @@
+import { postgresTests } from '@scoregw/postgres-server'
+import type { SettingsChange } from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
+import { type Kysely, sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { quotaSchemaSql, type SettingsWrite, sqlSettings } from '../src/index.ts'
+import { TestDatabase } from './support/database.ts'
+import { kyselyOnPool } from './support/pool.ts'
+import { connectTo, kyselyOn } from './support/sqlite.ts'
+
+const NOW = Date.UTC(2026, 7, 6, 14)
+
+/** What the conformance suite, which knows no tables, cannot ask. */
+function describeChanges(open: () => Kysely<unknown>): void {
+  let made: Kysely<unknown> | undefined
+  const emptied = async (): Promise<Kysely<unknown>> => {
+    made ??= open()
+    for (const table of ['quota_settings', 'quota_changes']) await sql`delete from ${sql.table(table)}`.execute(made)
+    await sql`update quota_change_counter set last_seq = 0`.execute(made)
+    return made
+  }
+
+  it('are told one by one and in order, and as one when there were too many to tell', async () => {
+    const db = await emptied()
+    const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
+    await other.poll()
+    const told: SettingsChange[] = []
+    const unwatch = other.watch((change) => told.push(change))
+    await writer.writeSubject('personal', 'a\0b', {}, {})
+    await writer.write({}, {})
+    await other.poll()
+    await other.poll()
+    expect(told.splice(0)).toEqual([{ kind: 'subject', layer: 'personal', key: 'a\0b' }, { kind: 'settings' }])
+    const seqs = Array.from({ length: 1_001 }, (_, index) => 3 + index)
+    const rows = seqs.map((seq) => sql`(${seq}, 'personal', ${`u${seq}`}, ${`r${seq}`}, 0)`)
+    await sql`insert into quota_changes (seq, layer, subject, revision, changed_at) values ${sql.join(rows)}`.execute(
+      db,
+    )
+    await other.poll()
+    expect(told).toEqual([{ kind: 'everything' }])
+    unwatch()
+  })
+
+  it('are recorded with who made them, and what was there before and after', async () => {
+    const db = await emptied()
+    const settings = sqlSettings({ db, clock: manualClock(NOW) })
+    await settings.write({ mode: 'normal' }, { by: 'admin' })
+    await settings.writeSubject('personal', 'u', { bypass: [] }, {})
+    await settings.writeSubject('personal', 'u', null, { by: 'admin' })
+    const { rows } = await sql`select seq, layer, subject, changed_by, changed_at, "before", "after" from quota_changes
+      order by seq`.execute(db)
+    const of = (seq: number, layer: string, subject: string, by: string | null, texts: object) => {
+      return { seq, layer, subject, changed_by: by, changed_at: NOW, ...texts }
+    }
+    expect(
+      rows.map((row) => ({ ...(row as object), seq: Number((row as { seq: unknown }).seq), changed_at: NOW })),
+    ).toEqual([
+      of(1, '', '', 'admin', { before: null, after: '{"mode":"normal"}' }),
+      of(2, 'personal', 'u', null, { before: null, after: '{"bypass":[]}' }),
+      of(3, 'personal', 'u', 'admin', { before: '{"bypass":[]}', after: null }),
+    ])
+  })
+
+  it('are committed with what is done in their transaction, or not at all', async () => {
+    const db = await emptied()
+    await sql`create table if not exists audit (entry text not null)`.execute(db)
+    await sql`delete from audit`.execute(db)
+    const entries = async () =>
+      (await sql<{ entry: string }>`select entry from audit`.execute(db)).rows.map(
+        ({ entry }) => JSON.parse(entry) as unknown,
+      )
+    let isRefused = false
+    const settings = sqlSettings({
+      db,
+      clock: manualClock(NOW),
+      async onWrite(transaction, write: SettingsWrite) {
+        await sql`insert into audit (entry) values (${JSON.stringify(write)})`.execute(transaction)
+        if (isRefused) throw new Error('no room in the audit')
+      },
+    })
+    const { revision } = await settings.writeSubject('personal', 'u', { bypass: [] }, { by: 'admin' })
+    const first = {
+      subject: { layer: 'personal', key: 'u' },
+      by: 'admin',
+      at: NOW,
+      before: null,
+      after: { bypass: [] },
+    }
+    expect(await entries()).toEqual([first])
+    // What is not written is not told.
+    expect(await settings.writeSubject('personal', 'u', null, { ifRevision: 'x' })).toMatchObject({ written: false })
+    isRefused = true
+    const refused = settings.writeSubject('personal', 'u', null, { ifRevision: revision })
+    await expect(refused).rejects.toThrow('no room in the audit')
+    expect(await settings.readSubject('personal', 'u')).toMatchObject({ revision })
+    expect(await entries()).toEqual([first])
+    isRefused = false
+    await settings.write({ mode: 'lenient' }, {})
+    expect(await entries()).toEqual([first, { by: null, at: NOW, before: null, after: { mode: 'lenient' } }])
+    const { rows } = await sql<{ seq: number }>`select seq from quota_changes order by seq`.execute(db)
+    expect(rows.map(({ seq }) => Number(seq))).toHaveLength(2)
+  })
+}
+
+describe('changes of settings in SQLite', () => {
+  describeChanges(() => {
+    const database = connectTo(':memory:')
+    database.exec(quotaSchemaSql({ dialect: 'sqlite' }))
+    return kyselyOn(database)
+  })
+})
+
+describe.runIf(postgresTests)('changes of settings in PostgreSQL', () => {
+  const database = new TestDatabase()
+  describeChanges(() => kyselyOnPool(database.pool()))
+})

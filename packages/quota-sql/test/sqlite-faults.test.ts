@@ -1,0 +1,87 @@
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { isNotDone, type SyncCounters } from '@scoregw/quota/store'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
+import { SCHEMA, take, used } from './support/counting.ts'
+import { connectTo } from './support/sqlite.ts'
+
+/** What a busy machine may add to a deadline, in milliseconds. */
+const SLACK_MS = 1_000
+
+let files = 0
+
+/** A file with the tables, which goes with the test. */
+function newFile(): string {
+  const path = join(tmpdir(), `quota-faults-${process.pid}-${files++}.sqlite`)
+  onTestFinished(() => {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
+  })
+  connectTo(path).exec(quotaSchemaSql({ dialect: 'sqlite' }))
+  return path
+}
+
+function takeSync(counters: SyncCounters): unknown {
+  return counters.take({ subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [9, 9] }, cost: 1 })
+}
+
+const errorOf = async (call: () => unknown): Promise<Error & { code?: unknown }> => {
+  try {
+    await call()
+  } catch (error) {
+    if (error instanceof Error) return error
+  }
+  throw new Error('it was answered')
+}
+
+describe('an SQLite file that does not do what it should', () => {
+  it('is read-only: refused at once, with nothing charged, and answered by the failure policy', async () => {
+    const path = newFile()
+    const database = connectTo(path)
+    database.pragma('query_only = on')
+    const store = sqliteStore({ database })
+    expect((await errorOf(() => takeSync(syncSqliteStore({ database }).open(SCHEMA)))).code).toBe('store_error')
+    const error = await errorOf(() => take(store.open(SCHEMA), 'u'))
+    expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
+    const policy = defaultPolicy({ operations: { read: { category: 'read', cost: 1 } } })
+    const quota = createQuota({ policy, store, failurePolicy: { read: 'open' } })
+    expect(await quota.consume({ subject: 'u', operation: 'read' })).toMatchObject({
+      allowed: true,
+      source: 'fallback',
+    })
+    expect(await used(sqliteStore({ database: connectTo(path) }).open(SCHEMA), 'u')).toEqual([0, 0])
+    await quota.close()
+  })
+
+  it('is written by another process: waited for no longer than the deadline, then used again', async () => {
+    const path = newFile()
+    const counters = sqliteStore({ database: connectTo(path), deadlineMs: 100 }).open(SCHEMA)
+    const other = connectTo(path)
+    other.exec('begin immediate')
+    const from = performance.now()
+    let ticks = 0
+    const ticking = setInterval(() => ticks++, 5)
+    const error = await errorOf(() => take(counters, 'u'))
+    clearInterval(ticking)
+    expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
+    expect(performance.now() - from).toBeLessThan(100 + SLACK_MS)
+    // Nobody else of this process was held up.
+    expect(ticks).toBeGreaterThan(5)
+    other.exec('rollback')
+    expect((await take(counters, 'u')).outcome).toBe('admitted')
+    expect(await used(counters, 'u')).toEqual([1, 1])
+  })
+
+  it('is closed, or loses its tables: told with what mends it', async () => {
+    const database = connectTo(newFile())
+    const counters = sqliteStore({ database }).open(SCHEMA)
+    database.exec('drop table quota_rows')
+    const error = await errorOf(() => take(counters, 'u'))
+    expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
+    expect(error.message).toContain('run the migrations')
+    database.close()
+    expect((await errorOf(() => take(counters, 'u'))).code).toBe('store_error')
+  })
+})

@@ -1,0 +1,105 @@
+import { QuotaError } from '../errors/quota-error.ts'
+import { shown } from '../errors/shown.ts'
+import { noSuchName } from '../options/names.ts'
+import type { Subject } from '../store/schema.ts'
+import { HeavyList } from './heavy-list.ts'
+import { NameHash } from './name-hash.ts'
+import { parseTopOptions, type TopSubjectsOptions } from './options.ts'
+import { Slices } from './slices.ts'
+
+/** Most subjects that are told. */
+const MAX_TOLD = 100
+
+/** What came of one subject's requests in the period. */
+export interface TopSubject {
+  /** The subject's key in the layer that is counted. */
+  readonly subject: string
+  /** Tokens spent, or requests refused: what was counted, and what the subject probably had before it was noticed. */
+  readonly amount: number
+  /** As much as that for certain. */
+  readonly atLeast: number
+}
+
+/** Who spends and who is refused most, as {@link topSubjects} gives it. */
+export interface TopSubjects {
+  /** Since when it is counted, in epoch milliseconds; before, nothing is told. Between 5/6 of the period and all of it. */
+  sinceAt(): number
+  /**
+   * Those who spent the most tokens, the most first. What is given back later is not taken off.
+   *
+   * @param count how many, 1 to 100; 10 where left out
+   * @throws {QuotaError} `invalid_options` for a category that there is not, or another count
+   */
+  spent(category: string, count?: number): TopSubject[]
+  /** Those whose requests were refused most often; as {@link spent}. */
+  refused(category: string, count?: number): TopSubject[]
+  /** Listens no more; what is counted stays. */
+  stop(): void
+}
+
+/**
+ * Counts who spends and who is refused most, over a sliding period, in about half a megabyte however many subjects there
+ * are. It listens to the engine's events: what other processes decide is theirs to count.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ * @example
+ * const top = topSubjects({ quota, periodMs: 3_600_000 })
+ * top.spent('write', 3) // [{ subject: 'u42', amount: 5_210, atLeast: 5_210 }, ...]
+ */
+export function topSubjects(options: TopSubjectsOptions): TopSubjects {
+  const { quota, periodMs, clock, layer } = parseTopOptions(options)
+  const { categories, layers } = quota.policy
+  const own = layer ?? layers.find(({ shared }) => !shared)!.name
+  const slices = new Slices(periodMs, clock.now())
+  const hash = new NameHash()
+  const lists = (): ReadonlyMap<string, HeavyList> =>
+    new Map(categories.map((category) => [category, new HeavyList((name) => hash.of(name))]))
+  const spent = lists()
+  const refused = lists()
+
+  const all = [...spent.values(), ...refused.values()]
+  const advance = (): void =>
+    slices.advance(clock.now(), {
+      turn: (slice) => {
+        for (const list of all) list.turn(slice)
+      },
+      clear: () => {
+        for (const list of all) list.clear()
+      },
+    })
+  const add = (list: ReadonlyMap<string, HeavyList>, category: string, subject: Subject, amount: number): void => {
+    advance()
+    const name = typeof subject === 'string' ? subject : subject[own]
+    if (name !== undefined && amount > 0) list.get(category)?.add(name, amount, slices.present)
+  }
+  const top = (list: ReadonlyMap<string, HeavyList>, category: string, count: number): TopSubject[] => {
+    const found = list.get(category)
+    if (found === undefined) {
+      throw new QuotaError('invalid_options', `no category ${noSuchName(category, categories, 'the policy has')}`)
+    }
+    if (!Number.isSafeInteger(count) || count < 1 || count > MAX_TOLD) {
+      throw new QuotaError('invalid_options', `expected a count from 1 to ${MAX_TOLD}, got ${shown(count)}`)
+    }
+    advance()
+    return found.top(count).map(({ name, amount, atLeast }) => ({ subject: name, amount, atLeast }))
+  }
+
+  const stops = [
+    quota.on('admitted', ({ category, subject, cost }) => add(spent, category, subject, cost)),
+    quota.on('overrun', ({ category, subject, charged, reserved }) =>
+      add(spent, category, subject, charged - reserved),
+    ),
+    quota.on('refused', ({ category, subject }) => add(refused, category, subject, 1)),
+  ]
+  return {
+    sinceAt() {
+      advance()
+      return slices.sinceAt
+    },
+    spent: (category, count = 10) => top(spent, category, count),
+    refused: (category, count = 10) => top(refused, category, count),
+    stop() {
+      for (const stop of stops) stop()
+    },
+  }
+}

@@ -1,0 +1,195 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
+import { topSubjects } from '../src/top.ts'
+import { randomFrom } from './adaptive/random.ts'
+import { fixture, flatBase, HOUR, testPolicy } from './support.ts'
+
+const MINUTE = 60_000
+
+function counted(periodMs = HOUR) {
+  const { quota, clock } = fixture({ policy: testPolicy(flatBase(1_000_000, 1_000_000_000)) })
+  const top = topSubjects({ quota, periodMs, clock })
+  const spend = (subject: string, cost: number): void => {
+    quota.consumeSync({ subject, operation: 'write', cost })
+  }
+  return { quota, clock, top, spend }
+}
+
+describe('top subjects', () => {
+  it('are those who spend most and those who are refused most, by category', () => {
+    const { quota, top, spend } = counted()
+    spend('a', 3)
+    spend('b', 5)
+    spend('a', 4)
+    quota.consumeSync({ subject: 'c', operation: 'read', cost: 9 })
+    spend('b', 1_000_001)
+    spend('b', 1_000_002)
+    spend('c', 1_000_001)
+    const exactly = (subject: string, amount: number) => ({ subject, amount, atLeast: amount })
+    expect(top.spent('write')).toEqual([exactly('a', 7), exactly('b', 5)])
+    expect(top.spent('read')).toEqual([exactly('c', 9)])
+    expect(top.refused('write')).toEqual([exactly('b', 2), exactly('c', 1)])
+    expect(top.refused('write', 1)).toEqual([exactly('b', 2)])
+    expect(top.refused('read')).toEqual([])
+    top.stop()
+    spend('a', 1)
+    expect(top.spent('write', 1)).toEqual([exactly('a', 7)])
+  })
+
+  it('are forgotten with the period, sixth by sixth', () => {
+    const { clock, top, spend } = counted()
+    clock.at = Math.ceil(clock.at / HOUR) * HOUR
+    const first = clock.at
+    spend('old', 100)
+    clock.at += 20 * MINUTE
+    spend('old', 30)
+    spend('new', 50)
+    clock.at = first + HOUR - 1
+    expect(top.sinceAt()).toBe(first)
+    expect(top.spent('write').map(({ amount }) => amount)).toEqual([130, 50])
+    clock.at++
+    expect(top.sinceAt()).toBe(first + 10 * MINUTE)
+    expect(top.spent('write').map(({ subject, amount }) => `${subject} ${amount}`)).toEqual(['new 50', 'old 30'])
+    clock.at = first + 20 * MINUTE + HOUR
+    expect(top.spent('write')).toEqual([])
+  })
+
+  it('are all forgotten after a long silence, and none when the clock steps back', () => {
+    const { clock, top, spend } = counted()
+    for (let each = 0; each < 256; each++) spend(`u${each}`, 10)
+    clock.at -= 2 * HOUR
+    spend('u0', 500)
+    expect(top.spent('write', 1)).toEqual([{ subject: 'u0', amount: 510, atLeast: 510 }])
+    for (let each = 256; each < 1_000; each++) spend(`u${each}`, 10)
+    clock.at += 40 * HOUR
+    spend('late', 1)
+    expect(top.spent('write')).toEqual([{ subject: 'late', amount: 1, atLeast: 1 }])
+    // What the table of counts had of those who were not listed is forgotten too.
+    for (let each = 0; each < 256; each++) spend(`v${each}`, 1)
+    spend('u999', 2)
+    expect(top.spent('write', 1)).toEqual([{ subject: 'u999', amount: 2, atLeast: 2 }])
+  })
+
+  it('tell what a subject probably had before it came into view, and what is certain', () => {
+    const { top, spend } = counted()
+    for (let each = 0; each < 256; each++) spend(`big${each}`, 100)
+    for (let each = 0; each < 12; each++) spend('creeping', 10)
+    const found = top.spent('write', 1)
+    expect(found).toEqual([{ subject: 'creeping', amount: 120, atLeast: 20 }])
+  })
+
+  it('count what a commit charges above what was reserved', async () => {
+    const policy = definePolicy({
+      windows: [{ label: '1h', lengthMs: HOUR }],
+      categories: ['tokens'],
+      layers: [
+        { name: 'team', scope: 'Team', shared: false },
+        { name: 'person', scope: 'Person', shared: false },
+      ],
+      operations: { chat: { category: 'tokens', cost: 10, overrun: 'charge', maxOverrun: 50 } },
+      base: { team: { tokens: { '1h': 100 } }, person: { tokens: { '1h': 100 } } },
+    })
+    const quota = createQuota({ policy, store: memoryStore() })
+    const teams = topSubjects({ quota })
+    const people = topSubjects({ quota, layer: 'person' })
+    const work = await quota.reserve({ subject: { team: 't', person: 'p' }, operation: 'chat', ttlMs: 10_000 })
+    await work.commit(17)
+    expect(teams.spent('tokens')).toEqual([{ subject: 't', amount: 17, atLeast: 17 }])
+    expect(people.spent('tokens')).toEqual([{ subject: 'p', amount: 17, atLeast: 17 }])
+  })
+
+  it('refuse options and questions that nobody can mean', () => {
+    const { quota, top } = counted()
+    expect(() => topSubjects({ quota, layer: 'site' })).toThrow(
+      'options of topSubjects() refused: layer: no layer of subjects\' own "site"; the policy has personal',
+    )
+    expect(() => topSubjects({ quota, periodMs: 10 })).toThrow('periodMs')
+    expect(() => top.spent('wirte')).toThrow('no category "wirte"; did you mean "write"?')
+    expect(() => top.spent('write', 101)).toThrow('expected a count from 1 to 100, got 101')
+  })
+})
+
+/** Users by Zipf's law: the n-th spends 1/n of what the first does. */
+function zipf(users: number, next: () => number): () => number {
+  const sums = new Float64Array(users)
+  let sum = 0
+  for (let user = 0; user < users; user++) {
+    sum += 1 / (user + 1)
+    sums[user] = sum
+  }
+  return () => {
+    const at = next() * sum
+    let low = 0
+    let high = users - 1
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (sums[middle]! < at) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+it('of 50,000 users under Zipf 95 of the top 100 are right', () => {
+  const seed = Math.floor(Math.random() * 2 ** 31)
+  const { quota, clock, top } = counted()
+  const next = randomFrom(seed)
+  const user = zipf(50_000, next)
+  const spent = new Map<string, number>()
+  const refused = new Map<string, number>()
+  for (let each = 0; each < 200_000; each++) {
+    const subject = `${user()}`
+    const cost = 1 + Math.floor(next() * 9)
+    const isTooMuch = next() < 0.3
+    quota.consumeSync({ subject, operation: 'write', cost: isTooMuch ? 1_000_001 : cost })
+    if (isTooMuch) refused.set(subject, (refused.get(subject) ?? 0) + 1)
+    else spent.set(subject, (spent.get(subject) ?? 0) + cost)
+    if (each % 40_000 === 0) clock.at += MINUTE
+  }
+  const best = (amounts: ReadonlyMap<string, number>): string[] =>
+    [...amounts]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, 100)
+      .map(([subject]) => subject)
+  const rightOf = (told: readonly { readonly subject: string }[], truth: readonly string[]): number =>
+    told.filter(({ subject }) => truth.includes(subject)).length
+  expect(rightOf(top.spent('write', 100), best(spent)), `seed ${seed}`).toBeGreaterThanOrEqual(95)
+  expect(rightOf(top.refused('write', 100), best(refused)), `seed ${seed}`).toBeGreaterThanOrEqual(95)
+  for (const { subject, amount, atLeast } of top.spent('write', 100)) {
+    expect(atLeast, `seed ${seed}`).toBeLessThanOrEqual(spent.get(subject) ?? 0)
+    expect(amount, `seed ${seed}`).toBeGreaterThanOrEqual(atLeast)
+  }
+})
+
+it('names of the longest form are kept in less than 1 MB, without the texts that they were cut from', () => {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  const { quota, clock } = fixture({ policy: testPolicy(flatBase(1_000_000, 1_000_000_000)) })
+  const heap = (): number => {
+    gc()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    return heapUsed + arrayBuffers
+  }
+  const cutFrom = (each: number): string => `${each}`.padEnd(256, 'x').concat('y'.repeat(5_000)).slice(0, 256)
+  const ask = (): void => {
+    for (let each = 0; each < 2_000; each++) {
+      const subject = cutFrom(each % 400)
+      for (const operation of ['write', 'read'] as const) {
+        quota.consumeSync({ subject, operation, cost: each % 3 === 0 ? 1_000_001 : 1 })
+      }
+    }
+  }
+  const other = topSubjects({ quota, clock })
+  ask()
+  other.stop()
+  const before = heap()
+  const top = topSubjects({ quota, clock })
+  ask()
+  const grown = heap() - before
+  expect(top.spent('write', 100)).toHaveLength(100)
+  expect(top.refused('read', 100)).toHaveLength(100)
+  expect(other.spent('write', 1)).toHaveLength(1)
+  expect(grown).toBeLessThan(1_000_000)
+})
