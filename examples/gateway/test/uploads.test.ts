@@ -1,9 +1,14 @@
 import { join } from 'node:path'
+import { manualClock } from '@scoregw/quota-testkit'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
+import type { Play } from '../src/scores/score.ts'
+import { storeUpload } from '../src/uploads/store-upload.ts'
+import { ClaimLost, UploadRepository } from '../src/uploads/upload-repository.ts'
 import {
   ADMIN_TOKEN,
   databaseOf,
+  START,
   sender,
   type TestGateway,
   tempDir,
@@ -11,6 +16,7 @@ import {
   USER_TOKEN,
 } from './support/gateway.ts'
 import { runGateway } from './support/process.ts'
+import { createPlayers, embeddedDatabase } from './support/test-database.ts'
 import { addCharts, begun, scoresOf, type UploadCalls, uploadCalls } from './support/uploads.ts'
 
 const MINUTE_MS = 60_000
@@ -247,6 +253,32 @@ describe('the bounds of uploads in parts', () => {
     const plain = await send('POST', '/v1/music/upsert', { body: { sessionId: null, musicList } })
     expect(plain.body.businessData).toMatchObject({ uploadedMusicCount: 1 })
     expect(plain.body.businessData).not.toHaveProperty('session')
+  })
+})
+
+describe('the claim of a session', () => {
+  it('is one call’s at a time, and lost by one that takes too long: what that one does then is undone', async () => {
+    const db = await (await embeddedDatabase()).connect()
+    const clock = manualClock(START)
+    await createPlayers(db, clock, 'ann')
+    const uploads = new UploadRepository(db, clock)
+    const { id } = await uploads.create('ann', null)
+    const first = await uploads.claim(id)
+    if (first === undefined) throw new Error('not claimed')
+    const play: Play = {
+      ...{ musicId: 101, level: 3, achievement: 1_000_000, dxScore: 1 },
+      ...{ dxScoreSource: 'exact', comboStatus: 0, syncStatus: 0 },
+    }
+    clock.advance(19_999)
+    expect(await uploads.claim(id)).toBeUndefined()
+    clock.advance(1)
+    const second = await uploads.claim(id)
+    expect(second?.id).toBe(id)
+    await expect(uploads.add(first, [play], { received: 1 })).rejects.toThrow(ClaimLost)
+    await expect(storeUpload(db, clock, first)).rejects.toThrow(ClaimLost)
+    await uploads.release(first, { state: 'expired' })
+    expect(await uploads.find(id)).toMatchObject({ state: 'open', received: 0 })
+    expect(await uploads.claim(id)).toBeUndefined()
   })
 })
 
