@@ -5,7 +5,9 @@ import { receiver } from './support/receiver.ts'
 const PATH = '/admin/alerts/webhook'
 const admin = { token: ADMIN_TOKEN }
 
-it('administrators say where alerts go, see the secret once, and what became of each', async () => {
+it('administrators say where alerts go, see the secret once, and what became of each', {
+  timeout: 60_000,
+}, async () => {
   const { url, received } = await receiver()
   const { send, gateway, log } = await testGateway({ env: { WEBHOOK_ALLOW_PRIVATE: 'true' } })
   expect((await send('GET', PATH, admin)).body).toEqual({ url: null, layers: ['site'], rotatedUntil: null })
@@ -42,7 +44,9 @@ it('administrators say where alerts go, see the secret once, and what became of 
   expect((await send('PUT', PATH, { ...admin, body })).body.secret).not.toBeNull()
 })
 
-it('addresses without https, with a user name, and of this machine are refused unless that is allowed', async () => {
+it('addresses without https, with a user name, and of this machine are refused unless that is allowed', {
+  timeout: 60_000,
+}, async () => {
   const { send } = await testGateway()
   for (const url of [
     'http://hooks.example.com/',

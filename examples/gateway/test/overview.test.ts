@@ -33,7 +33,7 @@ function listen({ gateway }: TestGateway, token = ADMIN_TOKEN): Promise<Response
   return fetch(`http://127.0.0.1:${gateway.ports.gateway}/admin/overview/events`, { headers })
 }
 
-describe('the overview', () => {
+describe('the overview', { timeout: 60_000 }, () => {
   it('tells how requests end, what refuses them, what is left of shared limits, and who they are', async () => {
     const { send, clock } = await testGateway()
     for (const _ of [1, 2, 3, 4]) await send('POST', '/v1/music/upsert', upsert)

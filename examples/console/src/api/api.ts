@@ -196,7 +196,7 @@ export class Api {
 
   async users(text: string, cursor: string | null): Promise<UserPage> {
     const search = text === '' ? {} : { query: text }
-    const query = { limit: String(PAGE), ...search, ...(cursor === null ? {} : { cursor }) }
+    const query = { limit: PAGE, ...search, ...(cursor === null ? {} : { cursor }) }
     return (await this.#read(() => this.#client.GET('/admin/users', { params: { query } }))).data
   }
 
