@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 
 const args = process.argv.slice(2)
-const names = ['quota', 'quota-express', 'quota-fastify', 'quota-fetch', 'quota-redis', 'quota-sql']
+const names = ['quota', 'quota-cli', 'quota-express', 'quota-fastify', 'quota-fetch', 'quota-redis', 'quota-sql']
 const built = names.flatMap((name) => ['--filter', `@scoregw/${name}`])
 const build = [process.execPath, ['scripts/pnpm.mjs', ...built, 'run', 'build']]
 const bench = ['tsx', ['bench/src/main.ts', ...args]]

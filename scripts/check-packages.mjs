@@ -13,7 +13,7 @@ let failed = false
 try {
   if (!process.argv.includes('--no-build')) await step('build', 'npm', ['run', 'build'])
   await inPairs(published, checkTarball)
-  for (const folder of published) await checkLoads(manifestOf(folder).name)
+  for (const folder of published) await checkMain(folder)
   for (const folder of published) await checkOtherEntries(folder)
   await checkErrors()
 } finally {
@@ -31,13 +31,14 @@ async function inPairs(folders, check) {
 }
 
 async function checkTarball(folder) {
-  const { name, dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf(folder)
+  const { name, exports, dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf(folder)
   const out = join(temporary, 'tarballs', folder)
   mkdirSync(out, { recursive: true })
   await step(`${name}: pack`, 'npx', [...pnpm, 'pack', '--pack-destination', out], join(root, folder))
   const tarball = join(out, readdirSync(out)[0] ?? 'missing.tgz')
   await step(`${name}: publint`, 'publint', [tarball, '--strict'])
-  await step(`${name}: are the types wrong`, 'attw', [tarball, '--profile', 'node16', '--no-color'])
+  if (exports['.'] !== undefined)
+    await step(`${name}: are the types wrong`, 'attw', [tarball, '--profile', 'node16', '--no-color'])
 
   const target = join(modules, name)
   mkdirSync(target, { recursive: true })
@@ -45,6 +46,15 @@ async function checkTarball(folder) {
   const others = Object.keys({ ...dependencies, ...peerDependencies }).filter((other) => !other.startsWith('@scoregw/'))
   for (const other of others) {
     if (peerDependenciesMeta[other]?.optional !== true) link(other, join(root, folder, 'node_modules', other))
+  }
+}
+
+/** A library is loaded in both ways, a command is run. */
+async function checkMain(folder) {
+  const { name, version, exports, bin = {} } = manifestOf(folder)
+  if (exports['.'] !== undefined) await checkLoads(name)
+  for (const [command, file] of Object.entries(bin)) {
+    await step(`${command} --version`, 'node', [join(modules, name, file), '--version'], undefined, `${version}\n`)
   }
 }
 
@@ -90,10 +100,11 @@ async function checkErrors() {
   await step('errors of the other build', 'node', [path])
 }
 
-async function step(title, command, args, cwd) {
+async function step(title, command, args, cwd, expected) {
   const { code, output } = await run(command, args, cwd)
-  console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${title}`)
-  if (code === 0) return
+  const isOk = code === 0 && (expected === undefined || output === expected)
+  console.log(`${isOk ? 'ok  ' : 'FAIL'} ${title}`)
+  if (isOk) return
   failed = true
   console.log(output)
 }

@@ -8,7 +8,7 @@ import { TABLES } from './tables.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Pages that show results between `<!-- bench: SUITE TABLE -->` and `<!-- /bench -->`. */
-const PAGES = ['bench/README.md', 'docs/guide/benchmarks.md']
+const PAGES = ['bench/README.md', 'docs/guide/benchmarks.md', 'docs/guide/scale.md']
 const PICTURE = 'docs/guide/benchmarks.svg'
 
 type Reports = Readonly<Record<string, Report | undefined>>

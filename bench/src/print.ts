@@ -1,15 +1,8 @@
 import type { Findings, Target } from './report.ts'
 
 /** Findings as tables on the standard output. */
-export function print({ results, heap, server, latency, targets }: Findings): void {
-  console.table(
-    results.map(({ name, perSecond, ratio, spread: [low, high] }) => ({
-      name,
-      'per second': Math.round(perSecond),
-      ratio: rounded(ratio),
-      spread: `${rounded(low)} to ${rounded(high)}`,
-    })),
-  )
+export function print({ results, heap, server, latency, calls, loads, targets }: Findings): void {
+  if (results.length > 0) printRates(results)
   if (heap !== undefined) {
     console.table(
       heap.map(({ name, bytesPerUser, keyBytes, besideKeyBytes }) => ({
@@ -31,7 +24,20 @@ export function print({ results, heap, server, latency, targets }: Findings): vo
     )
   }
   if (latency !== undefined) console.table(latency.map(({ name, p99Ms }) => ({ name, 'p99, ms': p99Ms })))
+  if (calls !== undefined) console.table(calls)
+  if (loads !== undefined) console.table(loads)
   printTargets(targets)
+}
+
+function printRates(results: Findings['results']): void {
+  console.table(
+    results.map(({ name, perSecond, ratio, spread: [low, high] }) => ({
+      name,
+      'per second': Math.round(perSecond),
+      ratio: rounded(ratio),
+      spread: `${rounded(low)} to ${rounded(high)}`,
+    })),
+  )
 }
 
 /** Each goal in a line: reached or missed, and why. */

@@ -34,6 +34,35 @@ export interface ServerUse {
   readonly bytesPerUser: number
 }
 
+/** What one script call costs under a load. */
+export interface CallCost {
+  readonly callers: number
+  /** Decisions that shared a call, on average. */
+  readonly decisions: number
+  /** Microseconds of the server's processor, and of this process's. */
+  readonly serverUs: number
+  readonly nodeUs: number
+  /** Bytes to the server and back, for each decision. */
+  readonly sentBytes: number
+  readonly receivedBytes: number
+}
+
+/** A load that was simulated, and what came of it. */
+export interface SimulatedLoad {
+  readonly name: string
+  readonly perSecond: number
+  readonly admittedPerSecond: number
+  readonly processes: number
+  readonly primaries: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Shares of their time that the busiest worked. */
+  readonly busiestPrimary: number
+  readonly busiestProcess: number
+  readonly decisionsACall: number
+  readonly grantsPerSecond: number
+}
+
 /** How long answers of one contestant took. */
 export interface Latency {
   readonly name: string
@@ -70,6 +99,8 @@ export interface Findings {
   readonly heap?: readonly HeapUse[]
   readonly server?: readonly ServerUse[]
   readonly latency?: readonly Latency[]
+  readonly calls?: readonly CallCost[]
+  readonly loads?: readonly SimulatedLoad[]
   readonly targets: readonly Target[]
 }
 

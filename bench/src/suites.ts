@@ -5,6 +5,8 @@ import { http } from './http/suite.ts'
 import { memory } from './memory/suite.ts'
 import { redis } from './redis/suite.ts'
 import type { Findings } from './report.ts'
+import { scale } from './scale/suite.ts'
+import { simulate } from './simulate/suite.ts'
 import { sql } from './sql/suite.ts'
 import { sync } from './sync/suite.ts'
 
@@ -15,4 +17,15 @@ import { sync } from './sync/suite.ts'
 export type Suite = (quick: boolean, full: boolean) => Promise<Findings>
 
 /** Every suite by its name on the command line. */
-export const suites: Readonly<Record<string, Suite>> = { cluster, gateway, hostile, http, memory, redis, sql, sync }
+export const suites: Readonly<Record<string, Suite>> = {
+  cluster,
+  gateway,
+  hostile,
+  http,
+  memory,
+  redis,
+  scale,
+  simulate,
+  sql,
+  sync,
+}

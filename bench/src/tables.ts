@@ -34,6 +34,20 @@ export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
       ['', 'p99, ms'],
       latency.map(({ name, p99Ms }) => [name, p99Ms]),
     ),
+  loads: ({ loads = [] }) =>
+    table(
+      ['', 'asked a second', 'decided', 'p50, ms', 'p99, ms', 'busiest primary', 'busiest process', 'decisions a call'],
+      loads.map((load) => [
+        `${load.name} (${load.processes} processes)`,
+        load.perSecond,
+        Math.round(load.admittedPerSecond),
+        load.p50Ms,
+        load.p99Ms,
+        percent(load.busiestPrimary),
+        percent(load.busiestProcess),
+        load.decisionsACall.toFixed(1),
+      ]),
+    ),
   goals: ({ targets }) =>
     table(
       ['goal', 'wanted', 'reached', ''],
@@ -48,6 +62,10 @@ export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
     const { cpu, cores, memoryGiB, system, node, load } = machine
     return `${date}, commit ${commit}: ${cpu}, ${cores} cores, ${memoryGiB} GiB, ${system}, Node ${node}; load at the start ${load}.`
   },
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`
 }
 
 /** A Markdown table as the formatters of Markdown leave it. */

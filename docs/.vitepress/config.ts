@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DefaultTheme, defineConfig } from 'vitepress'
+import { type DefaultTheme, defineConfig, type MarkdownRenderer } from 'vitepress'
 
 const docs = join(import.meta.dirname, '..')
 
@@ -47,6 +47,7 @@ const sections: readonly Section[] = [
       'failure-policy',
       'redis',
       'cluster',
+      'scale',
       'sql',
       'time-and-clocks',
       'typescript',
@@ -103,15 +104,38 @@ const nav: DefaultTheme.NavItem[] = sidebar.map(({ text, items }) => ({
   link: items?.[0]?.link ?? '/',
 }))
 
+type CoreRule = Parameters<MarkdownRenderer['core']['ruler']['push']>[1]
+
+/** A table's corner without a text is a cell: a header that says nothing confuses who listens to it. */
+const emptyHeadersAsCells: CoreRule = ({ tokens }) => {
+  for (const [index, token] of tokens.entries()) {
+    if (token.type !== 'th_open' || tokens[index + 1]?.content !== '') continue
+    token.tag = 'td'
+    const close = tokens[index + 2]
+    if (close?.type === 'th_close') close.tag = 'td'
+  }
+}
+
 export default defineConfig({
   title: '@scoregw/quota',
   description: 'A quota engine for TypeScript servers',
   lang: 'en',
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/favicon.svg' }]],
   cleanUrls: true,
   srcExclude: ['README.md', 'node_modules/**'],
-  markdown: { anchor: { slugify: anchorOf } },
+  markdown: {
+    anchor: { slugify: anchorOf },
+    // Comments and keywords that can be read on the background of a block.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: (md) => md.core.ruler.push('empty_headers', emptyHeadersAsCells),
+  },
+  vite: {
+    // The playground runs the sources, as the tests do.
+    resolve: { conditions: ['@scoregw/source'] },
+    ssr: { resolve: { conditions: ['@scoregw/source'] }, noExternal: [/^@scoregw\//] },
+  },
   themeConfig: {
-    nav,
+    nav: [...nav, { text: 'Playground', link: '/playground' }],
     sidebar,
     outline: [2, 3],
     search: { provider: 'local' },

@@ -4,6 +4,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { codeOf } from '../.vitepress/theme/playground/code-of.ts'
+import { defaultScenario, type Scenario } from '../.vitepress/theme/playground/scenario.ts'
 import { oneLine, pages, readPage, root, type Snippet, snippetsOf } from './markdown.ts'
 import type { SnippetRun } from './run-snippets.ts'
 
@@ -11,6 +13,18 @@ const docs = join(root, 'docs')
 /** Below the documentation's own modules, so that a snippet imports what the documentation's package.json names. */
 const folder = join(docs, 'node_modules', '.cache', `snippets-${process.pid}`)
 const snippets = pages().flatMap(snippetsOf)
+/** What the playground gives to copy: of its example, and of names and limits that are written another way. */
+const ODD: Scenario = {
+  windows: ['15m'],
+  personal: { read: [null], write: [0] },
+  site: null,
+  operations: [{ name: 'music.list:all-1', category: 'write', cost: 2_000 }],
+  streams: [{ subject: 'ann', operation: 0, perHour: 1 }],
+  speedMs: 1_000,
+}
+const played = [defaultScenario(), ODD].map((scenario, index): Snippet => {
+  return { page: `playground-${index}`, line: 1, code: codeOf(scenario), run: true, expected: [] }
+})
 
 function fileOf({ page, line }: Snippet): string {
   return join(folder, `${page.replaceAll(/[^a-z0-9]+/gi, '-')}-${line}.mts`)
@@ -19,7 +33,8 @@ function fileOf({ page, line }: Snippet): string {
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 // Blank lines before the code give each line the number that it has on its page.
-for (const snippet of snippets) writeFileSync(fileOf(snippet), '\n'.repeat(snippet.line - 1) + snippet.code)
+for (const snippet of [...snippets, ...played])
+  writeFileSync(fileOf(snippet), '\n'.repeat(snippet.line - 1) + snippet.code)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const tsc = join(createRequire(import.meta.url).resolve('typescript-7/package.json'), '..', 'bin', 'tsc')
@@ -30,7 +45,12 @@ async function typeErrors(): Promise<string[]> {
   const compilerOptions = { incremental: false, noUnusedLocals: false }
   writeFileSync(
     config,
-    JSON.stringify({ extends: join(docs, 'tsconfig.json'), compilerOptions, include: [], files: snippets.map(fileOf) }),
+    JSON.stringify({
+      extends: join(docs, 'tsconfig.json'),
+      compilerOptions,
+      include: [],
+      files: [...snippets, ...played].map(fileOf),
+    }),
   )
   const output = await promisify(execFile)(process.execPath, [tsc, '--project', config, '--pretty', 'false'], {
     cwd: folder,
@@ -57,6 +77,12 @@ describe('the snippets of the documentation', () => {
   })
 
   it('have no type errors', async () => expect(await typeErrors()).toEqual([]), 120_000)
+
+  it('of the playground run until a request is refused', async () => {
+    const [example, odd] = await runAll(played)
+    expect(example).toEqual({ logged: ['request 5 is refused', expect.stringContaining("error: 'quota_exceeded'")] })
+    expect(odd?.logged[0]).toBe('request 1 is refused')
+  }, 60_000)
 
   it('print what they say', async () => {
     const run = snippets.filter((snippet) => snippet.run)

@@ -1,10 +1,13 @@
+import { MAX_LIMIT } from '@scoregw/quota/store'
 import { startCluster } from '@scoregw/redis-server'
+import { engine } from '../memory/ours.ts'
 import { description, names as USERS } from '../memory/users.ts'
 import { atLeast, atMost, type Findings, type Rate, resultOf } from '../report.ts'
 import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
 import { type ClusterDecider, deciders, LEASED, LOCAL, leased, local, type Seeds } from './deciders.ts'
 
 const CALLERS = [64, 512]
+const MEMORY = 'quota: memoryStore'
 /** Processes' worth of stores that share a site until it refuses, and its tokens. */
 const SHARERS = 4
 const SITE_LIMIT = 1_500_000
@@ -25,7 +28,7 @@ export async function cluster(quick: boolean): Promise<Findings> {
     const targets = [
       atLeast('64 callers, of a script on one key', 1, resultOf(results, named(LEASED, 64)).ratio),
       atLeast('512 callers, of a script on one key', 1, resultOf(results, named(LEASED, 512)).ratio),
-      atLeast('decisions a second on a lease', 100_000, resultOf(results, named(LOCAL, 64)).perSecond),
+      atLeast("a decision on a lease, of memory's await consume", 0.5, resultOf(results, named(LOCAL, 64)).ratio),
       atMost('grants a decision', 0.05, grants / (grants + localDecisions)),
       atLeast('share of the limit used at the first refusal', 0.999, share),
     ]
@@ -51,9 +54,15 @@ function contestantOf(callers: number): (decider: ClusterDecider) => Contestant 
   })
 }
 
-/** Their ratio is to themselves: nothing else answers without a server. */
+/** Nothing else answers without a server: beside the embedded store. */
 function localRates(alone: ClusterDecider, options: RoundOptions): Promise<Rate[]> {
-  return interleave([contestantOf(64)(alone)], options)
+  const quota = engine(MAX_LIMIT)
+  const memory: ClusterDecider = {
+    name: MEMORY,
+    admit: async (subject) => (await quota.consume({ subject, operation: 'music.upsert' })).allowed,
+    stop: () => quota.close(),
+  }
+  return interleave([memory, alone].map(contestantOf(64)), options)
 }
 
 /** Lets callers ask, each as soon as it was answered, for as long as told. Everybody must be admitted. */

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { description, names as USERS } from '../memory/users.ts'
-import { atLeast, atMost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
+import { atLeast, atMost, type CallCost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
 import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
 import { ATTACKS, attacks } from './attacks.ts'
 import { deciders, OURS, type RedisDecider } from './deciders.ts'
@@ -32,6 +32,8 @@ export async function redis(quick: boolean): Promise<Findings> {
     results.push(...(await attacked(server.port, options)))
     const use: ServerUse[] = []
     for (const decider of all) use.push(await serverUse(admin, decider, quick))
+    const calls: CallCost[] = []
+    for (const callers of [1, CPU_CALLERS]) calls.push(await callCost(admin, ours(all), callers, quick))
     const rate = (callers: number) => resultOf(results, named(OURS, callers))
     const own = resultOf(use, OURS)
     const targets = [
@@ -45,7 +47,7 @@ export async function redis(quick: boolean): Promise<Findings> {
         .slice(1)
         .map((name) => atLeast(`${name}, of the usual`, 0.5, resultOf(results, name).ratio)),
     ]
-    return { results, server: use, targets }
+    return { results, server: use, calls, targets }
   } finally {
     for (const decider of all) await decider.stop()
     admin.disconnect()
@@ -120,6 +122,42 @@ async function serverUse(admin: Redis, decider: RedisDecider, quick: boolean): P
   const bytesPerUser = ((await usedBytes(admin)) - empty) / added.size
   await admin.flushdb()
   return { name: decider.name, redisUs: redisUs / decisions, nodeUs: (user + system) / decisions, bytesPerUser }
+}
+
+function ours(all: readonly RedisDecider[]): RedisDecider {
+  return resultOf(all, OURS)
+}
+
+/** What a script call costs both processors and the wire, with so many callers. */
+async function callCost(admin: Redis, decider: RedisDecider, callers: number, quick: boolean): Promise<CallCost> {
+  await decide(decider, callers, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
+  const [before, own] = [await serverCounts(admin), process.cpuUsage()]
+  const { decisions } = await decide(decider, callers, { durationMs: quick ? 50 : 1_500 })
+  const { user, system } = process.cpuUsage(own)
+  const after = await serverCounts(admin)
+  const calls = after.scripts - before.scripts
+  return {
+    callers,
+    decisions: decisions / calls,
+    serverUs: (after.cpuUs - before.cpuUs) / calls,
+    nodeUs: (user + system) / calls,
+    sentBytes: (after.received - before.received) / decisions,
+    receivedBytes: (after.sent - before.sent) / decisions,
+  }
+}
+
+async function serverCounts(
+  admin: Redis,
+): Promise<Readonly<Record<'scripts' | 'cpuUs' | 'received' | 'sent', number>>> {
+  const [commands, stats] = [await admin.info('commandstats'), await admin.info('stats')]
+  const scripts = /^cmdstat_evalsha:calls=(\d+)/m.exec(commands)?.[1]
+  if (scripts === undefined) throw new Error('the server tells of no script calls')
+  return {
+    scripts: Number(scripts),
+    cpuUs: await redisCpuUs(admin),
+    received: infoNumber(stats, 'total_net_input_bytes'),
+    sent: infoNumber(stats, 'total_net_output_bytes'),
+  }
 }
 
 async function redisCpuUs(admin: Redis): Promise<number> {

@@ -4,6 +4,11 @@ export interface Patience {
   wait(ms: number): Promise<void>
   /** Told before each wait. */
   onWait(seconds: number, reason: string): void
+  /**
+   * The longest wait that makes sense, in seconds; a longer one is a refusal.
+   * @default none is too long
+   */
+  readonly mostSeconds?: number
 }
 
 /** What an answer that asks for patience may say. */
@@ -23,16 +28,29 @@ const MS_PER_SECOND = 1_000
  * The wait is what the service says, never less: asking again at once changes nothing. A request that costs more than
  * its whole quota is not waited for, as no wait helps.
  */
-export function patientFetch({ wait, onWait }: Patience): (request: Request) => Promise<Response> {
+export function patientFetch({
+  wait,
+  onWait,
+  mostSeconds = Number.POSITIVE_INFINITY,
+}: Patience): (request: Request) => Promise<Response> {
   return async (request) => {
     for (let waits = 0; ; waits++) {
       const response = await fetch(request.clone())
       if (response.status !== 429 || waits === MAX_WAITS) return response
       const refusal = (await response.clone().json()) as Refusal
-      if (refusal.quota !== undefined && refusal.quota.requested > refusal.quota.limit) return response
-      const seconds = refusal.retryAfterSeconds ?? Number(response.headers.get('Retry-After') ?? 60)
+      const seconds = secondsOf(refusal, response)
+      if (isHopeless(refusal) || seconds > mostSeconds) return response
       onWait(seconds, refusal.msg ?? 'The service asks to wait.')
       await wait(seconds * MS_PER_SECOND)
     }
   }
+}
+
+function secondsOf({ retryAfterSeconds }: Refusal, { headers }: Response): number {
+  return retryAfterSeconds ?? Number(headers.get('Retry-After') ?? 60)
+}
+
+/** A request that costs more than its whole quota. */
+function isHopeless({ quota }: Refusal): boolean {
+  return quota !== undefined && quota.requested > quota.limit
 }

@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { readChart, readPicture } from './charts.ts'
+import { readHistory, requestText } from './history.ts'
 import type { Patience } from './patient-fetch.ts'
+import { playerText, readPlayer } from './player.ts'
 import { Refused } from './refused.ts'
 import { type NewScore, readScores, uploadScores } from './scores.ts'
 import { type Access, chartsClient, gatewayClient, syncClient } from './services.ts'
 import { type SyncRecord, syncSnapshot } from './snapshot.ts'
 import { chartText, scoreText } from './text.ts'
+import { uploadAtOnce } from './upload-session.ts'
 import { USAGE, UsageError } from './usage.ts'
 
 /** What a run of the client has to do with the world. */
@@ -53,11 +56,19 @@ async function run(args: readonly string[], world: World): Promise<void> {
       return scores(world)
     case 'upload': {
       const [file = ''] = operands(['FILE'])
-      return upload(world, listIn<NewScore>(file))
+      const list = listIn<NewScore>(file)
+      return values['at-once'] === true ? atOnce(world, list) : upload(world, list)
     }
+    case 'history':
+      operands([])
+      return history(world)
     case 'sync': {
       const [qq = '', file = ''] = operands(['QQ', 'FILE'])
       return sync(world, Number(qq), listIn<SyncRecord>(file), chunkSizeOf(values['chunk-size']))
+    }
+    case 'player': {
+      const [qq = ''] = operands(['QQ'])
+      return player(world, qq)
     }
     case 'chart': {
       const [key = ''] = operands(['KEY'])
@@ -82,6 +93,28 @@ async function upload(world: World, list: readonly NewScore[]): Promise<void> {
   world.print(`${written} written, ${unchanged} unchanged`)
 }
 
+/** A session ends after 10 minutes without a call: a longer wait would lose it. */
+const MOST_WAIT_SECONDS = 540
+
+async function atOnce(world: World, list: readonly NewScore[]): Promise<void> {
+  const gateway = gatewayClient(accessTo(world, 'GATEWAY'), { ...patienceOf(world), mostSeconds: MOST_WAIT_SECONDS })
+  const { written, unchanged, tokens } = await uploadAtOnce(gateway, list, (sent) => {
+    world.progress(`sent ${sent} of ${list.length}`)
+  })
+  world.print(`${written} written, ${unchanged} unchanged, ${tokens} tokens`)
+}
+
+async function history(world: World): Promise<void> {
+  const { requests, today } = await readHistory(gatewayClient(accessTo(world, 'GATEWAY'), patienceOf(world)))
+  for (const each of requests) world.print(requestText(each))
+  world.print(`${today.requests} requests and ${today.tokens} tokens today`)
+}
+
+async function player(world: World, qq: string): Promise<void> {
+  const { player: known, trend } = await readPlayer(syncClient(accessTo(world, 'SYNC'), patienceOf(world)), qq)
+  for (const line of playerText(known, trend)) world.print(line)
+}
+
 async function sync(world: World, qq: number, records: readonly SyncRecord[], chunkSize: number): Promise<void> {
   const snapshot = { qq, records, chunkSize, id: randomUUID() }
   const client = syncClient(accessTo(world, 'SYNC'), patienceOf(world))
@@ -101,14 +134,24 @@ async function chart(world: World, key: string, pictureFile: string | undefined)
 }
 
 function parsed(args: readonly string[]): {
-  readonly values: { readonly help?: boolean; readonly picture?: string; readonly 'chunk-size'?: string }
+  readonly values: {
+    readonly help?: boolean
+    readonly picture?: string
+    readonly 'chunk-size'?: string
+    readonly 'at-once'?: boolean
+  }
   readonly positionals: readonly string[]
 } {
   try {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { help: { type: 'boolean' }, picture: { type: 'string' }, 'chunk-size': { type: 'string' } },
+      options: {
+        help: { type: 'boolean' },
+        picture: { type: 'string' },
+        'chunk-size': { type: 'string' },
+        'at-once': { type: 'boolean' },
+      },
     })
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error })

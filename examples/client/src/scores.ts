@@ -12,7 +12,7 @@ export type NewScore = Body['musicList'][number]
 export type Score = Answer['businessData']['userMusicDetailList'][number]
 
 /** Most scores of one request. A request has one price, so full lists are the cheapest. */
-const MAX_LIST = 20
+export const MAX_LIST = 20
 
 export interface Uploaded {
   readonly written: number

@@ -4,8 +4,10 @@ export const USAGE = `A client of the score gateway and of the two services besi
 Usage: npx tsx examples/client/src/main.ts COMMAND
 
   scores                     lists your scores
-  upload FILE                writes the scores of a JSON file, 20 a request
+  upload FILE [--at-once]    writes the scores of a JSON file, 20 a request; at once: all of them, or none
+  history                    lists your last requests, and what today's came to
   sync QQ FILE               brings a player's scores to score sync, as one snapshot in chunks
+  player QQ                  shows what is stored of a player there, and how the rating went
   chart KEY [--picture FILE] shows a chart, for example 101:standard:4; keeps its picture as SVG
 
 Options
@@ -14,8 +16,8 @@ Options
 
 Where the services are, and the credential of each, come from the environment:
 
-  GATEWAY_URL   http://127.0.0.1:8080   GATEWAY_TOKEN   gw_...   for scores and upload
-  SYNC_URL      http://127.0.0.1:8081   BOT_TOKEN       bt_...   for sync
+  GATEWAY_URL   http://127.0.0.1:8080   GATEWAY_TOKEN   gw_...   for scores, upload and history
+  SYNC_URL      http://127.0.0.1:8081   BOT_TOKEN       bt_...   for sync and player
   CHARTS_URL    http://127.0.0.1:8082   CHART_API_KEY   mk_...   for chart
 
 \`npm start\` prints all of them. FILE of upload holds [{ "musicId", "level", "achievement", "dxScore", ... }], FILE of sync

@@ -7,6 +7,7 @@ import './styles/settings.css'
 import './styles/users.css'
 import './styles/errors.css'
 import './styles/overview.css'
+import './styles/why.css'
 
 // Left and come back to: a page that the browser kept would have kept the token too.
 addEventListener('pageshow', ({ persisted }) => {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-export const PAGES = ['overview', 'settings', 'users', 'errors', 'credentials', 'audit'] as const
+export const PAGES = ['overview', 'settings', 'users', 'why', 'errors', 'alerts', 'credentials', 'audit'] as const
 export type PageName = (typeof PAGES)[number]
 
 /** The part of the page of limits that tells what they were. */

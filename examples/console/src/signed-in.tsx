@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { AlertsPage } from './alerts/alerts-page.tsx'
 import { AuditPage } from './audit/audit-page.tsx'
 import { CredentialsPage } from './credentials/credentials-page.tsx'
 import { ErrorsPage } from './errors/errors-page.tsx'
@@ -12,6 +13,7 @@ import { useUnsaved } from './ui/use-draft.ts'
 import { useTitle } from './ui/use-title.ts'
 import { UserPage } from './users/user-page.tsx'
 import { UsersPage } from './users/users-page.tsx'
+import { WhyPage } from './why/why-page.tsx'
 import type { Words } from './words/en.ts'
 import { useWords } from './words/words.ts'
 
@@ -51,6 +53,10 @@ function Page({ route: { page, part, userId } }: { route: Route }): JSX.Element 
       return part === HISTORY ? <HistoryPage /> : <SettingsPage />
     case 'users':
       return userId === undefined ? <UsersPage /> : <UserPage key={userId} id={userId} />
+    case 'why':
+      return <WhyPage />
+    case 'alerts':
+      return <AlertsPage />
     case 'errors':
       return <ErrorsPage />
     case 'credentials':

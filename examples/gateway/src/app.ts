@@ -37,6 +37,10 @@ import { createSources } from './sources/sources.ts'
 import { forgetSnapshots } from './sync/forget-snapshots.ts'
 import { forgetRatingDays } from './sync/rating-days.ts'
 import { SyncService } from './sync/sync-service.ts'
+import { UploadHolds } from './uploads/upload-holds.ts'
+import { UploadRepository } from './uploads/upload-repository.ts'
+import { UploadService } from './uploads/upload-service.ts'
+import { HeldUsage } from './usage/held-usage.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
@@ -113,6 +117,13 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const usageRecords = new UsageRecords(db)
   const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
 
+  const uploads = new UploadService({
+    ...{ db, clock, logger },
+    uploads: new UploadRepository(db, clock),
+    holds: new UploadHolds(quota),
+    usage: new HeldUsage(usage.recorder, clock),
+  })
+
   const metrics = gatewayMetrics(quota, backend.leases)
   registerUsageMetrics(usage.recorder, metrics.registry)
   const { factorStore } = adaptive
@@ -149,8 +160,10 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     resources,
     sources,
     sync: new SyncService(db, clock),
+    uploads,
     quota,
     failures: failureLimit({ ...config.failures, clock }),
+    chargesWithin: backend.chargesWithin === true,
     isClosing: () => isClosing,
     addresses: () => addresses,
   }
@@ -170,6 +183,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       forgetRatingDays(db, clock),
       adaptive.choreFor(quota),
       ...usage.recorder.chores(),
+      uploads.chore,
       live.chore,
       ...alerts.chores,
     ],
@@ -184,7 +198,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     },
     async close() {
       await inOrder(logger, {
-        'ending imports': () => sources.imports.close(),
+        'ending imports and uploads': () => Promise.allSettled([sources.imports.close(), uploads.close()]),
         'saving the counters': () => backend.finish(),
         'ending alerts': () => alerts.close(),
         'ending the overview': () => overview.close(),

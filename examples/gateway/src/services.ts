@@ -30,9 +30,11 @@ import { gatewayRoutesWithDocument } from './openapi/gateway.ts'
 import type { LiveOverview } from './overview/live-overview.ts'
 import type { Overview } from './overview/overview.ts'
 import { overviewRoutes } from './overview/routes.ts'
+import { frontPage } from './pages/front-page.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
+import { createWithinMeter } from './quota/charge-within.ts'
 import { sharedLayers } from './quota/layer-members.ts'
 import { createMeter } from './quota/meter.ts'
 import type { OperationName } from './quota/policy.ts'
@@ -49,6 +51,9 @@ import { syncRoutesWithDocument } from './sync/sync-document.ts'
 import { syncErrorBody } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { SyncStatus } from './sync/sync-status.ts'
+import { addPart } from './uploads/add-part.ts'
+import { uploadRoutes } from './uploads/routes.ts'
+import type { UploadService } from './uploads/upload-service.ts'
 import { observeOutcomes } from './usage/observe.ts'
 import { observeMetered } from './usage/observe-metered.ts'
 import { ownUsageRoutes } from './usage/own-usage-routes.ts'
@@ -84,8 +89,11 @@ export interface Parts {
   readonly resources: PlayerResources
   readonly sources: Sources
   readonly sync: SyncService
+  readonly uploads: UploadService
   readonly quota: Quota<OperationName>
   readonly failures: FailureLimit
+  /** Whether requests are charged within the transactions of their work, where they have any. */
+  readonly chargesWithin: boolean
   isClosing(): boolean
   /** May change until every service listens: to be asked each time. */
   addresses(): Addresses
@@ -94,12 +102,19 @@ export interface Parts {
 /** The gateway: players and administrators. */
 export function gatewayService(parts: Parts): Express {
   const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota } = parts
+  const metering = {
+    quota,
+    supportForumUrl: config.supportForumUrl,
+    logger,
+    observe: observeMetered(usage.recorder, clock),
+  }
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(parts),
     routes: gatewayRoutesWithDocument(() => parts.addresses().gateway, quota.policy, [
       ...healthRoutes(checks),
-      ...scoreRoutes(scores),
+      ...scoreRoutes(scores, addPart(parts.uploads, config.supportForumUrl)),
+      ...uploadRoutes(parts.uploads),
       ...playerResourceRoutes(parts.resources),
       ...sourceRoutes(sources),
       ...statusRoutes(quota),
@@ -114,16 +129,12 @@ export function gatewayService(parts: Parts): Express {
       ...metricsRoutes(metrics.registry),
     ]),
     observe: [observeOutcomes(parts.overview.recorder), metrics.observe],
-    pages: Router().use(referencePages(parts.addresses), consolePages()),
+    pages: Router().use(frontPage('gateway', parts.addresses), referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authenticate: (publicPaths, failures) => usersOnly(identify, publicPaths, failures),
-    meter: createMeter({
-      quota,
-      supportForumUrl: config.supportForumUrl,
-      logger,
-      observe: observeMetered(usage.recorder, clock),
-    }),
+    meter: createMeter(metering),
+    within: parts.chargesWithin ? createWithinMeter(metering) : undefined,
   })
 }
 
@@ -151,6 +162,7 @@ export function syncService(parts: Parts): Express {
     bodyLimits: SYNC_BODY_LIMITS,
     bodyBudget: SYNC_BODY_BUDGET,
     corsOrigins: () => withReferencePage(parts),
+    pages: frontPage('sync', parts.addresses),
     publicBaseUrl: config.publicSyncUrl,
     authenticate: (publicPaths, failures) =>
       holdersOnly('Bot-Token', (token) => credentials.identify('sync', token), publicPaths, failures),
@@ -165,6 +177,7 @@ export function chartsService(parts: Parts): Express {
     routes: chartRoutesWithDocument(() => parts.addresses().charts, [...probeRoutes(checks), ...chartRoutes(charts)]),
     errorBody: chartErrorBody,
     corsOrigins: () => withReferencePage(parts),
+    pages: frontPage('charts', parts.addresses),
     publicBaseUrl: config.publicChartsUrl,
     authenticate: (publicPaths, failures) =>
       holdersOnly('X-API-Key', (key) => credentials.identify('charts', key), publicPaths, failures),

@@ -85,6 +85,40 @@ describe('the example client', () => {
     expect(listed.printed.at(-1)).toMatch(/^2\d scores$/)
   })
 
+  it('uploads scores at once, or none of them', async () => {
+    const testing = await started()
+    await allow(testing, 15)
+    const args = ['upload', file('scores.json', SCORES), '--at-once']
+    // The second part would have to wait for longer than a session lasts.
+    const refused = await client(testing, args)
+    expect(refused).toMatchObject({ code: 1, waitsMs: [], printed: [], progress: ['sent 20 of 22'] })
+    expect((await client(testing, ['scores'])).printed.at(-1)).toBe('3 scores')
+    testing.clock.advance(HOUR_MS)
+    await allow(testing, 30)
+    expect((await client(testing, args)).printed).toEqual(['22 written, 0 unchanged, 30 tokens'])
+  })
+
+  it('lists the last requests, and what limit refused one', async () => {
+    const testing = await started()
+    await allow(testing, 15)
+    await client(testing, ['upload', file('scores.json', SCORES)], {})
+    await expect
+      .poll(async () => (await client(testing, ['history'])).printed.at(-1))
+      .toBe('3 requests and 30 tokens today')
+    const { printed } = await client(testing, ['history'])
+    expect(printed).toContainEqual(expect.stringMatching(/^2026-08-06T14:06:26.000Z {2}music.upsert {2}200 {4}15$/))
+    expect(printed).toContainEqual(expect.stringMatching(/ {2}429 {5}0 {2}Personal 1h: 15 of 15 used$/))
+  })
+
+  it('shows what is stored of a player', async () => {
+    const testing = await started()
+    const unknown = await client(testing, ['player', '20002'])
+    expect([unknown.code, unknown.noted.join()]).toEqual([1, expect.stringContaining('(HTTP 404)')])
+    await client(testing, ['sync', '20002', file('records.json', [])])
+    const { code, printed } = await client(testing, ['player', '20002'])
+    expect([code, printed]).toEqual([0, ['20002: no rating, 0 records', '2026-08-06  ?  +0', '+0 in 30 days']])
+  })
+
   it('does not wait for what no wait would bring', async () => {
     const testing = await started()
     await allow(testing, 10)

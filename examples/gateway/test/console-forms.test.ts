@@ -1,7 +1,7 @@
 import { type Browser, browserTests, type Locator, launchBrowser, type Page } from '@scoregw/browser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keptBy } from './support/browser.ts'
-import { chooseIn, field, goTo, openConsole, save, section, settled, signedIn, signIn } from './support/console.ts'
+import { chooseIn, field, goTo, openConsole, save, section, signedIn, signIn } from './support/console.ts'
 import { ADMIN_TOKEN, type TestGateway, testGateway } from './support/gateway.ts'
 
 /** A form: where it is, what is typed into it, and how it is sent off. */
@@ -206,7 +206,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     await goTo(page, '#/users/player-107')
     expect(await page.title()).toBe('player-107 · 用户 · 分数网关')
     await goTo(page, '#/users/nobody')
-    await page.getByText('未找到用户“nobody”。').waitFor()
+    await page.getByText('未找到用户“nobody”，可能已被删除。').waitFor()
     expect(faults).toEqual([])
   })
 
@@ -220,7 +220,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     }
     await signIn(page)
     await page.locator('nav.pages').waitFor()
-    await settled(page)
+    await goTo(page, '#/settings')
     await field(page, 'Base value: Personal, read, 1 hour').fill('5')
     await page.context().setOffline(true)
     await page.getByRole('button', { name: 'Save' }).click()

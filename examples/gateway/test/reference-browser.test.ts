@@ -1,7 +1,9 @@
 import { type Browser, browserTests, type Locator, launchBrowser, type Page } from '@scoregw/browser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { carriedBy, keptBy, rememberedBy, type Watched, type WatchOptions, watchedPage } from './support/browser.ts'
-import { type TestGateway, testGateway, USER_TOKEN } from './support/gateway.ts'
+import { accessibilityFaults, picture } from './support/console.ts'
+import { ENTRY, type TestGateway, testGateway, USER_TOKEN } from './support/gateway.ts'
+import { screenFaults } from './support/screen-rules.ts'
 
 const BOT_TOKEN = 'bt_test-bot-0123456789'
 const CHART_API_KEY = 'mk_test-key-0123456789'
@@ -13,6 +15,8 @@ const TYPED = [USER_TOKEN, IN_BODY, IN_PARAMETER, HALF_TYPED]
 /** Other tests and their servers may have the machine. */
 const WAITING = { timeout: 20_000 }
 
+/** For people to look at, whatever else is run. */
+const wantsPictures = process.env.CONSOLE_PICTURES === '1'
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
 describe.runIf(browserTests)('the interactive reference in a browser', { timeout: isDeep ? 600_000 : 120_000 }, () => {
@@ -23,12 +27,15 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
   afterAll(() => browser?.close())
 
   /** The page of a gateway of its own. */
-  async function reference(hash = '', options: WatchOptions = {}): Promise<Watched & Pick<TestGateway, 'gateway'>> {
-    const { gateway } = await testGateway({ env: { BOT_TOKEN, CHART_API_KEY } })
+  async function reference(
+    hash = '',
+    options: WatchOptions = {},
+  ): Promise<Watched & Pick<TestGateway, 'gateway' | 'send'>> {
+    const { gateway, send } = await testGateway({ env: { BOT_TOKEN, CHART_API_KEY } })
     const watched = await watchedPage(browser, options)
     await watched.page.goto(`${gateway.addresses.gateway}/reference/${hash}`)
     await operations(watched.page)
-    return { ...watched, gateway }
+    return { ...watched, gateway, send }
   }
 
   it('forgets everything that was typed when another service is chosen', async () => {
@@ -118,6 +125,64 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     expect(faults).toEqual([])
   })
 
+  it('finds operations, tells what they cost and what is left, and opens what is asked for', async () => {
+    const { page, faults, send } = await reference('', { viewport: { width: 390, height: 844 } })
+    const complaints: string[] = []
+    const look = async (what: string, isChecked = isDeep): Promise<void> => {
+      for (const scheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme: scheme })
+        await painted(page)
+        // The checker takes its time where there are many operations.
+        const found = [...(await screenFaults(page)), ...(isChecked ? await accessibilityFaults(page) : [])]
+        complaints.push(...found.map((fault) => `${what}, ${scheme}: ${fault}`))
+        if (wantsPictures) await picture(page, `reference-${what}-${scheme}`)
+      }
+    }
+    const all = await page.locator('.opblock').count()
+    await page.getByRole('searchbox', { name: 'Filter operations' }).fill('put ADMIN user')
+    await expect.poll(() => page.locator('.opblock').count()).toBe(2)
+    await page.getByRole('searchbox').fill('')
+    await expect.poll(() => page.locator('.opblock').count()).toBe(all)
+    await page.getByRole('searchbox').fill('upsertMusic')
+
+    const upsert = operation(page, 'Score-upsertMusic')
+    await openOperation(upsert)
+    const price = upsert.locator('.price')
+    expect(await price.textContent()).toBe('Costs 15 write tokens, unless administrators set another price.')
+    await authorize(page, USER_TOKEN)
+    await price.getByText('You have 60 write tokens left.').waitFor()
+    await upsert.getByRole('textbox', { name: 'Request body' }).fill(JSON.stringify({ musicList: [ENTRY] }))
+    expect(await execute(upsert)).toBe('200')
+    await price.getByText('You have 45 write tokens left.').waitFor()
+    expect((await send('GET', '/me/quota')).body.windows.write[0].remaining).toBe(45)
+
+    // Clicking what is open forgets nothing.
+    await page.getByRole('tab', { name: 'Gateway' }).click()
+    await painted(page)
+    expect(await upsert.locator('textarea').inputValue()).toContain('musicList')
+
+    const closed = upsert.locator('tr.response.closed')
+    const answers = await upsert.locator('tr.response').count()
+    expect([answers > 5, await closed.count()]).toEqual([true, answers - 1 - 1])
+    await look('operation', true)
+    await upsert.getByRole('button', { name: 'Show what 422 looks like' }).click()
+    await expect.poll(() => closed.count()).toBe(answers - 3)
+    await page.locator('.auth-wrapper > .authorize').click()
+    await look('authorize')
+    await page.locator('.auth-btn-wrapper .btn-done').click()
+
+    await page.getByRole('link', { name: '简体中文' }).click()
+    await shows(page, '网关', 'API 参考')
+    await page.getByRole('searchbox', { name: '筛选操作' }).fill('upsertMusic')
+    await openOperation(upsert)
+    expect(await price.textContent()).toBe('价格：15 写入额度点，除非管理员另行设定。')
+    await upsert.getByRole('button', { name: '执行' }).waitFor()
+    expect(await keptBy(page, TYPED)).toEqual([])
+    await look('zh')
+    expect(complaints).toEqual([])
+    expect(faults).toEqual([])
+  })
+
   it('is usable with a keyboard, on a phone, and in the dark', async () => {
     const { page, faults } = await reference('#charts', {
       colorScheme: 'dark',
@@ -133,7 +198,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     // The address changes before the document does.
     await shows(page, 'Score sync')
     expect(await page.getByRole('tab', { selected: true }).allTextContents()).toEqual(['Score sync'])
-    expect(await page.getByRole('tabpanel', { name: 'Score sync' }).count()).toBe(1)
+    expect(await page.getByRole('tabpanel').getByRole('heading', { name: 'Score sync' }).count()).toBe(1)
     await openOperation(operation(page, 'Sync-sync'))
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(28, 32, 34)')
@@ -145,6 +210,13 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     expect(await page.locator('#home').isVisible()).toBe(true)
   })
 })
+
+/** Waits until what has changed is on the screen, and named. */
+async function painted(page: Page): Promise<void> {
+  await page.evaluate(
+    'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(resolve))))',
+  )
+}
 
 /** Waits until the operations of the chosen service are shown. */
 async function operations(page: Page): Promise<void> {
@@ -158,8 +230,8 @@ async function choose(page: Page, service: string): Promise<void> {
 }
 
 /** Waits until the document of a service is there. */
-async function shows(page: Page, service: string): Promise<void> {
-  await expect.poll(() => page.title().catch(() => ''), WAITING).toBe(`${service} - API reference`)
+async function shows(page: Page, service: string, title = 'API reference'): Promise<void> {
+  await expect.poll(() => page.title().catch(() => ''), WAITING).toBe(`${service} - ${title}`)
   await operations(page)
 }
 

@@ -2,7 +2,8 @@ import { get } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { testGateway } from './support/gateway.ts'
 
-const FILES = ['reference.js', 'reference.css', 'swagger-ui-bundle.js', 'swagger-ui.css']
+const LINKED = ['reference.js', 'reference.css', 'swagger-ui-bundle.js', 'swagger-ui.css']
+const MODULES = ['mend.js', 'parts.js', 'quota-left.js', 'texts-zh.js', 'words.js']
 
 describe('the pages of the reference', () => {
   it('are open to everybody and lead from one to the other', async () => {
@@ -17,7 +18,11 @@ describe('the pages of the reference', () => {
     const html = await page.text()
     for (const address of [base, sync, charts]) expect(html).toContain(`data-document="${address}/openapi.json"`)
     const linked = [...html.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, target = '']) => target)
-    expect(linked.filter((target) => !target.includes(':')).sort()).toEqual([...FILES].sort())
+    expect(linked.filter((target) => !target.includes(':')).sort()).toEqual([...LINKED, '?lang=zh-CN'].sort())
+    expect(html).toContain('<html lang="en">')
+    const asked = { headers: { 'Accept-Language': 'zh-TW,zh;q=0.9,en;q=0.5' } }
+    expect(await (await fetch(`${base}/reference/`, asked)).text()).toContain('<html lang="zh-CN">')
+    expect(await (await fetch(`${base}/reference/?lang=en`, asked)).text()).toContain('<html lang="en">')
   })
 
   it('have a policy that lets them load their own files and reach the three services, and nothing else', async () => {
@@ -42,7 +47,7 @@ describe('the pages of the reference', () => {
   it('are made of these files alone, which are sent again only when they have changed', async () => {
     const { gateway } = await testGateway()
     const base = `${gateway.addresses.gateway}/reference`
-    for (const name of FILES) {
+    for (const name of [...LINKED, ...MODULES]) {
       const file = await fetch(`${base}/${name}`)
       expect([name, file.status, file.headers.get('Cache-Control')]).toEqual([name, 200, 'no-cache'])
       expect(file.headers.get('X-Content-Type-Options')).toBe('nosniff')

@@ -27,6 +27,7 @@ import {
 } from './support/source-server.ts'
 
 const TOKEN = 'player-token-0123456789'
+const CREDENTIAL = { kind: 'personal', text: TOKEN } as const
 
 type Options = Partial<Omit<ForwarderOptions, 'source' | 'baseUrl'>>
 
@@ -60,7 +61,7 @@ interface Fault {
 /** Asks LXNS, and holds what it throws against what is expected. */
 async function expectFault(answers: Answering[], expected: Fault, more?: Options): Promise<HttpError> {
   const server = await sourceServer(...answers)
-  const error = await failure(lxAt(server.origin, more).fetchScores(TOKEN))
+  const error = await failure(lxAt(server.origin, more).fetchScores(CREDENTIAL))
   const { code, source, upstreamStatus, isForwardingFailed } = error
   expect({ code, source, upstreamStatus, isForwardingFailed, asked: server.requests.length }).toEqual({
     source: 'lx',
@@ -77,8 +78,8 @@ describe('what is sent', () => {
   it('is the credential in the field of each source, to its path', async () => {
     const lx = await sourceServer(lxScores(lxScore()))
     const fish = await sourceServer(fishRecords(fishRecord()))
-    expect((await lxAt(lx.origin).fetchScores(TOKEN)).plays).toHaveLength(1)
-    const { nickname, rating, plays } = await fishAt(fish.origin).fetchScores(TOKEN)
+    expect((await lxAt(lx.origin).fetchScores(CREDENTIAL)).plays).toHaveLength(1)
+    const { nickname, rating, plays } = await fishAt(fish.origin).fetchScores(CREDENTIAL)
     expect({ nickname, rating, plays: plays.length }).toEqual({ nickname: 'ＰＬＡＹＥＲ', rating: 15_123, plays: 1 })
     expect(lx.requests).toMatchObject([
       { method: 'GET', path: '/api/v0/user/maimai/player/scores', headers: { 'x-user-token': TOKEN } },
@@ -111,13 +112,13 @@ describe('refusals', () => {
     const server = await sourceServer(fishError('导入token有误'), fishError('别的'), fishError('导入token有误', 200))
     const fish = fishAt(server.origin)
     const codes: string[] = []
-    for (let n = 0; n < 3; n++) codes.push((await failure(fish.fetchScores(TOKEN))).code)
+    for (let n = 0; n < 3; n++) codes.push((await failure(fish.fetchScores(CREDENTIAL))).code)
     expect(codes).toEqual(['source_credential_rejected', 'source_bad_response', 'source_credential_rejected'])
   })
 
   it('of a private profile by Diving-Fish', async () => {
     const server = await sourceServer(fishError('已设置隐私', 403))
-    const error = await failure(fishAt(server.origin).fetchScores(TOKEN))
+    const error = await failure(fishAt(server.origin).fetchScores(CREDENTIAL))
     expect(error).toMatchObject({ code: 'source_privacy', status: 422, source: 'fish', upstreamStatus: 403 })
   })
 
@@ -215,7 +216,7 @@ describe('too large an answer', () => {
   it('is one byte more than the limit', async () => {
     const body = JSON.stringify({ success: true, data: [] })
     const server = await sourceServer(text(gzipSync(body), 200, { 'Content-Encoding': 'gzip' }))
-    const fits = await lxAt(server.origin, { maxBytes: body.length }).fetchScores(TOKEN)
+    const fits = await lxAt(server.origin, { maxBytes: body.length }).fetchScores(CREDENTIAL)
     expect(fits).toEqual({ fetched: 0, plays: [], faults: [] })
     await expectFault([text(body)], { code: 'source_bad_response' }, { maxBytes: body.length - 1 })
   })
@@ -231,7 +232,7 @@ describe('the second try', () => {
     ['a body shorter than announced', raw('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{')],
   ])('comes after %s', async (_name, passing) => {
     const server = await sourceServer(passing, lxScores(lxScore()))
-    expect((await lxAt(server.origin).fetchScores(TOKEN)).plays).toHaveLength(1)
+    expect((await lxAt(server.origin).fetchScores(CREDENTIAL)).plays).toHaveLength(1)
     expect(server.requests).toHaveLength(2)
   })
 
@@ -252,7 +253,7 @@ describe('the second try', () => {
   it('waits for a part of its longest wait, by chance', async () => {
     const server = await sourceServer(torn, lxScores())
     // The longest wait is an hour, of which chance takes nothing: a fixed wait would run into the time limit.
-    await lxAt(server.origin, { retryDelayMs: 3_600_000, random: () => 0 }).fetchScores(TOKEN)
+    await lxAt(server.origin, { retryDelayMs: 3_600_000, random: () => 0 }).fetchScores(CREDENTIAL)
     expect(server.requests).toHaveLength(2)
   })
 
@@ -290,7 +291,7 @@ describe('the time limit', () => {
 
 describe('a source that is not there', () => {
   it('is unreachable', async () => {
-    const error = await failure(lxAt(await nobody()).fetchScores(TOKEN))
+    const error = await failure(lxAt(await nobody()).fetchScores(CREDENTIAL))
     expect(error).toMatchObject({ code: 'source_unreachable', status: 502, isForwardingFailed: true })
     expect((error.cause as Error).message).toBe('ECONNREFUSED')
   })
@@ -301,11 +302,11 @@ describe('an abort', () => {
     const never = held(lxScores())
     const server = await sourceServer(never.answer)
     const abort = new AbortController()
-    const fetching = lxAt(server.origin).fetchScores(TOKEN, abort.signal)
+    const fetching = lxAt(server.origin).fetchScores(CREDENTIAL, abort.signal)
     await expect.poll(() => server.requests.length).toBe(1)
     abort.abort(new Error('stopping'))
     await expect(fetching).rejects.toThrow('stopping')
-    await expect(lxAt(server.origin).fetchScores(TOKEN, abort.signal)).rejects.toThrow('stopping')
+    await expect(lxAt(server.origin).fetchScores(CREDENTIAL, abort.signal)).rejects.toThrow('stopping')
     expect(server.requests).toHaveLength(1)
   })
 })

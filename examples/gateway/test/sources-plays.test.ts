@@ -15,7 +15,10 @@ import { type Answering, fishRecord, fishRecords, lxScore, lxScores, sourceServe
 async function fetched(source: 'lx' | 'fish', answer: Answering): Promise<FetchedScores> {
   const { origin: baseUrl } = await sourceServer(answer)
   const forwarder = new Forwarder({ source, baseUrl, timeoutMs: 5_000, random: () => 0 })
-  return (source === 'lx' ? lxns : divingFish)(forwarder, manualClock(START)).fetchScores('token')
+  return (source === 'lx' ? lxns : divingFish)(forwarder, manualClock(START)).fetchScores({
+    kind: 'personal',
+    text: 'token',
+  })
 }
 
 /** The same plays as each source writes them, and as they are kept. */

@@ -128,6 +128,26 @@ describe('an import', { timeout: 20_000 }, () => {
     expect(businessData.errors).toHaveLength(100)
   })
 
+  it.each(['lx', 'fish'] as const)('takes an access token of OAuth in place of a personal one: %s', async (name) => {
+    const gateway = await sourceGateway()
+    gateway.lx.answer(lxScores(lxScore()))
+    gateway.fish.answer(fishRecords(fishRecord()))
+    // Such tokens are longer than personal ones.
+    const accessToken = `eyJ0.${'x'.repeat(1_000)}`
+    const update = name === 'lx' ? gateway.updateLx : gateway.updateFish
+    const { status, body } = await update({ accessToken, qrcode: 'legacy' })
+    expect([status, body.businessData]).toMatchObject([200, { source: name, fetched: 1 }])
+    const [request] = gateway[name].requests
+    expect(request?.path).toMatch(name === 'lx' ? /\/user\/maimai\/player\/scores$/ : /^\/player\/records$/)
+    expect(request?.headers.authorization).toBe(`Bearer ${accessToken}`)
+    expect(request?.headers).not.toHaveProperty(name === 'lx' ? 'x-user-token' : 'import-token')
+    expect(JSON.stringify([databaseOf(gateway.dataDir), gateway.log])).not.toContain('eyJ0')
+    const both = await update({ accessToken, [name === 'lx' ? 'key' : 'token']: KEY })
+    expect([both.status, both.body.details[0].path]).toEqual([422, name === 'lx' ? 'key' : 'token'])
+    expect((await update({ accessToken: 'x'.repeat(4_097) })).body.details).toHaveLength(1)
+    expect(gateway[name].requests).toHaveLength(1)
+  })
+
   it('wants a credential that can be one', async () => {
     const { updateLx, lx, ...gateway } = await sourceGateway()
     const bodies = [

@@ -79,9 +79,11 @@ describe('why a user is refused', () => {
   it('gives back what was given back, and does not judge by what others used', async () => {
     const gateway = await testGateway()
     const { app } = gateway.gateway
-    // Nobody has a chart like this: the tokens go back.
-    const wrong = { body: { musicList: [{ ...ENTRY, musicId: 999_999 }] } }
-    for (let each = 0; each < 6; each++) await gateway.send('POST', '/v1/music/upsert', wrong)
+    // Charged, and given back: there is no such score. Ten tokens each, of 60 an hour.
+    const nothing = { body: { musicId: 999_999, level: 0 } }
+    for (let each = 0; each < 8; each++) {
+      expect((await gateway.send('POST', '/v1/music/delete', nothing)).status).toBe(404)
+    }
     await gateway.send('POST', '/v1/music/upsert', upsert)
     await app.quota.settings.update({ layers: { site: { multiplier: 0.25 } } })
     for (let each = 0; each < 6; each++) {
@@ -91,6 +93,8 @@ describe('why a user is refused', () => {
     const { body } = await ask(gateway)
     expect(body.now.binding).toMatchObject({ layer: 'site', window: '1h' })
     expect(body.replay).toMatchObject({
+      requests: 10,
+      replayed: 9,
       recorded: { refused: 1, limits: [{ layer: 'site', count: 1 }] },
       present: { refused: 0 },
       unknown: { bySharedLimits: 1 },

@@ -33,6 +33,13 @@ export type {
   SyncReservation,
 } from './engine/requests.ts'
 export type { QuotaSettings } from './engine/settings-admin.ts'
+export {
+  type Duration,
+  type SimpleQuotaOptions,
+  type SyncSimpleQuotaOptions,
+  simpleQuota,
+} from './engine/simple-quota.ts'
+export type { SimpleQuota, SyncSimpleQuota } from './engine/simple-requests.ts'
 export type { QuotaSubjects } from './engine/subject-admin.ts'
 export type { WriteOptions } from './engine/write-options.ts'
 export { type Fault, QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'

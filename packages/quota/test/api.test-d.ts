@@ -7,8 +7,12 @@ import {
   defaultPolicy,
   definePolicy,
   type Limit,
+  type QuotaStore,
   type RefusedDecision,
+  type SimpleQuota,
   type SyncQuota,
+  type SyncSimpleQuota,
+  simpleQuota,
 } from '../src/index.ts'
 
 const quota = createQuota({
@@ -98,4 +102,19 @@ it('a policy of every kind of limit names what it has', () => {
       base: { user: { call: { running: 1 } } },
     })
   void [operation, category, label, layer, shared, missing]
+})
+
+it('a simple quota has one operation, which its requests may leave out', () => {
+  const simple = simpleQuota({ limit: 100, per: '15m' })
+  expectTypeOf(simple).toEqualTypeOf<SyncSimpleQuota>()
+  expectTypeOf(simple).toExtend<SyncQuota<'request'>>()
+  expectTypeOf(simpleQuota({ limit: 1, per: 1_000, store: {} as QuotaStore })).toEqualTypeOf<SimpleQuota>()
+  void simple.consume({ subject: 'u' })
+  void simple.run({ subject: 'u', cost: 2 }, () => 1)
+  // @ts-expect-error there is no such operation
+  void simple.consume({ subject: 'u', operation: 'read' })
+  // @ts-expect-error no length of time
+  simpleQuota({ limit: 100, per: '15 minutes' })
+  // @ts-expect-error other engines want to know the operation
+  void quota.consume({ subject: 'u' })
 })

@@ -14,6 +14,7 @@ it('exports these values and no others', () => {
       "quotaExceededBody",
       "quotaHeaders",
       "quotaStatusBody",
+      "simpleQuota",
     ]
   `)
 })

@@ -78,7 +78,7 @@ export interface paths {
         put?: never;
         /**
          * Write or overwrite scores
-         * @description Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice.
+         * @description Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged by `/v1/upsert/check` alone.
          *
          *     Costs 15 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -149,6 +149,50 @@ export interface paths {
          *     Costs 20 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
         post: operations["clearMusic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upsert/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin an upload in parts
+         * @description Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then ask `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.
+         *
+         *     Free.
+         */
+        post: operations["createUploadSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upsert/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End an upload in parts
+         * @description If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same.
+         *
+         *     Free.
+         */
+        post: operations["checkUploadSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1328,6 +1372,42 @@ export interface components {
             /** @description With `set`: only if the balance is this. */
             from?: number;
         };
+        CheckUploadSessionAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** Format: uuid */
+                sessionId: string;
+                /**
+                 * @description `open`: not everything has come; `storing`: ask again; `done`: stored and charged.
+                 * @enum {string}
+                 */
+                status: "open" | "storing" | "done";
+                /** @description When an open one ends; `null`: it does not any more. */
+                expiresAt: string | null;
+                expected: number | null;
+                /** @description Scores that have come, of different charts. */
+                receivedMusicCount: number;
+                /** @description Scores that were created or updated; `null`: not known yet. */
+                uploadedMusicCount: number | null;
+                /** @description Scores that were there already, just so. */
+                skippedMusicCount: number | null;
+                /** @description What all of it was charged; `null`: nothing yet. */
+                tokensCharged: number | null;
+            };
+        };
+        CheckUploadSessionBody: {
+            /**
+             * Format: uuid
+             * @description As `POST /v1/upsert/session` answered it.
+             */
+            sessionId: string;
+        };
         ClearMusicAnswer: {
             /** @constant */
             returnCode: 1;
@@ -1357,6 +1437,26 @@ export interface components {
             };
         };
         ClearTicketsBody: Record<string, never>;
+        CreateUploadSessionAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** Format: uuid */
+                sessionId: string;
+                /** Format: date-time */
+                expiresAt: string;
+                expected: number | null;
+            };
+        };
+        CreateUploadSessionBody: {
+            /** @description How many scores will come; absent: the check says that these were all. */
+            expected?: number | null;
+        };
         DeleteMusicAnswer: {
             /** @constant */
             returnCode: 1;
@@ -1401,7 +1501,7 @@ export interface components {
              * @description What went wrong, for programs.
              * @enum {string}
              */
-            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
+            error: "bad_request" | "unauthorized" | "forbidden" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
             /** @description What went wrong, for people. */
             msg: string;
             /** @description Names the request in our log. */
@@ -2727,7 +2827,11 @@ export interface components {
             };
         };
         UpdateFishBody: {
+            /** @description The player's import token. */
             token: string;
+        } | {
+            /** @description An access token of the source's OAuth. */
+            accessToken: string;
         };
         UpdateLxAnswer: {
             /** @constant */
@@ -2754,7 +2858,11 @@ export interface components {
             };
         };
         UpdateLxBody: {
+            /** @description The player's own token. */
             key: string;
+        } | {
+            /** @description An access token of the source's OAuth. */
+            accessToken: string;
         };
         UpsertMusicAnswer: {
             /** @constant */
@@ -2776,9 +2884,23 @@ export interface components {
                     status: "created" | "updated" | "unchanged";
                     score: components["schemas"]["Score"];
                 }[];
+                /** @description There with `sessionId`: what has come so far. Nothing is stored before `POST /v1/upsert/check`. */
+                session?: {
+                    /** Format: uuid */
+                    sessionId: string;
+                    /** Format: date-time */
+                    expiresAt: string;
+                    expected: number | null;
+                    /** @description Scores that have come, of different charts. */
+                    receivedMusicCount: number;
+                    /** @description What all of them are going to be charged. */
+                    tokensHeld: number;
+                };
             };
         };
         UpsertMusicBody: {
+            /** @description Of an upload in parts: the scores are kept for it, and neither stored nor charged yet. */
+            sessionId?: string | null;
             musicList: {
                 /** @description Id of the music; with `level` it names a chart. */
                 musicId: number;
@@ -3146,6 +3268,28 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "conflict";
+                };
+            };
+        };
+        /**
+         * @description `conflict`: What is stored, or another request that is being worked on, excludes this one.
+         *
+         *     `session_expired`: The upload session is over. Nothing is stored, and nothing was charged.
+         */
+        ConflictOrSessionExpired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description Whole seconds to wait before the next attempt.
+                 * @example 1800
+                 */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "conflict" | "session_expired";
                 };
             };
         };
@@ -3668,6 +3812,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrSessionExpired"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailedOrUnknownChartOrDxScoreTooHigh"];
@@ -3786,6 +3932,84 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    createUploadSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["CreateUploadSessionBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateUploadSessionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    checkUploadSession: {
+        parameters: {
+            query?: {
+                /** @description `1`: answer when it is done. */
+                sync?: "0" | "1";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sessionId": "3b17827f-ce92-497f-8624-a8eb28cc72b4"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CheckUploadSessionBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckUploadSessionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrSessionExpired"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];

@@ -15,6 +15,11 @@ export type Failures = Schemas['FailureRateAnswer']
 export type Bucket = Failures['series'][number]
 export type AuditPage = Schemas['ListAuditAnswer']
 export type AuditEntry = AuditPage['items'][number]
+export type Alert = Schemas['Alert']
+export type AlertPage = Schemas['ListAlertsAnswer']
+export type Webhook = Schemas['ReadWebhookAnswer']
+export type WhyAnswer = Schemas['Why']
+export type WhyBody = Schemas['WhyRefusedBody']
 export type Overview = Schemas['Overview']
 export type Issued = Schemas['IssueTokenAnswer']
 
@@ -92,6 +97,43 @@ export class Api {
     const { data, response } = await this.#read(() => this.#client.GET('/admin/overview/events', options))
     if (data === null) throw new ApiError('internal_error', response.status)
     for await (const event of eventsOf(data)) yield JSON.parse(event) as Overview
+  }
+
+  /** Why a user is refused; asking changes nothing, so that it waits as reading does. */
+  async why(id: string, body: WhyBody): Promise<WhyAnswer> {
+    const options = { params: { path: { id } }, body }
+    return (await this.#read(() => this.#client.POST('/admin/users/{id}/quota/why', options))).data
+  }
+
+  async alerts(cursor: string | null): Promise<AlertPage> {
+    const query = cursor === null ? {} : { cursor }
+    return (await this.#read(() => this.#client.GET('/admin/alerts', { params: { query } }))).data
+  }
+
+  async webhook(): Promise<Versioned<Webhook>> {
+    return versioned(await this.#read(() => this.#client.GET('/admin/alerts/webhook')))
+  }
+
+  /**
+   * @returns the secret, where one was made
+   * @throws {ApiError} `precondition_failed` when somebody else was faster
+   */
+  async putWebhook(webhook: Pick<Webhook, 'layers'> & { readonly url: string }, etag: string): Promise<string | null> {
+    const options = { params: { header: { 'If-Match': etag } }, body: asSent<'ReplaceWebhookBody'>(webhook) }
+    return (await this.#write(() => this.#client.PUT('/admin/alerts/webhook', options))).data.secret
+  }
+
+  async removeWebhook(etag: string): Promise<void> {
+    const params = { header: { 'If-Match': etag } }
+    await this.#write(() => this.#client.DELETE('/admin/alerts/webhook', { params }))
+  }
+
+  async rotateWebhook(): Promise<string> {
+    return (await this.#write(() => this.#client.POST('/admin/alerts/webhook/secret'))).data.secret
+  }
+
+  async testWebhook(): Promise<void> {
+    await this.#write(() => this.#client.POST('/admin/alerts/webhook/test'))
   }
 
   async settings(): Promise<Versioned<Settings>> {

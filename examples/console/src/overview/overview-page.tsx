@@ -5,6 +5,7 @@ import { Skeleton } from '../ui/loaded.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
 import { useFormats, useWords } from '../words/words.ts'
 import { AdaptiveFactor } from './adaptive-factor.tsx'
+import { LatestAlerts } from './latest-alerts.tsx'
 import { Refusals } from './refusals.tsx'
 import { SharedLimits } from './shared-limits.tsx'
 import { TopUsers } from './top-users.tsx'
@@ -61,6 +62,7 @@ function Figures({ of }: { of: Overview }): JSX.Element {
         <div>
           <SharedLimits limits={of.shared} disabled={of.disabled} />
           <AdaptiveFactor of={of.adaptive} />
+          <LatestAlerts of={of.alerts} />
         </div>
         <TopUsers kind="spent" since={of.top.since} users={of.top.spent} />
         <TopUsers kind="refused" since={of.top.since} users={of.top.refused} />

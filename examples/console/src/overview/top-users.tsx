@@ -43,6 +43,7 @@ function List({ kind, users }: Pick<TopUsersProps, 'kind'> & { users: TopUsersPr
           <th scope="col" class="number">
             {kind === 'spent' ? words.overview.tokens : words.overview.count}
           </th>
+          {kind === 'refused' && <td />}
         </tr>
       </thead>
       <tbody>
@@ -54,6 +55,13 @@ function List({ kind, users }: Pick<TopUsersProps, 'kind'> & { users: TopUsersPr
               </a>
             </th>
             <td class="number">{formats.number(amount)}</td>
+            {kind === 'refused' && (
+              <td>
+                <a href={hrefOf('why', userId)} aria-label={words.overview.whyOf(userId)}>
+                  {words.overview.why}
+                </a>
+              </td>
+            )}
           </tr>
         ))}
       </tbody>

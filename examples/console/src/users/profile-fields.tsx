@@ -9,7 +9,7 @@ const LEAST_QQ = 10_000
 const MOST_QQ = 999_999_999_999
 
 /** What can be said of a user, as a form has it. */
-export const PROFILE_PATHS = ['name', 'role', 'qq'] as const
+const PROFILE_PATHS = ['name', 'role', 'qq'] as const
 
 export const NEW_PROFILE: Fields = { name: '', role: 'player', qq: '' }
 

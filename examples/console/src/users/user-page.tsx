@@ -35,6 +35,9 @@ export function UserPage({ id }: { id: string }): JSX.Element {
         <a href={lastList()}>← {words.users.all}</a>
       </p>
       <h1 class="id">{id}</h1>
+      <p>
+        <a href={hrefOf('why', id)}>{words.overview.whyOf(id)}</a>
+      </p>
       {user.error?.code === 'not_found' ? (
         <p class="empty">{words.users.notFound(id)}</p>
       ) : (

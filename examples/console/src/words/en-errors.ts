@@ -7,7 +7,8 @@ export type Reasons = Readonly<Record<Move['code'], (from: string, to: string) =
 /** What the page of errors says. */
 export const failures = {
   title: 'Errors',
-  about: (minutes: string) => `How requests ended, in steps of ${minutes} minutes, and what the adaptive factor made of it.`,
+  about: (minutes: string) =>
+    `How requests ended, in steps of ${minutes} minutes, and what the adaptive factor made of it.`,
   range: 'Shown',
   ranges: { '24h': '24 h', '7d': '7 d' } satisfies Record<RangeName, string>,
   axisShare: '↑ Share of requests that failed',
@@ -48,13 +49,10 @@ export const failures = {
 export const reasons: Reasons = {
   errors_high: (from: string, to: string) => `Lowered from ${from} to ${to}: errors are surely above the high rate.`,
   errors_low: (from: string, to: string) => `Raised from ${from} to ${to}: errors are below the low rate.`,
-  quiet_fall: (from: string, to: string) =>
-    `Lowered from ${from} to ${to}, towards 1: too little traffic to judge by.`,
-  quiet_rise: (from: string, to: string) =>
-    `Raised from ${from} to ${to}, towards 1: too little traffic to judge by.`,
+  quiet_fall: (from: string, to: string) => `Lowered from ${from} to ${to}, towards 1: too little traffic to judge by.`,
+  quiet_rise: (from: string, to: string) => `Raised from ${from} to ${to}, towards 1: too little traffic to judge by.`,
   steady: (_from: string, to: string) => `Stays at ${to}: the counts ask for no move.`,
-  waiting: (_from: string, to: string) =>
-    `Stays at ${to}: the counts ask for a move, but the last one is too recent.`,
+  waiting: (_from: string, to: string) => `Stays at ${to}: the counts ask for a move, but the last one is too recent.`,
   capped: (_from: string, to: string) =>
     `Stays at ${to}: errors are low, but the cap from an earlier fall is in the way.`,
   at_limit: (_from: string, to: string) => `Stays at ${to}: the counts ask for more, but this is the limit.`,
@@ -63,8 +61,7 @@ export const reasons: Reasons = {
 
 /** Of a judgement that is not made. */
 export const wouldReasons: Reasons = {
-  errors_high: (from: string, to: string) =>
-    `Would fall from ${from} to ${to}: errors are surely above the high rate.`,
+  errors_high: (from: string, to: string) => `Would fall from ${from} to ${to}: errors are surely above the high rate.`,
   errors_low: (from: string, to: string) => `Would rise from ${from} to ${to}: errors are below the low rate.`,
   quiet_fall: (from: string, to: string) =>
     `Would fall from ${from} to ${to}, towards 1: too little traffic to judge by.`,
@@ -79,5 +76,12 @@ export const wouldReasons: Reasons = {
   quiet: (_from: string, to: string) => `Would stay at ${to}: too little traffic to judge by.`,
 }
 
-export const reasonCounts = (errors: string, calls: string, low: string, high: string, recent: string, recentCalls: string) =>
+export const reasonCounts = (
+  errors: string,
+  calls: string,
+  low: string,
+  high: string,
+  recent: string,
+  recentCalls: string,
+) =>
   `${errors} of ${calls} requests failed in the last 30 minutes (a rate of ${low} to ${high}, as far as so many tell), ${recent} of ${recentCalls} in the last 5.`

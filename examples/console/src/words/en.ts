@@ -1,10 +1,12 @@
 import type { AuditEntry } from '../api/api.ts'
 import type { ErrorCode } from '../api/api-error.ts'
 import type { Mode } from '../api/documents.ts'
+import { alerts } from './en-alerts.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './en-errors.ts'
 import { history } from './en-history.ts'
 import { overview } from './en-overview.ts'
 import { settings } from './en-settings.ts'
+import { why } from './en-why.ts'
 
 /** What lengths of time are told in. */
 export type Unit = 'day' | 'hour' | 'minute' | 'second'
@@ -28,7 +30,9 @@ export const en = {
     overview: 'Overview',
     settings: 'Limits',
     users: 'Users',
+    why: 'Refusals',
     errors: 'Errors',
+    alerts: 'Alerts',
     credentials: 'Credentials',
     audit: 'Audit trail',
     unsaved: 'unsaved changes',
@@ -105,6 +109,8 @@ export const en = {
     source_bad_response: 'The source answers in a form that is not known.',
     source_error: 'The source has an error.',
     source_rate_limited: 'The source asks to wait.',
+    quota_exceeded: 'Too many of your requests have failed. Wait a little before you try again.',
+    overloaded: 'The gateway has too much to do at present. Try again in a moment.',
     quota_unavailable: 'The counters cannot be reached at present. Try again in a moment.',
     shutting_down: 'The gateway is stopping. Try again in a moment.',
     source_timeout: 'The source did not answer in time.',
@@ -312,6 +318,8 @@ export const en = {
     } satisfies Record<AuditEntry['action'], string>,
   },
   overview,
+  why,
+  alerts,
   notFound: 'There is no such page.',
 }
 

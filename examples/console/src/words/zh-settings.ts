@@ -16,8 +16,7 @@ export const settings: Words['settings'] = {
   inNumbers: (window, limits) =>
     `每位用户 ${window}：${limits.map(([category, limit]) => `${category} ${limit}`).join('，')}`,
   inForce: '生效中',
-  notInForce:
-    '已保存的内容中有一部分没有生效：网关不认识，或者不是可用的值。不认识的会保留，其余的在您保存时被替换。',
+  notInForce: '已保存的内容中有一部分没有生效：网关不认识，或者不是可用的值。不认识的会保留，其余的在您保存时被替换。',
   limits: '基准值与各模式下的配额',
   limitsAbout:
     '单位：额度点。左侧的数值由您设定；右侧是各模式下得出的配额，保存之前即可看到。0 表示禁止。自定义表全部留空表示没有。',

@@ -1,8 +1,10 @@
 import type { Unit, Words } from './en.ts'
+import { alerts } from './zh-alerts.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './zh-errors.ts'
 import { history } from './zh-history.ts'
 import { overview } from './zh-overview.ts'
 import { settings } from './zh-settings.ts'
+import { why } from './zh-why.ts'
 
 const UNITS: Readonly<Record<Unit, string>> = { day: '天', hour: '小时', minute: '分钟', second: '秒' }
 
@@ -16,7 +18,9 @@ export const zh: Words = {
     overview: '概览',
     settings: '配额',
     users: '用户',
+    why: '拒绝原因',
     errors: '错误',
+    alerts: '告警',
     credentials: '凭据',
     audit: '审计记录',
     unsaved: '有未保存的更改',
@@ -93,6 +97,8 @@ export const zh: Words = {
     source_bad_response: '数据源的应答格式无法识别。',
     source_error: '数据源出错。',
     source_rate_limited: '数据源要求等待。',
+    quota_exceeded: '失败的请求过多，请稍候再试。',
+    overloaded: '网关目前过于繁忙，请稍后重试。',
     quota_unavailable: '目前无法访问计数器，请稍后重试。',
     shutting_down: '网关正在停止，请稍后重试。',
     source_timeout: '数据源没有及时应答。',
@@ -283,5 +289,7 @@ export const zh: Words = {
     },
   },
   overview,
+  why,
+  alerts,
   notFound: '没有这个页面。',
 }

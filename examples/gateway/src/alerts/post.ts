@@ -18,7 +18,7 @@ export interface PostOptions {
 
 /** What came of an attempt: a status, or why there is none. */
 export type Posted = { readonly status: number } | { readonly fault: PostFault }
-export type PostFault = 'private_address' | 'not_found' | 'refused' | 'timeout' | 'tls' | 'connection'
+type PostFault = 'private_address' | 'not_found' | 'refused' | 'timeout' | 'tls' | 'connection'
 
 /**
  * Posts JSON. Follows no redirect, reads a little of the answer, and never throws. What it says of a failure is a word: an

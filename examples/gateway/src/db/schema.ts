@@ -23,6 +23,8 @@ export interface Tables {
   sync_days: SyncDayTable
   sync_snapshots: SyncSnapshotTable
   sync_chunks: SyncChunkTable
+  upload_sessions: UploadSessionTable
+  upload_scores: UploadScoreTable
   usage_records: UsageRecordTable
   usage_days: UsageDayTable
   alerts: AlertTable
@@ -229,6 +231,39 @@ interface IdempotencyKeyTable {
   reply: string | null
   /** When the claim, or the stored reply, holds no more. */
   expires_at: number
+}
+
+/** An upload in parts. */
+export interface UploadSessionTable {
+  id: string
+  user_id: string
+  state: 'open' | 'stored' | 'done' | 'expired'
+  /** When an open one is over. */
+  expires_at: number
+  expected: number | null
+  /** Scores that have come. */
+  received: number
+  /** Tokens of each begun 20 scores. */
+  price: number | null
+  /** Tokens that are to be charged for what has come. */
+  tokens: number
+  /** Names the hold that has them: not to be shown. */
+  hold_token: string | null
+  /** The call that has the session to itself, or had it last. */
+  claim_id: string | null
+  claimed_until: number
+  uploaded: number | null
+  skipped: number | null
+  charged: number | null
+}
+
+/** A score that has come in a session. */
+interface UploadScoreTable {
+  session_id: string
+  music_id: number
+  level: number
+  /** JSON. */
+  play: string
 }
 
 /** What administrators are to hear of; also the outbox of the webhook. */

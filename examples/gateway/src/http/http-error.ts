@@ -13,6 +13,7 @@ const STATUSES = {
   snapshot_open: 409,
   snapshot_incomplete: 409,
   snapshot_expired: 409,
+  session_expired: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,

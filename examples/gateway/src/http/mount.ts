@@ -2,19 +2,22 @@ import { type IRouter, type Request, type RequestHandler, type Response, Router 
 import type * as z from 'zod'
 import type { OperationName } from '../quota/policy.ts'
 import { callerOf, requireHolder } from './auth.ts'
+import type { Charge, ChargedWork, WithinMeter } from './charged-work.ts'
 import { detailsOf } from './details.ts'
 import { type Detail, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 import type { Call, Reply, Route, UserCall } from './route.ts'
 
 /** Charges a request for an operation, one that the context's input may decide: 429 or on to the next step. */
-export type Meter = (operation: OperationName | ((input: unknown) => OperationName)) => RequestHandler
+export type Meter = (operation: OperationName | ((input: unknown) => OperationName | undefined)) => RequestHandler
 
 export interface MountOptions {
   /** Parses a request's body. */
   readonly parseBody: RequestHandler
   /** Absent: nothing is charged. */
   readonly meter?: Meter | undefined
+  /** For routes that charge within the transaction of their work. @default they are charged before it as others are */
+  readonly within?: WithinMeter | undefined
 }
 
 /**
@@ -41,16 +44,17 @@ export function mount(routes: readonly Route[], options: MountOptions): IRouter 
   return router
 }
 
-function steps(route: Route, { parseBody, meter }: MountOptions): RequestHandler[] {
-  const { access, body, operation } = route
+function steps(route: Route, { parseBody, meter, within }: MountOptions): RequestHandler[] {
+  const { access, body, operation, chargesWithin } = route
   const recall = access === 'user' || access === 'admin' ? route.recall : undefined
   return [
     ...(access === 'public' ? [] : [caller(access)]),
     ...(body === undefined ? [] : [parseBody]),
     validation(route),
     ...(recall === undefined ? [] : [recalling(route, recall)]),
-    ...(operation === undefined || meter === undefined ? [] : [meter(operation)]),
-    work(route),
+    ...(operation !== undefined && chargesWithin === true && within !== undefined
+      ? [within(operation, workOf(route))]
+      : [...(operation === undefined || meter === undefined ? [] : [meter(operation)]), work(route)]),
   ]
 }
 
@@ -90,33 +94,47 @@ function parsed(schema: z.ZodType | undefined, value: unknown): { data: unknown;
 
 function recalling(route: Route, recall: (call: UserCall<unknown>) => Promise<Reply<unknown> | undefined>) {
   return async (req: Request, res: Response, next: () => void): Promise<void> => {
-    const reply = await recall({ ...callOf(req), user: callerOf(req, route.access === 'admin' ? 'admin' : 'user') })
+    const reply = await recall({
+      ...callOf(req, uncharged),
+      user: callerOf(req, route.access === 'admin' ? 'admin' : 'user'),
+    })
     if (reply === undefined) next()
     else send(route, res, reply)
   }
 }
 
+/** Of what is answered without work. */
+async function uncharged(): Promise<undefined> {
+  return undefined
+}
+
 function work(route: Route): RequestHandler {
+  const worked = workOf(route)
   return async (req, res) => {
-    send(route, res, await handled(route, req))
+    try {
+      const answer = await worked(req, res, async () => req.quota?.decision)
+      answer()
+    } catch (error) {
+      await contextOf(req).abandon?.()
+      throw error
+    }
   }
 }
 
-async function handled(route: Route, req: Request): Promise<Reply<unknown>> {
-  const call = callOf(req)
-  try {
-    return await (route.access === 'public' || route.access === 'holder'
+/** What a route does for a request, and answers. */
+function workOf(route: Route): ChargedWork {
+  return async (req, res, charge) => {
+    const call = callOf(req, charge)
+    const reply = await (route.access === 'public' || route.access === 'holder'
       ? route.handle(call)
       : route.handle({ ...call, user: callerOf(req, route.access) }))
-  } catch (error) {
-    await contextOf(req).abandon?.()
-    throw error
+    return () => send(route, res, reply)
   }
 }
 
-function callOf(req: Request): Call<unknown> {
+function callOf(req: Request, charge: Charge): Call<unknown> {
   const { input, query, params } = contextOf(req)
-  return { req, input, query, params }
+  return { req, input, query, params, charge }
 }
 
 function send({ answerType }: Route, res: Response, reply: Reply<unknown>): void {

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import type * as z from 'zod'
 import type { OperationName } from '../quota/policy.ts'
 import type { User } from '../users/user.ts'
+import type { Charge } from './charged-work.ts'
 import type { ErrorCode } from './http-error.ts'
 
 /**
@@ -40,6 +41,8 @@ export interface Call<Input, Query = unknown, Params = unknown> {
   readonly input: Input
   readonly query: Query
   readonly params: Params
+  /** Charges for the request, where the route does that within the transaction of its work. */
+  readonly charge: Charge
 }
 
 /** A call whose caller is known. */
@@ -73,8 +76,16 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
   readonly answer: z.ZodType<Answer>
   /** Media type of a success, where it is not JSON. */
   readonly answerType?: string | undefined
-  /** What is charged, by name or by what was made of the body; absent: free. */
-  readonly operation?: OperationName | ((input: Input) => OperationName) | undefined
+  /**
+   * What is charged, by name or by what was made of the body; absent: free. A function may answer `undefined` where the
+   * route asks the quota by itself.
+   */
+  readonly operation?: OperationName | ((input: Input) => OperationName | undefined) | undefined
+  /**
+   * Whether the handler calls `charge` first in the transaction of its work, so that both are committed or neither is. Where
+   * the counters are elsewhere the request is charged before it is handled, as any other.
+   */
+  readonly chargesWithin?: boolean | undefined
   /** Header fields that the route reads, for the reference: `If-Match`, `Idempotency-Key`. */
   readonly requestHeaders?: readonly string[] | undefined
   /** Header fields of a success that the handler sets: `ETag`, `Location`, `Idempotency-Replayed`. */

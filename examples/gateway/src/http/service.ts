@@ -4,6 +4,7 @@ import express, { type Express, type RequestHandler } from 'express'
 import type { Logger } from '../log/logger.ts'
 import { ByteBudget } from './body/byte-budget.ts'
 import { BODY_LIMITS, type BodyLimits } from './body/limits.ts'
+import type { WithinMeter } from './charged-work.ts'
 import { refusedWhenClosing } from './closing.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { type ErrorBody, errorHandler } from './error-handler.ts'
@@ -30,6 +31,8 @@ export interface ServiceOptions extends SecurityOptions {
   readonly failures: FailureLimit
   /** Absent: nothing is charged. */
   readonly meter?: Meter | undefined
+  /** For routes that charge within the transaction of their work. */
+  readonly within?: WithinMeter | undefined
   /** See every request before it is looked at. */
   readonly observe?: readonly RequestHandler[] | undefined
   /** Pages and other files, open to everybody; what they do not have goes on to the routes. */
@@ -45,7 +48,7 @@ export interface ServiceOptions extends SecurityOptions {
 
 /** A service without a server: routes behind the steps that every request goes through. */
 export function createService(options: ServiceOptions): Express {
-  const { routes, logger, authenticate, failures, meter, observe = [], pages, errorBody } = options
+  const { routes, logger, authenticate, failures, meter, within, observe = [], pages, errorBody } = options
   const { bodyLimits = BODY_LIMITS, bodyBudget = BODY_BUDGET } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
 
@@ -61,7 +64,7 @@ export function createService(options: ServiceOptions): Express {
   app.use(refusedWhenClosing(options.isClosing))
   if (pages !== undefined) app.use(pages)
   app.use(authenticate(publicPaths, failures))
-  app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), meter }))
+  app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), meter, within }))
   app.use(quotaErrorHandler())
   app.use(errorHandler({ logger, failures, bodyOf: errorBody }))
   return app

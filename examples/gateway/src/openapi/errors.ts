@@ -32,6 +32,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   snapshot_open: 'Another snapshot of the player is open.',
   snapshot_incomplete: 'The final chunk came before others: `missing` names them.',
   snapshot_expired: 'The snapshot is over. Send it again under another id.',
+  session_expired: 'The upload session is over. Nothing is stored, and nothing was charged.',
   precondition_failed: 'The document was changed meanwhile: read it again.',
   payload_too_large: 'The body is too large.',
   unsupported_media_type: 'The body is not sent as `application/json`.',

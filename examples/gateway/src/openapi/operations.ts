@@ -24,6 +24,7 @@ export function operationOf(route: Route, parts: OperationParts): Json {
     summary: docs.summary,
     description: descriptionOf(route, parts.prices),
     ...(access === 'public' ? { security: [] } : {}),
+    ...pricesOf(route, parts.prices),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBodyOf(route, body, parts.schemas) }),
     responses: parts.responses.of(route),
@@ -39,6 +40,17 @@ function descriptionOf(route: Route, prices: OperationParts['prices']): string {
   const { description } = route.docs
   const cost = costOf(route, prices)
   return description === undefined ? cost : `${description}\n\n${cost}`
+}
+
+/** For programs: what is charged by default, each of what a body may make of the request. */
+function pricesOf({ docs, operation }: Route, prices: OperationParts['prices']): Json {
+  if (operation === undefined) return {}
+  const names = typeof operation === 'string' ? [operation] : (docs.operations ?? [])
+  const known = names.flatMap((name) => {
+    const price = prices[name]
+    return price === undefined ? [] : [{ operation: name, category: price.category, cost: price.cost }]
+  })
+  return known.length === 0 ? {} : { 'x-quota': known }
 }
 
 function costOf({ docs, operation }: Route, prices: OperationParts['prices']): string {

@@ -11,7 +11,7 @@ export interface Endings {
   readonly serverError: number
 }
 
-export const ENDINGS = ['succeeded', 'refused', 'clientError', 'serverError'] as const
+const ENDINGS = ['succeeded', 'refused', 'clientError', 'serverError'] as const
 
 /** Whole seconds that are told; the one that is under way is not. */
 const SECONDS = 60

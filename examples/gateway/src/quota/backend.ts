@@ -22,6 +22,8 @@ export interface QuotaBackend {
   readonly name: string
   readonly store: QuotaStore
   readonly settings: SettingsStore
+  /** Whether requests are charged within the transactions of their work: where nobody else has to wait for those. */
+  readonly chargesWithin?: boolean | undefined
   readonly chores: readonly Chore[]
   /** What leases came to; absent where none are taken. */
   readonly leases?: (() => LeaseReport) | undefined

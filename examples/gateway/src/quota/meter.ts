@@ -51,6 +51,7 @@ export function createMeter({ quota, supportForumUrl, logger, observe }: MeterOp
   return (operation) => {
     return (req, res, next) => {
       const name = typeof operation === 'string' ? operation : operation(contextOf(req).input)
+      if (name === undefined) return next()
       observe?.(req, res, name, quota.policy.operations[name].category)
       meters[name](req, res, next)
     }

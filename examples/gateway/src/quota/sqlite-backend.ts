@@ -14,7 +14,7 @@ const DEADLINE_MS = 5_000
  * forgets nothing, and processes that share the file decide as one. After a power cut the last of them may be forgotten,
  * since nobody is made to wait for the disk.
  */
-export function sqliteBackend({ db, clock, logger }: BackendOptions, database: SqliteConnection): QuotaBackend {
+export function sqliteBackend({ db, clock, logger, policy }: BackendOptions, database: SqliteConnection): QuotaBackend {
   const store = sqliteStore({
     database,
     db,
@@ -27,6 +27,8 @@ export function sqliteBackend({ db, clock, logger }: BackendOptions, database: S
     name: 'embedded database',
     store,
     settings: settingsOn(db, clock),
+    // Work and counters take turns in the file anyway.
+    chargesWithin: policy.concurrency === undefined,
     chores: [],
     begin: () => takeOver(db, store, logger),
     finish: () => Promise.resolve(),

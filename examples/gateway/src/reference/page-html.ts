@@ -1,26 +1,65 @@
 import type { Addresses } from '../addresses.ts'
+import { escaped } from '../pages/html.ts'
+import type { PageLanguage } from '../pages/language.ts'
 
-/** The services in the order of the tabs, by the names that people know them by. */
-const SERVICES: readonly (readonly [keyof Addresses, string])[] = [
-  ['gateway', 'Gateway'],
-  ['sync', 'Score sync'],
-  ['charts', 'Chart preview'],
+interface PageWords {
+  readonly title: string
+  readonly services: Readonly<Record<keyof Addresses, string>>
+  readonly servicesLabel: string
+  readonly forgets: string
+  readonly other: (home: string) => string
+  readonly noScript: string
+}
+
+const WORDS: Readonly<Record<PageLanguage, PageWords>> = {
+  en: {
+    title: 'API reference',
+    services: { gateway: 'Gateway', sync: 'Score sync', charts: 'Chart preview' },
+    servicesLabel: 'Services',
+    forgets:
+      'Each service has credentials of its own. Choosing another service forgets everything that was typed here.',
+    other: (home) => `The services do not answer this page, as it came from another address. Open ${home}.`,
+    noScript: 'This page needs JavaScript. The documents behind it do not:',
+  },
+  'zh-CN': {
+    title: 'API 参考',
+    services: { gateway: '网关', sync: '分数同步', charts: '谱面预览' },
+    servicesLabel: '服务',
+    forgets: '每个服务有各自的凭据。切换服务会丢弃在此填写的一切内容。',
+    other: (home) => `此页面来自其他地址，各服务不会应答。请打开 ${home}。`,
+    noScript: '此页面需要 JavaScript。其背后的文档则不需要：',
+  },
+}
+
+/** The languages by their own names, in the order of the links. */
+const LANGUAGES: readonly (readonly [PageLanguage, string])[] = [
+  ['en', 'English'],
+  ['zh-CN', '简体中文'],
 ]
 
+/** The services in the order of the tabs. */
+const SERVICES: readonly (keyof Addresses)[] = ['gateway', 'sync', 'charts']
+
 /** The page, without anything that is not in files of its own. Its links are relative: a proxy may put it elsewhere. */
-export function pageHtml(addresses: Addresses): string {
+export function pageHtml(addresses: Addresses, language: PageLanguage): string {
+  const words = WORDS[language]
   const tabs = SERVICES.map(
-    ([id, name]) =>
-      `<button type="button" role="tab" id="${id}" aria-controls="operations" aria-selected="false" tabindex="-1" data-document="${escaped(documentOf(addresses[id]))}">${name}</button>`,
+    (id) =>
+      `<button type="button" role="tab" id="${id}" aria-controls="service" aria-selected="false" tabindex="-1" data-document="${escaped(documentOf(addresses[id]))}">${words.services[id]}</button>`,
   )
-  const documents = SERVICES.map(([id, name]) => `<a href="${escaped(documentOf(addresses[id]))}">${name}</a>`)
+  const documents = SERVICES.map((id) => `<a href="${escaped(documentOf(addresses[id]))}">${words.services[id]}</a>`)
   const home = escaped(`${addresses.gateway}/reference/`)
+  const languages = LANGUAGES.map(([id, name]) =>
+    id === language
+      ? `<span lang="${id}">${name}</span>`
+      : `<a href="?lang=${id}" lang="${id}" hreflang="${id}">${name}</a>`,
+  )
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>API reference</title>
+    <title>${words.title}</title>
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="swagger-ui.css">
     <link rel="stylesheet" href="reference.css">
@@ -29,15 +68,18 @@ export function pageHtml(addresses: Addresses): string {
   </head>
   <body>
     <header>
-      <h1>API reference</h1>
-      <div role="tablist" aria-label="Services">
+      <div class="top">
+        <h1>${words.title}</h1>
+        <p class="languages">${languages.join('\n        ')}</p>
+      </div>
+      <div role="tablist" aria-label="${words.servicesLabel}">
         ${tabs.join('\n        ')}
       </div>
-      <p>Each service has credentials of its own. Choosing another service forgets everything that was typed here.</p>
-      <p id="home" hidden>The services do not answer this page, as it came from another address. Open <a href="${home}">${home}</a>.</p>
-      <noscript><p>This page needs JavaScript. The documents behind it do not: ${documents.join(', ')}.</p></noscript>
+      <p>${words.forgets}</p>
+      <p id="home" hidden>${words.other(`<a href="${home}">${home}</a>`)}</p>
+      <noscript><p>${words.noScript} ${documents.join(', ')}.</p></noscript>
     </header>
-    <main role="tabpanel" id="operations"></main>
+    <div role="tabpanel" id="service"></div>
   </body>
 </html>
 `
@@ -45,8 +87,4 @@ export function pageHtml(addresses: Addresses): string {
 
 function documentOf(address: string): string {
   return `${address}/openapi.json`
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }

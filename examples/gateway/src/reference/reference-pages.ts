@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import type { Addresses } from '../addresses.ts'
+import { languageOf } from '../pages/language.ts'
 import { pageHtml } from './page-html.ts'
 import { pagePolicy } from './page-policy.ts'
 
@@ -12,6 +13,11 @@ const SWAGGER_UI_FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'
 /** Every file of the page, and where it is. */
 const FILES: readonly (readonly [string, string])[] = [
   ['reference.js', OWN_FOLDER],
+  ['mend.js', OWN_FOLDER],
+  ['parts.js', OWN_FOLDER],
+  ['quota-left.js', OWN_FOLDER],
+  ['words.js', OWN_FOLDER],
+  ['texts-zh.js', OWN_FOLDER],
   ['reference.css', OWN_FOLDER],
   ['swagger-ui-bundle.js', SWAGGER_UI_FOLDER],
   ['swagger-ui.css', SWAGGER_UI_FOLDER],
@@ -28,8 +34,9 @@ const CACHE_CONTROL = 'no-cache'
 export function referencePages(addresses: () => Addresses): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/reference', (_req, res) => res.redirect('reference/'))
-  router.get('/reference/', pagePolicy(addresses), (_req, res) => {
-    res.set('Cache-Control', CACHE_CONTROL).type('html').send(pageHtml(addresses()))
+  router.get('/reference/', pagePolicy(addresses), (req, res) => {
+    res.vary('Accept-Language').set('Cache-Control', CACHE_CONTROL)
+    res.type('html').send(pageHtml(addresses(), languageOf(req)))
   })
   for (const [name, root] of FILES) {
     router.get(`/reference/${name}`, (_req, res, next) => {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { chartText, LEVELS } from '../charts/chart.ts'
 import { envelope } from '../http/envelope.ts'
+import { isoInstant } from '../http/instant.ts'
 import { MAX_ACHIEVEMENT, parseAchievement } from './achievement.ts'
 import { LEVEL, MUSIC_ID, scoreSchema } from './score.ts'
 import { comboStatusSchema, syncStatusSchema } from './statuses.ts'
@@ -45,6 +46,10 @@ function listOf<T extends z.ZodType<{ musicId: number; level: number }>>(entry: 
 }
 
 export const upsertBody = z.object({
+  sessionId: z
+    .uuid('expected the sessionId of an upload session')
+    .nullish()
+    .describe('Of an upload in parts: the scores are kept for it, and neither stored nor charged yet.'),
   musicList: listOf(
     z.object({
       musicId,
@@ -95,6 +100,16 @@ export const upsertAnswer = envelope(
         score: scoreSchema,
       }),
     ),
+    session: z
+      .object({
+        sessionId: z.uuid(),
+        expiresAt: isoInstant,
+        expected: z.int().nullable(),
+        receivedMusicCount: z.int().describe('Scores that have come, of different charts.'),
+        tokensHeld: z.int().describe('What all of them are going to be charged.'),
+      })
+      .optional()
+      .describe('There with `sessionId`: what has come so far. Nothing is stored before `POST /v1/upsert/check`.'),
   }),
 )
 

@@ -1,5 +1,6 @@
 import { success } from '../http/envelope.ts'
 import { type Route, route } from '../http/route.ts'
+import type { AddPart } from '../uploads/add-part.ts'
 import {
   clearAnswer,
   clearBody,
@@ -11,10 +12,17 @@ import {
   upsertAnswer,
   upsertBody,
 } from './bodies.ts'
+import type { ChartedPlay } from './resolve-plays.ts'
 import type { ScoreService } from './score-service.ts'
 
+/** What an upsert writes, and the session that it is a part of. */
+interface Upsert {
+  readonly plays: readonly ChartedPlay[]
+  readonly sessionId: string | null | undefined
+}
+
 /** Writing, deleting, reading and clearing scores. */
-export function scoreRoutes(service: ScoreService): Route[] {
+export function scoreRoutes(service: ScoreService, addPart: AddPart): Route[] {
   return [
     route({
       method: 'post',
@@ -24,19 +32,32 @@ export function scoreRoutes(service: ScoreService): Route[] {
         tag: 'Score',
         summary: 'Write or overwrite scores',
         description:
-          'Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice.',
+          'Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged by `/v1/upsert/check` alone.',
+        operations: ['music.upsert'],
         example: {
           musicList: [{ musicId: 10106, level: 3, achievement: 100.5, dxScore: 2871, comboStatus: 'fc' }],
         },
-        errors: ['unknown_chart', 'dx_score_too_high'],
+        errors: ['unknown_chart', 'dx_score_too_high', 'not_found', 'conflict', 'session_expired'],
       },
       access: 'user',
       body: upsertBody,
       answer: upsertAnswer,
-      operation: 'music.upsert',
-      prepare: (body) => service.resolve(body),
-      async handle({ user, input }) {
-        const results = await service.upsert(user.id, input)
+      chargesWithin: true,
+      // An upload in parts asks the quota by itself.
+      operation: ({ sessionId }: Upsert) => (typeof sessionId === 'string' ? undefined : 'music.upsert'),
+      async prepare(body): Promise<Upsert> {
+        return { plays: await service.resolve(body), sessionId: body.sessionId }
+      },
+      async handle({ req, user, input: { plays, sessionId }, charge }) {
+        if (typeof sessionId === 'string') {
+          return addPart(
+            req,
+            user.id,
+            sessionId,
+            plays.map(({ play }) => play),
+          )
+        }
+        const results = await service.upsert(user.id, plays, charge)
         const skippedMusicCount = results.filter(({ status }) => status === 'unchanged').length
         return { body: success({ uploadedMusicCount: results.length - skippedMusicCount, skippedMusicCount, results }) }
       },
@@ -57,8 +78,9 @@ export function scoreRoutes(service: ScoreService): Route[] {
       body: deleteBody,
       answer: deleteAnswer,
       operation: 'music.delete',
-      async handle({ user, input }) {
-        const results = await service.remove(user.id, input.musicList)
+      chargesWithin: true,
+      async handle({ user, input, charge }) {
+        const results = await service.remove(user.id, input.musicList, charge)
         const deletedMusicCount = results.filter(({ status }) => status === 'deleted').length
         return { body: success({ deletedMusicCount, results }) }
       },
@@ -96,8 +118,9 @@ export function scoreRoutes(service: ScoreService): Route[] {
       body: clearBody,
       answer: clearAnswer,
       operation: 'user.clear',
-      async handle({ user }) {
-        return { body: success({ clearedCount: await service.clear(user.id) }) }
+      chargesWithin: true,
+      async handle({ user, charge }) {
+        return { body: success({ clearedCount: await service.clear(user.id, charge) }) }
       },
     }),
   ]

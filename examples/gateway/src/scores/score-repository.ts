@@ -2,7 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import type { Insertable, Selectable } from 'kysely'
 import type { ChartKey } from '../charts/chart.ts'
 import type { Db, ScoreTable } from '../db/schema.ts'
-import { type PlayerTransaction, withPlayer } from '../db/with-player.ts'
+import { type ChargeFirst, type PlayerTransaction, withPlayer } from '../db/with-player.ts'
 import type { StoredScore } from './score.ts'
 
 /** The scores of one player inside a transaction that has the player to itself. */
@@ -42,12 +42,13 @@ export class ScoreRepository {
   }
 
   /** Works on a player's scores in one transaction: all of it happens, or nothing. */
-  async change<T>(userId: string, work: (scores: PlayerScores) => Promise<T>): Promise<T> {
-    return withPlayer(this.#db, this.#clock, userId, (transaction) => work(playerScores(transaction, userId)))
+  async change<T>(userId: string, work: (scores: PlayerScores) => Promise<T>, charge?: ChargeFirst): Promise<T> {
+    return withPlayer(this.#db, this.#clock, userId, (transaction) => work(playerScores(transaction, userId)), charge)
   }
 }
 
-function playerScores({ db, markChanged }: PlayerTransaction, userId: string): PlayerScores {
+/** The scores of the player that a transaction has to itself. */
+export function playerScores({ db, markChanged }: PlayerTransaction, userId: string): PlayerScores {
   return {
     async ofMusic(keys) {
       const ids = [...new Set(keys.map(({ musicId }) => musicId))]

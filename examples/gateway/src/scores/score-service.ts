@@ -1,13 +1,14 @@
 import type { Clock } from '@scoregw/quota'
 import { type Chart, type ChartKey, chartText } from '../charts/chart.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
+import type { ChargeFirst } from '../db/with-player.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { UpsertBody } from './bodies.ts'
 import { type ImportCounts, importBest } from './import-best.ts'
 import type { PlayRecord } from './merge-best.ts'
 import { type ChartedPlay, resolvePlays } from './resolve-plays.ts'
 import { isSamePlay, type Score, type StoredScore, toScore } from './score.ts'
-import type { ScoreRepository } from './score-repository.ts'
+import type { PlayerScores, ScoreRepository } from './score-repository.ts'
 
 export interface UpsertResult {
   readonly musicId: number
@@ -50,10 +51,14 @@ export class ScoreService {
     return resolvePlays(musicList, await this.#charts.ofMusic(musicList))
   }
 
-  /** Stores plays over what is there; all of them or none. */
-  async upsert(userId: string, plays: readonly ChartedPlay[]): Promise<UpsertResult[]> {
+  /**
+   * Stores plays over what is there; all of them or none.
+   *
+   * @param charge is called at the beginning of their transaction
+   */
+  async upsert(userId: string, plays: readonly ChartedPlay[], charge?: ChargeFirst): Promise<UpsertResult[]> {
     const keys = plays.map(({ play }) => play)
-    return this.#scores.change(userId, async (scores) => {
+    const work = async (scores: PlayerScores): Promise<UpsertResult[]> => {
       const stored = byChart(await scores.ofMusic(keys))
       const results: UpsertResult[] = []
       const changed: StoredScore[] = []
@@ -72,15 +77,16 @@ export class ScoreService {
       }
       await scores.putAll(changed)
       return results
-    })
+    }
+    return this.#scores.change(userId, work, charge)
   }
 
   /**
    * Deletes the scores of charts.
    * @throws {HttpError} `score_not_found` when there is none of them
    */
-  async remove(userId: string, keys: readonly ChartKey[]): Promise<DeleteResult[]> {
-    return this.#scores.change(userId, async (scores) => {
+  async remove(userId: string, keys: readonly ChartKey[], charge?: ChargeFirst): Promise<DeleteResult[]> {
+    const work = async (scores: PlayerScores): Promise<DeleteResult[]> => {
       const results: DeleteResult[] = []
       for (const { musicId, level } of keys) {
         const isRemoved = await scores.remove({ musicId, level })
@@ -88,12 +94,13 @@ export class ScoreService {
       }
       if (results.some(({ status }) => status === 'deleted')) return results
       throw new HttpError('score_not_found', 'There is no score of these charts.')
-    })
+    }
+    return this.#scores.change(userId, work, charge)
   }
 
   /** Deletes every score of a player, and tells how many there were. */
-  async clear(userId: string): Promise<number> {
-    return this.#scores.change(userId, (scores) => scores.removeAll())
+  async clear(userId: string, charge?: ChargeFirst): Promise<number> {
+    return this.#scores.change(userId, (scores) => scores.removeAll(), charge)
   }
 
   /** Merges plays that somebody else recorded into a player's scores, the best of each field; all of them or none. */

@@ -5,7 +5,7 @@ import type { Forwarded, Forwarder } from './forwarder.ts'
 import { parseJson } from './parse-json.ts'
 import { fields, MAX_RECORDS, playOf, readRecords } from './records.ts'
 import { type Meanings, refusal } from './refusal.ts'
-import type { FetchedScores, ScoreSource } from './score-source.ts'
+import { credentialField, type FetchedScores, type ScoreSource } from './score-source.ts'
 import { sourceFault } from './source-fault.ts'
 
 const MEANINGS: Meanings = { 401: 'source_credential_rejected', 403: 'source_privacy' }
@@ -42,12 +42,12 @@ export const fishRecord: z.ZodType<PlayRecord> = z
     }),
   )
 
-/** Diving-Fish, asked with the player's import token. */
+/** Diving-Fish, asked with the player's import token, or with an access token of its OAuth. */
 export function divingFish(forwarder: Forwarder, clock: Clock): ScoreSource {
   return {
     name: 'fish',
     async fetchScores(credential, signal): Promise<FetchedScores> {
-      const answer = await forwarder.get('/player/records', { 'Import-Token': credential }, signal)
+      const answer = await forwarder.get('/player/records', credentialField(credential, 'Import-Token'), signal)
       const { records, nickname, rating } = bodyOf(answer, clock.now())
       return { ...(await readRecords(records, 'records', fishRecord)), nickname, rating }
     },

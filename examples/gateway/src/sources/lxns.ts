@@ -5,7 +5,7 @@ import type { Forwarded, Forwarder } from './forwarder.ts'
 import { parseJson } from './parse-json.ts'
 import { fields, LEAST_UTAGE_ID, MAX_RECORDS, playOf, readRecords } from './records.ts'
 import { type Meanings, refusal } from './refusal.ts'
-import type { FetchedScores, ScoreSource } from './score-source.ts'
+import { credentialField, type FetchedScores, type ScoreSource } from './score-source.ts'
 import { sourceFault } from './source-fault.ts'
 
 const MEANINGS: Meanings = { 401: 'source_credential_rejected', 403: 'source_credential_rejected' }
@@ -58,12 +58,16 @@ function instantOf(value: unknown): number | null {
   return instant.safeParse(value).data ?? null
 }
 
-/** LXNS, asked with the player's own token. */
+/** LXNS, asked with the player's own token, or with an access token of its OAuth. */
 export function lxns(forwarder: Forwarder, clock: Clock): ScoreSource {
   return {
     name: 'lx',
     async fetchScores(credential, signal): Promise<FetchedScores> {
-      const answer = await forwarder.get('/user/maimai/player/scores', { 'X-User-Token': credential }, signal)
+      const answer = await forwarder.get(
+        '/user/maimai/player/scores',
+        credentialField(credential, 'X-User-Token'),
+        signal,
+      )
       return readRecords(dataOf(answer, clock.now()), 'data', record)
     },
   }

@@ -31,14 +31,15 @@ export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
         summary: 'Read scores from LXNS and keep the best',
         description: `Asks LXNS for the player's scores and keeps the best of each field. ${PRICE}`,
         example: { key: '<LXNS_TOKEN>' },
+        bodyForm: lxBody.form,
         errors: ERRORS,
       },
       access: 'user',
-      body: lxBody,
+      body: lxBody.body,
       answer: importAnswer,
       operation: 'source.lx',
       async handle({ req, user, input }) {
-        return { body: success(await settled(req, imports.run(user.id, lxns, input.key))) }
+        return { body: success(await settled(req, imports.run(user.id, lxns, input))) }
       },
     }),
     route({
@@ -50,14 +51,15 @@ export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
         summary: 'Read scores from Diving-Fish and keep the best',
         description: `Asks Diving-Fish for the player's scores and keeps the best of each field. ${PRICE}`,
         example: { token: '<IMPORT_TOKEN>' },
+        bodyForm: fishBody.form,
         errors: [...ERRORS, 'source_privacy'],
       },
       access: 'user',
-      body: fishBody,
+      body: fishBody.body,
       answer: importAnswer,
       operation: 'source.fish',
       async handle({ req, user, input }) {
-        return { body: success(await settled(req, imports.run(user.id, fish, input.token))) }
+        return { body: success(await settled(req, imports.run(user.id, fish, input))) }
       },
     }),
   ]

@@ -5,7 +5,7 @@ import type { Logger } from '../log/logger.ts'
 import type { ImportCounts } from '../scores/import-best.ts'
 import type { ScoreService } from '../scores/score-service.ts'
 import type { ImportLease, ImportLeases } from './import-leases.ts'
-import type { ScoreSource, SourceName } from './score-source.ts'
+import type { ScoreSource, SourceCredential, SourceName } from './score-source.ts'
 
 /** What an import did. */
 export interface ImportResult extends ImportCounts {
@@ -44,7 +44,7 @@ export class SourceImports {
    * none. Goes on when the caller hangs up: what was paid for is delivered.
    * @throws {HttpError} `sync_in_progress` while another import of the player runs, and those of {@link ScoreSource}
    */
-  run(userId: string, source: ScoreSource, credential: string): Promise<ImportResult> {
+  run(userId: string, source: ScoreSource, credential: SourceCredential): Promise<ImportResult> {
     const running = this.#run(userId, source, credential)
     this.#running.add(running)
     return running.finally(() => this.#running.delete(running))
@@ -56,7 +56,7 @@ export class SourceImports {
     await Promise.allSettled(this.#running)
   }
 
-  async #run(userId: string, source: ScoreSource, credential: string): Promise<ImportResult> {
+  async #run(userId: string, source: ScoreSource, credential: SourceCredential): Promise<ImportResult> {
     const lease = await this.#options.leases.take(userId)
     if (lease === undefined) {
       throw new HttpError('sync_in_progress', 'Another import of your scores is running. Try again when it has ended.')
@@ -68,7 +68,7 @@ export class SourceImports {
     }
   }
 
-  async #import(userId: string, source: ScoreSource, credential: string): Promise<ImportResult> {
+  async #import(userId: string, source: ScoreSource, credential: SourceCredential): Promise<ImportResult> {
     const { scores, clock } = this.#options
     const { fetched, plays, faults, rating } = await source.fetchScores(credential, this.#closing.signal)
     const counts = await scores.importBest(userId, { source: source.name, plays, rating })

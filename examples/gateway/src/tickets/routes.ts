@@ -1,3 +1,6 @@
+import type { Transaction } from 'kysely'
+import type { Tables } from '../db/schema.ts'
+import type { ChargeFirst } from '../db/with-player.ts'
 import { success } from '../http/envelope.ts'
 import { type Route, route } from '../http/route.ts'
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, type Idempotency } from '../idempotency/idempotency.ts'
@@ -45,8 +48,9 @@ export function ticketRoutes(service: TicketService, idempotency: Idempotency): 
       body: emptyBody,
       answer: clearAnswer,
       operation: 'ticket.clear',
-      async handle({ user }) {
-        return { body: success({ clearedCount: await service.clear(user.id) }) }
+      chargesWithin: true,
+      async handle({ user, charge }) {
+        return { body: success({ clearedCount: await service.clear(user.id, charge) }) }
       },
     }),
   ]
@@ -72,14 +76,19 @@ function buying(service: TicketService, idempotency: Idempotency): Route {
     body: chargeBody,
     answer: chargeAnswer,
     operation: ({ chargeId }) => `charge.${chargeId}` as const,
+    chargesWithin: true,
     recall: (call) => idempotency.recall(call),
-    async handle({ req, user, input: { chargeId } }) {
+    async handle({ req, user, input: { chargeId }, charge }) {
       const keep = idempotency.keeperOf(req)
-      const tokensCharged = req.quota?.decision.cost ?? 0
+      let tokensCharged = 0
+      const charged: ChargeFirst = async (transaction) => {
+        const decision = await charge(transaction)
+        tokensCharged = decision?.cost ?? 0
+        return decision
+      }
       const bodyOf = (balance: number) => success({ charge: chargeId, tokensCharged, balance })
-      const balance = await service.buy(user.id, chargeId, (transaction, left) =>
-        keep(transaction, { body: bodyOf(left) }),
-      )
+      const bought = (transaction: Transaction<Tables>, left: number) => keep(transaction, { body: bodyOf(left) })
+      const balance = await service.buy(user.id, chargeId, bought, charged)
       return { body: bodyOf(balance) }
     },
   })

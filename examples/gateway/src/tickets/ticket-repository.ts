@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import type { Transaction } from 'kysely'
 import type { Db, Tables } from '../db/schema.ts'
-import { withPlayer } from '../db/with-player.ts'
+import { type ChargeFirst, withPlayer } from '../db/with-player.ts'
 import type { ChargeId, TicketLot } from './ticket.ts'
 
 /** The tickets and the balance of one player inside a transaction that has the player to itself. */
@@ -36,8 +36,8 @@ export class TicketRepository {
   }
 
   /** Works on a player's tickets in one transaction: all of it happens, or nothing. */
-  async change<T>(userId: string, work: (tickets: PlayerTickets) => Promise<T>): Promise<T> {
-    return withPlayer(this.#db, this.#clock, userId, ({ db, now }) => work(playerTickets(db, now, userId)))
+  async change<T>(userId: string, work: (tickets: PlayerTickets) => Promise<T>, charge?: ChargeFirst): Promise<T> {
+    return withPlayer(this.#db, this.#clock, userId, ({ db, now }) => work(playerTickets(db, now, userId)), charge)
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Transaction } from 'kysely'
 import type { Tables } from '../db/schema.ts'
+import type { ChargeFirst } from '../db/with-player.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type ChargeId, TICKET_CREDITS, TICKET_VALID_MS, type TicketLot } from './ticket.ts'
-import type { TicketRepository } from './ticket-repository.ts'
+import type { PlayerTickets, TicketRepository } from './ticket-repository.ts'
 
 /** What players do with tickets. */
 export class TicketService {
@@ -21,6 +22,7 @@ export class TicketService {
    * Buys a ticket: balance, ticket and whatever else is written in the same transaction, or nothing.
    *
    * @param bought is told the new balance, at the end of that transaction
+   * @param charge is called at its beginning
    * @returns the new balance, in credits
    * @throws {HttpError} `insufficient_balance`
    */
@@ -28,8 +30,9 @@ export class TicketService {
     userId: string,
     chargeId: ChargeId,
     bought: (transaction: Transaction<Tables>, balance: number) => Promise<void>,
+    charge?: ChargeFirst,
   ): Promise<number> {
-    return this.#tickets.change(userId, async (tickets) => {
+    const work = async (tickets: PlayerTickets): Promise<number> => {
       const before = await tickets.balance()
       const balance = before - TICKET_CREDITS[chargeId]
       if (balance < 0) throw insufficient(chargeId, before)
@@ -38,16 +41,18 @@ export class TicketService {
       await tickets.add({ chargeId, stock: 1, purchasedAt: now, validUntil: now + TICKET_VALID_MS })
       await bought(tickets.transaction, balance)
       return balance
-    })
+    }
+    return this.#tickets.change(userId, work, charge)
   }
 
   /** Takes a player's tickets away, without paying anything back, and tells how many valid ones there were. */
-  async clear(userId: string): Promise<number> {
-    return this.#tickets.change(userId, async (tickets) => {
+  async clear(userId: string, charge?: ChargeFirst): Promise<number> {
+    const work = async (tickets: PlayerTickets): Promise<number> => {
       const held = await tickets.held()
       await tickets.removeAll()
       return held.reduce((sum, { stock }) => sum + stock, 0)
-    })
+    }
+    return this.#tickets.change(userId, work, charge)
   }
 }
 

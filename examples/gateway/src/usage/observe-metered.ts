@@ -3,7 +3,8 @@ import type { Clock, Decision } from '@scoregw/quota'
 import type { Request, Response } from 'express'
 import { contextOf } from '../http/request-context.ts'
 import type { OperationName } from '../quota/policy.ts'
-import type { RefusingLimit } from './usage-record.ts'
+import { refusingLimit } from './held-usage.ts'
+import type { UsageRecord } from './usage-record.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 
 /** Is told of a request that is about to be metered. */
@@ -20,18 +21,12 @@ export function observeMetered(recorder: UsageRecorder, clock: Clock): ObserveMe
       if (user === undefined) return
       // None where the quota could not be asked.
       const { quota } = req
-      const decision = quota?.decision
       recorder.record({
-        id: randomUUID(),
-        userId: user.id,
-        at: decision?.now ?? clock.now(),
-        operation,
-        category,
-        cost: decision?.cost ?? null,
+        ...{ id: randomUUID(), userId: user.id, operation, category },
+        at: quota?.decision.now ?? clock.now(),
+        ...factsOf(quota?.decision),
         status: res.headersSent ? res.statusCode : HUNG_UP,
-        error: errorCode ?? (decision?.allowed === false ? 'quota_exceeded' : null),
-        settingsVersion: decision?.settingsVersion ?? null,
-        refusal: refusalOf(decision),
+        error: errorCode ?? (quota?.decision.allowed === false ? 'quota_exceeded' : null),
         charged: () => quota?.charged ?? 0,
         isOver: () => res.writableEnded,
       })
@@ -39,8 +34,8 @@ export function observeMetered(recorder: UsageRecorder, clock: Clock): ObserveMe
   }
 }
 
-function refusalOf(decision: Decision | undefined): RefusingLimit | null {
-  if (decision === undefined || decision.allowed) return null
-  const { layer, scope, window, kind, limit, used, requested, resetAt } = decision.binding
-  return { layer, scope, window, kind, limit, used, requested, resetAt }
+function factsOf(decision: Decision | undefined): Pick<UsageRecord, 'cost' | 'settingsVersion' | 'refusal'> {
+  if (decision === undefined) return { cost: null, settingsVersion: null, refusal: null }
+  const { cost, settingsVersion } = decision
+  return { cost, settingsVersion, refusal: decision.allowed ? null : refusingLimit(decision) }
 }

@@ -57,7 +57,8 @@ const RULES = `(() => {
     const scrolls = element.closest('.scroll')
     if (scrolls === null && (box.left < -1 || box.right > width + 1)) say('is beyond the edge', element)
     const isInText = element.matches('a') && getComputedStyle(element).display === 'inline'
-    const hit = element.closest('label')?.getBoundingClientRect() ?? box
+    const label = element.closest('label')?.getBoundingClientRect() ?? box
+    const hit = { width: Math.max(box.width, label.width), height: Math.max(box.height, label.height) }
     if (!isInText && (hit.width < 24 || hit.height < 24)) say('is hard to hit (' + Math.round(hit.width) + ' x ' + Math.round(hit.height) + ')', element)
   }
   const bars = [...root.querySelectorAll('.save-bar')].filter(isSeen)

@@ -157,23 +157,16 @@ export class SqliteFile {
     const [marked] = this.#all(
       `select revision from ${settings} where layer = '' and subject = '' and document is not null`,
     )
-    const textsOf = (
-      places: ReadonlyMap<string, { readonly key: Key }>,
-      text: string,
-      column: string,
-    ): ReadonlyMap<string, string> => {
-      const texts = new Map<string, string>()
-      for (const [name, { key }] of places) {
-        const [row] = this.#all(text, ...key)
-        if (row !== undefined) texts.set(name, String(row[column]))
-      }
-      return texts
+    const records = new Map<string, string>()
+    for (const [name, { key }] of asked.ids) {
+      const [row] = this.#all(`select record from ${ids} where category = ? and owner = ? and id = ?`, ...key)
+      if (row !== undefined) records.set(name, String(row.record))
     }
     return {
       now,
       revision: marked === undefined ? '' : String(marked.revision),
-      rows: textsOf(asked.rows, `select cells from ${rows} where layer = ? and category = ? and subject = ?`, 'cells'),
-      ids: textsOf(asked.ids, `select record from ${ids} where category = ? and owner = ? and id = ?`, 'record'),
+      rows: this.#cellsOf(asked, rows),
+      ids: records,
       holds: [...asked.owners].flatMap((owner) =>
         this.#records(
           `select category, owner, id, record from ${ids} where owner = ? and hold_ends_at is not null`,
@@ -181,6 +174,24 @@ export class SqliteFile {
         ),
       ),
     }
+  }
+
+  /** Rows of one layer and category by one statement: a call of the driver costs several times what a row does. */
+  #cellsOf(asked: Asked, table: string): ReadonlyMap<string, string> {
+    const texts = new Map<string, string>()
+    for (const [[layer, category], names] of groupsOf(asked.rows)) {
+      const subjects = names.map((name) => asked.rows.get(name)!.key[2])
+      const [found] = this.#all(
+        `select json_group_array(json_array(a.key, r.cells)) as found from json_each(?) a cross join ${table} r
+          where r.layer = ? and r.category = ? and r.subject = a.value`,
+        JSON.stringify(subjects),
+        layer,
+        category,
+      )
+      const pairs = JSON.parse(String(found?.found)) as readonly (readonly [number, string])[]
+      for (const [place, cells] of pairs) texts.set(names[place]!, cells)
+    }
+    return texts
   }
 
   #write(changes: Changes): void {
@@ -229,4 +240,19 @@ export class SqliteFile {
     this.#statements.set(text, known)
     return known
   }
+}
+
+/** The names of rows by layer and category. */
+function groupsOf(
+  rows: ReadonlyMap<string, { readonly key: Key }>,
+): Iterable<readonly [readonly [string, string], readonly string[]]> {
+  const groups = new Map<string, readonly [readonly [string, string], string[]]>()
+  for (const [name, { key }] of rows) {
+    const [layer, category] = key
+    const group = `${layer}\0${category}`
+    const known = groups.get(group)
+    if (known === undefined) groups.set(group, [[layer, category], [name]])
+    else known[1].push(name)
+  }
+  return groups.values()
 }

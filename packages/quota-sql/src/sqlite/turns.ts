@@ -33,6 +33,8 @@ export class SqliteTurns {
   /** What the connection does where it is not the counters' turn. */
   readonly #usual: ConnectionManner
   readonly #ours: ConnectionManner
+  /** Whether that is the same. */
+  readonly #isUsual: boolean
 
   constructor(parts: SqliteTurnParts) {
     this.#parts = parts
@@ -40,6 +42,7 @@ export class SqliteTurns {
     // Somebody else who writes is waited for with a timer, not with the whole process.
     const { synchronous = this.#usual.synchronous } = parts
     this.#ours = { busyTimeoutMs: 0, synchronous }
+    this.#isUsual = this.#usual.busyTimeoutMs === 0 && this.#usual.synchronous === synchronous
     const late = `the SQLite file was not free within ${parts.deadlineMs} ms`
     this.#queue = new Queue({
       deadlineMs: parts.deadlineMs,
@@ -92,13 +95,13 @@ export class SqliteTurns {
   #transact(operations: readonly Operation[], committing: () => void): void {
     const { file, clock, ended } = this.#parts
     if (operations.every(({ isOver }) => isOver)) return
-    file.behave(this.#ours)
     let holds: readonly EndedHold[]
+    if (!this.#isUsual) file.behave(this.#ours)
     try {
       file.begin()
       holds = stepped(file, operations, clock, committing)
     } finally {
-      file.behave(this.#usual)
+      if (!this.#isUsual) file.behave(this.#usual)
     }
     for (const operation of operations) operation.done()
     ended(holds)

@@ -5,7 +5,7 @@ import { listed, noSuchName } from '../options/names.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { HoldTerms } from '../store/hold-port.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
-import type { CompiledSettings } from './compiled-settings.ts'
+import type { CompiledOperation, CompiledSettings } from './compiled-settings.ts'
 import type { QuotaRequest, ReserveRequest } from './requests.ts'
 import { checkSubject, checkText, ownLayerNames } from './text.ts'
 
@@ -50,7 +50,7 @@ export class RequestCheck {
 
   /** @throws {QuotaError} `unknown_operation`, `invalid_subject`, `invalid_cost`, `invalid_plan` */
   request(request: QuotaRequest, { operations }: CompiledSettings): Asked {
-    const operation = operations.get(request?.operation)
+    const operation = operations.get(request?.operation) ?? onlyOperation(request, operations)
     if (operation === undefined) throw unknownOperation(request, this.#policy)
     checkSubject(request.subject, this.#ownLayers)
     const cost = request.cost === undefined ? operation.cost : request.cost
@@ -124,6 +124,15 @@ export function operationOf(fingerprint: string): string {
 /** @throws {QuotaError} `invalid_plan` unless it could be the name of a plan */
 function checkPlan(plan: unknown): asserts plan is string {
   checkText(plan, 'invalid_plan', 'plan')
+}
+
+/** A policy with one operation leaves nothing to be named. */
+function onlyOperation(
+  request: QuotaRequest | null | undefined,
+  operations: CompiledSettings['operations'],
+): CompiledOperation | undefined {
+  const isUnnamed = typeof request === 'object' && request !== null && request.operation === undefined
+  return isUnnamed && operations.size === 1 ? operations.values().next().value : undefined
 }
 
 function unknownOperation(request: unknown, { operations }: Policy): QuotaError {

@@ -2,6 +2,8 @@ import { faultyDocument } from '../errors/quota-error.ts'
 import {
   aClock,
   aFunction,
+  type Check,
+  type Checks,
   group,
   having,
   objectWhere,
@@ -133,35 +135,43 @@ export type ParsedOptions = Omit<
 /** The longest that `maxTtlMs` can allow, in milliseconds: 31 days. */
 const MAX_TTL_MS = 31 * 86_400_000
 
+/** What every engine can be told, whatever its policy. */
+export type SharedOptions = Omit<ParsedOptions, 'policy' | 'failurePolicy'>
+
+export function sharedChecks(): Checks<SharedOptions> {
+  return {
+    store: optional(
+      objectWhere<QuotaStore>(isStore, 'a quota store, as memoryStore() or redisStore({ client }) makes it'),
+    ),
+    settingsStore: optional(
+      having<SettingsStore>(['read', 'write', 'readSubject', 'writeSubject', 'watch'], 'a settings store'),
+    ),
+    adaptive: optional(group({ factor: having<FactorStore>(['read', 'compareAndSet', 'watch'], 'a factor store') })),
+    deadlineMs: optional(wholeNumber(10, 60_000, 'milliseconds')),
+    idTtlMs: withDefault(wholeNumber(1_000, 86_400_000, 'milliseconds'), 600_000),
+    holdTtlMs: withDefault(wholeNumber(1, MAX_TTL_MS, 'milliseconds'), 60_000),
+    maxTtlMs: withDefault(wholeNumber(1_000, MAX_TTL_MS, 'milliseconds'), 86_400_000),
+    maxHolds: withDefault(wholeNumber(1, 100_000), 1_000),
+    thresholds: withDefault(thresholdsCheck(), DEFAULT_THRESHOLDS),
+    calendar: optional(having<Calendar>(['periods', 'isTimeZone'], 'a calendar, as luxonCalendar() makes it')),
+    clock: optional(aClock()),
+    createNonce: withDefault(aFunction<() => string>(), () => crypto.randomUUID()),
+    stopwatch: withDefault(aFunction<Stopwatch>(), systemStopwatch),
+  }
+}
+
+export function failurePolicyCheck(): Check<FailurePolicy> {
+  const what = '"closed", "open", or { local: { expectedProcesses } } with 1 to 100000'
+  return where<FailurePolicy>(isFailurePolicy, what)
+}
+
 const parse = /* @__PURE__ */ optionsParser<ParsedOptions>('createQuota()', () => ({
   policy: objectWhere<Policy>(
     (value) => ['windows', 'categories', 'layers', 'operations', 'base'].some((name) => Object.hasOwn(value, name)),
     'a policy, as defaultPolicy() or definePolicy() makes it',
   ),
-  store: optional(
-    objectWhere<QuotaStore>(isStore, 'a quota store, as memoryStore() or redisStore({ client }) makes it'),
-  ),
-  settingsStore: optional(
-    having<SettingsStore>(['read', 'write', 'readSubject', 'writeSubject', 'watch'], 'a settings store'),
-  ),
-  adaptive: optional(group({ factor: having<FactorStore>(['read', 'compareAndSet', 'watch'], 'a factor store') })),
-  failurePolicy: withDefault(
-    tableOf(
-      where<FailurePolicy>(isFailurePolicy, '"closed", "open", or { local: { expectedProcesses } } with 1 to 100000'),
-      'an object by category, { read: "open" }',
-    ),
-    {},
-  ),
-  deadlineMs: optional(wholeNumber(10, 60_000, 'milliseconds')),
-  idTtlMs: withDefault(wholeNumber(1_000, 86_400_000, 'milliseconds'), 600_000),
-  holdTtlMs: withDefault(wholeNumber(1, MAX_TTL_MS, 'milliseconds'), 60_000),
-  maxTtlMs: withDefault(wholeNumber(1_000, MAX_TTL_MS, 'milliseconds'), 86_400_000),
-  maxHolds: withDefault(wholeNumber(1, 100_000), 1_000),
-  thresholds: withDefault(thresholdsCheck(), DEFAULT_THRESHOLDS),
-  calendar: optional(having<Calendar>(['periods', 'isTimeZone'], 'a calendar, as luxonCalendar() makes it')),
-  clock: optional(aClock()),
-  createNonce: withDefault(aFunction<() => string>(), () => crypto.randomUUID()),
-  stopwatch: withDefault(aFunction<Stopwatch>(), systemStopwatch),
+  failurePolicy: withDefault(tableOf(failurePolicyCheck(), 'an object by category, { read: "open" }'), {}),
+  ...sharedChecks(),
 }))
 
 function isStore(value: object): boolean {

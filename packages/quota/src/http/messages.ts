@@ -110,6 +110,7 @@ const CHINESE: Readonly<Record<string, string>> = {
   Site: '全站',
   read: '读取',
   write: '写入',
+  all: '全部',
   hour: '每小时',
   day: '每日',
   week: '每周',

@@ -12,6 +12,7 @@ export const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   timeWindow: WINDOWS,
   duration: WINDOWS,
   interval: WINDOWS,
+  per: 'one limit alone is simpleQuota({ limit, per }); windows are part of the policy',
   max: LIMITS,
   limit: LIMITS,
   points: LIMITS,

@@ -16,6 +16,7 @@ import { alerts } from './0012-alerts.ts'
 import { settingsBesideCounters } from './0013-settings-beside-counters.ts'
 import { syncRatings } from './0014-sync-ratings.ts'
 import { auditByAction } from './0015-audit-by-action.ts'
+import { uploadSessions } from './0016-upload-sessions.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -37,6 +38,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0013-settings-beside-counters': { up: settingsBesideCounters },
   '0014-sync-ratings': { up: syncRatings },
   '0015-audit-by-action': { up: auditByAction },
+  '0016-upload-sessions': { up: uploadSessions },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }

@@ -1,28 +1,40 @@
 // @ts-check
 // The page's whole program. It is served as it is; Swagger UI does the rest.
 
+import { mend } from './mend.js'
+import { partsOf } from './parts.js'
+import { quotaLeft } from './quota-left.js'
+import { wordsOf } from './words.js'
+
 /**
  * The little that is used of Swagger UI.
  *
- * @typedef {{ authorized(): { keySeq(): Iterable<string> } }} AuthSelectors
- * @typedef {{ authActions: { logout(names: string[]): void }, authSelectors: AuthSelectors }} Ui
- * @typedef {{ createElement(type: unknown, props: object): unknown }} React
- * @typedef {(props: Record<string, unknown>) => unknown} Component
+ * @typedef {{ keySeq(): Iterable<string>, toJS(): Readonly<Record<string, { readonly value?: unknown }>> }} Authorized
+ * @typedef {{ authActions: { logout(names: string[]): void }, authSelectors: { authorized(): Authorized } }} Ui
+ * @typedef {(payload: unknown) => unknown} AuthAction
  */
 
 /** @type {(options: object) => Ui} */
 const swaggerUi = Reflect.get(globalThis, 'SwaggerUIBundle')
 const tabs = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('[role=tab]')])
+// Without a name: a checker takes a name for a text that is in no part of the page.
 const panel = /** @type {HTMLElement} */ (document.querySelector('[role=tabpanel]'))
+const words = wordsOf(document.documentElement.lang)
 
-/** Shows the service that the address names, the first one if it names none. */
-function show() {
+/** The tab of the service that the address names, of the first one if it names none. */
+function chosenTab() {
   const chosen = tabs.find((tab) => `#${tab.id}` === location.hash) ?? tabs[0]
   if (chosen === undefined) throw new Error('the page has no services')
+  return chosen
+}
+
+function show() {
+  const chosen = chosenTab()
   chosen.setAttribute('aria-selected', 'true')
   chosen.tabIndex = 0
-  panel.setAttribute('aria-labelledby', chosen.id)
-  document.title = `${chosen.textContent} - API reference`
+  document.title = words.title(chosen.textContent ?? '')
+  // Of the three services one charges.
+  const left = quotaLeft(chosen.id === 'gateway' ? chosen.dataset.document?.replace(/\/openapi\.json$/, '') : undefined)
 
   const node = document.createElement('div')
   panel.append(node)
@@ -36,9 +48,33 @@ function show() {
     tryItOutEnabled: true,
     displayRequestDuration: true,
     defaultModelsExpandDepth: 0,
-    plugins: [{ wrapComponents: { responseBody: withPictures } }],
+    filter: true,
+    // Its colours are hard to read, and large answers take their time.
+    syntaxHighlight: { activated: false },
+    // What was done may have cost something.
+    responseInterceptor: (/** @type {{ url: string }} */ response) => {
+      if (response.url !== chosen.dataset.document) ask()
+      return response
+    },
+    plugins: [
+      partsOf(words, left),
+      { statePlugins: { auth: { wrapActions: { authorize: thenAsk, logout: thenAsk } } } },
+    ],
   })
-  return { ui, node }
+  function ask() {
+    const [credential] = Object.values(ui?.authSelectors.authorized().toJS() ?? {})
+    void left.ask(typeof credential?.value === 'string' ? credential.value : undefined)
+  }
+  /** @param {AuthAction} act */
+  function thenAsk(act) {
+    return (/** @type {unknown} */ payload) => {
+      const result = act(payload)
+      ask()
+      return result
+    }
+  }
+  mend(node, words)
+  return { ui, node, chosen }
 }
 
 /** Takes away what was typed and what was answered. */
@@ -55,24 +91,6 @@ function clear() {
 function startAnew() {
   clear()
   location.reload()
-}
-
-/**
- * Shows pictures in SVG, which Swagger UI takes for text. As images they run no scripts and load nothing.
- *
- * @param {Component} ResponseBody
- * @param {{ React: React }} system
- * @returns {Component}
- */
-function withPictures(ResponseBody, { React }) {
-  return (props) => {
-    const { content, contentType } = props
-    if (typeof content !== 'string' || !String(contentType).startsWith('image/svg+xml')) {
-      return React.createElement(ResponseBody, props)
-    }
-    const src = `data:image/svg+xml,${encodeURIComponent(content)}`
-    return React.createElement('img', { src, alt: 'The picture that was answered', className: 'picture' })
-  }
 }
 
 /**
@@ -110,14 +128,25 @@ function checkOrigin() {
 
 for (const tab of tabs) {
   tab.addEventListener('click', () => {
-    location.hash = tab.id
+    // The one that is open is not opened anew: that would forget what was typed.
+    if (tab !== shown.chosen) location.hash = tab.id
   })
   tab.addEventListener('keydown', moveFocus)
 }
 followColorScheme()
 checkOrigin()
 const shown = show()
-addEventListener('hashchange', startAnew)
+addEventListener('hashchange', () => {
+  if (chosenTab() !== shown.chosen) startAnew()
+})
+/** @type {NodeListOf<HTMLAnchorElement>} */
+const languages = document.querySelectorAll('a[hreflang]')
+for (const link of languages) {
+  link.addEventListener('click', () => {
+    /** @type {HTMLAnchorElement} */
+    link.hash = location.hash
+  })
+}
 // A browser may keep a page that is left, to show it again as it was.
 addEventListener('pagehide', clear)
 addEventListener('pageshow', (event) => {

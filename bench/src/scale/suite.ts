@@ -1,0 +1,73 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { progress } from '../progress.ts'
+import { atLeast, atMost, type CallCost, type Findings, resultOf, type SimulatedLoad } from '../report.ts'
+import { read } from '../results.ts'
+
+/** Beside the store's tests, as it runs parts of the store that are nobody else's. */
+const SIMULATION = new URL('../../../packages/quota-redis/test/scale/report.ts', import.meta.url)
+
+/** Of the site's server for a grant, and for each process whose leases it reads; microseconds, measured on a cluster. */
+const GRANT = { grantUs: 375, grantProcessUs: 16 }
+/** One way between machines of one data centre, kernels included. */
+const NETWORK_US = 100
+
+const MILLION = 'twelve primaries, leased'
+
+type Told = { readonly progress: string } | { readonly loads: readonly SimulatedLoad[] }
+
+/**
+ * What a million decisions a second take: the store's own code for leases, gathering and spreading on a virtual clock, with
+ * what its calls were measured to cost by the suite `redis`.
+ */
+export async function scale(quick: boolean): Promise<Findings> {
+  const measured = read('redis')?.calls
+  if (measured === undefined) throw new Error('the costs of calls come from the results of `redis`: measure that first')
+  console.log('scale: requests that come independently of each other, simulated with the measured costs of calls')
+  const loads = await simulated({ costs: { ...costsOf(measured), ...GRANT, networkUs: NETWORK_US }, quick })
+  const million = resultOf(loads, MILLION)
+  return {
+    results: [],
+    loads,
+    targets: [
+      atLeast('decisions a second, of a million asked for', 990_000, million.admittedPerSecond),
+      atMost('milliseconds until 99 of 100 are decided, at a million a second', 10, million.p99Ms),
+      atMost('share of its time that the busiest process works', 0.8, million.busiestProcess),
+    ],
+  }
+}
+
+async function simulated({
+  costs,
+  quick,
+}: {
+  readonly costs: object
+  readonly quick: boolean
+}): Promise<readonly SimulatedLoad[]> {
+  const child = fork(SIMULATION, { execArgv: process.execArgv })
+  child.send({ costs, seconds: quick ? 0.01 : 2 })
+  for (;;) {
+    const [told] = (await once(child, 'message')) as [Told]
+    if ('loads' in told) return told.loads
+    progress(told.progress)
+  }
+}
+
+/** What a call costs by itself and for each decision: the line through the measured loads. */
+function costsOf(
+  calls: readonly CallCost[],
+): Readonly<Record<'serverCallUs' | 'serverDecisionUs' | 'nodeCallUs' | 'nodeDecisionUs', number>> {
+  const sorted = calls.toSorted((a, b) => a.decisions - b.decisions)
+  const [few, many] = [sorted[0], sorted.at(-1)]
+  if (few === undefined || many === undefined || many.decisions < 2 * few.decisions) {
+    throw new Error('two loads with calls of different sizes are needed: measure `redis` anew')
+  }
+  const perDecision = (of: 'serverUs' | 'nodeUs'): number => (many[of] - few[of]) / (many.decisions - few.decisions)
+  const [serverDecisionUs, nodeDecisionUs] = [perDecision('serverUs'), perDecision('nodeUs')]
+  return {
+    serverDecisionUs,
+    nodeDecisionUs,
+    serverCallUs: Math.max(0, few.serverUs - few.decisions * serverDecisionUs),
+    nodeCallUs: Math.max(0, few.nodeUs - few.decisions * nodeDecisionUs),
+  }
+}

@@ -1,0 +1,123 @@
+import * as v from 'valibot'
+
+/** Lengths that a window of the playground may have, by their label. */
+export const LENGTHS_MS: Readonly<Record<string, number>> = {
+  '1m': 60_000,
+  '15m': 900_000,
+  '1h': 3_600_000,
+  '5h': 18_000_000,
+  '1d': 86_400_000,
+  '7d': 604_800_000,
+}
+
+/** Requests an hour that a slider offers, from its left end to its right one. */
+export const RATES: readonly number[] = [0, 1, 2, 4, 6, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 360, 600]
+
+/** How long one second of the person who looks is, in milliseconds of the playground. */
+export const SPEEDS: readonly (readonly [number, string])[] = [
+  [1_000, '1 second'],
+  [10_000, '10 seconds'],
+  [60_000, '1 minute'],
+  [600_000, '10 minutes'],
+  [3_600_000, '1 hour'],
+]
+
+export const CATEGORIES = ['read', 'write'] as const
+export type Category = (typeof CATEGORIES)[number]
+
+export const MOST = { windows: 3, operations: 4, streams: 4, tokens: 1_000_000_000, cost: 1_000_000 } as const
+
+const limit = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST.tokens)))
+const limits = v.strictObject({
+  read: v.pipe(v.array(limit), v.maxLength(MOST.windows)),
+  write: v.pipe(v.array(limit), v.maxLength(MOST.windows)),
+})
+const unique = (values: string[]): boolean => new Set(values).size === values.length
+
+/** What the playground plays, and an address carries: strict, so that no stranger's address brings anything else. */
+export const scenarioSchema = v.pipe(
+  v.strictObject({
+    /** Labels of {@link LENGTHS_MS}. */
+    windows: v.pipe(
+      v.array(v.picklist(Object.keys(LENGTHS_MS), 'a window has one of the lengths offered')),
+      v.minLength(1),
+      v.maxLength(MOST.windows),
+      v.check(unique, 'two windows have the same length'),
+    ),
+    /** Limits in tokens by category, one a window; `null`: unlimited. */
+    personal: limits,
+    /** Of everybody together; `null`: there is no such layer. */
+    site: v.nullable(limits),
+    operations: v.pipe(
+      v.array(
+        v.strictObject({
+          name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.:-]{1,32}$/, 'a name is 1 to 32 of A-Z a-z 0-9 _ . : -')),
+          category: v.picklist(CATEGORIES),
+          cost: v.pipe(
+            v.number('a price is a whole number'),
+            v.integer('a price is a whole number'),
+            v.minValue(0, 'a price is 0 or more'),
+            v.maxValue(MOST.cost, `a price is at most ${MOST.cost}`),
+          ),
+        }),
+      ),
+      v.minLength(1),
+      v.maxLength(MOST.operations),
+      v.check((all) => unique(all.map(({ name }) => name)), 'two operations have the same name'),
+    ),
+    /** Who asks for what, how often. */
+    streams: v.pipe(
+      v.array(
+        v.strictObject({
+          subject: v.pipe(v.string(), v.regex(/^[a-z]{1,12}$/)),
+          /** Index into `operations`. */
+          operation: v.pipe(v.number(), v.integer(), v.minValue(0)),
+          perHour: v.picklist(RATES),
+        }),
+      ),
+      v.minLength(1),
+      v.maxLength(MOST.streams),
+      v.check((all) => unique(all.map(({ subject }) => subject)), 'two streams have the same subject'),
+    ),
+    speedMs: v.picklist(SPEEDS.map(([ms]) => ms)),
+  }),
+  v.check(
+    ({ operations, streams }) => streams.every(({ operation }) => operation < operations.length),
+    'a stream asks for an operation that is there',
+  ),
+  v.check(
+    ({ windows, personal, site }) =>
+      [personal, site ?? personal].every((table) => CATEGORIES.every((each) => table[each].length === windows.length)),
+    'there is one limit for each window',
+  ),
+)
+
+export type Scenario = v.InferOutput<typeof scenarioSchema>
+export type Limits = Scenario['personal']
+export type Stream = Scenario['streams'][number]
+
+/** What a scenario lacks, in words; `undefined` when it can be played. */
+export function faultOf(scenario: unknown): string | undefined {
+  const checked = v.safeParse(scenarioSchema, scenario)
+  return checked.success ? undefined : checked.issues[0].message
+}
+
+export const SUBJECTS = ['ann', 'bob', 'cleo', 'dan'] as const
+
+/** The default policy, an upload that is dear, and two people who want more than they may have. */
+export function defaultScenario(): Scenario {
+  return {
+    windows: ['1h', '5h', '1d'],
+    personal: { read: [120, 400, 1_200], write: [60, 200, 600] },
+    site: { read: [3_000, 10_000, 36_000], write: [1_500, 5_000, 18_000] },
+    operations: [
+      { name: 'search', category: 'read', cost: 4 },
+      { name: 'upload', category: 'write', cost: 15 },
+    ],
+    streams: [
+      { subject: 'ann', operation: 1, perHour: 6 },
+      { subject: 'bob', operation: 0, perHour: 45 },
+    ],
+    speedMs: 60_000,
+  }
+}

@@ -1,0 +1,170 @@
+import {
+  createQuota,
+  type Decision,
+  type MemoryStore,
+  memoryStore,
+  type RefusedDecision,
+  type SyncQuota,
+} from '@scoregw/quota'
+import { policyOf } from './policy-of.ts'
+import { LENGTHS_MS, type Scenario } from './scenario.ts'
+
+/** 6 August 2026, 14:06:26 UTC: the playground's beginning, the same for everybody. */
+export const BEGINNING = Date.UTC(2026, 7, 6, 14, 6, 26)
+/** Columns of the picture that are kept. */
+export const COLUMNS = 60
+const HOUR_MS = 3_600_000
+
+/** Requests of one stretch of time, counted by how they ended. */
+export interface Column {
+  /** Number of the stretch since the beginning. */
+  readonly index: number
+  admitted: number
+  refused: number
+}
+
+/** What there is to see at one instant. */
+export interface View {
+  /** Epoch milliseconds of the playground's clock. */
+  readonly now: number
+  /** The windows of one subject and of everybody, by category. */
+  readonly windows: ReturnType<SyncQuota['statusSync']>['windows']
+  /** Stretches of `columnMs` with requests, oldest first. */
+  readonly columns: readonly Column[]
+  /** Number of the stretch that is under way. */
+  readonly column: number
+  /** A twelfth of the shortest window. */
+  readonly columnMs: number
+  readonly admitted: number
+  readonly refused: number
+  /** The last one, if there was any. */
+  readonly refusal: RefusedDecision | undefined
+}
+
+/** The real engine on a clock that is turned by hand, and requests that come as the scenario's streams say. */
+export class Simulation {
+  #now = BEGINNING
+  #store: MemoryStore
+  #quota: SyncQuota
+  #scenario: Scenario
+  /** Of each subject's stream, which part of the way to its next request is over, 0 to 1. */
+  readonly #progress = new Map<string, number>()
+  #columns: Column[] = []
+  #columnMs: number
+  #refusal: RefusedDecision | undefined
+  #admitted = 0
+  #refused = 0
+
+  constructor(scenario: Scenario) {
+    this.#scenario = scenario
+    this.#store = memoryStore({ clock: this.#clock })
+    this.#quota = this.#engine()
+    this.#columnMs = columnMs(scenario)
+  }
+
+  readonly #clock = { now: (): number => this.#now }
+
+  /** What there is to see now, with the windows of this subject. */
+  look(subject: string): View {
+    return {
+      now: this.#now,
+      windows: this.#quota.statusSync(subject).windows,
+      columns: this.#columns,
+      column: this.#column(),
+      columnMs: this.#columnMs,
+      admitted: this.#admitted,
+      refused: this.#refused,
+      refusal: this.#refusal,
+    }
+  }
+
+  /** Plays another scenario from here on: the counters stay, by the rules for policies that change. */
+  change(scenario: Scenario): void {
+    const before = this.#scenario
+    this.#scenario = scenario
+    if (JSON.stringify(policyOf(before)) !== JSON.stringify(policyOf(scenario))) this.#quota = this.#engine()
+    const wanted = columnMs(scenario)
+    if (wanted === this.#columnMs) return
+    this.#columnMs = wanted
+    this.#columns = []
+  }
+
+  /** Everything from the beginning: the clock, the counters, what was counted. */
+  restart(): void {
+    this.#now = BEGINNING
+    this.#store = memoryStore({ clock: this.#clock })
+    this.#quota = this.#engine()
+    this.#progress.clear()
+    this.#columns = []
+    this.#refusal = undefined
+    this.#admitted = 0
+    this.#refused = 0
+  }
+
+  /** Lets time pass, in whole milliseconds, with the requests that come in it. */
+  advance(ms: number): void {
+    const end = this.#now + ms
+    for (;;) {
+      const next = this.#next()
+      if (next === undefined || next.at > end) break
+      this.#pass(next.at)
+      this.#progress.set(next.subject, 0)
+      this.ask(next.subject, next.operation)
+    }
+    this.#pass(end)
+  }
+
+  /** One request, now. */
+  ask(subject: string, operation: number): Decision {
+    const name = this.#scenario.operations[operation]?.name ?? ''
+    const decision = this.#quota.consumeSync({ subject, operation: name })
+    if (!decision.allowed) this.#refusal = decision
+    if (decision.allowed) this.#admitted++
+    else this.#refused++
+    this.#count(decision.allowed)
+    return decision
+  }
+
+  #column(): number {
+    return Math.floor((this.#now - BEGINNING) / this.#columnMs)
+  }
+
+  #engine(): SyncQuota {
+    return createQuota({ policy: policyOf(this.#scenario), store: this.#store, clock: this.#clock })
+  }
+
+  #next(): { readonly at: number; readonly subject: string; readonly operation: number } | undefined {
+    let first: { at: number; subject: string; operation: number } | undefined
+    for (const { subject, operation, perHour } of this.#scenario.streams) {
+      if (perHour === 0) continue
+      const at = this.#now + Math.ceil((1 - (this.#progress.get(subject) ?? 0)) * (HOUR_MS / perHour))
+      if (first === undefined || at < first.at) first = { at, subject, operation }
+    }
+    return first
+  }
+
+  #pass(at: number): void {
+    for (const { subject, perHour } of this.#scenario.streams) {
+      const passed = ((at - this.#now) * perHour) / HOUR_MS
+      this.#progress.set(subject, Math.min(1, (this.#progress.get(subject) ?? 0) + passed))
+    }
+    this.#now = at
+  }
+
+  #count(allowed: boolean): void {
+    const index = this.#column()
+    let column = this.#columns.at(-1)
+    if (column?.index !== index) {
+      column = { index, admitted: 0, refused: 0 }
+      this.#columns.push(column)
+      this.#columns = this.#columns.filter((each) => each.index > index - COLUMNS)
+    }
+    if (allowed) column.admitted++
+    else column.refused++
+  }
+}
+
+/** A twelfth of the shortest window. */
+function columnMs({ windows }: Scenario): number {
+  return Math.min(...windows.map((label) => LENGTHS_MS[label] ?? HOUR_MS)) / 12
+}

@@ -1,0 +1,132 @@
+import { createQuota, memoryStore } from '@scoregw/quota'
+import { describe, expect, it } from 'vitest'
+import { fragmentOf, LONGEST_FRAGMENT, readFragment } from '../.vitepress/theme/playground/address.ts'
+import { codeOf } from '../.vitepress/theme/playground/code-of.ts'
+import { policyOf } from '../.vitepress/theme/playground/policy-of.ts'
+import { defaultScenario, faultOf, MOST, type Scenario, SUBJECTS } from '../.vitepress/theme/playground/scenario.ts'
+import { BEGINNING, COLUMNS, Simulation } from '../.vitepress/theme/playground/simulation.ts'
+
+const HOUR_MS = 3_600_000
+
+/** As much as an address can hold. */
+function largest(): Scenario {
+  const limits = { read: [MOST.tokens, MOST.tokens, MOST.tokens], write: [MOST.tokens, MOST.tokens, MOST.tokens] }
+  return {
+    windows: ['15m', '5h', '7d'],
+    personal: limits,
+    site: limits,
+    operations: ['a', 'b', 'c', 'd'].map((name) => ({ name: name.repeat(32), category: 'write', cost: MOST.cost })),
+    streams: SUBJECTS.map((subject) => ({ subject, operation: 3, perHour: 600 })),
+    speedMs: 3_600_000,
+  }
+}
+
+function encoded(value: unknown): string {
+  return `v1.${Buffer.from(JSON.stringify(value)).toString('base64url')}`
+}
+
+describe('an address', () => {
+  it.each([defaultScenario(), largest(), { ...defaultScenario(), site: null }])(
+    'brings back what it was made of',
+    (scenario) => {
+      const fragment = fragmentOf(scenario)
+      expect(fragment).toMatch(/^v1\.[\w-]+$/)
+      expect(fragment.length).toBeLessThan(LONGEST_FRAGMENT / 2)
+      expect(readFragment(fragment)).toEqual({ scenario })
+    },
+  )
+
+  const scenario = defaultScenario()
+  it.each([
+    ['nothing', '', 'no playground'],
+    ['another anchor', 'pitfalls', 'no playground'],
+    ['another version', 'v2.e30', 'another version'],
+    ['half of it', fragmentOf(scenario).slice(0, 99), 'cut off'],
+    ['what is no base64', 'v1.%%%', 'cut off'],
+    ['what is no UTF-8', 'v1._____w', 'cut off'],
+    ['too much', `v1.${'A'.repeat(LONGEST_FRAGMENT)}`, 'longer than any'],
+    ['null', encoded(null), 'Not playable'],
+    ['a member more', encoded({ ...scenario, more: 1 }), 'Not playable'],
+    ['a negative limit', encoded({ ...scenario, personal: { read: [-1, 1, 1], write: [1, 1, 1] } }), 'Not playable'],
+    ['half a token', encoded({ ...scenario, personal: { read: [0.5, 1, 1], write: [1, 1, 1] } }), 'Not playable'],
+    ['a window twice', encoded({ ...scenario, windows: ['1h', '1h', '1d'] }), 'same length'],
+    ['too few limits', encoded({ ...scenario, windows: ['1h', '1d'] }), 'one limit for each window'],
+    [
+      'a name with a tag',
+      encoded({ ...scenario, operations: [{ name: '<b>', category: 'read', cost: 1 }] }),
+      'a name is',
+    ],
+    [
+      'a stream of nothing',
+      encoded({ ...scenario, streams: [{ subject: 'ann', operation: 2, perHour: 1 }] }),
+      'that is there',
+    ],
+    [
+      'a rate that no slider has',
+      encoded({ ...scenario, streams: [{ subject: 'ann', operation: 0, perHour: 1e9 }] }),
+      'Not playable',
+    ],
+    ['own members of every object', encoded(JSON.parse('{"__proto__":{"x":1},"constructor":1}')), 'Not playable'],
+  ])('of %s is refused in words', (_what, fragment, words) => {
+    expect(readFragment(fragment)).toEqual({ fault: expect.stringContaining(words) as string })
+  })
+})
+
+describe('the simulation', () => {
+  it('decides as the engine does, on the time that it is told', () => {
+    const simulation = new Simulation({ ...defaultScenario(), streams: [{ subject: 'ann', operation: 1, perHour: 0 }] })
+    const clock = { at: BEGINNING, now: () => clock.at }
+    const quota = createQuota({ policy: policyOf(defaultScenario()), store: memoryStore({ clock }), clock })
+    for (const minutes of [0, 1, 5, 0, 2, 30, 24, 1, 600, 0, 0, 0, 0]) {
+      simulation.advance(minutes * 60_000)
+      clock.at += minutes * 60_000
+      expect(simulation.ask('ann', 1)).toEqual(quota.consumeSync({ subject: 'ann', operation: 'upload' }))
+    }
+    expect(simulation.look('ann').windows).toEqual(quota.statusSync('ann').windows)
+    expect(simulation.look('ann').refusal?.binding.window).toBe('1h')
+  })
+
+  it('lets every stream ask as often as its slider says, however time is cut', () => {
+    const whole = new Simulation(defaultScenario())
+    const cut = new Simulation(defaultScenario())
+    whole.advance(24 * HOUR_MS)
+    for (let passed = 0; passed < 24 * HOUR_MS; passed += 60_001) cut.advance(Math.min(60_001, 24 * HOUR_MS - passed))
+    for (const view of [whole.look('bob'), cut.look('bob')]) {
+      expect(view.now).toBe(BEGINNING + 24 * HOUR_MS)
+      expect(Math.abs(view.admitted + view.refused - 24 * (6 + 45))).toBeLessThan(3)
+    }
+    expect(Math.abs(whole.look('bob').refused - cut.look('bob').refused)).toBeLessThan(5)
+    expect(whole.look('bob').columns.length).toBeLessThanOrEqual(COLUMNS)
+  })
+
+  it('goes on with the counters that are there when a limit or a price changes', () => {
+    const scenario = defaultScenario()
+    const simulation = new Simulation(scenario)
+    simulation.ask('ann', 1)
+    simulation.change({ ...scenario, personal: { ...scenario.personal, write: [20, 200, 600] } })
+    expect(simulation.look('ann').windows.write?.[0]).toMatchObject({ used: 15, limit: 20 })
+    expect(simulation.ask('ann', 1).allowed).toBe(false)
+    simulation.restart()
+    expect(simulation.look('ann')).toMatchObject({ now: BEGINNING, admitted: 0, refused: 0, refusal: undefined })
+    expect(simulation.ask('ann', 1).allowed).toBe(true)
+  })
+
+  it('plays all that the sliders give', () => {
+    const simulation = new Simulation(largest())
+    simulation.advance(4 * HOUR_MS)
+    const { admitted, refused } = simulation.look('ann')
+    expect(Math.abs(admitted + refused - 4 * 600 * 4)).toBeLessThan(10)
+  })
+})
+
+it('gives code that is no wider than 72 columns', () => {
+  const lines = [defaultScenario(), largest()].flatMap((scenario) => codeOf(scenario).split('\n'))
+  expect(lines.filter((line) => line.length > 72)).toEqual([])
+})
+
+it('says in words what cannot be played', () => {
+  const scenario = defaultScenario()
+  expect(faultOf(scenario)).toBeUndefined()
+  const operations = [{ name: 'search', category: 'read' as const, cost: Number.NaN }]
+  expect(faultOf({ ...scenario, operations })).toBe('a price is a whole number')
+})

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { builtPages, fileOf } from './built-site.ts'
+
+const ORIGIN = 'http://site'
+const htmlOf = (path: string): string => readFileSync(fileOf(path) ?? '', 'utf8')
+const html = new Map(builtPages().map((path) => [path, htmlOf(path)]))
+const idsOf = new Map(
+  [...html].map(([path, text]) => [path, new Set([...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => unescaped(id)))]),
+)
+
+function unescaped(text = ''): string {
+  return text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+}
+
+/** What is wrong with an address on a page; `undefined`: it leads somewhere, or out of the site. */
+function faultOf(page: string, address: string): string | undefined {
+  const { origin, pathname, hash } = new URL(address, ORIGIN + page)
+  if (origin !== ORIGIN) return undefined
+  if (fileOf(pathname) === undefined) return `${page}: ${address} leads nowhere`
+  const ids = idsOf.get(pathname)
+  if (hash === '' || ids === undefined || ids.has(decodeURIComponent(hash.slice(1)))) return undefined
+  return `${page}: ${address} has no such heading`
+}
+
+it('every address on every page leads to a file of the site, and to a heading of it', () => {
+  expect(html.size).toBeGreaterThan(50)
+  let checked = 0
+  const faults = [...html].flatMap(([page, text]) =>
+    [...text.matchAll(/ (?:href|src)="([^"]*)"/g)].flatMap(([, address]) => {
+      checked++
+      return faultOf(page, unescaped(address)) ?? []
+    }),
+  )
+  expect(faults).toEqual([])
+  expect(checked).toBeGreaterThan(1_000)
+})
+
+it('no page has two headings of one address, or none', () => {
+  for (const [page, text] of html) {
+    const ids = [...text.matchAll(/<h\d[^>]* id="([^"]*)"/g)].map(([, id]) => id)
+    expect([page, new Set(ids).size]).toEqual([page, ids.length])
+    expect([page, /<h1[ >]/.test(text)]).toEqual([page, true])
+  }
+})

@@ -1,0 +1,70 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, browserTests, launchBrowser, type Page } from '@scoregw/browser'
+import axe from 'axe-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { root } from '../markdown.ts'
+import { builtPages, type SiteServer, serveSite } from './built-site.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+/** A page of each kind in every run; all of them in the deep one. */
+const FEW = ['/', '/playground', '/guide/getting-started', '/guide/concepts', '/guide/benchmarks', '/reference/errors']
+const pages = deep ? builtPages() : FEW
+const WIDTHS = [390, 820, 1440]
+
+let site: SiteServer
+let browser: Browser
+
+/** What sticks out of the window: a page is never wider than it, whatever it holds. */
+const WIDER = `(() => {
+  const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth
+  return wide > 0 ? wide : 0
+})()`
+
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = join(root, 'docs/.artifacts')
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: 'disabled' })
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
+    'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
+  )
+  return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
+}
+
+describe.runIf(browserTests)('the built pages', () => {
+  beforeAll(async () => {
+    ;[site, browser] = await Promise.all([serveSite(), launchBrowser()])
+  })
+  afterAll(async () => {
+    await Promise.all([browser?.close(), site?.stop()])
+  })
+
+  it.each(['light', 'dark'] as const)(
+    'fit the screen, and axe finds nothing, in the %s theme',
+    async (colorScheme) => {
+      const context = await browser.newContext({ colorScheme, reducedMotion: 'reduce' })
+      const page = await context.newPage()
+      const faults: string[] = []
+      for (const path of pages) {
+        await page.setViewportSize({ width: 1440, height: 900 })
+        await page.goto(site.url + path)
+        await page.waitForFunction('document.querySelector("#app")?.__vue_app__ !== undefined')
+        faults.push(...(await violations(page)).map((fault) => `${path} ${fault}`))
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: 900 })
+          const wider = await page.evaluate<number>(WIDER)
+          if (wider > 0) faults.push(`${path} is ${wider} pixels wider than ${width}`)
+          if (deep || path === '/')
+            await picture(page, `${path.slice(1).replaceAll('/', '-') || 'index'}-${width}-${colorScheme}`)
+        }
+      }
+      await context.close()
+      expect(faults).toEqual([])
+    },
+    deep ? 900_000 : 120_000,
+  )
+})

@@ -1,0 +1,169 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { type Browser, browserTests, launchBrowser, type Page } from '@scoregw/browser'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { root } from '../markdown.ts'
+import { fileOf, type SiteServer, serveSite } from './built-site.ts'
+
+let site: SiteServer
+let browser: Browser
+
+/** The playground in a window of its own; what went wrong in it fails the test. */
+async function opened(screen: { readonly width: number; readonly height: number }, hash = ''): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: screen,
+    hasTouch: screen.width < 500,
+    isMobile: screen.width < 500,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  const faults: string[] = []
+  const page = await context.newPage()
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())))
+  onTestFinished(async () => {
+    await context.close()
+    expect(faults).toEqual([])
+  })
+  await page.goto(`${site.url}/playground${hash}`)
+  // Vue has taken over once the fields answer.
+  await page.waitForFunction('document.querySelector("#app")?.__vue_app__ !== undefined')
+  return page
+}
+
+async function shown(page: Page, name: string): Promise<string> {
+  return (await page.locator(`[data-show=${name}]`).textContent()) ?? ''
+}
+
+const window = (page: Page, name: string): Promise<string | null> =>
+  page.locator(`[data-window="${name}"]`).getAttribute('aria-valuetext')
+
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = join(root, 'docs/.artifacts')
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: 'disabled' })
+}
+
+async function setField(page: Page, field: string, value: string): Promise<void> {
+  await page.locator(field).fill(value)
+  await page.locator(field).blur()
+}
+
+describe.runIf(browserTests)('the playground', () => {
+  beforeAll(async () => {
+    ;[site, browser] = await Promise.all([serveSite(), launchBrowser()])
+  })
+  afterAll(async () => {
+    await Promise.all([browser?.close(), site?.stop()])
+  })
+
+  it.each([
+    ['a desktop', { width: 1440, height: 900 }],
+    ['a phone', { width: 390, height: 844 }],
+  ])('on %s plays limits and time, shows the 429, and is shared by its address', async (name, screen) => {
+    const page = await opened(screen)
+    expect(await window(page, 'personal-write-1h')).toBe('0 of 60 tokens, not open')
+
+    // A limit is lowered, two requests by hand: the second is refused, with the real body.
+    await setField(page, '[data-limit="personal-write-1h"]', '20')
+    await page.locator('[data-ask=upload]').click()
+    expect(await window(page, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
+    await page.locator('[data-ask=upload]').click()
+    const answer = await shown(page, 'answer')
+    expect(answer).toMatch(/^HTTP\/1\.1 429 Too Many Requests\n/)
+    expect(answer).toContain('Retry-After: 3600')
+    const body = JSON.parse(answer.slice(answer.indexOf('{'))) as { error: string; quota: object }
+    expect(body).toMatchObject({ error: 'quota_exceeded', quota: { limit: 20, used: 15, requested: 15, window: '1h' } })
+
+    // Who waits as told is admitted: nobody else asks meanwhile.
+    for (const subject of ['ann', 'bob']) await setField(page, `[data-field=rate-${subject}]`, '0')
+    await page.locator('[data-do=wait]').click()
+    expect(await shown(page, 'now')).toBe('2026-08-06 15:06:26')
+    expect(await window(page, 'personal-write-1h')).toBe('0 of 20 tokens, not open')
+    await page.locator('[data-ask=upload]').click()
+    expect(await window(page, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
+
+    // Traffic and a day: requests come by themselves, and some are refused.
+    await setField(page, '[data-field=rate-ann]', '10')
+    await page.locator('[data-turn="86400000"]').click()
+    expect(Number((await shown(page, 'refused')).replaceAll(',', ''))).toBeGreaterThan(100)
+    await picture(page, `playground-${screen.width}`)
+
+    // The code and the address that are copied hold what was changed.
+    await page.locator('[data-do=copy-code]').click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain("write: { '1h': 20, '5h': 200, '1d': 600 }")
+    await page.locator('[data-do=copy-address]').click()
+    const address = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(address).toBe(page.url())
+    const other = await opened(screen, new URL(address).hash)
+    expect(await other.locator('[data-limit="personal-write-1h"]').inputValue()).toBe('20')
+    expect(await other.locator('[data-field=rate-bob] + output').textContent()).toBe('none')
+    expect(await other.locator('[data-field=rate-ann] + output').textContent()).toBe('60 an hour')
+    await other.locator('[data-ask=upload]').click()
+    expect(await window(other, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
+    expect(name).not.toBe('')
+  })
+
+  it('plays by itself until it is paused', async () => {
+    const page = await opened({ width: 820, height: 1180 })
+    await page.locator('[data-field=speed]').selectOption('3600000')
+    await page.locator('[data-do=play]').click()
+    await page.waitForFunction("Number(document.querySelector('[data-show=refused]').textContent) > 0")
+    await page.locator('[data-do=play]').click()
+    const at = await shown(page, 'now')
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+    expect(await shown(page, 'now')).toBe(at)
+    await page.locator('[data-do=restart]').click()
+    expect(await shown(page, 'now')).toBe('2026-08-06 14:06:26')
+  })
+
+  it('goes by keyboard alone', async () => {
+    const page = await opened({ width: 1440, height: 900 })
+    await page.locator('[data-field=rate-ann]').focus()
+    for (let press = 0; press < 4; press++) await page.keyboard.press('ArrowRight')
+    expect(await page.locator('[data-field=rate-ann]').getAttribute('aria-valuetext')).toBe('30 an hour')
+    await page.locator('[data-turn="3600000"]').focus()
+    await page.keyboard.press('Enter')
+    expect(await shown(page, 'refused')).not.toBe('0')
+    // Every button, field and region that scrolls is reached by Tab.
+    const reached = await page.evaluate<number>(
+      "[...document.querySelectorAll('.playground :is(button, input, select, pre)')].filter((each) => each.tabIndex < 0).length",
+    )
+    expect(reached).toBe(0)
+  })
+
+  it('says what is wrong with an address or a field, and goes on with what was there', async () => {
+    const page = await opened({ width: 1440, height: 900 }, '#v1.e30')
+    expect(await page.locator('.notice').textContent()).toMatch(/^Not playable: /)
+    await setField(page, '[data-limit="personal-write-1h"]', 'many')
+    await page.locator('[role=alert]').waitFor()
+    await page.locator('[data-ask=upload]').click()
+    expect(await window(page, 'personal-write-1h')).toBe('15 of 60 tokens, ends in 1 h')
+    await setField(page, '[data-limit="personal-write-1h"]', '1,000')
+    await page.locator('[role=alert]').waitFor({ state: 'detached' })
+    expect(await window(page, 'personal-write-1h')).toBe('15 of 1,000 tokens, ends in 1 h')
+  })
+
+  it('loads in under 150 kB, its framework and styles included', async () => {
+    const page = await browser.newPage()
+    onTestFinished(() => page.close())
+    const asked = new Set<string>()
+    // What the page needs; pages that its links lead to are fetched ahead when nothing else is to be done.
+    page.on(
+      'request',
+      (request) => void (request.resourceType() !== 'other' && asked.add(new URL(request.url()).pathname)),
+    )
+    await page.route(/\.md\.[\w-]+\.lean\.js$/, (route) =>
+      route.request().url().includes('/playground.md.') ? route.continue() : route.abort(),
+    )
+    await page.goto(`${site.url}/playground`, { waitUntil: 'networkidle' })
+    const needed = [...asked].filter(
+      (path) => !/\.md\.[\w-]+\.lean\.js$/.test(path) || path.includes('/playground.md.'),
+    )
+    const sizes = needed.map((path) => [path, gzipSync(readFileSync(fileOf(path) ?? '')).byteLength] as const)
+    const total = sizes.reduce((sum, [, bytes]) => sum + bytes, 0)
+    console.log(`the playground loads ${total} bytes`, Object.fromEntries(sizes))
+    expect(sizes.length).toBeGreaterThan(5)
+    expect(total).toBeLessThan(150_000)
+  })
+})

@@ -1,0 +1,65 @@
+import type { JSX } from 'preact'
+import type { Alert } from '../api/api.ts'
+import { Text } from '../ui/text.tsx'
+import { useNames } from '../words/names.ts'
+import { useFormats, useWords } from '../words/words.ts'
+
+/** Alerts, each with what became of it. */
+export function AlertList({ items }: { items: readonly Alert[] }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  return (
+    <ul class="plain alerts">
+      {items.map((alert) => (
+        <li key={alert.id}>
+          <strong>{words.alerts.types[alert.type]}</strong>{' '}
+          <span class={alert.state === 'given_up' ? 'tag bad' : 'tag'}>{words.alerts.states[alert.state]}</span>
+          <br />
+          <span class="quiet small">{formats.dateTime(alert.at)}</span> <What of={alert} />
+          <Attempts of={alert} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What it is about, as far as that is a sentence. */
+function What({ of: { type, data } }: { of: Alert }): JSX.Element | null {
+  const words = useWords()
+  const names = useNames()
+  const formats = useFormats()
+  if (type === 'limit.near') {
+    const { layer, category, window, used, limit, userId } = data as Record<string, string | number | null>
+    const name = names.cell(String(layer), String(category), String(window))
+    return (
+      <>
+        {typeof userId === 'string' && (
+          <>
+            <Text>{userId}</Text>,{' '}
+          </>
+        )}
+        {words.alerts.near(name, formats.number(Number(used)), formats.number(Number(limit)))}
+      </>
+    )
+  }
+  if (type === 'factor.bound') return <>{formats.factor(Number(data.factor))}</>
+  return null
+}
+
+function Attempts({ of: { attempts, lastStatus, lastFault, nextAt } }: { of: Alert }): JSX.Element | null {
+  const { alerts } = useWords()
+  const formats = useFormats()
+  if (attempts === 0) return null
+  const said = [
+    alerts.attempts(formats.number(attempts)),
+    ...(lastStatus === null ? [] : [alerts.answered(String(lastStatus))]),
+    ...(lastFault === null ? [] : [alerts.faults[lastFault] ?? lastFault]),
+    ...(nextAt === null ? [] : [alerts.again(formats.dateTime(nextAt))]),
+  ]
+  return (
+    <>
+      <br />
+      <span class="quiet small">{said.join(' · ')}</span>
+    </>
+  )
+}

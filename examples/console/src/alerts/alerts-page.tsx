@@ -1,0 +1,43 @@
+import type { JSX } from 'preact'
+import { useApi } from '../session.ts'
+import { Loaded } from '../ui/loaded.tsx'
+import { Pager, usePaging } from '../ui/pager.tsx'
+import { useInterval } from '../ui/use-interval.ts'
+import { useResource } from '../ui/use-resource.ts'
+import { useWords } from '../words/words.ts'
+import { AlertList } from './alert-list.tsx'
+import { WebhookCard } from './webhook-card.tsx'
+
+const REFRESH_MS = 5_000
+
+/** What administrators should hear of, and where it is sent. */
+export function AlertsPage(): JSX.Element {
+  const words = useWords()
+  const api = useApi()
+  const paging = usePaging('after')
+  const page = useResource(() => api.alerts(paging.cursor), [api, paging.cursor])
+  const webhook = useResource(() => api.webhook(), [api])
+  useInterval(page.reload, REFRESH_MS)
+  return (
+    <>
+      <h1>{words.alerts.title}</h1>
+      <p class="quiet">{words.alerts.about}</p>
+      <div class="cards">
+        <Loaded resource={webhook} lines={8}>
+          {(known) => <WebhookCard key={known.etag} of={known} onChanged={webhook.reload} onTested={page.reload} />}
+        </Loaded>
+      </div>
+      <section aria-labelledby="told">
+        <h2 id="told">{words.alerts.list}</h2>
+        <Loaded resource={page} lines={12}>
+          {({ items, nextCursor }) => (
+            <>
+              {items.length === 0 ? <p class="empty">{words.alerts.empty}</p> : <AlertList items={items} />}
+              <Pager paging={paging} nextCursor={nextCursor} />
+            </>
+          )}
+        </Loaded>
+      </section>
+    </>
+  )
+}

@@ -1,0 +1,73 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { WhyAnswer } from '../api/api.ts'
+import { useApi } from '../session.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Done, ErrorNotice } from '../ui/notice.tsx'
+import { useAction } from '../ui/use-action.ts'
+import { useNames } from '../words/names.ts'
+import { useWords } from '../words/words.ts'
+
+interface Limit {
+  readonly layer: string
+  readonly window: string
+}
+
+interface ShadowSwitchProps {
+  readonly found: WhyAnswer
+  onDone(): void
+}
+
+/** Lets the limit that refuses refuse nobody, or one that would refuse do so again; for everybody, so it is asked. */
+export function ShadowSwitch({ found, onDone }: ShadowSwitchProps): JSX.Element | null {
+  const words = useWords()
+  const names = useNames()
+  const api = useApi()
+  const action = useAction()
+  const [isAsking, setAsking] = useState(false)
+  const [isDone, setDone] = useState(false)
+  const { now, category } = found
+  const limit: Limit | undefined = now.binding ?? now.shadowed[0]
+  if (limit === undefined) return <Done>{isDone && words.why.shadowDone}</Done>
+  const isOn = now.binding === null
+  const name = names.cell(limit.layer, category, limit.window)
+  const label = isOn ? words.why.shadowOff(name) : words.why.shadowOn(name)
+  const change = async (): Promise<void> => {
+    const done = await action.run(async () => {
+      const { etag, document } = await api.settings()
+      const before = document.shadow[limit.layer] ?? []
+      if (before === 'all') return
+      const others = before.filter((each) => each !== limit.window)
+      const after = isOn ? others : [...others, limit.window]
+      await api.patchSettings({ shadow: { [limit.layer]: after } }, etag)
+    })
+    if (!done) return
+    setAsking(false)
+    setDone(true)
+    onDone()
+  }
+  return (
+    <>
+      <p class="buttons">
+        <button type="button" onClick={() => setAsking(true)}>
+          {label}
+        </button>
+      </p>
+      <Done>{isDone && words.why.shadowDone}</Done>
+      {isAsking && (
+        <Dialog title={words.why.shadowTitle} onClose={() => setAsking(false)}>
+          <p>{isOn ? words.why.shadowOffAbout : words.why.shadowOnAbout}</p>
+          <ErrorNotice error={action.error} />
+          <p class="buttons">
+            <button type="button" class="primary" disabled={action.isBusy} onClick={() => void change()}>
+              {label}
+            </button>
+            <button type="button" onClick={() => setAsking(false)}>
+              {words.cancel}
+            </button>
+          </p>
+        </Dialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,52 @@
+import type { Alert } from '../api/api.ts'
+
+/** What the page of alerts says. */
+export const alerts = {
+  title: 'Alerts',
+  about:
+    'What administrators should hear of, told once over all processes. When limits are near is set on the page of limits.',
+  where: 'Where they are sent',
+  url: 'Address of the receiver',
+  urlAbout: 'https, without a user name. Messages are signed after Standard Webhooks.',
+  layers: 'Tell when limits are near of',
+  secretOnce: 'The secret that messages are signed with',
+  rotate: 'Make another secret',
+  rotateTitle: 'Make another secret?',
+  rotateAbout: 'For a day messages are signed with both, so that the receiver can be told.',
+  rotated: (until: string) => `The secret before signs as well until ${until}.`,
+  test: 'Send a test',
+  tested: 'It is on its way: look for it below.',
+  remove: 'Send nowhere',
+  removeTitle: 'Send alerts nowhere?',
+  removeAbout: 'They are kept to be looked at here. What waits is not sent any more, and the secret is forgotten.',
+  removed: 'Alerts are sent nowhere.',
+  list: 'What was told',
+  empty: 'There was nothing to tell in the last 30 days.',
+  none: 'None so far.',
+  all: 'All alerts',
+  types: {
+    'limit.near': 'A limit is near',
+    'settings.fault': 'Stored settings are not in force',
+    'counters.away': 'The counters did not answer',
+    'factor.bound': 'The adaptive factor is at its bound',
+    'webhook.test': 'Test',
+  } satisfies Record<Alert['type'], string>,
+  states: {
+    pending: 'to be sent',
+    sent: 'sent',
+    given_up: 'given up',
+    kept: 'kept here',
+  } satisfies Record<Alert['state'], string>,
+  attempts: (count: string) => (count === '1' ? '1 attempt' : `${count} attempts`),
+  answered: (status: string) => `answered ${status}`,
+  again: (at: string) => `again at ${at}`,
+  faults: {
+    private_address: 'the address is of this machine or of a private network',
+    not_found: 'nobody knows the name',
+    refused: 'nobody listens there',
+    timeout: 'no answer in time',
+    tls: 'its certificate cannot be trusted',
+    connection: 'the connection broke',
+  } as Readonly<Record<string, string>>,
+  near: (limit: string, used: string, of: string) => `${limit}: ${used} of ${of} used`,
+}

@@ -1,0 +1,114 @@
+import type { Addresses } from '../addresses.ts'
+import { escaped } from './html.ts'
+import type { PageLanguage } from './language.ts'
+
+interface Link {
+  readonly href: string
+  readonly text: string
+  readonly about: string
+}
+
+interface FrontWords {
+  readonly titles: Readonly<Record<keyof Addresses, string>>
+  readonly about: Readonly<Record<keyof Addresses, string>>
+  readonly first: string
+  readonly document: readonly [string, string]
+  readonly reference: readonly [string, string]
+  readonly console: readonly [string, string]
+  readonly docs: string
+  readonly others: string
+}
+
+const WORDS: Readonly<Record<PageLanguage, FrontWords>> = {
+  en: {
+    titles: { gateway: 'Score gateway', sync: 'Score sync', charts: 'Chart preview' },
+    about: {
+      gateway:
+        'Keeps players’ scores, and meters every request against quotas. It is for programs; this is for people.',
+      sync: 'Takes the scores that bots bring. It is for programs; this is for people.',
+      charts: 'Shows the table of charts and draws them. It is for programs; this is for people.',
+    },
+    first: 'A first request, with a credential that an administrator issues:',
+    reference: ['Reference', 'every operation, to read and to try out'],
+    document: ['OpenAPI document', 'the same for programs'],
+    console: ['Console', 'for administrators: limits, users, credentials'],
+    docs: 'Documentation, in the sources',
+    others: 'The other services',
+  },
+  'zh-CN': {
+    titles: { gateway: '分数网关', sync: '分数同步', charts: '谱面预览' },
+    about: {
+      gateway: '保存玩家的分数，并按配额计量每个请求。它供程序使用，此页面供人阅读。',
+      sync: '接收机器人送来的分数。它供程序使用，此页面供人阅读。',
+      charts: '提供谱面列表并绘制谱面。它供程序使用，此页面供人阅读。',
+    },
+    first: '第一个请求，凭据由管理员签发：',
+    reference: ['API 参考', '所有操作，可阅读和试用'],
+    document: ['OpenAPI 文档', '供程序使用的同一内容'],
+    console: ['控制台', '供管理员使用：配额、用户、凭据'],
+    docs: '文档，位于源代码中',
+    others: '其他服务',
+  },
+}
+
+/** What works with the demo's data, and shows how a credential is sent. */
+const FIRST: Readonly<Record<keyof Addresses, (address: string) => string>> = {
+  gateway: (address) => `curl ${address}/me/quota -H 'Authorization: Bearer gw_...'`,
+  sync: (address) =>
+    `curl -X POST ${address}/api/bot/sync -H 'Bot-Token: bt_...' -H 'Content-Type: application/json' -d '{"qq":10001,"records":[]}'`,
+  charts: (address) => `curl ${address}/api/v1/charts -H 'X-API-Key: mk_...'`,
+}
+
+export const STYLE = `
+:root{color-scheme:light dark;font:16px/1.55 system-ui,"Noto Sans CJK SC","Noto Sans SC","Microsoft YaHei",sans-serif}
+body{max-width:40rem;margin:0 auto;padding:2rem 1.25rem;background:light-dark(#fff,#16191c);color:light-dark(#1c2024,#e8eaed)}
+h1{margin:0 0 .5rem;font-size:1.6rem}
+h2{margin:1.5rem 0 .25rem;font-size:1.05rem}
+a{color:light-dark(#1558b0,#8ab8ff)}
+ul{margin:0;padding:0;list-style:none}
+li{padding:.35rem 0}
+pre{margin:.5rem 0 0;padding:.75rem 1rem;border-radius:6px;background:light-dark(#f5f7f9,#1f2428);font-size:.9rem;white-space:pre-wrap;overflow-wrap:anywhere}
+`
+
+/** A page of a service, the same for everybody: nothing in it is anybody's. */
+export function frontHtml(service: keyof Addresses, addresses: Addresses, language: PageLanguage): string {
+  const words = WORDS[language]
+  const { gateway } = addresses
+  const own = addresses[service]
+  const link = (href: string, [text, about]: readonly [string, string]): Link => ({ href, text, about })
+  const isGateway = service === 'gateway'
+  // What is of the service itself is relative: a proxy may put it elsewhere.
+  const reference = link(isGateway ? 'reference/' : `${gateway}/reference/#${service}`, words.reference)
+  const links = [...(isGateway ? [link('admin/', words.console)] : []), reference, link('openapi.json', words.document)]
+  const others = (['gateway', 'sync', 'charts'] as const)
+    .filter((each) => each !== service)
+    .map((each) => `<li><a href="${escaped(`${addresses[each]}/`)}">${words.titles[each]}</a></li>`)
+  return `<!doctype html>
+<html lang="${language}">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="robots" content="noindex">
+    <title>${words.titles[service]}</title>
+    <link rel="icon" href="data:,">
+    <style>${STYLE}</style>
+  </head>
+  <body>
+    <main>
+      <h1>${words.titles[service]}</h1>
+      <p>${words.about[service]}</p>
+      <ul>
+        ${links.map(({ href, text, about }) => `<li><a href="${escaped(href)}">${text}</a>: ${about}</li>`).join('\n        ')}
+        <li>${words.docs}: <code>docs/gateway</code></li>
+      </ul>
+      <h2>${words.first}</h2>
+      <pre>${escaped(FIRST[service](own))}</pre>
+      <h2>${words.others}</h2>
+      <ul>
+        ${others.join('\n        ')}
+      </ul>
+    </main>
+  </body>
+</html>
+`
+}

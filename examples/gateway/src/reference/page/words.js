@@ -1,0 +1,82 @@
+// @ts-check
+import { TEXTS_ZH } from './texts-zh.js'
+
+/**
+ * What the page says by itself, and what is put for texts of Swagger UI and of the documents.
+ *
+ * @typedef {{
+ *   title(service: string): string,
+ *   filter: string,
+ *   showAnswer(code: string): string,
+ *   free: string,
+ *   price(costs: readonly number[], category: string): string,
+ *   left(tokens: number | 'unlimited', category: string): string,
+ *   information: string,
+ *   access: string,
+ *   close: string,
+ *   credential: string,
+ *   body: string,
+ *   server: string,
+ *   mediaType: string,
+ *   value: string,
+ *   code: string,
+ *   table: string,
+ *   texts: ReadonlyMap<string, string>,
+ * }} Words
+ */
+
+/** @type {Words} */
+const EN = {
+  title: (service) => `${service} - API reference`,
+  filter: 'Filter operations',
+  showAnswer: (code) => `Show what ${code} looks like`,
+  free: 'Free.',
+  price: (costs, category) =>
+    `Costs ${costs.join(' or ')} ${category} tokens, unless administrators set another price.`,
+  left: (tokens, category) => `You have ${tokens} ${category} tokens left.`,
+  information: 'About the service',
+  access: 'Server and credentials',
+  close: 'Close',
+  credential: 'Credential',
+  body: 'Request body',
+  server: 'Server',
+  mediaType: 'Media type',
+  value: 'Value',
+  code: 'Code',
+  table: 'Table',
+  texts: new Map(),
+}
+
+/** @type {Readonly<Record<string, string>>} */
+const CATEGORIES_ZH = { read: '读取', write: '写入' }
+
+/** @type {Words} */
+const ZH = {
+  title: (service) => `${service} - API 参考`,
+  filter: '筛选操作',
+  showAnswer: (code) => `显示 ${code} 的内容`,
+  free: '免费。',
+  price: (costs, category) =>
+    `价格：${costs.join(' 或 ')} ${CATEGORIES_ZH[category] ?? category}额度点，除非管理员另行设定。`,
+  left: (tokens, category) =>
+    `您还剩 ${tokens === 'unlimited' ? '不限' : tokens} ${CATEGORIES_ZH[category] ?? category}额度点。`,
+  information: '关于此服务',
+  access: '服务器和凭据',
+  close: '关闭',
+  credential: '凭据',
+  body: '请求正文',
+  server: '服务器',
+  mediaType: '媒体类型',
+  value: '值',
+  code: '代码',
+  table: '表格',
+  texts: new Map(Object.entries(TEXTS_ZH)),
+}
+
+/**
+ * @param {string} language of the document
+ * @returns {Words}
+ */
+export function wordsOf(language) {
+  return language.startsWith('zh') ? ZH : EN
+}

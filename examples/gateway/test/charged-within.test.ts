@@ -1,0 +1,213 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createQuota } from '@scoregw/quota'
+import { sqliteStore } from '@scoregw/quota-sql'
+import { manualClock } from '@scoregw/quota-testkit'
+import { sql } from 'kysely'
+import Database from 'libsql'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { COUNTERS } from '../src/db/migrations/0010-counters.ts'
+import { connectionOf, openSqlite } from '../src/db/sqlite.ts'
+import { withPlayer } from '../src/db/with-player.ts'
+import { failureLimit } from '../src/http/failure-limit.ts'
+import { HttpError } from '../src/http/http-error.ts'
+import { contextOf } from '../src/http/request-context.ts'
+import { createService } from '../src/http/service.ts'
+import { Idempotency } from '../src/idempotency/idempotency.ts'
+import { IdempotencyRecords } from '../src/idempotency/idempotency-records.ts'
+import { createLogger } from '../src/log/logger.ts'
+import { createWithinMeter } from '../src/quota/charge-within.ts'
+import { createMeter } from '../src/quota/meter.ts'
+import { gatewayPolicy, type OperationName } from '../src/quota/policy.ts'
+import { ticketRoutes } from '../src/tickets/routes.ts'
+import { TicketRepository } from '../src/tickets/ticket-repository.ts'
+import { TicketService } from '../src/tickets/ticket-service.ts'
+import { UserRepository } from '../src/users/user-repository.ts'
+import { ADMIN_TOKEN, START, sender, tempDir, USER_TOKEN } from './support/gateway.ts'
+import { runGateway } from './support/process.ts'
+import { closedInTheEnd } from './support/test-database.ts'
+
+const CREDITS = 20
+
+/** Tickets behind a meter, charged before or within the transaction of a purchase, on a database of their own. */
+async function shop(isWithin: boolean) {
+  const clock = manualClock(START)
+  const db = await closedInTheEnd(openSqlite(tempDir()))
+  const database = connectionOf(db)
+  if (database === undefined) throw new Error('the embedded database has a connection')
+  const user = { id: 'ann', name: 'Ann', role: 'player' } as const
+  await new UserRepository(db, clock).create(user)
+  await db.updateTable('users').set({ balance: CREDITS }).execute()
+  const quota = createQuota<OperationName>({
+    policy: gatewayPolicy,
+    store: sqliteStore({ database, db, prefix: COUNTERS, clock }),
+    clock,
+    failurePolicy: { write: 'open' },
+  })
+  onTestFinished(() => quota.close())
+  const logger = createLogger('silent')
+  const metering = { quota, supportForumUrl: 'https://forum.example.com', logger }
+  const tickets = new TicketService(new TicketRepository(db, clock))
+  const app = createService({
+    routes: ticketRoutes(tickets, new Idempotency(new IdempotencyRecords(db, clock))),
+    logger,
+    trustProxy: false,
+    corsOrigins: () => [],
+    publicBaseUrl: undefined,
+    authenticate: () => (req, _res, next) => {
+      contextOf(req).user = user
+      next()
+    },
+    meter: createMeter(metering),
+    within: isWithin ? createWithinMeter(metering) : undefined,
+    failures: failureLimit({ limit: 0, windowMs: 60_000, clock }),
+    isClosing: () => false,
+  })
+  const server = createServer(app).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await new Promise((resolve) => server.once('listening', resolve))
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const buy = async (chargeId: number, headers: Record<string, string> = {}): Promise<Answer> => {
+    const response = await fetch(`${base}/v1/charge`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Request-Id': 'r', ...headers },
+      body: JSON.stringify({ chargeId }),
+    })
+    const { Date: _date, date: _, ...fields } = Object.fromEntries(response.headers)
+    return { status: response.status, fields, body: await response.text() }
+  }
+  const used = async (): Promise<unknown> => (await quota.status('ann')).windows.write?.map(({ used }) => used)
+  return { clock, db, quota, buy, used, held: () => tickets.held('ann') }
+}
+
+interface Answer {
+  readonly status: number
+  readonly fields: Record<string, string>
+  readonly body: string
+}
+
+describe('a purchase that is charged within its transaction', () => {
+  it('is answered to the byte as one that was charged before it, whether it fits, is refused or fails', async () => {
+    const both = [await shop(false), await shop(true)] as const
+    const statuses: number[] = []
+    const alike = async (ask: (of: (typeof both)[number]) => Promise<unknown>): Promise<unknown> => {
+      const [before, within] = [await ask(both[0]), await ask(both[1])]
+      expect(within).toEqual(before)
+      return within
+    }
+    const buys = async (chargeId: number, headers?: Record<string, string>): Promise<void> => {
+      const answer = (await alike((of) => of.buy(chargeId, headers))) as Answer
+      statuses.push(answer.status)
+      await alike((of) => of.used())
+      await alike((of) => of.held())
+    }
+    await buys(5, { 'Idempotency-Key': 'k' })
+    await buys(5, { 'Idempotency-Key': 'k' })
+    await buys(2)
+    // With this the hour's tokens are used up.
+    await buys(5)
+    await buys(2, { 'Idempotency-Key': 'l' })
+    await alike(async ({ clock }) => clock.advance(3_600_000))
+    // What was refused under a key may be asked for again under it.
+    await buys(2, { 'Idempotency-Key': 'l' })
+    await alike(({ db }) => db.updateTable('users').set({ balance: 1 }).execute())
+    await buys(5)
+    await buys(2)
+    await buys(3)
+    expect(statuses).toEqual([200, 200, 200, 200, 429, 200, 403, 200, 403])
+  })
+
+  it('is charged and made, or neither, when something fails after the charge', async () => {
+    const { quota, db, clock, used } = await shop(true)
+    const failing = withPlayer(
+      db,
+      clock,
+      'ann',
+      () => Promise.reject(new HttpError('conflict', 'no')),
+      async (transaction) => {
+        await quota.peek({ subject: 'ann', operation: 'charge.5' }).catch(() => undefined)
+        return quota.within(transaction).consume({ subject: 'ann', operation: 'charge.5' })
+      },
+    )
+    await expect(failing).rejects.toThrow('no')
+    expect(await used()).toEqual([0, 0, 0, 0, 0, 0])
+  })
+
+  it.each([
+    ['at all', `alter table ${COUNTERS}_rows rename to out_of_reach`],
+    ['within it', `create trigger full before insert on ${COUNTERS}_rows begin select raise(abort, 'full'); end`],
+  ])('is decided by the failure policy where the counters cannot be charged %s', async (_, fault) => {
+    const { buy, db, held } = await shop(true)
+    await sql.raw(fault).execute(db)
+    const { status, body } = await buy(2, { 'Idempotency-Key': 'k' })
+    expect(status).toBe(200)
+    expect(body).toContain(`"tokensCharged":10,"balance":${CREDITS - 1}`)
+    expect(await held()).toHaveLength(1)
+  })
+})
+
+/** Kinds of tickets, and what each costs. */
+const KINDS = [2, 3, 5] as const
+const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
+const KILLS = process.env.QUOTA_TEST_DEEP === '1' ? 30 : 1
+
+describe('a gateway that is killed while tickets are bought', () => {
+  it('has charged for exactly those that were bought', { timeout: 600_000 }, async () => {
+    const dataDir = tempDir()
+    const env = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
+    let bought = 0
+    for (let kill = 0; kill < KILLS; kill++) {
+      const child = await runGateway(dataDir, env)
+      const send = sender(child.baseUrl)
+      if (kill === 0) {
+        const many = { '1h': 1_000_000, '5h': 1_000_000, '1d': 1_000_000 }
+        const overridden = { token: ADMIN_TOKEN, body: { overrides: { write: many }, bypassSite: true } }
+        expect((await send('PUT', '/admin/users/demo/quota', overridden)).status).toBe(200)
+        await send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { set: 1_000_000 } })
+      }
+      let answered = 0
+      let isOver = false
+      const buyers = Array.from({ length: 8 }, async (_, buyer) => {
+        for (let at = 0; !isOver; at++) {
+          const body = { chargeId: KINDS[(SEED + buyer + at) % 3] }
+          const answer = await send('POST', '/v1/charge', { body }).catch(() => undefined)
+          if (answer === undefined) return
+          expect(answer.status).toBe(200)
+          answered++
+        }
+      })
+      const least = 20 + ((SEED + kill) % 13)
+      await expect.poll(() => answered, { timeout: 20_000, interval: 1 }).toBeGreaterThanOrEqual(least)
+      child.process.kill('SIGKILL')
+      await child.ended()
+      isOver = true
+      await Promise.all(buyers)
+      bought += answered
+      const [tickets, tokens] = ticketsAndTokens(dataDir)
+      expect(tokens, `seed ${SEED}, kill ${kill}`).toBe(tickets.reduce((sum, each) => sum + costOf(each), 0))
+      expect(tickets.length).toBeGreaterThanOrEqual(bought)
+    }
+  })
+})
+
+function costOf(chargeId: number): number {
+  const { cost } = gatewayPolicy.operations[`charge.${chargeId}` as OperationName]
+  return cost
+}
+
+/** Kinds of the tickets in the database, and tokens that were charged in the longest window. */
+function ticketsAndTokens(dataDir: string): [number[], number] {
+  const file = new Database(join(dataDir, 'gateway.sqlite'))
+  try {
+    const tickets = file.prepare("select charge_id from tickets where user_id = 'demo'").all() as {
+      charge_id: number
+    }[]
+    const where = "where layer = 'personal' and category = 'write' and subject = 'demo'"
+    const [row] = file.prepare(`select cells from ${COUNTERS}_rows ${where}`).all() as { cells: string }[]
+    const cells = JSON.parse(row?.cells ?? '[]') as [string, number, number][]
+    return [tickets.map(({ charge_id }) => charge_id), Math.max(...cells.map(([, , used]) => used))]
+  } finally {
+    file.close()
+  }
+}

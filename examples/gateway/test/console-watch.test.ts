@@ -1,0 +1,163 @@
+import { type Browser, browserTests, launchBrowser } from '@scoregw/browser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { goTo, openConsole, picture, screenAndAccessibilityFaults, signedIn, signIn } from './support/console.ts'
+import { ADMIN_TOKEN, ENTRY, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
+import { axeFaults } from './support/looks.ts'
+import { receiver } from './support/receiver.ts'
+
+const PHONE = { width: 390, height: 844 }
+const DESK = { width: 1440, height: 900 }
+const upsert = { body: { musicList: [ENTRY] } }
+const isDeep = process.env.QUOTA_TEST_DEEP === '1'
+const LONG = 'x'.repeat(128)
+
+describe.runIf(browserTests)('what administrators watch', { timeout: 120_000 }, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  }, 60_000)
+  afterAll(() => browser?.close())
+
+  it('begins with the overview, which goes on by itself, and says since when it does not', async () => {
+    const gateway = await testGateway()
+    const { page, faults } = await openConsole(browser, gateway)
+    await signIn(page)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.getByText('Nobody was refused.').waitFor()
+    await refusedOnce(gateway)
+    await page.getByText('Personal, write, 1 hour').waitFor()
+    expect(await page.getByRole('row', { name: /^demo 60$/ }).count()).toBe(1)
+    await gateway.stop()
+    await page.getByText('The line is down since').waitFor()
+    expect(await page.getByText('What you see is what was known then.').count()).toBe(1)
+    // The browser tells of tries that nobody answers.
+    expect(faults.filter((fault) => !fault.startsWith('Failed to load resource: net::'))).toEqual([])
+  })
+
+  it('finds out on a phone why a user was refused half an hour ago, and lifts the limit', async () => {
+    const gateway = await testGateway()
+    await refusedOnce(gateway)
+    gateway.clock.advance(HOUR_MS / 2)
+    const { page, faults } = await signedIn(browser, gateway, '#/users/demo', { viewport: PHONE })
+    await page.getByRole('link', { name: 'Why is demo refused?' }).click()
+    await page.getByText('It would be refused by: Personal, write, 1 hour.').waitFor()
+    expect(await page.getByText('60 of 60 used, 15 needed.').count()).toBe(2)
+
+    await page.getByLabel('What if').selectOption('limit')
+    await page.getByLabel('Which limit').selectOption({ label: 'Personal, 1 hour' })
+    await page.getByLabel('Tokens', { exact: true }).fill('１,000')
+    await page.getByRole('button', { name: 'Find out' }).click()
+    await page.getByText('It would be admitted, for 15 tokens.').waitFor()
+    expect(await page.getByRole('row', { name: /^By your change 0/ }).count()).toBe(1)
+
+    // For everybody, so it is asked.
+    await page.getByRole('button', { name: 'Let Personal, write, 1 hour refuse nobody' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Let Personal' }).click()
+    await page.getByText('If it were enforced, it would be refused by').first().waitFor()
+    expect((await gateway.send('POST', '/v1/music/upsert', upsert)).status).toBe(200)
+    await page.getByRole('button', { name: 'Enforce Personal, write, 1 hour again' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Enforce' }).click()
+    await page.getByText('It would be refused by').first().waitFor()
+
+    await page.getByRole('link', { name: 'Change the limits of this user' }).click()
+    await page.getByRole('textbox', { name: 'Write, 1 hour' }).fill('200')
+    await page.getByRole('button', { name: 'Save', exact: true }).first().click()
+    await page.getByText('Saved.', { exact: true }).waitFor()
+    expect((await gateway.send('POST', '/v1/music/upsert', upsert)).status).toBe(200)
+    expect(faults).toEqual([])
+  })
+
+  it('says where alerts go, shows the secret once, and what became of each', async () => {
+    const { url, received } = await receiver()
+    const gateway = await testGateway({ env: { WEBHOOK_ALLOW_PRIVATE: 'true' } })
+    const { page, faults } = await signedIn(browser, gateway, '#/alerts')
+    await page.getByLabel('Address of the receiver').fill('ftp://example.com')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('expected an address with https').waitFor()
+    await page.getByLabel('Address of the receiver').fill(url)
+    await page.getByRole('button', { name: 'Save' }).click()
+    const secret = await page.getByLabel('New credential').inputValue()
+    expect(secret).toMatch(/^whsec_/)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByLabel('New credential').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('1 attempt · answered 200').waitFor()
+    expect(received).toHaveLength(1)
+    await page.getByRole('button', { name: 'Send nowhere' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send nowhere' }).click()
+    await page.getByRole('button', { name: 'Send a test' }).waitFor({ state: 'detached' })
+    expect((await gateway.send('GET', '/admin/alerts/webhook', { token: ADMIN_TOKEN })).body.url).toBeNull()
+    expect(faults).toEqual([])
+  })
+
+  it.runIf(isDeep)('stays quick under 10,000 users', async () => {
+    const gateway = await testGateway()
+    const { app } = gateway.gateway
+    for (let user = 0; user < 10_000; user++) {
+      await app.quota.consume({ subject: `player-${user}`, operation: 'music.upsert', cost: 1 + (user % 60) })
+      if (user % 3 === 0) await app.quota.consume({ subject: `player-${user}`, operation: 'music.upsert', cost: 61 })
+    }
+    const { page, faults } = await signedIn(browser, gateway, '#/overview')
+    await page.getByText('Live, as of').waitFor()
+    for (const language of ['zh-CN', 'en', 'zh-CN', 'en']) {
+      // From the choice to the next frame that shows it.
+      const ms = await page.evaluate<number>(`new Promise((resolve) => {
+        const started = performance.now()
+        const select = document.querySelector('header select')
+        select.value = '${language}'
+        select.dispatchEvent(new Event('change', { bubbles: true }))
+        requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - started)))
+      })`)
+      console.log(`the overview in another language: ${ms.toFixed(0)} ms`)
+      expect(ms).toBeLessThan(1_000)
+    }
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` }
+    for (let each = 0; each < 3; each++) {
+      const started = performance.now()
+      await (await fetch(`${gateway.gateway.addresses.gateway}/admin/overview`, { headers })).text()
+      console.log(`the figures: ${(performance.now() - started).toFixed(0)} ms`)
+    }
+    expect(faults).toEqual([])
+  })
+
+  it('is read on a phone and on a desk, light and dark, in both languages', async () => {
+    const gateway = await testGateway()
+    const { app } = gateway.gateway
+    await app.users.create({ id: LONG, name: LONG.slice(0, 64), role: 'player' })
+    for (const id of [LONG, 'carol']) {
+      for (let each = 0; each < 5; each++) await app.quota.consume({ subject: id, operation: 'music.upsert' })
+      await app.quota.consume({ subject: id, operation: 'user.music' })
+    }
+    await refusedOnce(gateway)
+    await app.quota.consume({ subject: 'carol', operation: 'user.music', cost: 100 })
+    // The next read takes 108 of 140 tokens across 80 %.
+    await app.quota.settings.update({ base: { site: { read: { '1h': 140 } } } })
+    await app.quota.consume({ subject: 'demo', operation: 'user.music' })
+    await app.chores.find(({ what }) => what === 'writing alerts')?.run()
+    gateway.clock.advance(1_000)
+    const question = `#/why/demo?if=limit&limit=${encodeURIComponent('["personal","1h"]')}&tokens=75`
+    for (const [viewport, colorScheme] of [
+      [PHONE, 'light'],
+      [DESK, 'dark'],
+    ] as const) {
+      const { page, faults } = await signedIn(browser, gateway, '#/overview', { viewport, colorScheme })
+      for (const language of ['en', 'zh-CN']) {
+        await page.locator('header select').first().selectOption(language)
+        for (const hash of ['#/overview', question, `#/why/${LONG}`, '#/alerts']) {
+          await goTo(page, hash)
+          await page.locator('main section h2').first().waitFor()
+          const name = `${hash.slice(2, 10).replaceAll('/', '-')}-${viewport.width}-${language}`
+          expect(await screenAndAccessibilityFaults(page), name).toEqual([])
+          expect(await axeFaults(page), name).toEqual([])
+          await picture(page, name)
+        }
+      }
+      expect(faults).toEqual([])
+    }
+  })
+})
+
+/** Five writes, of which the fifth is refused. */
+async function refusedOnce({ send }: TestGateway): Promise<void> {
+  for (let each = 0; each < 5; each++) await send('POST', '/v1/music/upsert', upsert)
+}

@@ -1,0 +1,80 @@
+import type { Limit, Policy } from '@scoregw/quota'
+import { counted } from '../text.ts'
+import type { Finding } from './finding.ts'
+import { spanOf } from './spans.ts'
+
+interface Limited {
+  readonly label: string
+  readonly limit: number
+  readonly shortestMs: number
+  readonly longestMs: number
+}
+
+/** Limits by category and label. */
+type OfLayer = Readonly<Record<string, Readonly<Record<string, Limit>>>>
+
+/**
+ * Limits that other limits of the same row reach first. Windows of one row do not overlap themselves, but need not begin
+ * together: in the time of one, `ceil(ratio) + 1` of another can be begun, the first of which had begun before.
+ *
+ * @param path of the layer's limits
+ */
+export function idleLimits(policy: Policy, path: string, table: OfLayer): Finding[] {
+  return policy.categories.flatMap((category) => {
+    const limits = policy.windows.flatMap((window): Limited[] => {
+      const limit = table[category]?.[window.label]
+      return typeof limit === 'number' ? [{ label: window.label, limit, ...spanOf(window) }] : []
+    })
+    return limits.flatMap((limit) => idle(limit, limits, `${path}.${category}`) ?? [])
+  })
+}
+
+function idle(one: Limited, limits: readonly Limited[], path: string): Finding | undefined {
+  for (const other of limits) {
+    if (other === one) continue
+    const most = mostIn(one, other)
+    if (one.limit >= most) return never(one, other, most, path)
+  }
+  for (const other of limits) {
+    if (other === one) continue
+    const usual = usuallyIn(one, other)
+    // Of two equals the first speaks for both.
+    if (one.limit > usual || (one.limit === usual && isLater(one, other, limits)))
+      return hardly(one, other, usual, path)
+  }
+  return undefined
+}
+
+/** Most tokens that can be charged in a window `one` while `other` has the say. */
+function mostIn(one: Limited, other: Limited): number {
+  return (Math.ceil(one.longestMs / other.shortestMs) + 1) * other.limit
+}
+
+/** The same where both begin together, as they do after a pause. */
+function usuallyIn(one: Limited, other: Limited): number {
+  return Math.ceil(one.longestMs / other.shortestMs) * other.limit
+}
+
+function isLater(one: Limited, other: Limited, limits: readonly Limited[]): boolean {
+  return one.longestMs > other.longestMs || limits.indexOf(one) > limits.indexOf(other)
+}
+
+function never(one: Limited, other: Limited, most: number, path: string): Finding {
+  return {
+    level: 'warning',
+    code: 'never_binds',
+    path: `${path}.${one.label}`,
+    message: `${counted(one.limit)} can never be reached: "${other.label}" lets through ${counted(most)} at most in that time`,
+    mend: `lower it below ${counted(usuallyIn(one, other))}, or leave it out by "unlimited"`,
+  }
+}
+
+function hardly(one: Limited, other: Limited, usual: number, path: string): Finding {
+  return {
+    level: 'note',
+    code: 'hardly_binds',
+    path: `${path}.${one.label}`,
+    message: `${counted(one.limit)} is reached only around the end of a window: "${other.label}" usually lets through ${counted(usual)} in that time`,
+    mend: `lower it below ${counted(usual)} if it is to count`,
+  }
+}

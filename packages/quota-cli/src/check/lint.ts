@@ -1,0 +1,156 @@
+import { createQuota, type Mode, type Policy } from '@scoregw/quota'
+import { luxonCalendar } from '@scoregw/quota/calendar'
+import { counted } from '../text.ts'
+import type { Finding } from './finding.ts'
+import { idleLimits } from './idle-limits.ts'
+
+/** What is legal in a policy, and probably not meant. */
+export async function lint(policy: Policy): Promise<Finding[]> {
+  return [
+    ...(await impossible(policy)),
+    ...policy.layers.flatMap(({ name }) => idleLimits(policy, `base.${name}`, policy.base[name] ?? {})),
+    ...idleInPlans(policy),
+    ...belowShared(policy),
+    ...unused(policy),
+  ]
+}
+
+const STRICTER: readonly Mode[] = ['normal', 'conservative']
+
+/** Operations that cost more than a limit allows, by the settings' own judgement: as they are, else in a stricter mode. */
+async function impossible(policy: Policy): Promise<Finding[]> {
+  const quota = createQuota({ policy, calendar: luxonCalendar() })
+  const found = new Map<string, Finding>()
+  try {
+    for (const mode of STRICTER) {
+      const { warnings } = await quota.settings.update({ mode })
+      for (const { path, message } of warnings) {
+        if (found.has(path)) continue
+        const isAlways = mode === 'normal'
+        found.set(path, {
+          level: isAlways ? 'warning' : 'note',
+          code: 'never_admitted',
+          path,
+          message: isAlways ? message : `in mode ${mode} ${message}`,
+          mend: 'raise the limit, or lower the price',
+        })
+      }
+    }
+  } finally {
+    await quota.close()
+  }
+  return [...found.values()]
+}
+
+/** Under a plan a limit that it does not name follows the base; only what it names is told. */
+function idleInPlans(policy: Policy): Finding[] {
+  return Object.entries(policy.plans ?? {}).flatMap(([plan, layers]) =>
+    Object.entries(layers).flatMap(([layer, categories]) => {
+      const effective = Object.fromEntries(
+        policy.categories.map((category) => [category, { ...policy.base[layer]?.[category], ...categories[category] }]),
+      )
+      const path = `plans.${plan}.${layer}`
+      return [
+        ...idleLimits(policy, path, effective).filter((finding) =>
+          isNamed(finding.path.slice(path.length + 1), categories),
+        ),
+        ...likeBase(policy, plan, layer),
+      ]
+    }),
+  )
+}
+
+function isNamed(place: string, categories: Readonly<Record<string, Readonly<Record<string, unknown>>>>): boolean {
+  const [category = '', label = ''] = place.split('.')
+  return categories[category]?.[label] !== undefined
+}
+
+function likeBase(policy: Policy, plan: string, layer: string): Finding[] {
+  return Object.entries(policy.plans?.[plan]?.[layer] ?? {}).flatMap(([category, limits]) =>
+    Object.entries(limits).flatMap(([label, limit]): Finding[] =>
+      limit === policy.base[layer]?.[category]?.[label]
+        ? [
+            {
+              level: 'note',
+              code: 'plan_like_base',
+              path: `plans.${plan}.${layer}.${category}.${label}`,
+              message: 'is what the base says, and will not follow it when that changes',
+              mend: 'leave it out',
+            },
+          ]
+        : [],
+    ),
+  )
+}
+
+/** A limit of one subject that is not below what all of them share. */
+function belowShared({ layers, categories, windows, base }: Policy): Finding[] {
+  const own = layers.filter(({ shared }) => !shared)
+  const shared = layers.filter((layer) => layer.shared)
+  return own.flatMap((mine) =>
+    categories.flatMap((category) =>
+      windows.flatMap(({ label }): Finding[] => {
+        const limit = base[mine.name]?.[category]?.[label]
+        const above = shared.find(({ name }) => {
+          const all = base[name]?.[category]?.[label]
+          return typeof limit === 'number' && typeof all === 'number' && limit >= all
+        })
+        if (above === undefined || typeof limit !== 'number') return []
+        const all = Number(base[above.name]?.[category]?.[label])
+        return [
+          {
+            level: 'warning',
+            code: 'above_shared',
+            path: `base.${mine.name}.${category}.${label}`,
+            message: `${counted(limit)} for each is not below the ${counted(all)} that "${above.name}" has for everybody: one can spend it all`,
+            mend: `lower it, or raise base.${above.name}.${category}.${label}`,
+          },
+        ]
+      }),
+    ),
+  )
+}
+
+function unused({ categories, layers, windows, operations, base }: Policy): Finding[] {
+  const named = Object.entries(operations)
+  return categories.flatMap((category): Finding[] => {
+    const mine = named.filter(([, operation]) => operation.category === category)
+    if (mine.length === 0) {
+      return [
+        {
+          level: 'warning',
+          code: 'unused_category',
+          path: `categories.${categories.indexOf(category)}`,
+          message: `no operation is of "${category}": its limits never count`,
+          mend: 'give an operation this category, or take it out',
+        },
+      ]
+    }
+    const isLimited = layers.some(({ name }) =>
+      windows.some(({ label }) => base[name]?.[category]?.[label] !== 'unlimited'),
+    )
+    const free = mine.filter(([, { cost }]) => cost === 0)
+    return [
+      ...(isLimited
+        ? []
+        : [
+            {
+              level: 'note',
+              code: 'unlimited',
+              path: `base.*.${category}`,
+              message: `nothing limits "${category}"`,
+              mend: 'give it a limit in some layer, if it is to have one',
+            } as const,
+          ]),
+      ...free.map(
+        ([name]): Finding => ({
+          level: 'note',
+          code: 'free',
+          path: `operations.${name}.cost`,
+          message: 'costs nothing: it is never counted and never refused',
+          mend: 'a price of 1 or more counts it',
+        }),
+      ),
+    ]
+  })
+}

@@ -1,0 +1,33 @@
+/** What a run can end with. */
+export const EXIT = {
+  /** Done, and nothing is wrong. */
+  ok: 0,
+  /** Done, and something is wrong with what was looked at. */
+  found: 1,
+  /** Not begun: arguments, or files that cannot be read. */
+  usage: 2,
+  /** A server that is not there, or is another than was said. */
+  server: 3,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** What accompanies a {@link CliError}. */
+export interface CliErrorDetails {
+  readonly exitCode: ExitCode
+  /** What to do about it. */
+  readonly mend?: string | undefined
+  readonly cause?: unknown
+}
+
+/** An end that is nobody's bug: told in one line, and what to do about it in another. */
+export class CliError extends Error {
+  readonly exitCode: ExitCode
+  readonly mend: string | undefined
+
+  constructor(message: string, { exitCode, mend, cause }: CliErrorDetails) {
+    super(message, { cause })
+    this.exitCode = exitCode
+    this.mend = mend
+  }
+}

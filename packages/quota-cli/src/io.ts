@@ -1,0 +1,43 @@
+import { styleText } from 'node:util'
+
+/** Where a run writes, and what its terminal can show. */
+export interface Io {
+  /** Findings: text, or one document of JSON. */
+  out(text: string): void
+  /** Errors, notes and progress, which are no part of the findings. */
+  err(text: string): void
+  /** Whether {@link out} is a terminal. */
+  readonly isTerminal: boolean
+  /** Whether {@link err} is a terminal, where a line can be written anew. */
+  readonly showsProgress: boolean
+  readonly hasColor: boolean
+  /** Columns of the terminal. */
+  readonly width: number
+  /** Aborts when the run is to end. */
+  readonly signal: AbortSignal
+}
+
+/** Columns where the terminal does not say. */
+const DEFAULT_WIDTH = 100
+
+export function processIo(signal: AbortSignal): Io {
+  const { stdout, stderr, env } = process
+  const isTerminal = stdout.isTTY === true
+  const wantsColor = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0'
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    isTerminal,
+    showsProgress: stderr.isTTY === true,
+    hasColor: wantsColor || (isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'),
+    width: Math.max(40, stdout.columns ?? DEFAULT_WIDTH),
+    signal,
+  }
+}
+
+export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+
+/** Text in a colour, where there are any. */
+export function painted({ hasColor }: Pick<Io, 'hasColor'>, paint: Paint, text: string): string {
+  return hasColor ? styleText(paint, text) : text
+}

@@ -1,0 +1,90 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import {
+  createQuota,
+  definePolicy,
+  type Fault,
+  type Policy,
+  QuotaError,
+  type SyncQuota,
+  simpleQuota,
+} from '@scoregw/quota'
+import { luxonCalendar } from '@scoregw/quota/calendar'
+import { CliError, EXIT } from './cli-error.ts'
+import { parseJson, readText } from './files.ts'
+import { plain } from './text.ts'
+
+/** A policy that is none: every fault, one by one. */
+export class FaultyPolicy extends CliError {
+  readonly faults: readonly Fault[]
+
+  constructor(path: string, { faults, cause }: { readonly faults: readonly Fault[]; readonly cause: unknown }) {
+    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`
+    super(`${plain(path, 200)} has ${count}`, {
+      exitCode: EXIT.found,
+      mend: `quota-cli check ${plain(path, 200)} tells where`,
+      cause,
+    })
+    this.faults = faults
+  }
+}
+
+const MODULE = /\.[cm]?[jt]s$/
+
+/**
+ * Reads a policy: JSON as `definePolicy()` takes it, `{ limit, per }` as `simpleQuota()` does, or a module that exports
+ * one, as `policy` or by default.
+ *
+ * @throws {FaultyPolicy} naming every fault
+ * @throws {CliError} `usage` for what cannot be read
+ */
+export async function readPolicy(path: string): Promise<Policy> {
+  const document = MODULE.test(path) ? await exported(path) : parseJson(path, await readText(path))
+  try {
+    const policy = isSimple(document) ? simpleQuota(document as never).policy : definePolicy(document as never)
+    // Plain data of a row's width, names that a store can tell apart, zones that the calendar knows.
+    engineOf(policy)
+    return policy
+  } catch (error) {
+    if (!(error instanceof QuotaError)) throw error
+    const faults = error.faults.length > 0 ? error.faults : [{ path: '', message: error.message }]
+    throw new FaultyPolicy(path, { faults, cause: error })
+  }
+}
+
+/** An engine of a policy in memory. */
+function engineOf(policy: Policy): SyncQuota {
+  return createQuota({ policy, calendar: luxonCalendar() })
+}
+
+function isSimple(document: unknown): boolean {
+  return typeof document === 'object' && document !== null && 'per' in document && !('base' in document)
+}
+
+async function exported(path: string): Promise<unknown> {
+  // Asked first, so that a file that is not there is told as one.
+  await readText(path)
+  let loaded: { readonly default?: unknown; readonly policy?: unknown }
+  try {
+    loaded = (await import(pathToFileURL(resolve(path)).href)) as typeof loaded
+  } catch (error) {
+    const message = error instanceof Error ? plain(error.message, 200) : 'it throws'
+    throw new CliError(`cannot load ${plain(path, 200)}: ${message}`, {
+      exitCode: EXIT.usage,
+      mend: mendOf(error),
+      cause: error,
+    })
+  }
+  const policy = loaded.policy ?? loaded.default
+  if (policy !== undefined) return policy
+  const mend = 'write `export const policy = definePolicy({ ... })`'
+  throw new CliError(`${plain(path, 200)} exports no policy`, { exitCode: EXIT.usage, mend })
+}
+
+function mendOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown }).code
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION' || error instanceof SyntaxError) {
+    return 'TypeScript needs Node 22.18 or later; JSON.stringify(policy) works everywhere'
+  }
+  return code === 'ERR_MODULE_NOT_FOUND' ? 'run it where its packages are installed' : undefined
+}

@@ -1,0 +1,121 @@
+import { createWriteStream, type WriteStream } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { finished } from 'node:stream/promises'
+import type { Policy } from '@scoregw/quota'
+import { CliError, EXIT, type ExitCode } from '../cli-error.ts'
+import { fileError } from '../files.ts'
+import type { Io } from '../io.ts'
+import { readPolicy } from '../policy-file.ts'
+import { plain } from '../text.ts'
+import { type Mapping, type MappingInput, mappingOf, subjectLayers } from './mapping.ts'
+import { printed } from './print.ts'
+import { type ReadLog, readLog } from './read-log.ts'
+import { ownLayers } from './replay.ts'
+import { report } from './report.ts'
+import type { Simulation } from './result.ts'
+import { type NamedPolicy, type RefusalListener, simulate } from './simulate.ts'
+
+export interface SimulateOptions extends MappingInput {
+  /** The file of another policy. */
+  readonly against?: string
+  /** A file that says how lines become requests. */
+  readonly map?: string
+  /** How many subjects are named. */
+  readonly top: number
+  readonly maxLines: number
+  /** Where a page goes. */
+  readonly html?: string
+  /** Where every refusal goes, one line of JSON each. */
+  readonly refusals?: string | undefined
+  readonly json?: boolean
+}
+
+/** Tells what policies would have done to logs. */
+export async function simulateLogs(
+  policyFile: string,
+  logs: readonly string[],
+  { against, map, top, maxLines, html, refusals, json = false, ...mapping }: SimulateOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const files = against === undefined ? [policyFile] : [policyFile, against]
+  const policies: NamedPolicy[] = []
+  for (const file of files) policies.push({ file, policy: await readPolicy(file) })
+  const operations = [...new Set(policies.flatMap(({ policy }) => Object.keys(policy.operations)))]
+  const lines = await mappingOf(mapping, map)
+  for (const { policy, file } of policies) checkSubject(policy, file, lines)
+  const read = await readLog(logs, operations, lines, maxLines, io)
+  if (io.signal.aborted) return EXIT.found
+  checkRead(read)
+  const simulation = await simulated(logs, read, policies, { top, refusals }, io)
+  if (io.signal.aborted) return EXIT.found
+  if (html !== undefined) await write(html, report(simulation))
+  io.out(json ? `${JSON.stringify(simulation, undefined, 2)}\n` : printed(simulation, io))
+  if (html !== undefined && !json) io.out(`\nreport written to ${plain(html, 200)}\n`)
+  if (read.log.length > 0) return EXIT.ok
+  io.err('quota-cli: no line of the log is a request\n')
+  return EXIT.found
+}
+
+/** A policy with several layers of each subject's own wants a key for each of them. */
+function checkSubject(policy: Policy, file: string, mapping: Mapping): void {
+  const own = ownLayers(policy)
+  const told = subjectLayers(mapping).map(([layer]) => layer)
+  const missing = own.filter((layer) => !told.includes(layer))
+  if (missing.length === 0 || (told.length === 0 && own.length < 2)) return
+  const mend = `--subject ${own.map((layer) => `${layer}=FIELD`).join(',')}`
+  const message = `${plain(file, 200)} wants a key for each of ${own.join(', ')}`
+  throw new CliError(message, { exitCode: EXIT.usage, mend })
+}
+
+function checkRead({ strangers }: ReadLog): void {
+  const [first] = strangers
+  if (first === undefined) return
+  throw new CliError(`a route leads to "${plain(first)}", which no policy has`, { exitCode: EXIT.usage })
+}
+
+async function simulated(
+  logs: readonly string[],
+  read: ReadLog,
+  policies: readonly NamedPolicy[],
+  { top, refusals }: Pick<SimulateOptions, 'top' | 'refusals'>,
+  io: Io,
+): Promise<Simulation> {
+  if (refusals === undefined) return simulate(logs, read, policies, top, io)
+  const file = createWriteStream(refusals)
+  // Heard from the beginning, looked at in the end.
+  const written = finished(file).catch((error: unknown) => fileError('write', refusals, error))
+  const simulation = await simulate(logs, read, policies, top, io, toFile(file, read))
+  file.end()
+  const failed = await written
+  if (failed instanceof CliError) throw failed
+  return simulation
+}
+
+function toFile(file: WriteStream, { log }: ReadLog): RefusalListener {
+  return (policy, { line, subject }, { now, operation, cost, binding, resetAt, retryable }) => {
+    const { layer, category, window, limit, used } = binding
+    const who = log.subjects[subject]
+    const told = {
+      policy,
+      line,
+      at: now,
+      subject: who,
+      operation,
+      cost,
+      layer,
+      category,
+      window,
+      limit,
+      used,
+      resetAt,
+      retryable,
+    }
+    file.write(`${JSON.stringify(told)}\n`)
+  }
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await writeFile(path, text).catch((error: unknown) => {
+    throw fileError('write', path, error)
+  })
+}

@@ -1,0 +1,136 @@
+import type { Subject } from '@scoregw/quota'
+
+/** What is known of one request. */
+export interface LoggedEvent {
+  /** Epoch milliseconds. */
+  readonly at: number
+  /** Index into {@link EventLog.subjects}. */
+  readonly subject: number
+  /** Index into {@link EventLog.operations}. */
+  readonly operation: number
+  /** Tokens; `undefined`: the operation's price. */
+  readonly cost: number | undefined
+  /** Index into {@link EventLog.plans}, 0: none. */
+  readonly plan: number
+  /** Whether its tokens were given back when it ended. */
+  readonly isRefunded: boolean
+  /** Number of the line, from 1 on over all files. */
+  readonly line: number
+}
+
+const NO_COST = -1
+const FIRST_SIZE = 4_096
+
+/** Requests of a log in columns: some 35 bytes each, and each name once. */
+export class EventLog {
+  readonly subjects: Subject[] = []
+  readonly plans: string[] = ['']
+  readonly operations: readonly string[]
+  #length = 0
+  #isSorted = true
+  #latest = Number.NEGATIVE_INFINITY
+  #outOfOrder = 0
+  #order: Uint32Array | undefined
+  #at = new Float64Array(FIRST_SIZE)
+  #cost = new Float64Array(FIRST_SIZE)
+  #line = new Float64Array(FIRST_SIZE)
+  #subject = new Uint32Array(FIRST_SIZE)
+  #operation = new Uint16Array(FIRST_SIZE)
+  #plan = new Uint16Array(FIRST_SIZE)
+  #refunded = new Uint8Array(FIRST_SIZE)
+  readonly #subjectAt = new Map<string, number>()
+  readonly #planAt = new Map<string, number>([['', 0]])
+
+  constructor(operations: readonly string[]) {
+    this.operations = operations
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** How many were earlier than one before them. */
+  get outOfOrder(): number {
+    return this.#outOfOrder
+  }
+
+  /** The place of a subject; @param key tells it from all others */
+  subjectOf(key: string, make: (key: string) => Subject): number {
+    const known = this.#subjectAt.get(key)
+    if (known !== undefined) return known
+    const at = this.subjects.push(make(key)) - 1
+    this.#subjectAt.set(key, at)
+    return at
+  }
+
+  /** The place of a plan; `undefined` where there are too many. */
+  planOf(name: string): number | undefined {
+    const known = this.#planAt.get(name)
+    if (known !== undefined) return known
+    if (this.plans.length > 1_000) return undefined
+    const at = this.plans.push(name) - 1
+    this.#planAt.set(name, at)
+    return at
+  }
+
+  add({ at, subject, operation, cost, plan, isRefunded, line }: LoggedEvent): void {
+    if (this.#length === this.#at.length) this.#grow()
+    const index = this.#length++
+    this.#order = undefined
+    this.#at[index] = at
+    this.#subject[index] = subject
+    this.#operation[index] = operation
+    this.#cost[index] = cost ?? NO_COST
+    this.#plan[index] = plan
+    this.#refunded[index] = isRefunded ? 1 : 0
+    this.#line[index] = line
+    if (at < this.#latest) {
+      this.#outOfOrder++
+      this.#isSorted = false
+    } else {
+      this.#latest = at
+    }
+  }
+
+  /** The places of all requests in the order of time; those of one time as they stand in the log. */
+  order(): Uint32Array {
+    this.#order ??= this.#ordered()
+    return this.#order
+  }
+
+  /** @param index from {@link order} */
+  event(index: number): LoggedEvent {
+    const cost = this.#cost[index]!
+    return {
+      at: this.#at[index]!,
+      subject: this.#subject[index]!,
+      operation: this.#operation[index]!,
+      cost: cost === NO_COST ? undefined : cost,
+      plan: this.#plan[index]!,
+      isRefunded: this.#refunded[index] === 1,
+      line: this.#line[index]!,
+    }
+  }
+
+  #ordered(): Uint32Array {
+    const order = new Uint32Array(this.#length).map((_, index) => index)
+    if (this.#isSorted) return order
+    const at = this.#at
+    return order.sort((a, b) => at[a]! - at[b]! || a - b)
+  }
+
+  #grow(): void {
+    const size = this.#at.length * 2
+    const larger = <T extends Float64Array | Uint32Array | Uint16Array | Uint8Array>(column: T, into: T): T => {
+      into.set(column)
+      return into
+    }
+    this.#at = larger(this.#at, new Float64Array(size))
+    this.#cost = larger(this.#cost, new Float64Array(size))
+    this.#line = larger(this.#line, new Float64Array(size))
+    this.#subject = larger(this.#subject, new Uint32Array(size))
+    this.#operation = larger(this.#operation, new Uint16Array(size))
+    this.#plan = larger(this.#plan, new Uint16Array(size))
+    this.#refunded = larger(this.#refunded, new Uint8Array(size))
+  }
+}

@@ -1,0 +1,109 @@
+import { DateTime } from 'luxon'
+
+/** Years 1970 to 9999: what is outside was no time. */
+const LATEST = Date.UTC(10_000, 0, 1)
+
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+const OF_LOG = /^(\d{1,2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))? ([+-])(\d{2}):?(\d{2})$/
+const OF_DIGITS = /^\d{1,19}(?:\.\d{1,9})?$/
+const ISO = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?<zone> ?(?:Z|[+-]\d{2}:?\d{2}))?$/i
+
+/** Reads the times of a log. Lines beside each other often have the same one, so the last is kept. */
+export class Instants {
+  readonly #timeZone: string
+  #lastText: unknown
+  #last: number | undefined
+  #dayText = '1970-01-01'
+  #day = 0
+
+  /** @param timeZone of times that do not say in which zone they are */
+  constructor(timeZone: string) {
+    this.#timeZone = timeZone
+  }
+
+  /** Epoch milliseconds; `undefined` for what is no time. */
+  read(value: unknown): number | undefined {
+    if (value === this.#lastText) return this.#last
+    const at = typeof value === 'number' ? ofNumber(value) : this.#ofText(value)
+    this.#lastText = value
+    this.#last = at !== undefined && at >= 0 && at < LATEST ? Math.floor(at) : undefined
+    return this.#last
+  }
+
+  #ofText(value: unknown): number | undefined {
+    if (typeof value !== 'string' || value.length > 64) return undefined
+    const usual = this.#ofUtc(value)
+    if (usual !== undefined) return usual
+    if (OF_DIGITS.test(value)) return ofNumber(Number(value))
+    return this.#ofIso(value) ?? ofLog(value)
+  }
+
+  /** As `toISOString()` writes it, which most loggers do: `undefined` for every other form. */
+  #ofUtc(text: string): number | undefined {
+    if (text.length !== 24 || text[23] !== 'Z' || text[10] !== 'T' || text[19] !== '.') return undefined
+    const hour = twoDigits(text, 11)
+    const minute = twoDigits(text, 14)
+    const second = twoDigits(text, 17)
+    const ms = twoDigits(text, 20) * 10 + (text.charCodeAt(22) - ZERO)
+    if (!(hour < 24 && minute < 60 && second < 60 && ms < 1_000) || text[13] !== ':' || text[16] !== ':')
+      return undefined
+    return this.#dayOf(text) + ((hour * 60 + minute) * 60 + second) * 1_000 + ms
+  }
+
+  /** The beginning of the day that a text begins with; `NaN` for none. */
+  #dayOf(text: string): number {
+    if (!text.startsWith(this.#dayText)) {
+      this.#dayText = text.slice(0, 10)
+      this.#day = Date.parse(this.#dayText)
+    }
+    return this.#day
+  }
+
+  #ofIso(text: string): number | undefined {
+    const { groups } = ISO.exec(text) ?? {}
+    if (groups === undefined) return undefined
+    const iso = text
+      .replace(/^(.{10}) /, '$1T')
+      .replace(',', '.')
+      .replace(/ (?=Z|[+-])/i, '')
+    const at =
+      groups.zone === undefined
+        ? DateTime.fromISO(iso, { zone: this.#timeZone }).toMillis()
+        : Date.parse(withColon(iso))
+    return Number.isNaN(at) ? undefined : at
+  }
+}
+
+const ZERO = 48
+
+/** `NaN` for what is no digit. */
+function twoDigits(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - ZERO
+  const ones = text.charCodeAt(at + 1) - ZERO
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
+}
+
+/** `+0200` is read by some engines alone. */
+function withColon(iso: string): string {
+  return iso.replace(/([+-]\d{2})(\d{2})$/, '$1:$2')
+}
+
+/** Seconds, milliseconds, microseconds or nanoseconds: each is another size from 1973 on. */
+function ofNumber(value: number): number | undefined {
+  if (!Number.isFinite(value)) return undefined
+  if (value < 1e11) return value * 1_000
+  if (value < 1e14) return value
+  return value < 1e17 ? value / 1e3 : value / 1e6
+}
+
+function ofLog(text: string): number | undefined {
+  const [whole, day, name, year, hour, minute, second, fraction = '0', sign, zoneHours, zoneMinutes] =
+    OF_LOG.exec(text) ?? []
+  const month = MONTHS.indexOf(name ?? '')
+  if (whole === undefined || month === -1) return undefined
+  const clock = Date.UTC(Number(year), month, Number(day), Number(hour), Number(minute), Number(second))
+  const ahead = (Number(zoneHours) * 60 + Number(zoneMinutes)) * 60_000
+  const isDay = new Date(Date.UTC(Number(year), month, Number(day))).getUTCDate() === Number(day)
+  const isTime = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 61
+  return isDay && isTime ? clock + Number(`0.${fraction}`) * 1_000 - (sign === '-' ? -ahead : ahead) : undefined
+}

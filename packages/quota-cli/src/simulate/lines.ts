@@ -1,0 +1,119 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { CliError, EXIT } from '../cli-error.ts'
+import { fileError } from '../files.ts'
+import { plain } from '../text.ts'
+
+/** Longest line that is looked at, in bytes; of a longer one nothing is kept. */
+const MAX_LINE_BYTES = 65_536
+
+/** Who hears of the lines of a log. */
+export interface LineListener {
+  /** A line without its end. @returns whether there may be more */
+  line(text: string): boolean
+  /** A line was longer than {@link MAX_LINE_BYTES}. @returns whether there may be more */
+  tooLong(): boolean
+  /** After each piece; @param read bytes of the file so far; @param size all of them, `undefined`: nobody knows */
+  progress(read: number, size: number | undefined): void
+}
+
+const NEWLINE = 10
+const RETURN = 13
+
+/**
+ * Reads a log line by line: a file, one that gzip made (`.gz`), or `-` for the standard input. Holds a piece and a line at
+ * the most.
+ *
+ * @throws {CliError} `usage` where it cannot be read
+ */
+export async function readLines(path: string, listener: LineListener, signal: AbortSignal): Promise<void> {
+  const size = path === '-' ? undefined : await sizeOf(path)
+  const source: Readable = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 1_048_576 })
+  const bytes = { read: 0 }
+  source.on('data', (piece: Buffer) => {
+    bytes.read += piece.length
+  })
+  const isPacked = path.endsWith('.gz')
+  const text = isPacked ? source.pipe(createGunzip()) : source
+  source.on('error', (error) => text.destroy(error))
+  const splitter = new Splitter(listener)
+  try {
+    for await (const piece of text) {
+      const isOver = !splitter.take(piece as Buffer) || signal.aborted
+      listener.progress(bytes.read, size)
+      if (isOver) return
+    }
+    splitter.end()
+  } catch (error) {
+    if (isPacked && String((error as { code?: unknown }).code).startsWith('Z_')) throw halfPacked(path, error)
+    throw fileError('read', path, error)
+  } finally {
+    source.destroy()
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch((error: unknown) => {
+    throw fileError('read', path, error)
+  })
+  if (found.isDirectory()) throw fileError('read', path, { code: 'EISDIR' })
+  return found.size
+}
+
+function halfPacked(path: string, cause: unknown): CliError {
+  const mend = 'gunzip it as far as it goes, and simulate what comes out'
+  return new CliError(`${plain(path, 200)} is not, or not all of, a gzip file`, { exitCode: EXIT.usage, mend, cause })
+}
+
+/** Pieces of a file in, lines out. */
+class Splitter {
+  readonly #listener: LineListener
+  /** The beginning of the line that goes on in the next piece. */
+  #rest: Buffer | undefined
+  /** Whether the line at hand is too long, and is passed over. */
+  #isPassing = false
+
+  constructor(listener: LineListener) {
+    this.#listener = listener
+  }
+
+  /** @returns whether the listener wants more */
+  take(piece: Buffer): boolean {
+    let start = 0
+    for (let end = piece.indexOf(NEWLINE); end !== -1; end = piece.indexOf(NEWLINE, start)) {
+      if (!this.#finish(piece, start, end)) return false
+      start = end + 1
+    }
+    if (start < piece.length) this.#keep(piece.subarray(start))
+    return true
+  }
+
+  /** The last line, if it has no end of its own. */
+  end(): void {
+    if (this.#isPassing || this.#rest !== undefined) this.#finish(Buffer.alloc(0), 0, 0)
+  }
+
+  #finish(piece: Buffer, start: number, end: number): boolean {
+    if (this.#rest !== undefined) this.#keep(piece.subarray(start, end))
+    if (this.#isPassing || end - start > MAX_LINE_BYTES) {
+      this.#isPassing = false
+      this.#rest = undefined
+      return this.#listener.tooLong()
+    }
+    const line = this.#rest ?? piece
+    const from = this.#rest === undefined ? start : 0
+    let until = this.#rest === undefined ? end : line.length
+    this.#rest = undefined
+    if (until > from && line[until - 1] === RETURN) until--
+    return this.#listener.line(line.toString('utf8', from, until))
+  }
+
+  #keep(more: Buffer): void {
+    if (this.#isPassing) return
+    const rest = this.#rest === undefined ? Buffer.from(more) : Buffer.concat([this.#rest, more])
+    this.#isPassing = rest.length > MAX_LINE_BYTES
+    this.#rest = this.#isPassing ? undefined : rest
+  }
+}

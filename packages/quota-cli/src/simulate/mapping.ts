@@ -1,0 +1,86 @@
+import { DateTime } from 'luxon'
+import { CliError, EXIT } from '../cli-error.ts'
+import { parseJson, readText } from '../files.ts'
+import { plain } from '../text.ts'
+
+/** How lines become requests: what the options say, over what a file of `--map` says. */
+export interface Mapping {
+  readonly format: 'auto' | 'ndjson' | 'common'
+  /** Name of the field, dotted for one inside another; `undefined`: under its usual names. */
+  readonly time?: string | undefined
+  /** The same; or `layer=field,layer=field` for a subject with a key for each layer. */
+  readonly subject?: string | undefined
+  readonly operation?: string | undefined
+  readonly cost?: string | undefined
+  readonly plan?: string | undefined
+  readonly method?: string | undefined
+  readonly path?: string | undefined
+  readonly status?: string | undefined
+  readonly routes: readonly string[]
+  /** From this status on requests got their tokens back, but for 429. */
+  readonly refundFrom?: number | undefined
+  /** Of times that do not say in which zone they are. */
+  readonly timeZone: string
+}
+
+export type MappingInput = { readonly [K in keyof Mapping]?: Mapping[K] | undefined }
+
+const FIELDS = ['time', 'subject', 'operation', 'cost', 'plan', 'method', 'path', 'status'] as const
+const OTHERS = ['format', 'routes', 'refundFrom', 'timeZone'] as const
+const NAMES: readonly string[] = [...FIELDS, ...OTHERS]
+const FORMATS = ['auto', 'ndjson', 'common'] as const
+
+/** @throws {CliError} `usage` naming the first member that is wrong, by its option */
+export async function mappingOf(options: MappingInput, mapFile: string | undefined): Promise<Mapping> {
+  const inFile = mapFile === undefined ? {} : await readMap(mapFile)
+  const { routes = inFile.routes ?? [], ...given } = options
+  const merged = { format: 'auto', timeZone: 'UTC', ...inFile, ...defined(given), routes } as Mapping
+  checkMapping(merged)
+  return merged
+}
+
+/** Of a subject with a key for each layer: layers and the fields of their keys; else empty. */
+export function subjectLayers({ subject }: Pick<Mapping, 'subject'>): (readonly [layer: string, field: string])[] {
+  if (subject?.includes('=') !== true) return []
+  return subject.split(',').map((each) => {
+    const [layer = '', field = ''] = each.split('=')
+    return [layer.trim(), field.trim()]
+  })
+}
+
+function defined(options: object): object {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
+async function readMap(path: string): Promise<MappingInput> {
+  const document = parseJson(path, await readText(path))
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+    throw wrong(`${plain(path, 200)} is no object of ${NAMES.join(', ')}`)
+  }
+  const stranger = Object.keys(document).find((name) => !NAMES.includes(name))
+  if (stranger !== undefined) {
+    throw wrong(`${plain(path, 200)}: unknown "${plain(stranger)}"; known are ${NAMES.join(', ')}`)
+  }
+  return document
+}
+
+function checkMapping(mapping: Mapping): void {
+  for (const name of FIELDS) {
+    const value: unknown = mapping[name]
+    if (value !== undefined && (typeof value !== 'string' || value === '')) throw wrong(`${name}: not a field's name`)
+  }
+  const { format, routes, refundFrom, timeZone } = mapping
+  if (!FORMATS.includes(format)) throw wrong(`format: expected ${FORMATS.join(', ')}, got "${plain(String(format))}"`)
+  if (!Array.isArray(routes) || routes.some((route) => typeof route !== 'string'))
+    throw wrong('routes: not a list of texts')
+  if (refundFrom !== undefined && !(Number.isSafeInteger(refundFrom) && refundFrom >= 100 && refundFrom <= 599)) {
+    throw wrong('refund-from: expected a status from 100 to 599')
+  }
+  if (typeof timeZone !== 'string' || !DateTime.utc().setZone(timeZone).isValid) {
+    throw wrong(`time-zone: expected a zone, "Asia/Shanghai" or "+08:00", got "${plain(String(timeZone))}"`)
+  }
+}
+
+function wrong(message: string): CliError {
+  return new CliError(message, { exitCode: EXIT.usage })
+}

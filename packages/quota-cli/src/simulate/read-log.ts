@@ -1,0 +1,65 @@
+import type { Io } from '../io.ts'
+import { Progress } from '../progress.ts'
+import { counted, percent } from '../text.ts'
+import { EventLog } from './event-log.ts'
+import { LineReader } from './line-reader.ts'
+import { readLines } from './lines.ts'
+import type { Mapping } from './mapping.ts'
+import { Skipped, type SkippedLines } from './skipped.ts'
+
+/** What was read of some logs. */
+export interface ReadLog {
+  readonly log: EventLog
+  readonly lines: number
+  /** Lines that a route says are not metered. */
+  readonly unmetered: number
+  readonly skipped: readonly SkippedLines[]
+  /** Whether there were more lines than may be read. */
+  readonly isCut: boolean
+  /** Operations that routes lead to and no policy has. */
+  readonly strangers: readonly string[]
+}
+
+/** Reads logs one after the other. @param maxLines of all of them together */
+export async function readLog(
+  paths: readonly string[],
+  operations: readonly string[],
+  mapping: Mapping,
+  maxLines: number,
+  io: Io,
+): Promise<ReadLog> {
+  const log = new EventLog(operations)
+  const skipped = new Skipped()
+  const progress = new Progress(io)
+  let lines = 0
+  let unmetered = 0
+  let isCut = false
+  let strangers: readonly string[] = []
+  // Logs of several servers are read as one; each may be of another format.
+  for (const path of paths) {
+    const reader = new LineReader(log, skipped, mapping, lines)
+    const goesOn = (read: () => void): boolean => {
+      isCut = reader.lines >= maxLines
+      if (!isCut) read()
+      return !isCut
+    }
+    await readLines(
+      path,
+      {
+        line: (text) => goesOn(() => reader.read(text)),
+        tooLong: () => goesOn(() => reader.tooLong()),
+        progress: (read, size) =>
+          progress.tell(
+            () => `reading ${size === undefined ? '' : percent(read, size)}, ${counted(reader.lines)} lines`,
+          ),
+      },
+      io.signal,
+    )
+    lines = reader.lines
+    unmetered += reader.unmetered
+    strangers = reader.strangers
+    if (isCut || io.signal.aborted) break
+  }
+  progress.end()
+  return { log, lines, unmetered, skipped: skipped.all(), isCut, strangers }
+}

@@ -1,0 +1,152 @@
+import type { Subject } from '@scoregw/quota'
+import type { SkippedLines } from './skipped.ts'
+import type { LimitName, Tally } from './tally.ts'
+
+/** What a policy would have done to a log, as JSON tells it. Instants are epoch milliseconds. */
+export interface PolicyResult {
+  /** Its file. */
+  readonly policy: string
+  readonly requests: number
+  readonly admitted: number
+  readonly refused: number
+  /** Of these, refusals that waiting cannot help. */
+  readonly hopeless: number
+  /** Requests for operations that this policy does not have: not decided. */
+  readonly unknownOperations: number
+  readonly tokens: { readonly charged: number; readonly refused: number }
+  readonly subjects: { readonly all: number; readonly refused: number }
+  /** By the limit that binds, the most frequent first. */
+  readonly limits: readonly LimitResult[]
+  readonly operations: readonly OperationResult[]
+  /** Those who were refused most. */
+  readonly refusedMost: readonly SubjectResult[]
+  /** Pieces of time, the first from `from` on. */
+  readonly time: {
+    readonly from: number
+    readonly lengthMs: number
+    readonly asked: readonly number[]
+    readonly refused: readonly number[]
+  }
+  /** Limits of concurrency are left out: a log does not say for how long work was under way. */
+  readonly withoutConcurrency: boolean
+}
+
+export interface LimitResult extends LimitName {
+  readonly limit: number
+  readonly refusals: number
+  readonly subjects: number
+  readonly firstAt: number
+  readonly lastAt: number
+}
+
+interface OperationResult {
+  readonly operation: string
+  readonly requests: number
+  readonly refused: number
+}
+
+interface SubjectResult {
+  readonly subject: Subject
+  readonly requests: number
+  readonly refused: number
+  readonly firstRefusedAt: number
+}
+
+/** What was read, and what each policy would have done. */
+export interface Simulation {
+  readonly logs: readonly string[]
+  readonly lines: number
+  readonly requests: number
+  readonly unmetered: number
+  /** Requests that stood below a later one: they were put into order. */
+  readonly outOfOrder: number
+  readonly skipped: { readonly count: number; readonly reasons: readonly SkippedLines[] }
+  /** Whether there were more lines than `--max-lines`. */
+  readonly isCut: boolean
+  /** First and last instant, `null` without requests. */
+  readonly from: number | null
+  readonly until: number | null
+  readonly policies: readonly PolicyResult[]
+  /** Of two policies: how many requests one alone refuses. */
+  readonly difference?: Difference
+}
+
+export interface Difference {
+  readonly both: number
+  readonly firstAlone: number
+  readonly secondAlone: number
+  /** Those whom the second refuses more, or less, by how much; the largest first. */
+  readonly subjects: readonly { readonly subject: Subject; readonly first: number; readonly second: number }[]
+}
+
+/** @param top how many subjects are named */
+export function policyResult(policy: string, tally: Tally, top: number, hadConcurrency: boolean): PolicyResult {
+  const { requests, refused, hopeless, unknown, tokens, refusedTokens, log, buckets } = tally
+  return {
+    policy,
+    requests,
+    admitted: requests - refused,
+    refused,
+    hopeless,
+    unknownOperations: unknown,
+    tokens: { charged: tokens, refused: refusedTokens },
+    subjects: { all: log.subjects.length, refused: tally.refusedSubjects },
+    limits: limitsOf(tally),
+    operations: log.operations.flatMap((operation, index) => {
+      const asked = tally.askedFor[index]!
+      return asked === 0 ? [] : [{ operation, requests: asked, refused: tally.refusedFor[index]! }]
+    }),
+    refusedMost: mostRefused(tally, top),
+    time: {
+      from: buckets.from,
+      lengthMs: buckets.lengthMs,
+      asked: [...buckets.asked],
+      refused: [...buckets.refused],
+    },
+    withoutConcurrency: hadConcurrency,
+  }
+}
+
+function limitsOf({ limits }: Tally): LimitResult[] {
+  return [...limits.values()]
+    .map(({ layer, category, window, limit, refusals, subjects, firstAt, lastAt }) => ({
+      ...{ layer, category, window, limit, refusals, firstAt, lastAt },
+      subjects: subjects.size,
+    }))
+    .toSorted((a, b) => b.refusals - a.refusals)
+}
+
+function mostRefused(tally: Tally, top: number): SubjectResult[] {
+  return largest(tally.refusedBy, top).map((subject) => ({
+    subject: tally.subjectName(subject),
+    requests: tally.askedBy[subject]!,
+    refused: tally.refusedBy[subject]!,
+    firstRefusedAt: tally.firstRefusal[subject]!,
+  }))
+}
+
+/** The places of the largest numbers above 0, the largest first. */
+function largest(numbers: ArrayLike<number>, count: number): number[] {
+  const places = Array.from(numbers, (_, place) => place).filter((place) => numbers[place]! > 0)
+  return places.sort((a, b) => numbers[b]! - numbers[a]! || a - b).slice(0, count)
+}
+
+export function differenceOf(first: Tally, second: Tally, top: number): Difference {
+  let both = 0
+  let firstAlone = 0
+  let secondAlone = 0
+  for (let index = 0; index < first.refusedAt.length; index++) {
+    const inFirst = first.refusedAt[index] === 1
+    const inSecond = second.refusedAt[index] === 1
+    if (inFirst && inSecond) both++
+    else if (inFirst) firstAlone++
+    else if (inSecond) secondAlone++
+  }
+  const changes = Array.from(first.refusedBy, (refused, subject) => Math.abs(refused - second.refusedBy[subject]!))
+  const subjects = largest(changes, top).map((subject) => ({
+    subject: first.subjectName(subject),
+    first: first.refusedBy[subject]!,
+    second: second.refusedBy[subject]!,
+  }))
+  return { both, firstAlone, secondAlone, subjects }
+}

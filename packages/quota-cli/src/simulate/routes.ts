@@ -1,0 +1,82 @@
+import { CliError, EXIT } from '../cli-error.ts'
+import { plain } from '../text.ts'
+
+/** Which requests are which operation. */
+interface Route {
+  readonly method: string
+  readonly path: RegExp
+  /** `undefined`: they are not metered. */
+  readonly operation: string | undefined
+}
+
+/** What a request is by its method and path: an operation, not metered, or unknown. */
+export type Routed = { readonly operation: string | undefined } | undefined
+
+const ROUTE = /^(?<method>\*|[A-Za-z]{1,16}) +(?<path>\/\S*|\*) *(?:=|->| ) *(?<operation>[A-Za-z0-9_.:-]{1,64})$/
+
+/** Most routes of one simulation, and most paths whose operation is remembered. */
+const MAX_ROUTES = 1_000
+const MAX_REMEMBERED = 10_000
+
+/** Routes in order: the first that fits decides. */
+export class Routes {
+  readonly #routes: readonly Route[]
+  readonly #known = new Map<string, Routed>()
+
+  /**
+   * @param written `GET /v1/* = read`; `*` is any method, or any text; `-` as the operation: not metered
+   * @throws {CliError} `usage`
+   */
+  constructor(written: readonly string[]) {
+    if (written.length > MAX_ROUTES) throw new CliError(`more than ${MAX_ROUTES} routes`, { exitCode: EXIT.usage })
+    this.#routes = written.map(routeOf)
+  }
+
+  get isEmpty(): boolean {
+    return this.#routes.length === 0
+  }
+
+  /** Names of all operations that the routes lead to. */
+  get operations(): string[] {
+    return this.#routes.flatMap(({ operation }) => operation ?? [])
+  }
+
+  of(method: string, path: string): Routed {
+    const key = `${method} ${path}`
+    const known = this.#known.get(key)
+    if (known !== undefined || this.#known.has(key)) return known
+    const found = this.#routes.find((route) => fits(route, method, path))
+    const routed = found === undefined ? undefined : { operation: found.operation }
+    if (this.#known.size < MAX_REMEMBERED) this.#known.set(key, routed)
+    return routed
+  }
+}
+
+function fits(route: Route, method: string, path: string): boolean {
+  return (route.method === '*' || route.method === method) && route.path.test(path)
+}
+
+function routeOf(written: string): Route {
+  const { groups } = ROUTE.exec(written.trim()) ?? {}
+  if (groups === undefined) {
+    const mend = 'write it as "GET /v1/* = read", or "GET /health = -" for what is not metered'
+    throw new CliError(`not a route: ${plain(written, 100)}`, { exitCode: EXIT.usage, mend })
+  }
+  const { method = '', path = '', operation = '' } = groups
+  const parts = path.split('*').map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, '\\$&'))
+  return {
+    method: method.toUpperCase(),
+    path: new RegExp(`^${parts.join('.*')}$`),
+    operation: operation === '-' ? undefined : operation,
+  }
+}
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Where nobody wrote routes: the one operation of a policy, or its `read` and `write` by what the method does. */
+export function usualOperation(operations: readonly string[], method: string | undefined): string | undefined {
+  if (operations.length === 1) return operations[0]
+  if (method === undefined) return undefined
+  const usual = READING.has(method) ? 'read' : 'write'
+  return operations.includes(usual) ? usual : undefined
+}

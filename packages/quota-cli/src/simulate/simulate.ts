@@ -1,0 +1,89 @@
+import type { Policy, RefusedDecision } from '@scoregw/quota'
+import type { Io } from '../io.ts'
+import { Progress } from '../progress.ts'
+import { percent } from '../text.ts'
+import type { EventLog, LoggedEvent } from './event-log.ts'
+import type { ReadLog } from './read-log.ts'
+import { replay, withoutConcurrency } from './replay.ts'
+import { differenceOf, type PolicyResult, policyResult, type Simulation } from './result.ts'
+import { Tally } from './tally.ts'
+
+/** A policy and where it came from. */
+export interface NamedPolicy {
+  readonly file: string
+  readonly policy: Policy
+}
+
+/** Hears of every refusal; @param policy its file */
+export type RefusalListener = (policy: string, event: LoggedEvent, decision: RefusedDecision) => void
+
+/** What each policy would have done to a log. @param top how many subjects are named */
+export async function simulate(
+  logs: readonly string[],
+  read: ReadLog,
+  policies: readonly NamedPolicy[],
+  top: number,
+  io: Io,
+  onRefusal: RefusalListener = () => undefined,
+): Promise<Simulation> {
+  const { log } = read
+  const [from, until] = spanOf(log)
+  const tallies: Tally[] = []
+  const results: PolicyResult[] = []
+  for (const { file, policy } of policies) {
+    const tally = new Tally(log, from ?? 0, until ?? 0)
+    await played(log, file, withoutConcurrency(policy), tally, io, onRefusal)
+    tallies.push(tally)
+    results.push(policyResult(file, tally, top, policy.concurrency !== undefined))
+  }
+  const [first, second] = tallies
+  return {
+    logs,
+    lines: read.lines,
+    requests: log.length,
+    unmetered: read.unmetered,
+    outOfOrder: log.outOfOrder,
+    skipped: { count: read.skipped.reduce((sum, { count }) => sum + count, 0), reasons: read.skipped },
+    isCut: read.isCut,
+    from,
+    until,
+    policies: results,
+    ...(first === undefined || second === undefined ? {} : { difference: differenceOf(first, second, top) }),
+  }
+}
+
+async function played(
+  log: EventLog,
+  file: string,
+  policy: Policy,
+  tally: Tally,
+  io: Io,
+  onRefusal: RefusalListener,
+): Promise<void> {
+  const progress = new Progress(io)
+  await replay(log, policy, {
+    admitted: (event, cost) => tally.admitted(event, cost),
+    refused: (event, decision, index) => {
+      tally.refusal(event, decision, index)
+      onRefusal(file, event, decision)
+    },
+    unknown: () => {
+      tally.unknown++
+    },
+    async progress(done) {
+      progress.tell(() => `replaying ${file} ${percent(done, log.length)}`)
+      // A turn of the event loop, in which an interruption is heard.
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      return !io.signal.aborted
+    },
+  })
+  progress.end()
+}
+
+/** The first and the last instant. */
+function spanOf(log: EventLog): [number, number] | [null, null] {
+  const order = log.order()
+  const [first] = order
+  const last = order.at(-1)
+  return first === undefined || last === undefined ? [null, null] : [log.event(first).at, log.event(last).at]
+}

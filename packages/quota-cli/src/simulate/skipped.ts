@@ -1,0 +1,66 @@
+import { plain } from '../text.ts'
+
+/** Why a line is no request. */
+export type SkipReason =
+  | 'not_json'
+  | 'not_an_object'
+  | 'not_common_log'
+  | 'too_long'
+  | 'no_time'
+  | 'wrong_time'
+  | 'no_subject'
+  | 'wrong_subject'
+  | 'no_operation'
+  | 'unknown_operation'
+  | 'wrong_cost'
+  | 'wrong_plan'
+
+/** What the reasons are called for people. */
+export const SKIP_TEXTS: Readonly<Record<SkipReason, string>> = {
+  not_json: 'not JSON, or half written',
+  not_an_object: 'JSON, but no object',
+  not_common_log: 'not in common log format, or half written',
+  too_long: 'longer than 64 KiB',
+  no_time: 'no time: name its field with --time',
+  wrong_time: 'a time that is none',
+  no_subject: 'nobody who asks: name the field with --subject',
+  wrong_subject: 'who asks is not 1 to 256 bytes of text',
+  no_operation: 'no route fits: say which requests are which operation with --route',
+  unknown_operation: 'an operation that no policy has',
+  wrong_cost: 'a cost that is no whole number of tokens',
+  wrong_plan: 'a plan that is no name, or more than 1,000 of them',
+}
+
+/** Lines of one reason. */
+export interface SkippedLines {
+  readonly reason: SkipReason
+  readonly count: number
+  /** The first of them. */
+  readonly examples: readonly { readonly line: number; readonly text: string }[]
+}
+
+const MAX_EXAMPLES = 3
+const MAX_EXAMPLE = 80
+
+/** Counts lines that are passed over, by the reason. */
+export class Skipped {
+  readonly #lines = new Map<SkipReason, { count: number; examples: { line: number; text: string }[] }>()
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(reason: SkipReason, line: number, text: string): void {
+    this.#count++
+    const known = this.#lines.get(reason) ?? { count: 0, examples: [] }
+    this.#lines.set(reason, known)
+    known.count++
+    if (known.examples.length < MAX_EXAMPLES) known.examples.push({ line, text: plain(text, MAX_EXAMPLE) })
+  }
+
+  /** The most frequent first. */
+  all(): SkippedLines[] {
+    return [...this.#lines].map(([reason, lines]) => ({ reason, ...lines })).toSorted((a, b) => b.count - a.count)
+  }
+}

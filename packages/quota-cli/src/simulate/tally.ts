@@ -1,0 +1,106 @@
+import type { LimitKind, RefusedDecision, Subject } from '@scoregw/quota'
+import { Buckets } from './buckets.ts'
+import type { EventLog, LoggedEvent } from './event-log.ts'
+
+/** Which limit it is, for people and programs. */
+export interface LimitName {
+  readonly layer: string
+  readonly category: string
+  readonly window: string
+}
+
+interface LimitTally extends LimitName {
+  readonly kind: LimitKind
+  readonly limit: number
+  refusals: number
+  readonly subjects: Set<number>
+  firstAt: number
+  lastAt: number
+}
+
+const NOBODY = -1
+
+/** Counts what came of a replay. */
+export class Tally {
+  readonly buckets: Buckets
+  /** Which requests were refused, by their place in the log. */
+  readonly refusedAt: Uint8Array
+  readonly limits: Map<string, LimitTally> = new Map()
+  readonly askedBy: Uint32Array
+  readonly refusedBy: Uint32Array
+  readonly firstRefusal: Float64Array
+  readonly askedFor: number[]
+  readonly refusedFor: number[]
+  readonly log: EventLog
+  requests = 0
+  refused = 0
+  /** Requests for operations that the policy does not have. */
+  unknown = 0
+  tokens = 0
+  refusedTokens = 0
+  /** Refusals that waiting cannot help: the limit is below the cost. */
+  hopeless = 0
+
+  /** @param first and @param last of the log's instants */
+  constructor(log: EventLog, first: number, last: number) {
+    this.log = log
+    this.buckets = new Buckets(first, last)
+    this.refusedAt = new Uint8Array(log.length)
+    this.askedBy = new Uint32Array(log.subjects.length)
+    this.refusedBy = new Uint32Array(log.subjects.length)
+    this.firstRefusal = new Float64Array(log.subjects.length).fill(NOBODY)
+    this.askedFor = log.operations.map(() => 0)
+    this.refusedFor = log.operations.map(() => 0)
+  }
+
+  admitted(event: LoggedEvent, cost: number): void {
+    this.#asked(event)
+    if (!event.isRefunded) this.tokens += cost
+    this.buckets.add(event.at, false)
+  }
+
+  refusal(event: LoggedEvent, decision: RefusedDecision, index: number): void {
+    const { subject, operation, at } = event
+    this.#asked(event)
+    this.refused++
+    this.refusedTokens += decision.cost
+    if (!decision.retryable) this.hopeless++
+    this.refusedAt[index] = 1
+    this.refusedBy[subject]!++
+    if (this.firstRefusal[subject] === NOBODY) this.firstRefusal[subject] = at
+    this.refusedFor[operation]!++
+    this.buckets.add(at, true)
+    this.#ofLimit(decision, subject)
+  }
+
+  /** How many subjects were refused at least once. */
+  get refusedSubjects(): number {
+    return this.refusedBy.reduce((count, refused) => count + (refused > 0 ? 1 : 0), 0)
+  }
+
+  subjectName(index: number): Subject {
+    return this.log.subjects[index]!
+  }
+
+  #asked({ subject, operation }: LoggedEvent): void {
+    this.requests++
+    this.askedBy[subject]!++
+    this.askedFor[operation]!++
+  }
+
+  #ofLimit({ binding, now }: RefusedDecision, subject: number): void {
+    const { layer, category, window, kind, limit } = binding
+    const key = `${layer}.${category}.${window}`
+    const known = this.limits.get(key) ?? {
+      ...{ layer, category, window, kind, limit },
+      refusals: 0,
+      subjects: new Set<number>(),
+      firstAt: now,
+      lastAt: now,
+    }
+    this.limits.set(key, known)
+    known.refusals++
+    known.subjects.add(subject)
+    known.lastAt = now
+  }
+}

@@ -1,0 +1,277 @@
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { defaultPolicy } from '@scoregw/quota'
+import { describe, expect, it } from 'vitest'
+import type { Simulation } from '../src/simulate/result.ts'
+import { type Ran, runCli } from './run-cli.ts'
+import { fileOf, newPath } from './temporary.ts'
+
+const START = Date.UTC(2026, 7, 6, 12)
+const POLICY = fileOf({ limit: 3, per: '1h' })
+
+function lineOf(secondsLater: number, user: string, more: object = {}): string {
+  return JSON.stringify({ time: new Date(START + secondsLater * 1_000).toISOString(), user, ...more })
+}
+
+async function simulated(log: string, ...options: readonly string[]): Promise<Simulation> {
+  const { code, out, err } = await runCli(['simulate', POLICY, log, '--json', ...options])
+  expect([code, err]).toEqual([0, ''])
+  return JSON.parse(out) as Simulation
+}
+
+function refusedOf({ policies }: Simulation): number | undefined {
+  return policies[0]?.refused
+}
+
+/** Five requests of one user within a minute, of which two are refused. */
+const FIVE = [0, 10, 20, 30, 40].map((second) => lineOf(second, 'ann'))
+
+describe('simulate', () => {
+  it('says who would have been refused, when, by which limit', async () => {
+    const simulation = await simulated(fileOf([...FIVE, lineOf(50, 'bob')].join('\n'), 'ndjson'))
+    expect(simulation).toMatchObject({ lines: 6, requests: 6, from: START, until: START + 50_000 })
+    expect(simulation.policies[0]).toMatchObject({
+      ...{ requests: 6, admitted: 4, refused: 2, hopeless: 0 },
+      tokens: { charged: 4, refused: 2 },
+      subjects: { all: 2, refused: 1 },
+      limits: [
+        {
+          layer: 'personal',
+          category: 'all',
+          window: '1h',
+          limit: 3,
+          refusals: 2,
+          subjects: 1,
+          firstAt: START + 30_000,
+        },
+      ],
+      refusedMost: [{ subject: 'ann', requests: 5, refused: 2, firstRefusedAt: START + 30_000 }],
+    })
+  })
+
+  it('shows it as tables and a chart', async () => {
+    const { code, out } = await runCli(['simulate', POLICY, fileOf(FIVE.join('\n'), 'ndjson')])
+    expect(code).toBe(0)
+    for (const part of ['2 refused (40 %) of 5 requests', 'personal all 1h', '░', '█', 'ann', '2026-08-06T12:00:30Z']) {
+      expect(out).toContain(part)
+    }
+  })
+
+  it('writes a page that needs nothing else, and runs nothing that a log says', async () => {
+    const html = newPath('html')
+    const evil = '<img src=x onerror=alert(1)>"\u202e'
+    const log = fileOf([...FIVE, ...[1, 2, 3, 4, 5].map((second) => lineOf(second, evil))].join('\n'), 'ndjson')
+    expect((await runCli(['simulate', POLICY, log, '--html', html])).out).toContain(`report written to ${html}`)
+    const page = readFileSync(html, 'utf8')
+    expect(page).toMatch(/^<!doctype html>/)
+    expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;')
+    expect(page).not.toMatch(/<img|<script|\u202e|https?:\/\//)
+    expect(page.match(/<rect /g)?.length).toBeGreaterThan(3)
+  })
+
+  it('compares two policies', async () => {
+    const other = fileOf({ limit: 4, per: '1h' })
+    const log = fileOf(FIVE.join('\n'), 'ndjson')
+    const { policies, difference } = await simulated(log, '--against', other)
+    expect(policies.map(({ refused }) => refused)).toEqual([2, 1])
+    expect(difference).toEqual({
+      ...{ both: 1, firstAlone: 1, secondAlone: 0 },
+      subjects: [{ subject: 'ann', first: 2, second: 1 }],
+    })
+    const { out } = await runCli(['simulate', POLICY, log, '--against', other])
+    expect(out).toContain('both refuse 1, the first alone 1, the second alone 0')
+  })
+
+  it('writes every refusal as a line', async () => {
+    const refusals = newPath('ndjson')
+    await simulated(fileOf(FIVE.join('\n'), 'ndjson'), '--refusals', refusals)
+    const lines = readFileSync(refusals, 'utf8').trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { line: 4, at: START + 30_000, subject: 'ann', operation: 'request', window: '1h', resetAt: START + 3_600_000 },
+      { line: 5, at: START + 40_000 },
+    ])
+  })
+
+  it('reads what gzip packed, and several logs as one', async () => {
+    const first = fileOf(gzipSync(FIVE.slice(0, 3).join('\n')), 'ndjson.gz')
+    const second = fileOf(FIVE.slice(3).join('\n'), 'ndjson')
+    const { code, out } = await runCli(['simulate', POLICY, second, first, '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ lines: 5, outOfOrder: 3, policies: [{ refused: 2 }] })
+  })
+
+  it('does not charge what got its tokens back', async () => {
+    const log = fileOf(
+      [200, 500, 429, 404, 200, 200].map((status, at) => lineOf(at, 'ann', { status })).join('\n'),
+      'log',
+    )
+    expect(refusedOf(await simulated(log))).toBe(3)
+    expect(refusedOf(await simulated(log, '--refund-from', '400'))).toBe(1)
+  })
+})
+
+describe('which operation a request is', () => {
+  const log = fileOf(
+    [
+      ['GET', '/v1/list?page=2'],
+      ['POST', '/v1/list'],
+      ['GET', '/health'],
+      ['DELETE', '/v2'],
+    ]
+      .map(([method, path], at) => lineOf(at, 'ann', { method, path }))
+      .join('\n'),
+    'ndjson',
+  )
+  const policy = fileOf(defaultPolicy())
+  const operations = async (...options: readonly string[]): Promise<unknown> => {
+    const { out } = await runCli(['simulate', policy, log, '--json', ...options])
+    const { policies, unmetered, skipped } = JSON.parse(out) as Simulation
+    const counts = policies[0]?.operations.map(({ operation, requests }) => `${operation} ${requests}`)
+    return { counts, unmetered, skipped: skipped.reasons.map(({ reason, count }) => `${reason} ${count}`) }
+  }
+
+  it('is read or write by the method, where the policy has these', async () => {
+    expect(await operations()).toEqual({ counts: ['read 2', 'write 2'], unmetered: 0, skipped: [] })
+  })
+
+  it('is what the first route says that fits', async () => {
+    const routes = ['GET /health = -', 'GET /v1/* = read', '* /v1/list = write']
+    expect(await operations(...routes.flatMap((route) => ['--route', route]))).toEqual({
+      ...{ counts: ['read 1', 'write 1'], unmetered: 1 },
+      skipped: ['no_operation 1'],
+    })
+  })
+
+  it('is what a file says', async () => {
+    const map = fileOf({ routes: ['* * = write'] })
+    expect(await operations('--map', map)).toMatchObject({ counts: ['write 4'] })
+  })
+
+  it.each([
+    [['--route', 'GET'], /not a route: GET\n.*write it as/],
+    [['--route', '* * = wriet'], /a route leads to "wriet", which no policy has/],
+    [['--map', fileOf({ rutes: [] })], /unknown "rutes"; known are/],
+    [['--time-zone', 'Mars/Base'], /time-zone: expected a zone/],
+    [['--refund-from', '99'], /refund-from: expected a status/],
+    [['--format', 'xml'], /format: expected auto, ndjson, common/],
+    [['--top', '0'], /Not a whole number above 0/],
+    [['--against', '/nowhere'], /cannot read \/nowhere/],
+    [['--html', '/nowhere/x.html'], /cannot write \/nowhere\/x.html/],
+    [['--refusals', '/nowhere/x'], /cannot write \/nowhere\/x/],
+  ])('is no stack where %j is wrong', async (options, message) => {
+    const { code, out, err }: Ran = await runCli(['simulate', policy, log, ...options])
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(message)
+    expect(err).not.toMatch(/\n\s+at /)
+  })
+})
+
+describe('lines that are not what they say', () => {
+  it('are counted by the reason, with the first of them', async () => {
+    const lines = [
+      ...FIVE,
+      '{"time":"2026-08-06T12:00',
+      '[]',
+      '{"user":"ann"}',
+      '{"time":"yesterday","user":"ann"}',
+      '{"time":"2026-13-45T00:00:00Z","user":"ann"}',
+      lineOf(1, ''),
+      lineOf(1, 'x'.repeat(257)),
+      lineOf(1, 'ann', { operation: 'fly' }),
+      lineOf(1, 'ann', { cost: 1.5 }),
+      lineOf(1, 'ann', { cost: -1 }),
+      lineOf(1, 'ann', { plan: 5 }),
+      lineOf(1, 'y'.repeat(70_000)),
+      '',
+      '  \r',
+      '\u001b[31mred',
+    ]
+    const simulation = await simulated(fileOf(lines.join('\n'), 'ndjson'))
+    expect(simulation).toMatchObject({ lines: lines.length, requests: 5 })
+    expect(refusedOf(simulation)).toBe(2)
+    const reasons = simulation.skipped.reasons.map(({ reason, count }) => `${reason} ${count}`)
+    expect(reasons.toSorted()).toEqual([
+      'no_subject 1',
+      'no_time 1',
+      'not_an_object 1',
+      'not_json 2',
+      'too_long 1',
+      'unknown_operation 1',
+      'wrong_cost 2',
+      'wrong_plan 1',
+      'wrong_subject 1',
+      'wrong_time 2',
+    ])
+    expect(simulation.skipped.count).toBe(13)
+    const { out } = await runCli(['simulate', POLICY, fileOf(lines.join('\n'), 'ndjson')])
+    expect(out).toContain('skipped 2 lines: not JSON, or half written (line 6, 20)')
+    expect(out).not.toContain('\u001b')
+  })
+
+  it('are counted in a log of the other format', async () => {
+    const log = fileOf('10.0.0.1 - ann [06/Aug/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5\nhalf a li', 'log')
+    expect(await simulated(log)).toMatchObject({ requests: 1, skipped: { reasons: [{ reason: 'not_common_log' }] } })
+  })
+
+  it('are all of a file that is no log, which is told', async () => {
+    for (const content of ['', '\n\n', Buffer.from([0, 255, 10, 254, 0, 0, 10]), '<html>\n</html>\n']) {
+      const { code, out, err } = await runCli(['simulate', POLICY, fileOf(content, 'log')])
+      expect([code, err]).toEqual([1, 'quota-cli: no line of the log is a request\n'])
+      expect(out).toContain('0 requests')
+    }
+  })
+
+  it('end the reading where there are more than may be read', async () => {
+    const log = fileOf(FIVE.join('\n'), 'ndjson')
+    expect(await simulated(log, '--max-lines', '4')).toMatchObject({ lines: 4, isCut: true })
+    expect(await simulated(log, '--max-lines', '5')).toMatchObject({ lines: 5, isCut: false })
+  })
+
+  it('may be half a gzip file, or none', async () => {
+    const half = fileOf(gzipSync(FIVE.join('\n')).subarray(0, 40), 'gz')
+    for (const file of [half, fileOf('plain text', 'gz')]) {
+      const { code, err } = await runCli(['simulate', POLICY, file])
+      expect(code).toBe(2)
+      expect(err).toMatch(/is not, or not all of, a gzip file\n {2}gunzip it/)
+    }
+  })
+})
+
+describe('times', () => {
+  it.each([
+    ['2026-08-06T12:00:00Z', START],
+    ['2026-08-06T12:00:00.123Z', START + 123],
+    ['2026-08-06T20:00:00+08:00', START],
+    ['2026-08-06 20:00:00 +0800', START],
+    ['2026-08-06T08:00:00-0400', START],
+    ['2026-08-06 20:00:00,5', START + 500],
+    ['06/Aug/2026:12:00:00 +0000', START],
+    ['06/Aug/2026:14:30:00 +0230', START],
+    [START, START],
+    [START / 1_000, START],
+    [String(START / 1_000 + 0.25), START + 250],
+    [START * 1_000, START],
+    [`${START}000000`, START],
+  ])('%s is read', async (time, at) => {
+    const log = fileOf(JSON.stringify({ time, user: 'ann' }), 'ndjson')
+    expect(await simulated(log, '--time-zone', 'Asia/Shanghai')).toMatchObject({ from: at })
+  })
+
+  it.each(['2026-08-06', '31/Feb/2026:12:00:00 +0000', '06/Aug/2026:25:00:00 +0000', -5, 1e300, true, {}, 'now'])(
+    '%j is none',
+    async (time) => {
+      const log = fileOf(`${lineOf(0, 'ann')}\n${JSON.stringify({ time, user: 'ann' })}`, 'ndjson')
+      expect(await simulated(log)).toMatchObject({ requests: 1, skipped: { reasons: [{ reason: 'wrong_time' }] } })
+    },
+  )
+})
+
+describe('a long work', () => {
+  it('shows how far it is, and ends when it is interrupted', async () => {
+    const log = fileOf(FIVE.join('\n'), 'ndjson')
+    const { err } = await runCli(['simulate', POLICY, log, '--json'], { showsProgress: true })
+    expect(err).toMatch(/reading 100 %.*replaying .* 0 %/s)
+    const { out } = await runCli(['simulate', POLICY, log], { signal: AbortSignal.abort() })
+    expect(out).toBe('')
+  })
+})

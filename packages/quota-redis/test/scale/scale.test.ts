@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import type { Costs } from './costs.ts'
+import { simulate } from './simulation.ts'
+
+/** About what was measured of calls. */
+const COSTS: Costs = {
+  serverCallUs: 26,
+  serverDecisionUs: 5.2,
+  nodeCallUs: 50,
+  nodeDecisionUs: 8,
+  grantUs: 375,
+  grantProcessUs: 16,
+  networkUs: 50,
+}
+
+const SHAPE = { seconds: 0.1, limit: 10 ** 11, seed: 7 }
+
+describe('processes whose callers do not wait for each other, on a virtual clock', () => {
+  it('share a server that small calls would keep busy', async () => {
+    const { admittedPerSecond, p99Ms, decisionsACall } = await simulate(
+      { ...SHAPE, perSecond: 120_000, processes: 5, primaries: 1 },
+      COSTS,
+    )
+    expect(admittedPerSecond).toBeGreaterThan(115_000)
+    expect(p99Ms).toBeLessThan(5)
+    expect(decisionsACall).toBeGreaterThan(5)
+  })
+
+  it('spend leases of the site, and ask the servers of their subjects', async () => {
+    const load = { ...SHAPE, perSecond: 60_000, processes: 3, primaries: 3 }
+    const { admittedPerSecond, refused, grantsPerSecond, busiestPrimary } = await simulate(load, COSTS)
+    expect(admittedPerSecond).toBeGreaterThan(57_000)
+    expect(refused).toBe(0)
+    expect(grantsPerSecond).toBeGreaterThan(0)
+    expect(grantsPerSecond).toBeLessThan(200)
+    expect(busiestPrimary).toBeLessThan(1)
+  })
+
+  it('are refused where the site has nothing left, and it is spent whole', async () => {
+    const load = { ...SHAPE, seconds: 0.2, limit: 12_000, perSecond: 60_000, processes: 3, primaries: 3 }
+    const { refused, admittedPerSecond } = await simulate(load, COSTS)
+    expect(refused).toBeGreaterThan(0)
+    expect(admittedPerSecond).toBeLessThan(60_000)
+  })
+})

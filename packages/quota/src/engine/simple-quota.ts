@@ -1,0 +1,128 @@
+import { type Check, type Checks, where, withDefault } from '../options/checks.ts'
+import { optionsParser } from '../options/options-parser.ts'
+import { A_LIMIT } from '../policy/names.ts'
+import type { Policy } from '../policy/policy.ts'
+import { isLimit } from '../policy/values.ts'
+import type { SyncStore } from '../store/quota-store.ts'
+import type { SyncSettingsStore } from '../store/settings-store.ts'
+import { MAX_WINDOW_MS, MIN_WINDOW_MS } from '../windows/window.ts'
+import { createQuota } from './create-quota.ts'
+import {
+  type FailurePolicy,
+  failurePolicyCheck,
+  type QuotaOptions,
+  type SharedOptions,
+  sharedChecks,
+} from './options.ts'
+import type { SimpleOperation, SimpleQuota, SyncSimpleQuota } from './simple-requests.ts'
+
+/** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
+export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
+
+/** What {@link simpleQuota} takes: one limit, and whatever else {@link createQuota} takes. */
+export interface SimpleQuotaOptions extends Omit<QuotaOptions, 'policy' | 'failurePolicy'> {
+  /** How many requests a subject has in each window, or tokens where requests say their `cost`: 0 to 10^11; 0 blocks. */
+  readonly limit: number
+  /** How long a window lasts; it opens with the subject's first admitted request. */
+  readonly per: Duration
+  /**
+   * What happens when the store does not answer.
+   * @default 'closed'
+   */
+  readonly failurePolicy?: FailurePolicy | undefined
+}
+
+/** Options of an engine whose stores answer at once. */
+export interface SyncSimpleQuotaOptions extends SimpleQuotaOptions {
+  readonly store?: SyncStore | undefined
+  readonly settingsStore?: SyncSettingsStore | undefined
+}
+
+interface ParsedSimpleOptions extends SharedOptions {
+  readonly limit: number
+  readonly per: Duration
+  readonly failurePolicy: FailurePolicy
+}
+
+const THE_LIMIT = 'how many requests a subject has is `limit`'
+const THE_WINDOW = 'how long a window lasts is `per`, "15m" for example'
+const WORDS: Readonly<Record<string, string>> = {
+  max: THE_LIMIT,
+  points: THE_LIMIT,
+  limits: THE_LIMIT,
+  tokensPerInterval: THE_LIMIT,
+  windowMs: THE_WINDOW,
+  window: THE_WINDOW,
+  timeWindow: THE_WINDOW,
+  duration: THE_WINDOW,
+  interval: THE_WINDOW,
+  policy: 'the policy is made of `limit` and `per`; one of your own goes to createQuota({ policy })',
+  passOnStoreError: 'what happens without a store is `failurePolicy`',
+  skipOnError: 'what happens without a store is `failurePolicy`',
+  insuranceLimiter: 'what happens without a store is `failurePolicy`',
+  windows: 'several windows need createQuota({ policy })',
+  operations: 'several operations need createQuota({ policy })',
+  base: THE_LIMIT,
+}
+
+const parse = /* @__PURE__ */ optionsParser<ParsedSimpleOptions>('simpleQuota()', simpleChecks, { words: WORDS })
+
+function simpleChecks(): Checks<ParsedSimpleOptions> {
+  return {
+    limit: where<number>((value) => value !== 'unlimited' && isLimit(value), A_LIMIT),
+    per: durationCheck(),
+    failurePolicy: withDefault(failurePolicyCheck(), 'closed'),
+    ...sharedChecks(),
+  }
+}
+
+function durationCheck(): Check<Duration> {
+  const isDuration = (value: unknown): boolean => {
+    const lengthMs = millisecondsOf(value)
+    return Number.isSafeInteger(lengthMs) && lengthMs >= MIN_WINDOW_MS && lengthMs <= MAX_WINDOW_MS
+  }
+  return where<Duration>(isDuration, 'a time of 1 second to 366 days, "15m" or milliseconds')
+}
+
+const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
+
+/** `NaN` for what is no length of time. */
+function millisecondsOf(duration: unknown): number {
+  if (typeof duration === 'number') return duration
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(String(duration)) ?? []
+  return Number(count) * UNITS[unit as keyof typeof UNITS]
+}
+
+/** The same for each way to write a length: a counter is recognised by it. */
+function labelOf(lengthMs: number): string {
+  const [unit, ofUnit] = Object.entries(UNITS).find(([, each]) => lengthMs % each === 0)!
+  return `${lengthMs / ofUnit}${unit}`
+}
+
+/**
+ * Makes a quota engine with one limit, which each subject has for itself. The policy that it stands for is `quota.policy`,
+ * to go on from with {@link createQuota} when one limit is not enough.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault; `store_mismatch`
+ * @example
+ * const quota = simpleQuota({ limit: 100, per: '15m' })
+ * const decision = await quota.consume({ subject: 'u42' })
+ * if (!decision.allowed) console.log(`wait ${decision.retryAfterSeconds} s`)
+ */
+export function simpleQuota(options: SyncSimpleQuotaOptions): SyncSimpleQuota
+export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota
+export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota {
+  const { limit, per, failurePolicy, ...shared } = parse(options)
+  return createQuota({ ...shared, policy: policyOf(limit, millisecondsOf(per)), failurePolicy: { all: failurePolicy } })
+}
+
+function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {
+  const label = labelOf(lengthMs)
+  return {
+    windows: [{ label, lengthMs }],
+    categories: ['all'],
+    layers: [{ name: 'personal', scope: 'Personal', shared: false }],
+    operations: { request: { category: 'all', cost: 1 } },
+    base: { personal: { all: { [label]: limit } } },
+  }
+}
