@@ -151,7 +151,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     overview,
     live,
     alerts,
-    checks: checksOf(db, backend),
+    checks: checksOf(db, backend, config.dataDir),
     users,
     audit,
     credentials,
@@ -197,17 +197,30 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       alerts.refuse()
     },
     async close() {
-      await Promise.all([sources.imports.close(), uploads.close()])
-      await backend.finish()
-      await alerts.close()
-      overview.close()
-      metrics.close()
-      await quota.close()
-      await adaptive.close()
-      await usage.recorder.close()
-      await changes?.end()
-      await db.destroy()
+      await inOrder(logger, {
+        'ending imports and uploads': () => Promise.allSettled([sources.imports.close(), uploads.close()]),
+        'saving the counters': () => backend.finish(),
+        'ending alerts': () => alerts.close(),
+        'ending the overview': () => overview.close(),
+        'ending metrics': () => metrics.close(),
+        'ending the quota': () => quota.close(),
+        'saving how requests ended': () => adaptive.close(),
+        'saving who used what': () => usage.recorder.close(),
+        'leaving the channel of changes': () => changes?.end(),
+        'closing the database': () => db.destroy(),
+      })
     },
+  }
+}
+
+/** Each step, whatever became of those before: what fails is told in a line, and nothing stays open for it. */
+async function inOrder(logger: Logger, steps: Readonly<Record<string, () => unknown>>): Promise<void> {
+  for (const [what, step] of Object.entries(steps)) {
+    try {
+      await step()
+    } catch (error) {
+      logger.error({ reason: error instanceof Error ? error.message : String(error) }, `${what} failed while stopping`)
+    }
   }
 }
 

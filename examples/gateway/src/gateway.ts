@@ -33,11 +33,16 @@ export interface GatewayOptions {
   readonly clock?: Clock | undefined
   /** @default the gateway's own */
   readonly policy?: GatewayPolicy | undefined
+  /**
+   * How long, in milliseconds, kept connections on which nothing comes stay open when the gateway stops: who sends on one
+   * meanwhile is answered, and told that it closes. @default 0
+   */
+  readonly idleGraceMs?: number | undefined
 }
 
 /** Starts the gateway: database, demo, servers, timers. */
 export async function startGateway(config: Config, logger: Logger, options: GatewayOptions = {}): Promise<Gateway> {
-  const { clock = systemClock, policy } = options
+  const { clock = systemClock, policy, idleGraceMs = 0 } = options
   const app = await createApp({ config, clock, logger, policy })
   const listeners: Listener[] = []
   try {
@@ -59,7 +64,7 @@ export async function startGateway(config: Config, logger: Logger, options: Gate
     const metricsPort = wanted === undefined ? undefined : await serve('METRICS_PORT', metricsHandler(registry), wanted)
     const addresses = app.listening(ports)
     const chores = app.chores.map((chore) => repeat(chore, logger))
-    return { app, ports, metricsPort, addresses, demo, stop: () => stop(app, listeners, chores) }
+    return { app, ports, metricsPort, addresses, demo, stop: () => stop(app, listeners, chores, idleGraceMs) }
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.stop(0)))
     await app.close()
@@ -94,9 +99,14 @@ async function demoOf({ demo: given, dataDir }: Config, app: App): Promise<DemoC
   return undefined
 }
 
-async function stop(app: App, listeners: readonly Listener[], chores: readonly Repeated[]): Promise<void> {
+async function stop(
+  app: App,
+  listeners: readonly Listener[],
+  chores: readonly Repeated[],
+  idleGraceMs: number,
+): Promise<void> {
   app.refuse()
-  await Promise.all(listeners.map((listener) => listener.stop(STOP_GRACE_MS)))
+  await Promise.all(listeners.map((listener) => listener.stop(STOP_GRACE_MS, idleGraceMs)))
   await Promise.all(chores.map((chore) => chore.stop()))
   await app.close()
 }

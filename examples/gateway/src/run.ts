@@ -11,6 +11,8 @@ import type { GatewayPolicy } from './quota/policy.ts'
 
 /** EX_CONFIG of sysexits.h. */
 const EXIT_CONFIG = 78
+/** How long kept connections have, in milliseconds, to be told on an answer that they close. */
+const IDLE_GRACE_MS = 1_000
 
 /**
  * Runs the gateway as this process, by its environment, until a signal stops it. Whatever keeps it from starting ends the
@@ -33,7 +35,7 @@ async function run(policy: GatewayPolicy | undefined): Promise<void> {
   const logger = createLogger(config.logLevel)
   for (const each of config.misspelt) logger.warn(misspeltText(each))
   await prepareConsole(logger)
-  const gateway = await startGateway(config, logger, { policy })
+  const gateway = await startGateway(config, logger, { policy, idleGraceMs: IDLE_GRACE_MS })
   // Of the process, so measured here and not by each gateway that a test starts.
   collectDefaultMetrics({ register: gateway.app.registry })
   process.stdout.write(banner(gateway.addresses, config.dataDir, gateway.app.counters, gateway.demo))

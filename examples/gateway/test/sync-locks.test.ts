@@ -28,10 +28,9 @@ describe.runIf(postgresTests)('two processes on one PostgreSQL', () => {
     const chunks = Array.from({ length: 8 }, (_, index) => manyRecords(300, 1_000 * index + 1))
     let left = chunks.length
     const pushes = chunks.map(async (records, index) => {
-      const body = syncBody.parse({ qq: QQ, records })
       for (let isStored = false; !isStored; ) {
         try {
-          await services[index % 2]!.sync(body)
+          await services[index % 2]!.sync(syncBody.parse({ qq: QQ, records }))
           isStored = true
         } catch (error) {
           if (!(error instanceof HttpError)) throw error

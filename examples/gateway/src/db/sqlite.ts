@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import type { SqliteConnection } from '@scoregw/quota-sql'
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { Kysely } from 'kysely'
 import Database from 'libsql'
 import { dataDirFault, makeDataDir } from '../config/data-dir.ts'
 import { migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
+import { ToldSqliteDialect } from './sqlite-dialect.ts'
 
 /** How long a write waits for another process that is writing, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000
@@ -40,7 +41,7 @@ async function openFile(dataDir: string): Promise<Db> {
   file.pragma('journal_mode = WAL')
   file.pragma('synchronous = FULL')
   file.pragma('foreign_keys = ON')
-  const db: Db = new Kysely({ dialect: new SqliteDialect({ database: file as unknown as SqliteDatabase }) })
+  const db: Db = new Kysely({ dialect: new ToldSqliteDialect(file) })
   CONNECTIONS.set(db, file)
   try {
     // The write lock from the start: of processes that start together the first migrates and the others wait.

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
+import { connectionOf } from '../db/sqlite.ts'
 import type { QuotaBackend } from '../quota/backend.ts'
+import { roomOnDisk } from './room-on-disk.ts'
 
 /** Something that the gateway cannot do its work without. */
 export interface ReadinessCheck {
@@ -9,7 +11,9 @@ export interface ReadinessCheck {
   check(): Promise<unknown>
 }
 
-export function checksOf(db: Db, { check, checked = 'the counters' }: QuotaBackend): ReadinessCheck[] {
+/** @param dataDir where an embedded database is */
+export function checksOf(db: Db, { check, checked = 'the counters' }: QuotaBackend, dataDir: string): ReadinessCheck[] {
   const database = { name: 'the database', check: () => sql`select 1`.execute(db) }
-  return check === undefined ? [database] : [database, { name: checked, check }]
+  const disk = connectionOf(db) === undefined ? [] : [roomOnDisk(db, dataDir)]
+  return [database, ...disk, ...(check === undefined ? [] : [{ name: checked, check }])]
 }

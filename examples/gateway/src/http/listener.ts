@@ -6,7 +6,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { lines } from './lines.ts'
 import { turns } from './turns.ts'
 
@@ -31,8 +31,11 @@ const MAX_HEADER_BYTES = 16_384
 /** A server that listens, and how to make it stop. */
 export interface Listener {
   readonly port: number
-  /** No new connections; resolves when requests in flight are answered, or were broken off after `graceMs`. */
-  stop(graceMs: number): Promise<void>
+  /**
+   * No new connections; resolves when requests in flight are answered, or were broken off after `graceMs`. What comes on
+   * kept connections within `idleMs` is answered with `Connection: close`; then those that are idle are closed.
+   */
+  stop(graceMs: number, idleMs?: number): Promise<void>
 }
 
 /** Listens on a host and port (0: any free one). */
@@ -58,7 +61,10 @@ export async function listen(
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
-  return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stop(server, inFlight, graceMs) }
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: (graceMs, idleMs = 0) => stop(server, inFlight, graceMs, idleMs),
+  }
 }
 
 /** The responses that have not been sent to their end. */
@@ -66,11 +72,12 @@ function trackResponses(server: Server): ReadonlySet<ServerResponse> {
   const inFlight = new Set<ServerResponse>()
   server.on('request', (req, res) => {
     inFlight.add(res)
+    if (!server.listening) res.setHeader('Connection', 'close')
     res.once('finish', () => lingerOn(req))
     res.once('close', () => {
       inFlight.delete(res)
-      // A connection that its last answer did not close would keep a stopping server for as long as its client likes.
-      if (!server.listening) setImmediate(() => server.closeIdleConnections())
+      // One whose head had left when the server was told to stop: its client has not heard that it closes.
+      if (!server.listening && res.shouldKeepAlive) req.socket.end()
     })
   })
   return inFlight
@@ -83,14 +90,23 @@ function lingerOn(req: IncomingMessage): void {
   req.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
 }
 
-async function stop(server: Server, inFlight: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
+async function stop(
+  server: Server,
+  inFlight: ReadonlySet<ServerResponse>,
+  graceMs: number,
+  idleMs: number,
+): Promise<void> {
   for (const response of inFlight) if (!response.headersSent) response.setHeader('Connection', 'close')
   const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve())
+    // Of the server beneath: that of HTTP closes idle connections at once, and resets those a request is arriving on.
+    NetServer.prototype.close.call(server, () => resolve())
   })
+  const idle = setTimeout(() => server.closeIdleConnections(), idleMs)
   const timer = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
   clearTimeout(timer)
+  clearTimeout(idle)
+  server.close()
 }
 
 /** Answers what Node could not read as a request: too large a head, too slow, or no HTTP at all. */

@@ -18,6 +18,7 @@ export class SyncService {
 
   /**
    * Stores a request's records, in one transaction.
+   * @param body handed over: its records are taken out of it
    * @throws {SyncError} for everything that the protocol refuses
    */
   async sync(body: SyncBody): Promise<SyncAnswer> {
