@@ -15,7 +15,7 @@ export const ATTACKS = {
   one: 'quota: one subject from all callers',
 } as const
 
-export type Attack = keyof typeof ATTACKS
+type Attack = keyof typeof ATTACKS
 
 /** Tokens a decision. */
 const COST = 15

@@ -11,6 +11,7 @@ interface ScrollProps {
 export function Scroll({ label, isTall = false, children }: ScrollProps): JSX.Element {
   return (
     // A group and no region: most of them have the name of the region that they are in.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
     <div role="group" class={isTall ? 'scroll tall' : 'scroll'} aria-label={label} tabIndex={0}>
       {children}

@@ -110,6 +110,7 @@ export const en = {
     source_error: 'The source has an error.',
     source_rate_limited: 'The source asks to wait.',
     quota_exceeded: 'Too many of your requests have failed. Wait a little before you try again.',
+    session_expired: 'The upload session has ended.',
     overloaded: 'The gateway has too much to do at present. Try again in a moment.',
     quota_unavailable: 'The counters cannot be reached at present. Try again in a moment.',
     shutting_down: 'The gateway is stopping. Try again in a moment.',

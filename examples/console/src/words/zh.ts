@@ -98,6 +98,7 @@ export const zh: Words = {
     source_error: '数据源出错。',
     source_rate_limited: '数据源要求等待。',
     quota_exceeded: '失败的请求过多，请稍候再试。',
+    session_expired: '上传会话已结束。',
     overloaded: '网关目前过于繁忙，请稍后重试。',
     quota_unavailable: '目前无法访问计数器，请稍后重试。',
     shutting_down: '网关正在停止，请稍后重试。',

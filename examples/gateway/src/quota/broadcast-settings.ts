@@ -64,9 +64,9 @@ export class BroadcastSettings implements AsyncSettingsStore {
     return this.#stored.poll()
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#broadcast.close()
-    await this.#stored.close()
+    return this.#stored.close()
   }
 
   /** Never rejects: the change is stored, and the others find it in the database. */

@@ -18,7 +18,7 @@ export async function storeProfile({ db, qq, userId, now, markChanged }: Turn, b
 }
 
 /** `rating` is the total; without it the total is known where both parts are. */
-export function totalRating({ rating, old_rating, new_rating }: SyncBody): number | undefined {
+function totalRating({ rating, old_rating, new_rating }: SyncBody): number | undefined {
   if (typeof rating === 'number') return rating
   return typeof old_rating === 'number' && typeof new_rating === 'number' ? old_rating + new_rating : undefined
 }

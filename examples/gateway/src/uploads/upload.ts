@@ -5,7 +5,7 @@ export const MOST_OPEN = 5
 /** Most scores of one. */
 export const MOST_SCORES = 2_000
 /** So many scores, or fewer, have the price of one upsert. */
-export const SCORES_A_PRICE = 20
+const SCORES_A_PRICE = 20
 
 /**
  * - `open`: scores may be added.
@@ -13,7 +13,7 @@ export const SCORES_A_PRICE = 20
  * - `done`: it is charged.
  * - `expired`: its time was over, or its tokens were gone, before it was stored.
  */
-export type UploadState = 'open' | 'stored' | 'done' | 'expired'
+type UploadState = 'open' | 'stored' | 'done' | 'expired'
 
 /** A session in which scores come in parts, to be stored all at once. */
 export interface Upload {

@@ -9,7 +9,7 @@ export interface Worked {
 }
 
 export const WORK_TABLE = 'create table work (subject text not null, cost integer not null)'
-export const SUBJECTS: readonly string[] = ['a', 'b', 'c']
+const SUBJECTS: readonly string[] = ['a', 'b', 'c']
 
 interface Piece {
   readonly subject: string

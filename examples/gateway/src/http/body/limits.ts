@@ -14,7 +14,7 @@ export interface BodyLimits {
   readonly gzip: boolean
 }
 
-export interface ListLimits {
+interface ListLimits {
   /** The member's name, in ASCII. */
   readonly name: string
   readonly bytes: number
