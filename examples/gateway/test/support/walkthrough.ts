@@ -92,6 +92,7 @@ function usual(text: string): string {
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'an instant')
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'a time')
+    .replaceAll(/msg_[0-9a-f]{32}/g, 'an id')
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'an id')
     .replaceAll(/\b(gw|bt|mk)_(?:\.\.\.|[\w-]{43}(?![\w-]))/g, 'a credential $1')
 }
