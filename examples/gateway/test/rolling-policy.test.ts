@@ -212,7 +212,7 @@ describe.runIf(redisTests)('a window and a layer more, in one process after the 
     const browser: Browser = await launchBrowser()
     onTestFinished(() => browser.close())
     const { page, faults } = await watchedPage(browser)
-    await page.goto(`${baseUrl}/admin/`)
+    await page.goto(`${baseUrl}/admin/#/settings`)
     await signIn(page)
     await page.getByRole('textbox', { name: 'Base value: Campus, write, 2 hours', exact: true }).fill('99')
     expect(await page.locator('.limits .group').allTextContents()).toContain('Campus · Write')

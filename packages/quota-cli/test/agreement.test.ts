@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs'
 import { luxonCalendar } from '@scoregw/quota/calendar'
 import { manualClock, QuotaModel } from '@scoregw/quota-testkit'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import type { Simulation } from '../src/simulate/result.ts'
 import { type RandomLog, randomLogs, type WrittenRequest } from './random-log.ts'
 import { runCli } from './run-cli.ts'
-import { fileOf, newPath } from './temporary.ts'
+import { fileOf, newPath, removeFiles } from './temporary.ts'
+
+afterAll(removeFiles)
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 100 : 15
 

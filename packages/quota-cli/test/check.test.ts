@@ -1,10 +1,12 @@
 import { createQuota, defaultPolicy, type Policy } from '@scoregw/quota'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Finding } from '../src/check/finding.ts'
 import { lint } from '../src/check/lint.ts'
 import { runCli } from './run-cli.ts'
-import { fileOf } from './temporary.ts'
+import { fileOf, removeFiles } from './temporary.ts'
+
+afterAll(removeFiles)
 
 async function findings(policy: unknown): Promise<{ code: number; ok: boolean; findings: Finding[] }> {
   const { code, out } = await runCli(['check', fileOf(policy), '--json'])

@@ -9,7 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ServerFinding } from '../src/doctor/finding.ts'
 import type { Look } from '../src/top/look.ts'
 import { runCli } from './run-cli.ts'
-import { fileOf } from './temporary.ts'
+import { fileOf, removeFiles } from './temporary.ts'
+
+afterAll(removeFiles)
 
 const SECRET = 'hunter2-secret'
 const POLICY = fileOf(defaultPolicy())

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { defaultPolicy } from '@scoregw/quota'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Simulation } from '../src/simulate/result.ts'
 import { type Ran, runCli } from './run-cli.ts'
-import { fileOf, newPath } from './temporary.ts'
+import { fileOf, newPath, removeFiles } from './temporary.ts'
+
+afterAll(removeFiles)
 
 const START = Date.UTC(2026, 7, 6, 12)
 const POLICY = fileOf({ limit: 3, per: '1h' })

@@ -1,15 +1,25 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 
-const folder = mkdtempSync(join(tmpdir(), 'quota-cli-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+/** Of the test file that is at work: files of one worker share this module. */
+let folder: string | undefined
 let files = 0
+
+function inFolder(name: string): string {
+  folder ??= mkdtempSync(join(tmpdir(), 'quota-cli-'))
+  return join(folder, name)
+}
+
+/** To be registered by each test file: removes what it made. */
+export function removeFiles(): void {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  folder = undefined
+}
 
 /** A file that is gone after the tests; what is no text is written as JSON. */
 export function fileOf(content: unknown, extension = 'json'): string {
-  const path = join(folder, `${++files}.${extension}`)
+  const path = inFolder(`${++files}.${extension}`)
   const isText = typeof content === 'string' || content instanceof Uint8Array
   writeFileSync(path, isText ? content : JSON.stringify(content))
   return path
@@ -17,5 +27,5 @@ export function fileOf(content: unknown, extension = 'json'): string {
 
 /** A path where nothing is yet. */
 export function newPath(extension: string): string {
-  return join(folder, `${++files}.${extension}`)
+  return inFolder(`${++files}.${extension}`)
 }

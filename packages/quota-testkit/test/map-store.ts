@@ -1,11 +1,22 @@
 import type { Clock } from '@scoregw/quota'
 import * as row from '@scoregw/quota/store'
 
-/** One window of one counter: a row of one window, for the functions that move rows. */
-export type Cell = readonly [startedAtAndUsed: number[], spans: row.Spans]
+/**
+ * One window of one counter: a row of one window, for the functions
+ * that move rows.
+ */
+export type Cell = readonly [
+  startedAtAndUsed: number[],
+  spans: row.Spans,
+]
 
-/** How long a rolling window lasts, for the functions that move rows. */
-export const rolling = (lengthMs: number): row.Spans => ({ lengthsMs: [lengthMs], agesMs: [0] })
+/**
+ * How long a rolling window lasts, for the functions that move rows.
+ */
+export const rolling = (lengthMs: number): row.Spans => ({
+  lengthsMs: [lengthMs],
+  agesMs: [0],
+})
 
 export interface IdRecord extends row.ReservationId {
   readonly state: 'reserved' | 'committed' | 'cancelled'
@@ -21,9 +32,18 @@ export interface MapData {
 }
 
 /** The shortest complete store: two maps, everything kept for ever. */
-export function mapStore(clock: Clock, Counters: typeof MapCounters = MapCounters): row.SyncStore {
-  const kept: Pick<MapData, 'cells' | 'ids'> = { cells: new Map(), ids: new Map() }
-  return { sync: true, open: (schema) => new Counters({ clock, schema, ...kept }) }
+export function mapStore(
+  clock: Clock,
+  Counters: typeof MapCounters = MapCounters,
+): row.SyncStore {
+  const kept: Pick<MapData, 'cells' | 'ids'> = {
+    cells: new Map(),
+    ids: new Map(),
+  }
+  return {
+    sync: true,
+    open: (schema) => new Counters({ clock, schema, ...kept }),
+  }
 }
 
 export class MapCounters implements row.SyncCounters {
@@ -38,72 +58,135 @@ export class MapCounters implements row.SyncCounters {
     const { id } = request
     const record = id && this.record(this.idKey(request, id), now)
     const outcome = id && record && this.repeat(record, id)
-    if (outcome) return { outcome, now, states: outcome === 'admitted' ? record.states : [] }
+    if (outcome)
+      return {
+        outcome,
+        now,
+        states: outcome === 'admitted' ? record.states : [],
+      }
     const reply = this.decide(request, now)
-    if (id && reply.outcome === 'admitted') this.remember(this.idKey(request, id), id, 'reserved', reply.states)
+    if (id && reply.outcome === 'admitted')
+      this.remember(
+        this.idKey(request, id),
+        id,
+        'reserved',
+        reply.states,
+      )
     return reply
   }
 
-  /** Looks at every window first, and writes only when all of them have room. */
-  decide({ subject, category, quotas, cost }: row.TakeRequest, now: number): row.TakeReply {
+  /**
+   * Looks at every window first, and writes only when all of them have
+   * room.
+   */
+  decide(
+    { subject, category, quotas, cost }: row.TakeRequest,
+    now: number,
+  ): row.TakeReply {
     const cells = this.cells(subject, category, quotas.layers)
-    const fits = cells.every(([pair, spans], at) => row.fits(pair, 0, spans, quotas.limits, at, cost, now))
+    const fits = cells.every(([pair, spans], at) =>
+      row.fits(pair, 0, spans, quotas.limits, at, cost, now),
+    )
     for (const [pair, spans] of cost > 0 ? cells : []) {
       if (fits) row.charge(pair, 0, spans, cost, now)
       else row.reanchor(pair, 0, 1, now)
     }
-    return { outcome: fits || cost === 0 ? 'admitted' : 'refused', now, states: this.view(cells, now) }
+    return {
+      outcome: fits || cost === 0 ? 'admitted' : 'refused',
+      now,
+      states: this.view(cells, now),
+    }
   }
 
-  read({ subject, categories, layers }: row.ReadRequest): row.ReadReply {
+  read({
+    subject,
+    categories,
+    layers,
+  }: row.ReadRequest): row.ReadReply {
     const now = this.data.clock.now()
-    return { now, states: categories.map((category) => this.view(this.cells(subject, category, layers), now)) }
+    return {
+      now,
+      states: categories.map((category) =>
+        this.view(this.cells(subject, category, layers), now),
+      ),
+    }
   }
 
   settle(request: row.SettleRequest): void {
     const { subject, category, layers, states, giveBack, id } = request
     if (id && !this.settleId(request, id)) return
     const cells = this.cells(subject, category, layers)
-    for (const [at, [pair]] of cells.entries()) row.refund(pair, 0, 1, states, 2 * at, giveBack)
+    for (const [at, [pair]] of cells.entries())
+      row.refund(pair, 0, 1, states, 2 * at, giveBack)
   }
 
   reset({ subject, categories, layers }: row.ResetRequest): void {
-    for (const category of categories) for (const [pair] of this.cells(subject, category, layers)) row.close(pair, 0, 1)
+    for (const category of categories)
+      for (const [pair] of this.cells(subject, category, layers))
+        row.close(pair, 0, 1)
   }
 
-  /** By names and never by places, so that another schema finds what it knows. As JSON no two keys are one text. */
-  cells(subject: row.Subject, category: number, layers: readonly number[]): Cell[] {
+  /**
+   * By names and never by places, so that another schema finds what it
+   * knows. As JSON no two keys are one text.
+   */
+  cells(
+    subject: row.Subject,
+    category: number,
+    layers: readonly number[],
+  ): Cell[] {
     const { categories, cells, layers: all } = this.data.schema
     const named = layers.flatMap((index) => all[index] ?? [])
-    const names = named.map((layer) => [layer.name, categories[category], row.layerKey(layer, subject)])
-    return names.flatMap((of) => cells.map((each) => this.cell(of, each)))
+    const names = named.map((layer) => [
+      layer.name,
+      categories[category],
+      row.layerKey(layer, subject),
+    ])
+    return names.flatMap((of) =>
+      cells.map((each) => this.cell(of, each)),
+    )
   }
 
-  cell(names: readonly unknown[], { identity, lengthMs }: row.CellSchema): Cell {
+  cell(
+    names: readonly unknown[],
+    { identity, lengthMs }: row.CellSchema,
+  ): Cell {
     const key = JSON.stringify([...names, identity])
-    const cell: Cell = this.data.cells.get(key) ?? [[row.CLOSED, row.CLOSED], rolling(lengthMs)]
+    const cell: Cell = this.data.cells.get(key) ?? [
+      [row.CLOSED, row.CLOSED],
+      rolling(lengthMs),
+    ]
     this.data.cells.set(key, cell)
     return cell
   }
 
   view(cells: readonly Cell[], now: number): number[] {
     const state: number[] = []
-    for (const [at, [pair, spans]] of cells.entries()) row.viewRow(pair, 0, spans, now, state, 2 * at)
+    for (const [at, [pair, spans]] of cells.entries())
+      row.viewRow(pair, 0, spans, now, state, 2 * at)
     return state
   }
 
-  repeat(record: IdRecord, { nonce, fingerprint }: row.ReservationId): row.TakeOutcome {
+  repeat(
+    record: IdRecord,
+    { nonce, fingerprint }: row.ReservationId,
+  ): row.TakeOutcome {
     if (record.fingerprint !== fingerprint) return 'conflict'
     if (record.state === 'cancelled') return 'cancelled'
     return record.nonce === nonce ? 'admitted' : 'duplicate'
   }
 
-  /** Whether this nonce may settle the id; from now on nobody may. A cancel of an unknown one is remembered. */
+  /**
+   * Whether this nonce may settle the id; from now on nobody may. A
+   * cancel of an unknown one is remembered.
+   */
   settleId(request: row.SettleRequest, id: row.ReservationId): boolean {
     const key = this.idKey(request, id)
     const record = this.record(key, this.data.clock.now())
-    const settles = record?.state === 'reserved' && record.nonce === id.nonce
-    if (settles || (!record && request.as === 'cancelled')) this.remember(key, id, request.as, record?.states ?? [])
+    const settles =
+      record?.state === 'reserved' && record.nonce === id.nonce
+    if (settles || (!record && request.as === 'cancelled'))
+      this.remember(key, id, request.as, record?.states ?? [])
     return settles
   }
 
@@ -112,11 +195,52 @@ export class MapCounters implements row.SyncCounters {
     return record && now < record.expiresAt ? record : undefined
   }
 
-  remember(key: string, id: row.ReservationId, state: IdRecord['state'], states: readonly number[]): void {
-    this.data.ids.set(key, { ...id, state, states, expiresAt: this.data.clock.now() + id.ttlMs })
+  remember(
+    key: string,
+    id: row.ReservationId,
+    state: IdRecord['state'],
+    states: readonly number[],
+  ): void {
+    this.data.ids.set(key, {
+      ...id,
+      state,
+      states,
+      expiresAt: this.data.clock.now() + id.ttlMs,
+    })
   }
 
-  idKey({ subject, category }: row.TakeRequest | row.SettleRequest, { id }: row.ReservationId): string {
-    return JSON.stringify([this.data.schema.categories[category], row.idOwnerKey(this.data.schema, subject), id])
+  idKey(
+    { subject, category }: row.TakeRequest | row.SettleRequest,
+    { id }: row.ReservationId,
+  ): string {
+    return JSON.stringify([
+      this.data.schema.categories[category],
+      row.idOwnerKey(this.data.schema, subject),
+      id,
+    ])
   }
 }
+
+import {
+  CONFORMANCE_CASES,
+  manualClock,
+  runCase,
+  type StoreFactory,
+} from '@scoregw/quota-testkit'
+
+const factory: StoreFactory = () => {
+  const clock = manualClock()
+  return {
+    store: mapStore(clock),
+    capabilities: ['ids', 'sync', 'clock-steps', 'regroup'],
+    clock,
+    advance: clock.advance,
+    stepClock: clock.advance,
+    stop: () => undefined,
+  }
+}
+
+for (const testCase of CONFORMANCE_CASES)
+  await runCase(testCase, factory)
+console.log(`${CONFORMANCE_CASES.length} cases passed`)
+// => 291 cases passed
