@@ -204,6 +204,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
         'ending the overview': () => overview.close(),
         'ending metrics': () => metrics.close(),
         'ending the quota': () => quota.close(),
+        'leaving the counters': () => backend.close?.(),
         'saving how requests ended': () => adaptive.close(),
         'saving who used what': () => usage.recorder.close(),
         'leaving the channel of changes': () => changes?.end(),

@@ -4,6 +4,9 @@ import { keptBy } from './support/browser.ts'
 import { chooseIn, field, goTo, openConsole, save, section, signedIn, signIn } from './support/console.ts'
 import { ADMIN_TOKEN, type TestGateway, testGateway } from './support/gateway.ts'
 
+/** Otherwise one form stands for all. */
+const isDeep = process.env.QUOTA_TEST_DEEP === '1'
+
 /** A form: where it is, what is typed into it, and how it is sent off. */
 interface Form {
   readonly hash: string
@@ -87,9 +90,14 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     await goTo(page, '#/users')
     expect(await page.locator('main .notice a').allTextContents()).toEqual(['demo'])
 
-    for (const [name, { hash, input, text, submit, isDone }] of Object.entries(FORMS)) {
+    for (const [index, [name, { hash, input, text, submit, isDone }]] of Object.entries(FORMS).entries()) {
       await goTo(page, hash)
       expect([name, await input(page).inputValue()]).toEqual([name, text])
+      if (index > 0 && !isDeep) {
+        await submit(page)
+        await expect.poll(async () => [name, await isDone(gateway, token)]).toEqual([name, true])
+        continue
+      }
       token = await nextToken(gateway, token)
       await submit(page)
       const again = page.getByRole('dialog', { name: 'Sign in' })

@@ -120,7 +120,7 @@ describe.runIf(browserTests)('what administrators watch', { timeout: 120_000 }, 
     expect(faults).toEqual([])
   })
 
-  it('is read on a phone and on a desk, light and dark, in both languages', async () => {
+  it.runIf(isDeep)('is read on a phone and on a desk, light and dark, in both languages', async () => {
     const gateway = await testGateway()
     const { app } = gateway.gateway
     await app.users.create({ id: LONG, name: LONG.slice(0, 64), role: 'player' })

@@ -38,7 +38,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     return { ...watched, gateway, send }
   }
 
-  it('forgets everything that was typed when another service is chosen', async () => {
+  it.runIf(isDeep)('forgets everything that was typed when another service is chosen', async () => {
     const watched = await reference()
     const { page, requests, faults } = watched
     const upsert = operation(page, 'Score-upsertMusic')
@@ -88,7 +88,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     expect(faults).toEqual([])
   })
 
-  it("sends requests to each service with that service's credential, and nowhere else", async () => {
+  it.runIf(isDeep)("sends requests to each service with that service's credential, and nowhere else", async () => {
     const { page, requests, faults, gateway } = await reference()
     const scores = operation(page, 'Score-readMusic')
     await authorize(page, USER_TOKEN)
@@ -183,7 +183,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     expect(faults).toEqual([])
   })
 
-  it('is usable with a keyboard, on a phone, and in the dark', async () => {
+  it.runIf(isDeep)('is usable with a keyboard, on a phone, and in the dark', async () => {
     const { page, faults } = await reference('#charts', {
       colorScheme: 'dark',
       viewport: { width: 360, height: 740 },

@@ -11,10 +11,21 @@ import { ToldSqliteDialect } from './sqlite-dialect.ts'
 const BUSY_TIMEOUT_MS = 5_000
 
 const CONNECTIONS = new WeakMap<Db, SqliteConnection>()
+const FOLDERS = new WeakMap<Db, string>()
 
 /** The connection of an embedded database; `undefined` for PostgreSQL. */
 export function connectionOf(db: Db): SqliteConnection | undefined {
   return CONNECTIONS.get(db)
+}
+
+/** Another connection to an embedded database, which never waits for one that writes; whoever asks for it destroys it. */
+export function openReader(db: Db): Db {
+  const dataDir = FOLDERS.get(db)
+  if (dataDir === undefined) throw new TypeError('this is no embedded database')
+  const file = new Database(join(dataDir, 'gateway.sqlite'))
+  file.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  file.pragma('query_only = ON')
+  return new Kysely({ dialect: new ToldSqliteDialect(file) })
 }
 
 /**
@@ -43,6 +54,7 @@ async function openFile(dataDir: string): Promise<Db> {
   file.pragma('foreign_keys = ON')
   const db: Db = new Kysely({ dialect: new ToldSqliteDialect(file) })
   CONNECTIONS.set(db, file)
+  FOLDERS.set(db, dataDir)
   try {
     // The write lock from the start: of processes that start together the first migrates and the others wait.
     file.exec('begin immediate')

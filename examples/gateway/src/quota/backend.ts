@@ -38,4 +38,6 @@ export interface QuotaBackend {
   begin(): Promise<void>
   /** To be called before the engine closes. */
   finish(): Promise<void>
+  /** To be called after that. */
+  close?(): Promise<void>
 }

@@ -1,10 +1,12 @@
 import { type SqliteConnection, type SqliteStore, sqliteStore } from '@scoregw/quota-sql'
 import { COUNTERS } from '../db/migrations/0010-counters.ts'
 import type { Db } from '../db/schema.ts'
+import { openReader } from '../db/sqlite.ts'
 import type { Logger } from '../log/logger.ts'
 import type { BackendOptions, QuotaBackend } from './backend.ts'
 import { savedParts } from './saved-parts.ts'
 import { settingsOn } from './settings.ts'
+import { SettingsReadApart } from './settings-read-apart.ts'
 
 /** As long as the work itself waits for a file that another process writes: there is nothing else that could answer. */
 const DEADLINE_MS = 5_000
@@ -23,15 +25,17 @@ export function sqliteBackend({ db, clock, logger, policy }: BackendOptions, dat
     synchronous: 'normal',
     deadlineMs: DEADLINE_MS,
   })
+  const reader = openReader(db)
   return {
     name: 'embedded database',
     store,
-    settings: settingsOn(db, clock),
+    settings: new SettingsReadApart(settingsOn(db, clock), settingsOn(reader, clock)),
     // Work and counters take turns in the file anyway.
     chargesWithin: policy.concurrency === undefined,
     chores: [],
     begin: () => takeOver(db, store, logger),
     finish: () => Promise.resolve(),
+    close: () => reader.destroy(),
   }
 }
 

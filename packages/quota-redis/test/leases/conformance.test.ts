@@ -6,7 +6,8 @@ import { type RedisServer, redisTests, startRedis } from '../support/redis-serve
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const PROMISES = { runs: deep ? 5_000 : 15, maxSteps: 30 }
 
-describe.runIf(redisTests)('a store with leases', () => {
+/** Kinds, holds and leases have tests of their own in every run; all cases once more are for the deep profile. */
+describe.runIf(redisTests && deep)('a store with leases', () => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()
