@@ -51,7 +51,7 @@ describe.runIf(browserTests)('the built pages', () => {
     await Promise.all([browser?.close(), site?.stop()])
   })
 
-  it.each(['light', 'dark'] as const)(
+  it.each(deep ? (['light', 'dark'] as const) : (['dark'] as const))(
     'fit the screen, and axe finds nothing, in the %s theme',
     async (colorScheme) => {
       const context = await browser.newContext({ colorScheme, reducedMotion: 'reduce' })

@@ -88,7 +88,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     expect(faults).toEqual([])
   })
 
-  it.runIf(isDeep)("sends requests to each service with that service's credential, and nowhere else", async () => {
+  it("sends requests to each service with that service's credential, and nowhere else", async () => {
     const { page, requests, faults, gateway } = await reference()
     const scores = operation(page, 'Score-readMusic')
     await authorize(page, USER_TOKEN)
@@ -125,7 +125,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     expect(faults).toEqual([])
   })
 
-  it('finds operations, tells what they cost and what is left, and opens what is asked for', async () => {
+  it.runIf(isDeep)('finds operations, tells what they cost and what is left, and opens what is asked for', async () => {
     const { page, faults, send } = await reference('', { viewport: { width: 390, height: 844 } })
     const complaints: string[] = []
     const look = async (what: string, isChecked = isDeep): Promise<void> => {
