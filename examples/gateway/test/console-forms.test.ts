@@ -170,7 +170,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     expect([...faults, ...other.faults]).toEqual([])
   })
 
-  it('are found again: what is looked at has an address and a title', async () => {
+  it.runIf(isDeep)('are found again: what is looked at has an address and a title', async () => {
     const gateway = await testGateway()
     const ids = Array.from({ length: 120 }, (_each, index) => `player-${String(index).padStart(3, '0')}`)
     for (const id of ids) await gateway.gateway.app.users.create({ id, name: `Player ${id}`, role: 'player' })

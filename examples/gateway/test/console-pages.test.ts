@@ -14,6 +14,8 @@ import {
 } from './support/console.ts'
 import { ADMIN_TOKEN, HOUR_MS, START, testGateway } from './support/gateway.ts'
 
+const isDeep = process.env.QUOTA_TEST_DEEP === '1'
+
 describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () => {
   let browser: Browser
   beforeAll(async () => {
@@ -68,70 +70,73 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
     expect(faults).toEqual([])
   })
 
-  it('shows how requests ended and what the factor made of it, to eyes, keys and screen readers', async () => {
-    const badFrom = START - 3 * HOUR_MS
-    const gateway = await testGateway({ clock: manualClock(badFrom) })
-    await changeSettings(gateway, { mode: 'adaptive' })
-    const { page, faults } = await signedIn(browser, gateway, '#/errors')
-    await page.getByText('The factor has not moved yet.').waitFor()
+  it.runIf(isDeep)(
+    'shows how requests ended and what the factor made of it, to eyes, keys and screen readers',
+    async () => {
+      const badFrom = START - 3 * HOUR_MS
+      const gateway = await testGateway({ clock: manualClock(badFrom) })
+      await changeSettings(gateway, { mode: 'adaptive' })
+      const { page, faults } = await signedIn(browser, gateway, '#/errors')
+      await page.getByText('The factor has not moved yet.').waitFor()
 
-    await addOutcomes(gateway, badWeek(START, badFrom, 30).slice(-360))
-    await tickUntil(gateway, START, 10 * 60_000)
-    await goTo(page, '#/audit')
-    await goTo(page, '#/errors')
-    const { series } = (await gateway.send('GET', '/admin/usage/failure-rate', { token: ADMIN_TOKEN })).body
-    const bad = series.findIndex((bucket: { codeZero: number }) => bucket.codeZero > 50)
-    const { calls, codeZero } = series[bad]
-    const readout = page.locator('.readout')
-    expect(await page.locator('.totals').textContent()).toContain('The last 7 days')
+      await addOutcomes(gateway, badWeek(START, badFrom, 30).slice(-360))
+      await tickUntil(gateway, START, 10 * 60_000)
+      await goTo(page, '#/audit')
+      await goTo(page, '#/errors')
+      const { series } = (await gateway.send('GET', '/admin/usage/failure-rate', { token: ADMIN_TOKEN })).body
+      const bad = series.findIndex((bucket: { codeZero: number }) => bucket.codeZero > 50)
+      const { calls, codeZero } = series[bad]
+      const readout = page.locator('.readout')
+      expect(await page.locator('.totals').textContent()).toContain('The last 7 days')
 
-    // By pointer: the middle of the bar.
-    const box = (await page.locator('.u-over').boundingBox())!
-    await page.mouse.move(box.x + ((bad + 0.5) / series.length) * box.width, box.y + 20)
-    const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }).format(codeZero / calls)
-    await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
-    // Beside the pointer, and on the chart.
-    const [told, plot] = [(await readout.boundingBox())!, (await page.locator('.plot').boundingBox())!]
-    const pointer = box.x + ((bad + 0.5) / series.length) * box.width
-    expect(Math.min(Math.abs(told.x - pointer), Math.abs(told.x + told.width - pointer))).toBeLessThan(24)
-    expect([told.x >= plot.x, told.x + told.width <= plot.x + plot.width]).toEqual([true, true])
-    expect(await page.locator('.of-time').textContent()).toMatch(/^Time in \S+ \(UTC([+-]\d\d:\d\d)?\)/)
-    // By keys, from the end.
-    await page.mouse.move(0, 0)
-    const slider = page.getByRole('slider')
-    await slider.focus()
-    await page.keyboard.press('End')
-    for (let step = series.length - 1; step > bad; step--) await page.keyboard.press('ArrowLeft')
-    await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
-    expect(await slider.getAttribute('aria-valuenow')).toBe(String(bad + 1))
+      // By pointer: the middle of the bar.
+      const box = (await page.locator('.u-over').boundingBox())!
+      await page.mouse.move(box.x + ((bad + 0.5) / series.length) * box.width, box.y + 20)
+      const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }).format(codeZero / calls)
+      await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
+      // Beside the pointer, and on the chart.
+      const [told, plot] = [(await readout.boundingBox())!, (await page.locator('.plot').boundingBox())!]
+      const pointer = box.x + ((bad + 0.5) / series.length) * box.width
+      expect(Math.min(Math.abs(told.x - pointer), Math.abs(told.x + told.width - pointer))).toBeLessThan(24)
+      expect([told.x >= plot.x, told.x + told.width <= plot.x + plot.width]).toEqual([true, true])
+      expect(await page.locator('.of-time').textContent()).toMatch(/^Time in \S+ \(UTC([+-]\d\d:\d\d)?\)/)
+      // By keys, from the end.
+      await page.mouse.move(0, 0)
+      const slider = page.getByRole('slider')
+      await slider.focus()
+      await page.keyboard.press('End')
+      for (let step = series.length - 1; step > bad; step--) await page.keyboard.press('ArrowLeft')
+      await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
+      expect(await slider.getAttribute('aria-valuenow')).toBe(String(bad + 1))
 
-    await page.getByText('The chart as a table').click()
-    const rows = page.locator('.buckets tbody tr')
-    const failed = series.filter((bucket: { failureRate: number }) => bucket.failureRate > 0)
-    await expect.poll(() => rows.count()).toBe(failed.length)
-    expect((await rows.allTextContents()).filter((text) => text.includes(`%${codeZero}`))).toHaveLength(1)
-    await page.getByRole('switch', { name: 'Only steps with failures' }).uncheck()
-    await expect.poll(() => rows.count()).toBe(336)
+      await page.getByText('The chart as a table').click()
+      const rows = page.locator('.buckets tbody tr')
+      const failed = series.filter((bucket: { failureRate: number }) => bucket.failureRate > 0)
+      await expect.poll(() => rows.count()).toBe(failed.length)
+      expect((await rows.allTextContents()).filter((text) => text.includes(`%${codeZero}`))).toHaveLength(1)
+      await page.getByRole('switch', { name: 'Only steps with failures' }).uncheck()
+      await expect.poll(() => rows.count()).toBe(336)
 
-    const { history } = (await gateway.send('GET', '/admin/quota/adaptive', { token: ADMIN_TOKEN })).body
-    const moves = page.locator('.moves tbody tr')
-    expect(await moves.count()).toBe(history.length)
-    expect(await moves.last().textContent()).toMatch(/1\.00 → 0\.90Lowered from 1\.00 to 0\.90: .* requests failed/)
-    // The last day has an address of its own, in smaller steps.
-    await page.getByRole('button', { name: '24 h' }).click()
-    await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('144')
-    expect(await page.evaluate('location.hash')).toBe('#/errors?range=24h')
-    await page.goBack()
-    await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
-    // What is not in force is not told as if it were.
-    await changeSettings(gateway, { mode: 'normal' })
-    await goTo(page, '#/audit')
-    await goTo(page, '#/errors')
-    expect(await page.locator('.reasons dd').last().textContent()).toMatch(/^Would (rise|fall|stay) /)
-    await chooseIn(page, 'Language', 'zh-CN')
-    await expect.poll(() => moves.last().textContent()).toMatch(/1\.00 → 0\.90由 1\.00 降至 0\.90：/)
-    expect(faults).toEqual([])
-  })
+      const { history } = (await gateway.send('GET', '/admin/quota/adaptive', { token: ADMIN_TOKEN })).body
+      const moves = page.locator('.moves tbody tr')
+      expect(await moves.count()).toBe(history.length)
+      expect(await moves.last().textContent()).toMatch(/1\.00 → 0\.90Lowered from 1\.00 to 0\.90: .* requests failed/)
+      // The last day has an address of its own, in smaller steps.
+      await page.getByRole('button', { name: '24 h' }).click()
+      await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('144')
+      expect(await page.evaluate('location.hash')).toBe('#/errors?range=24h')
+      await page.goBack()
+      await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
+      // What is not in force is not told as if it were.
+      await changeSettings(gateway, { mode: 'normal' })
+      await goTo(page, '#/audit')
+      await goTo(page, '#/errors')
+      expect(await page.locator('.reasons dd').last().textContent()).toMatch(/^Would (rise|fall|stay) /)
+      await chooseIn(page, 'Language', 'zh-CN')
+      await expect.poll(() => moves.last().textContent()).toMatch(/1\.00 → 0\.90由 1\.00 降至 0\.90：/)
+      expect(faults).toEqual([])
+    },
+  )
 
   it('shows what the limits were, and undoes one change and nothing else', async () => {
     const gateway = await testGateway()

@@ -11,6 +11,8 @@ import { runWithPolicy } from './support/process.ts'
 import { redisServer } from './support/redis.ts'
 import type { PolicyLines } from './support/with-policy.ts'
 
+const isDeep = process.env.QUOTA_TEST_DEEP === '1'
+
 const TIMEOUT_MS = 90_000
 /** What a write costs. */
 const PRICE = 15
@@ -206,7 +208,7 @@ describe.runIf(redisTests)('a window and a layer more, in one process after the 
     })
   })
 
-  it.runIf(browserTests)('are in the console, which is the same', async () => {
+  it.runIf(isDeep && browserTests)('are in the console, which is the same', async () => {
     const start = await starter()
     const { baseUrl } = await start(AFTER)
     const browser: Browser = await launchBrowser()
