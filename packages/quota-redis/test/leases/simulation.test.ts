@@ -3,6 +3,7 @@ import { Layout, windowCell } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import { SitePool } from '../../src/leases/site-pool.ts'
+import { randomOf } from '../support/random.ts'
 import { SimulatedSite } from './simulated-site.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
@@ -43,17 +44,6 @@ interface Result {
   readonly virtualMs: number
   /** Tokens that crashed processes took with them. */
   readonly lost: number
-}
-
-/** As many numbers as wanted from a seed, each at least 0 and below 1. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 function poolOn(site: SimulatedSite, name: string): SitePool {

@@ -1,17 +1,6 @@
 import { hash32, layerKey } from '@scoregw/quota/store'
 import { GROUPS } from '../../src/leases/groups.ts'
 
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const SUBJECTS = 100_000
 const OWN_LAYER = { name: 'personal', shared: false }
 

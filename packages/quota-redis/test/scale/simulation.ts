@@ -5,10 +5,10 @@ import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import type { GrantReply } from '../../src/leases/site-calls.ts'
 import { SitePool, type SitePoolParts } from '../../src/leases/site-pool.ts'
 import { SimulatedSite } from '../leases/simulated-site.ts'
+import { randomOf } from '../support/random.ts'
 import { Asker } from './asker.ts'
 import type { Costs } from './costs.ts'
 import { Processor, Waits } from './machines.ts'
-import { randomOf } from './requests.ts'
 import { Timeline } from './timeline.ts'
 
 const START_MS = 1_790_000_000_000
