@@ -13,7 +13,7 @@ import { engineOn, timedWrite, usedBy } from './support/engines.ts'
 import { type ClusterNode, type RedisCluster, redisTests, startCluster } from './support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
-const HISTORIES = { runs: deep ? 5_000 : 20, maxSteps: 30 }
+const HISTORIES = { runs: deep ? 5_000 : 10, maxSteps: 30 }
 
 const { later } = useCleanups()
 
