@@ -45,11 +45,16 @@ export function quotaOn(store: PostgresStore | SqliteStore, limit: number): Quot
   return createQuota({ policy, store: store as QuotaStore })
 }
 
-/** Does a piece of work and charges for it in one transaction. */
+/**
+ * Does a piece of work and charges for it in one transaction.
+ *
+ * @param charged is called between the charge and the end of the transaction
+ */
 export async function workOn(
   db: Kysely<Worked>,
   quota: Quota<'work'>,
   piece: Piece,
+  charged: () => void = () => undefined,
 ): Promise<'done' | 'refused' | 'failed'> {
   const { subject, cost, fails } = piece
   let isRefused = false
@@ -59,6 +64,7 @@ export async function workOn(
       await insert({ subject, cost })
       if (fails === 'before') throw new Failed()
       isRefused = !(await quota.within(transaction).consume({ subject, operation: 'work', cost })).allowed
+      charged()
       if (isRefused || fails === 'after') throw new Failed()
       if (fails === 'sql') await insert({ subject, cost: null as never })
     })
