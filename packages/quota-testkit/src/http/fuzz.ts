@@ -80,13 +80,12 @@ async function playAll(
       { path: '/plain', reply: 'asked' },
     ],
   })
-  const client = new HttpClient(served.url)
+  const client = new HttpClient(served.url, served.app)
   try {
     for (let at = 0; at < sample.length; at += SIDE_BY_SIDE) {
       await Promise.all(sample.slice(at, at + SIDE_BY_SIDE).map((each) => play(client, each, statuses)))
     }
-    const held = await heldInTheEnd(client)
-    equal(held, 0, `holds left, with a store that answers ${store}`)
+    await client.untilNothingIsHeld('u1', 'u2')
     const expected = sample.reduce((sum, each) => sum + each.charged, 0)
     const used = (await client.used('u1')) + (await client.used('u2'))
     equal(used, expected, `tokens charged, with a store that answers ${store}`)
@@ -96,19 +95,6 @@ async function playAll(
     await served.stop()
   }
 }
-
-/** What is held when all that ends behind the last byte has ended. */
-async function heldInTheEnd(client: HttpClient): Promise<number> {
-  const deadline = performance.now() + SETTLED_WITHIN_MS
-  for (;;) {
-    const held = (await client.held('u1')) + (await client.held('u2'))
-    if (held === 0 || performance.now() > deadline) return held
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
-
-/** A settle may come after the byte that a client saw last; far below the life of a hold. In milliseconds. */
-const SETTLED_WITHIN_MS = 2_000
 
 const SIDE_BY_SIDE = 8
 
