@@ -241,24 +241,27 @@ describe.runIf(redisTests)('settings in Redis', () => {
     await quota.close()
   })
 
-  it.runIf(process.env.QUOTA_TEST_DEEP === '1')('is asked once for a subject by an engine, which remembers the last 10,000', async () => {
-    const redis = await server()
-    const one = store(redis.port)
-    await watch(one)
-    const quota = createQuota({ policy: defaultPolicy(), settingsStore: one })
-    const reads = vi.spyOn(one, 'readSubject')
-    const names = Array.from({ length: 10_001 }, (_, index) => `u${index}`)
-    await quota.ready()
-    for (let start = 0; start < names.length; start += 500) {
-      await Promise.all(names.slice(start, start + 500).map((name) => quota.status(name)))
-    }
-    expect(reads).toHaveBeenCalledTimes(10_001)
-    await Promise.all(names.slice(-10).map((name) => quota.status(name)))
-    expect(reads).toHaveBeenCalledTimes(10_001)
-    await quota.status('u0')
-    expect(reads).toHaveBeenCalledTimes(10_002)
-    await quota.close()
-  })
+  it.runIf(process.env.QUOTA_TEST_DEEP === '1')(
+    'is asked once for a subject by an engine, which remembers the last 10,000',
+    async () => {
+      const redis = await server()
+      const one = store(redis.port)
+      await watch(one)
+      const quota = createQuota({ policy: defaultPolicy(), settingsStore: one })
+      const reads = vi.spyOn(one, 'readSubject')
+      const names = Array.from({ length: 10_001 }, (_, index) => `u${index}`)
+      await quota.ready()
+      for (let start = 0; start < names.length; start += 500) {
+        await Promise.all(names.slice(start, start + 500).map((name) => quota.status(name)))
+      }
+      expect(reads).toHaveBeenCalledTimes(10_001)
+      await Promise.all(names.slice(-10).map((name) => quota.status(name)))
+      expect(reads).toHaveBeenCalledTimes(10_001)
+      await quota.status('u0')
+      expect(reads).toHaveBeenCalledTimes(10_002)
+      await quota.close()
+    },
+  )
 
   it('refuses options that are wrong, naming each', () => {
     const wrong = { client: {}, prefix: 'a{b}', unknown: 1 } as unknown as Parameters<typeof redisSettings>[0]

@@ -60,14 +60,12 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     await probe.held('a', 0, SLOT)
     assert.deepEqual(await probe.used(), [1, 1], 'also by a hold that costs nothing')
   }),
-  slotsCase('when all are back nothing can be seen of them either, and the next begins anew', async (given) => {
-    const { probe, advance } = given
-    await probe.held('a', 0, SLOT)
-    await probe.settleHold('a', 'committed')
-    assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
-    await advance(MINUTE_MS)
-    const { states, now } = await probe.held('b', 0, SLOT)
-    assert.deepEqual(states, [-1, 0, now, 1])
+  slotsCase('when all are back nothing can be seen of them either', async ({ probe }) => {
+    for (const id of ['a', 'b']) {
+      await probe.held(id, 0, SLOT)
+      await probe.settleHold(id, 'committed')
+      assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
+    }
   }),
   slotsCase('a repeated hold is shown no window ahead of a clock that stepped back', async ({ probe, stepClock }) => {
     await probe.admitted(1)
