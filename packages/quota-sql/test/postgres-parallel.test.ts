@@ -147,7 +147,7 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
     const schema: StoreSchema = { ...ONE_ROW, layers: [...layers, { name: 'site', shared: true }] }
     const quotas = { layers: [0, 1, 2, 3], limits: Array<number>(8).fill(1e9) }
     const any = (count: number): string => String(Math.floor(Math.random() * count))
-    let admitted = 0
+    let [admitted, doubtful] = [0, 0]
     const from = performance.now()
     const processes = Array.from({ length: PROCESSES }, async () => {
       const pool = poolOf(database.url, { max: 1 })
@@ -160,8 +160,9 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
             const { outcome } = await counters.take({ subject, category: 0, quotas, cost: 1 })
             if (outcome === 'admitted') admitted++
           } catch (error) {
-            // On a busy machine so many may have to wait too long; whoever was told that nothing was done is not charged.
-            if (!isNotDone(error)) throw error
+            // On a busy machine so many may have to wait too long: for nothing, or nobody knows whether it was charged.
+            expect(error).toMatchObject({ code: 'store_error' })
+            if (!isNotDone(error)) doubtful++
           }
         }
       }
@@ -175,7 +176,10 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
       `select layer, sum((c->>2)::int) as used from quota_rows, json_array_elements(cells::json) c
        where c->>0 like 'rolling 1h%' and layer in ('user', 'team', 'org', 'site') group by layer`,
     )
-    expect(rows.map(({ used }) => Number(used))).toEqual(Array(4).fill(admitted))
+    const charged = rows.map(({ used }) => Number(used))
+    expect(charged).toEqual(Array(4).fill(charged[0]))
+    expect(charged[0]).toBeGreaterThanOrEqual(admitted)
+    expect(charged[0]).toBeLessThanOrEqual(admitted + doubtful)
     // Connections that have ended have told what happened on them.
     const found = await admin.query('select sum(deadlocks) as deadlocks from pg_stat_database')
     expect(Number(found.rows[0].deadlocks)).toBe(0)
