@@ -103,6 +103,15 @@ export class ModelSight {
   }
 }
 
+/** What shadowed limits say of a request that was admitted: their windows end when those end that it was charged to. */
+export function endingAs(shown: readonly WindowStatus[], shadowed: readonly Violation[]): Violation[] {
+  return shadowed.map((violation) => {
+    const { layer, window, kind } = violation
+    const status = shown.find((each) => each.layer === layer && each.window === window)
+    return kind === 'concurrency' ? violation : { ...violation, resetAt: status?.resetAt ?? violation.resetAt }
+  })
+}
+
 /** What open holds of a category have in the very windows that are shown, in the first layer of the subject's own. */
 export function withHeld(
   shown: readonly WindowStatus[],

@@ -3,7 +3,7 @@ import type { OpenReply } from '../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
 import type { Layout } from '../windows/layout.ts'
 import { CLOSED, MAX_AHEAD_MS, MAX_USED, NOT_OPEN } from '../windows/window.ts'
-import { PAIRS, type Row } from './row-table.ts'
+import { blankRow, PAIRS, type Row } from './row-table.ts'
 import type { TableView } from './table-view.ts'
 
 /** Rows that a reply keeps: most policies have a personal and a shared layer. */
@@ -21,8 +21,8 @@ type Kept = Row | null | undefined
 /**
  * The usual decision, by itself: rolling windows, every one of them open, one row or two. It is what nearly every request
  * asks for, so it looks at each number once and makes nothing but the answer; it writes nothing before it knows that
- * everything is usual. So is a refusal of who was never admitted. Whatever is not is left to `RowDecisions`, which decides
- * alike.
+ * everything is usual. So is the first request of somebody, admitted or refused. Whatever is not is left to `RowDecisions`,
+ * which decides alike.
  */
 export class OpenRows {
   readonly #schema: StoreSchema
@@ -30,11 +30,16 @@ export class OpenRows {
   readonly #lengthsMs: readonly number[]
   /** Whether the policy has nothing but rolling windows. */
   readonly #isRolling: boolean
+  readonly #maxSubjects: number
+  /** Copied for each row that is new. */
+  readonly #blank: Row
 
   /** @param views one for each (layer, category), at `layer * categories + category` */
-  constructor(schema: StoreSchema, layout: Layout, views: readonly TableView[]) {
+  constructor(schema: StoreSchema, layout: Layout, views: readonly TableView[], maxSubjects: number) {
     this.#schema = schema
     this.#views = views
+    this.#maxSubjects = maxSubjects
+    this.#blank = blankRow(layout.size)
     this.#lengthsMs = layout.lengthsMs
     this.#isRolling = layout.calendars.length === 0 && !layout.hasSlots
   }
@@ -51,7 +56,7 @@ export class OpenRows {
     const { layers, limits } = quotas
     const { length } = layers
     if (!this.#isRolling || length > MOST_LAYERS || length === 0) return undefined
-    const first = this.#rowOf(layers[0]!, category, subject)
+    let first = this.#rowOf(layers[0]!, category, subject)
     let room = this.#roomIn(first, limits, 0, cost, now)
     if (room === UNUSUAL) return undefined
     let second: Kept
@@ -62,17 +67,40 @@ export class OpenRows {
       if (more === NO_ROOM || room === ROOM) room = more
     }
     // Who has no room in one row opens no other.
-    if (room === VACANT) return undefined
-    if (room === ROOM) {
-      first![0]! += cost
-      if (length === MOST_LAYERS) second![0]! += cost
+    if (room === NO_ROOM) return new Reply(false, now, quotas, settingsVersion, first, second)
+    if (room === VACANT) {
+      if (cost === 0 || now < 0 || !this.#hasRoomFor(layers, category)) return undefined
+      if (first === undefined) first = this.#opened(layers[0]!, category, subject, now)
+      if (length === MOST_LAYERS && second === undefined) second = this.#opened(layers[1]!, category, subject, now)
     }
-    return new Reply(room === ROOM, now, quotas, settingsVersion, first, second)
+    first![0]! += cost
+    if (length === MOST_LAYERS) second![0]! += cost
+    return new Reply(true, now, quotas, settingsVersion, first, second)
   }
 
   #rowOf(layer: number, category: number, subject: Subject): Kept {
-    const { layers, categories } = this.#schema
-    return this.#views[layer * categories.length + category]!.kept(layerKey(layers[layer]!, subject))
+    return this.#viewOf(layer, category).kept(layerKey(this.#schema.layers[layer]!, subject))
+  }
+
+  #viewOf(layer: number, category: number): TableView {
+    return this.#views[layer * this.#schema.categories.length + category]!
+  }
+
+  /** Whether each of the tables has room for one more row. */
+  #hasRoomFor(layers: readonly number[], category: number): boolean {
+    for (const layer of layers) if (this.#viewOf(layer, category).table.size >= this.#maxSubjects) return false
+    return true
+  }
+
+  /** A new row whose windows open now, with nothing charged to them yet. */
+  #opened(layer: number, category: number, subject: Subject, now: number): Row {
+    const row = this.#blank.slice()
+    for (let w = 0; w < this.#lengthsMs.length; w++) {
+      row[PAIRS + 2 * w] = now
+      row[PAIRS + 2 * w + 1] = 0
+    }
+    this.#viewOf(layer, category).put(layerKey(this.#schema.layers[layer]!, subject), row)
+    return row
   }
 
   #roomIn(row: Kept, limits: readonly number[], from: number, cost: number, now: number): number {
