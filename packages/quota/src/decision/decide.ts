@@ -148,15 +148,13 @@ const SLOT_RETRY_MS = 1_000
  */
 export function bindingViolation(violations: readonly Violation[], layers: readonly LayerDefinition[]): Violation {
   const rank = (violation: Violation): number => layers.findIndex(({ name }) => name === violation.layer)
-  const [binding] = [...violations].sort(
-    (a, b) =>
-      Number(a.retryable) - Number(b.retryable) ||
-      Number(a.kind === 'concurrency') - Number(b.kind === 'concurrency') ||
-      b.resetAt - a.resetAt ||
-      rank(a) - rank(b) ||
-      (b.lengthMs ?? 0) - (a.lengthMs ?? 0),
-  )
-  return binding!
+  const order = (a: Violation, b: Violation): number =>
+    Number(a.retryable) - Number(b.retryable) ||
+    Number(a.kind === 'concurrency') - Number(b.kind === 'concurrency') ||
+    b.resetAt - a.resetAt ||
+    rank(a) - rank(b) ||
+    (b.lengthMs ?? 0) - (a.lengthMs ?? 0)
+  return violations.reduce((binding, next) => (order(binding, next) <= 0 ? binding : next))
 }
 
 /** Whole seconds to wait for an instant: `max(1, ceil((resetAt - now) / 1000))`. */
