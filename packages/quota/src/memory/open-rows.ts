@@ -155,14 +155,17 @@ class Reply implements OpenReply {
   get states(): number[] {
     const { layers, limits } = this.quotas
     const width = limits.length / layers.length
-    const states = statesOf(this.#first, this.#addedToFirst, width)
-    return layers.length === 1 ? states : [...states, ...statesOf(this.#second, this.#addedToSecond, width)]
+    // Of doubles from the beginning, see `copyOf` of rows.
+    const states = new Array<number>(2 * limits.length).fill(0.5)
+    addStates(states, 0, this.#first, this.#addedToFirst, width)
+    if (layers.length > 1) addStates(states, 2 * width, this.#second, this.#addedToSecond, width)
+    return states
   }
 }
 
-function statesOf(row: Kept, added: number, width: number): number[] {
-  if (!row) return Array.from({ length: width }, () => [NOT_OPEN, 0]).flat()
-  const pairs = row.slice(PAIRS)
-  for (let i = 1; i < pairs.length; i += 2) pairs[i]! += added
-  return pairs
+function addStates(states: number[], at: number, row: Kept, added: number, width: number): void {
+  for (let i = 0; i < 2 * width; i += 2) {
+    states[at + i] = row ? row[PAIRS + i]! : NOT_OPEN
+    states[at + i + 1] = row ? row[PAIRS + i + 1]! + added : 0
+  }
 }
