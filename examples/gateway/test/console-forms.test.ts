@@ -67,6 +67,13 @@ const FORMS: Readonly<Record<string, Form>> = {
     submit: (page) => page.getByRole('button', { name: 'Issue a chart key' }).click(),
     isDone: async (...by) => JSON.stringify(await read(...by, 'chart-keys')).includes('viewer'),
   },
+  webhook: {
+    hash: '#/alerts',
+    input: (page) => page.getByLabel('Address of the receiver'),
+    text: 'https://hooks.example.com/quota',
+    submit: (page) => page.getByRole('button', { name: 'Save', exact: true }).click(),
+    isDone: async (...by) => (await read(...by, 'alerts/webhook')).url === 'https://hooks.example.com/quota',
+  },
 }
 
 describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, () => {
@@ -80,7 +87,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
       await goTo(page, hash)
       await input(page).fill(text)
     }
-    expect(await unsaved(page)).toEqual(['Limits', 'Users', 'Credentials'])
+    expect(await unsaved(page)).toEqual(['Limits', 'Users', 'Alerts', 'Credentials'])
     await goTo(page, '#/users')
     expect(await page.locator('main .notice a').allTextContents()).toEqual(['demo'])
 
@@ -139,6 +146,24 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     await credits.getByText('17 credits').waitFor()
     await credits.getByRole('button', { name: 'Change' }).click()
     await credits.getByText('5 credits').waitFor()
+
+    const receiver = 'https://hooks.example.com'
+    await goTo(page, '#/alerts')
+    await page.getByLabel('Address of the receiver').fill(`${receiver}/mine`)
+    await page.getByRole('switch', { name: 'Personal' }).check()
+    const theirs = { url: `${receiver}/theirs`, layers: [] }
+    await gateway.send('PUT', '/admin/alerts/webhook', { token: ADMIN_TOKEN, body: theirs })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await dialog.getByRole('radio', { name: `Address of the receiver: Yours, ${receiver}/mine` }).check()
+    expect(await dialog.locator('tbody tr').count()).toBe(3)
+    expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject(theirs)
+    await dialog.getByRole('button', { name: 'Take into the form' }).click()
+    await save(page)
+    expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject({
+      url: `${receiver}/mine`,
+      layers: ['personal'],
+    })
+    await goTo(page, '#/users/demo')
 
     // Nobody becomes one who is not there any more when it is confirmed, or by a slip.
     await profile.getByLabel('Role').selectOption('admin')

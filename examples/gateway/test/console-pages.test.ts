@@ -157,7 +157,7 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
       'Base value: Personal, read, 1 hour: 120 → 200',
       'Price of user.data: default → 7',
       'Limits on trial: Site-wide: nothing → all',
-      'Plan pro: nothing → personal.write.1h 600',
+      'Plan pro: nothing → Personal, write, 1 hour 600',
     ])
     await page.getByRole('button', { name: 'Undo change 1', exact: true }).click()
     const dialog = page.getByRole('dialog', { name: 'Undo this change' })
