@@ -160,9 +160,14 @@ describe.runIf(redisTests)('settings in Redis', () => {
     await vi.waitFor(() => expect(heard).toEqual([{ kind: 'everything' }]))
     heard.length = 0
     await store(redis.port).write(settings, {})
-    const before = performance.now()
-    await vi.waitFor(() => expect(heard).toEqual([{ kind: 'everything' }]), { timeout: 1_000, interval: 5 })
-    expect(performance.now() - before).toBeLessThan(1_000)
+    // A second in looks: on a busy machine they come as late as the timers of the store.
+    let looks = 0
+    const look = (): void => {
+      looks++
+      expect(heard).toEqual([{ kind: 'everything' }])
+    }
+    await vi.waitFor(look, { timeout: 15_000, interval: 5 })
+    expect(looks).toBeLessThanOrEqual(200)
   })
 
   it('hears of a change whose message was lost on the way', async () => {
@@ -176,7 +181,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     await store(redis.port).write(settings, {})
     expect(heard).toEqual([])
     proxy.refuse(false)
-    await vi.waitFor(() => expect(heard).toContainEqual({ kind: 'everything' }), { timeout: 1_000 })
+    await vi.waitFor(() => expect(heard).toContainEqual({ kind: 'everything' }), { timeout: 15_000 })
     expect(await behind.read()).toMatchObject({ version: 1 })
   })
 
@@ -204,9 +209,9 @@ describe.runIf(redisTests)('settings in Redis', () => {
     await redis.kill()
     await redis.restart()
     const stored = { document: settings, version: 1, revision }
-    await vi.waitFor(async () => expect(await one.read()).toEqual(stored), { timeout: 1_000 })
+    await vi.waitFor(async () => expect(await one.read()).toEqual(stored), { timeout: 15_000 })
     expect(await one.readSubject('personal', 'u')).toMatchObject({ document: subjectSettings, version: 1 })
-    await vi.waitFor(() => expect(heard).toContainEqual({ kind: 'everything' }), { timeout: 1_000 })
+    await vi.waitFor(() => expect(heard).toContainEqual({ kind: 'everything' }), { timeout: 15_000 })
     expect(await one.write(settings, { ifRevision: revision })).toMatchObject({ written: true, version: 2 })
     await vi.waitFor(async () => expect(await two.read()).toMatchObject({ version: 2 }))
   })
