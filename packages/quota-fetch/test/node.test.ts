@@ -12,7 +12,7 @@ function harnessOf(make: (app: HttpApp) => ServedFetch): HttpHarness {
       const app = new HttpApp(scenario)
       const served = make(app)
       const fetch = (request: Request, env: unknown) =>
-        served(request, (env as HttpBindings).incoming.socket.remoteAddress)
+        served(request, (env as HttpBindings).incoming.socket.remoteAddress, env as HttpBindings)
       const server = createAdaptorServer({ fetch, overrideGlobalObjects: false })
       server.listen(0, '127.0.0.1')
       await once(server, 'listening')

@@ -1,5 +1,15 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { charge, close, fits, Layout, refund, type StoreSchema, viewRow, windowCell } from '@scoregw/quota/store'
+import {
+  charge,
+  close,
+  fits,
+  isNotDone,
+  Layout,
+  refund,
+  type StoreSchema,
+  viewRow,
+  windowCell,
+} from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -146,8 +156,13 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
       const caller = async (): Promise<void> => {
         while (performance.now() - from < HOT_MS) {
           const subject = { user: `u${any(60)}`, team: `t${any(30)}`, org: `o${any(10)}` }
-          const { outcome } = await counters.take({ subject, category: 0, quotas, cost: 1 })
-          if (outcome === 'admitted') admitted++
+          try {
+            const { outcome } = await counters.take({ subject, category: 0, quotas, cost: 1 })
+            if (outcome === 'admitted') admitted++
+          } catch (error) {
+            // On a busy machine so many may have to wait too long; whoever was told that nothing was done is not charged.
+            if (!isNotDone(error)) throw error
+          }
         }
       }
       await Promise.all([1, 2, 3, 4].map(caller))

@@ -9,8 +9,8 @@ import {
 } from '@scoregw/quota-testkit/http'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 
-/** What serves an app: a handler of requests, and of the address of who sends them where the platform has one. */
-export type ServedFetch = (request: Request, address?: string) => Response | Promise<Response>
+/** What serves an app: a handler of requests, of the address of who sends them, and of what else the platform gives. */
+export type ServedFetch = (request: Request, address?: string, bindings?: object) => Response | Promise<Response>
 
 function headerOf(request: Request): HeaderOf {
   return (name) => request.headers.get(name) ?? undefined
@@ -95,5 +95,5 @@ export function honoApp(app: HttpApp, addressOf: (c: Context) => string | undefi
       return playAsResponse(app, app.replyOf(route, header), call)
     })
   }
-  return (request, address) => hono.fetch(request, { address })
+  return (request, address, bindings) => hono.fetch(request, { ...bindings, address })
 }

@@ -104,12 +104,15 @@ export class ModelSight {
 }
 
 /** What shadowed limits say of a request that was admitted: their windows end when those end that it was charged to. */
-export function endingAs(shown: readonly WindowStatus[], shadowed: readonly Violation[]): Violation[] {
-  return shadowed.map((violation) => {
+export function endingAs<
+  Decided extends { readonly windows: readonly WindowStatus[]; readonly shadowed: readonly Violation[] },
+>(decided: Decided): Decided {
+  const shadowed = decided.shadowed.map((violation) => {
     const { layer, window, kind } = violation
-    const status = shown.find((each) => each.layer === layer && each.window === window)
+    const status = decided.windows.find((each) => each.layer === layer && each.window === window)
     return kind === 'concurrency' ? violation : { ...violation, resetAt: status?.resetAt ?? violation.resetAt }
   })
+  return { ...decided, shadowed }
 }
 
 /** What open holds of a category have in the very windows that are shown, in the first layer of the subject's own. */

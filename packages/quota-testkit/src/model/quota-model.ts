@@ -370,9 +370,8 @@ export class QuotaModel {
     const violations = this.#sight.violations(cells, needed, true)
     const shadowed = this.#sight.violations(cells, needed, false)
     const taken = ask(cells, cost)
-    const windows = this.#sight.show(cells)
-    const common = { ...base, source: 'store' as const, shadowed, windows }
-    if (taken.outcome !== 'refused') return [{ ...common, allowed: true, shadowed: endingAs(windows, shadowed) }, taken]
+    const common = { ...base, source: 'store' as const, shadowed, windows: this.#sight.show(cells) }
+    if (taken.outcome !== 'refused') return [{ ...endingAs(common), allowed: true }, taken]
     const layers = this.policy.layers.map(({ name }) => name)
     return [{ ...common, allowed: false, ...refusalOf(violations, layers, base.now) }, taken]
   }

@@ -56,7 +56,7 @@ export class OpenRows {
     const { layers, limits } = quotas
     const { length } = layers
     if (!this.#isRolling || length > MOST_LAYERS || length === 0) return undefined
-    let first = this.#rowOf(layers[0]!, category, subject)
+    const first = this.#rowOf(layers[0]!, category, subject)
     let room = this.#roomIn(first, limits, 0, cost, now)
     if (room === UNUSUAL) return undefined
     let second: Kept
@@ -70,8 +70,7 @@ export class OpenRows {
     if (room === NO_ROOM) return new Reply(false, now, quotas, settingsVersion, first, second)
     if (room === VACANT) {
       if (cost === 0 || now < 0 || !this.#hasRoomFor(layers, category)) return undefined
-      if (first === undefined) first = this.#opened(layers[0]!, category, subject, now)
-      if (length === MOST_LAYERS && second === undefined) second = this.#opened(layers[1]!, category, subject, now)
+      return this.#open(subject, category, quotas, cost, settingsVersion, now, first, second)
     }
     first![0]! += cost
     if (length === MOST_LAYERS) second![0]! += cost
@@ -90,6 +89,29 @@ export class OpenRows {
   #hasRoomFor(layers: readonly number[], category: number): boolean {
     for (const layer of layers) if (this.#viewOf(layer, category).table.size >= this.#maxSubjects) return false
     return true
+  }
+
+  /** Charges every row, and opens those that are not there. */
+  #open(
+    subject: Subject,
+    category: number,
+    quotas: Quotas,
+    cost: number,
+    settingsVersion: number,
+    now: number,
+    first: Kept,
+    second: Kept,
+  ): OpenReply {
+    const [own, other] = quotas.layers
+    const charged = this.#charged(first, own!, category, subject, cost, now)
+    const more = other === undefined ? undefined : this.#charged(second, other, category, subject, cost, now)
+    return new Reply(true, now, quotas, settingsVersion, charged, more)
+  }
+
+  #charged(kept: Kept, layer: number, category: number, subject: Subject, cost: number, now: number): Row {
+    const row = kept ?? this.#opened(layer, category, subject, now)
+    row[0]! += cost
+    return row
   }
 
   /** A new row whose windows open now, with nothing charged to them yet. */
