@@ -60,7 +60,7 @@ async function newPage({ isAlone = false, hasTouch = false, viewport, colorSchem
 }
 
 async function newContext(hasTouch: boolean): Promise<BrowserContext> {
-  const context = await (await sharedBrowser()).newContext({ hasTouch, locale: 'en-US' })
+  const context = await (await sharedBrowser()).newContext({ hasTouch, locale: 'en-US', reducedMotion: 'reduce' })
   await context.addInitScript(REPORT_BLOCKED)
   return context
 }
