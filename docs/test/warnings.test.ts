@@ -3,6 +3,6 @@ import { expect, it } from 'vitest'
 import { readPage } from './markdown.ts'
 
 it('every warning has its paragraph, and no other is there', () => {
-  const headings = [...readPage('docs/reference/warnings.md').matchAll(/^### ([a-z_]+)$/gm)].map(([, code]) => code)
+  const headings = [...readPage('docs/reference/warnings.md').matchAll(/^## ([a-z_]+)$/gm)].map(([, code]) => code)
   expect(headings).toEqual([...QUOTA_WARNING_CODES])
 })
