@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Held } from './probe.ts'
+import { type Held, mainThreadMs } from './main-thread.ts'
 
 const MAIN = new URL('../../../examples/gateway/src/main.ts', import.meta.url)
 const PROBE = new URL('./probe.ts', import.meta.url)
@@ -21,6 +21,8 @@ export interface Victim {
   readonly syncUrl: string
   /** How long its event loop was held at most since this was asked last. */
   held(): Promise<Held>
+  /** How long its main thread has run, in milliseconds: what others of the machine do is not in it. */
+  ranMs(): number
   stop(): Promise<void>
 }
 
@@ -53,6 +55,7 @@ export async function startVictim(env: NodeJS.ProcessEnv = {}): Promise<Victim> 
       const [answer] = (await once(child, 'message')) as [Held]
       return answer
     },
+    ranMs: () => mainThreadMs(child.pid ?? 0),
     async stop() {
       child.kill('SIGTERM')
       await once(child, 'close')

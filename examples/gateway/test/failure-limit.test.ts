@@ -1,6 +1,14 @@
 import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway, usedOf } from './support/gateway.ts'
+import {
+  ADMIN_TOKEN,
+  ENTRY,
+  type SendOptions,
+  type TestGateway,
+  testGateway,
+  USER_TOKEN,
+  usedOf,
+} from './support/gateway.ts'
 import { BOT_TOKEN, botOf, recordOf } from './support/sync.ts'
 
 const UPSERT = '/v1/music/upsert'
@@ -66,6 +74,42 @@ describe('a caller whose requests fail', () => {
       sent.on('error', reject).flushHeaders()
     })
     expect(status).toBe(429)
+  })
+
+  it('is told the same again without being looked at, for as long as it is true', async () => {
+    const gateway = await testGateway({ env: ENV })
+    const { send, clock } = gateway
+    await failing(gateway, LIMIT)
+    const told = async (options: SendOptions = {}, method = 'POST', path = UPSERT) => {
+      const { status, headers, body } = await send(method, path, { ...GOOD, ...options })
+      const { date: _, 'x-request-id': id, 'keep-alive': _kept, ...fields } = Object.fromEntries(headers)
+      return { status, fields, body, id }
+    }
+    const chinese = { headers: { 'Accept-Language': 'zh-CN' } }
+    const of = ({ id: _, ...rest }: Awaited<ReturnType<typeof told>>) => rest
+    const logged = (): number => gateway.log.filter((line) => line.includes('"status":429')).length
+    const first = [await told(), await told(chinese)].map(of)
+    expect(logged()).toBe(2)
+    for (let index = 0; index < 3; index++) expect([await told(), await told(chinese)].map(of)).toEqual(first)
+    expect(await told({ headers: { 'X-Request-Id': 'mine' } })).toMatchObject({ ...first[0], id: 'mine' })
+    expect(logged()).toBe(2)
+    // What is open to everybody stays so, and pages do.
+    expect((await send('GET', '/healthz')).status).toBe(200)
+    const page = await fetch(gateway.gateway.addresses.gateway, {
+      headers: { Accept: 'text/html', Authorization: `Bearer ${USER_TOKEN}` },
+    })
+    expect(page.status).toBe(200)
+    clock.advance(1)
+    expect(of(await told())).toEqual(first[0])
+    clock.advance(999)
+    const { fields, body } = await told()
+    expect([fields['retry-after'], body.retryAfterSeconds]).toEqual(['59', 59])
+    expect(gateway.log.filter((line) => line.includes('requests refused again')).join()).toMatch(/"times":5/)
+    // Nobody any more, which is noticed within a second.
+    const { body: tokens } = await send('GET', '/admin/users/demo/tokens', { token: ADMIN_TOKEN })
+    await send('DELETE', `/admin/users/demo/tokens/${tokens.items[0].id}`, { token: ADMIN_TOKEN })
+    clock.advance(1_000)
+    expect((await told()).status).toBe(401)
   })
 
   it.each([

@@ -91,7 +91,7 @@ class Load {
       for (let turn = index; !this.isOver; turn++) {
         await this.#write(processes[turn % processes.length]!, token)
         // Leaves the machine to the processes that start meanwhile.
-        await setTimeout(5)
+        await setTimeout(20)
       }
     })
   }

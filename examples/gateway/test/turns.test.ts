@@ -41,6 +41,24 @@ describe('turns', () => {
     expect(hasLooked).toBeGreaterThan(8)
   })
 
+  it('are over when everything is done that was waiting for them, and not before', async () => {
+    const turns = new Turns()
+    let hasLooked = 0
+    const look = (): void => {
+      hasLooked++
+      if (hasLooked < 100) setImmediate(look)
+    }
+    turns.run('many', () => busy(5))
+    setImmediate(look)
+    const works = Array.from({ length: 20 }, async () => {
+      await turns.wait('many')
+      await Promise.resolve()
+      busy(5)
+    })
+    await Promise.all(works)
+    expect(hasLooked).toBeGreaterThan(8)
+  })
+
   it('go on when work throws', async () => {
     const turns = new Turns()
     const thrown: unknown[] = []

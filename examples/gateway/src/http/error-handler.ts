@@ -13,7 +13,7 @@ const UNAVAILABLE_RETRY_SECONDS = 5
 export type ErrorBody = (error: HttpError, requestId: string) => object
 
 /** `{ error, msg, requestId, details?, source?, upstreamStatus?, retryAfterSeconds? }`: absent members are left out of the JSON. */
-const gatewayErrorBody: ErrorBody = (error, requestId) => {
+export const gatewayErrorBody: ErrorBody = (error, requestId) => {
   if (error instanceof FailuresExceeded) return error.body
   const { code, message: msg, details, source, upstreamStatus, retryAfterSeconds } = error
   return { error: code, msg, requestId, details, source, upstreamStatus, retryAfterSeconds }
@@ -23,16 +23,13 @@ export interface ErrorHandlerOptions {
   readonly logger: Logger
   /** Hears of every failure. */
   readonly failures: FailureLimit
-  /** @default the gateway's */
-  readonly bodyOf?: ErrorBody | undefined
+  /** Is told what callers were answered who are not listened to. */
+  readonly onRefused: (req: Request, res: Response, error: FailuresExceeded) => void
+  readonly bodyOf: ErrorBody
 }
 
 /** Turns whatever a handler threw into an answer; what nobody foresaw is logged, never shown. */
-export function errorHandler({
-  logger,
-  failures,
-  bodyOf = gatewayErrorBody,
-}: ErrorHandlerOptions): ErrorRequestHandler {
+export function errorHandler({ logger, failures, onRefused, bodyOf }: ErrorHandlerOptions): ErrorRequestHandler {
   return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
     const known = toHttpError(error)
     const context = contextOf(req)
@@ -51,6 +48,7 @@ export function errorHandler({
       return
     }
     res.set(known.headers).status(known.status).json(bodyOf(known, requestId))
+    if (known instanceof FailuresExceeded) onRefused(req, res, known)
   }
 }
 

@@ -14,6 +14,8 @@ export interface FailureLimit {
    * @throws {FailuresExceeded}
    */
   check(req: Request): void
+  /** Whether a caller who was refused would be told the same now, to the letter. */
+  isStill(refusal: FailuresExceeded): boolean
   /** To be told how a request ended that did not succeed. */
   count(req: Request, status: number): void
 }
@@ -30,12 +32,17 @@ export class FailuresExceeded extends HttpError {
   override readonly name = 'FailuresExceeded'
   /** The answer in the form of every 429 of the quota. */
   readonly body: object
+  /** From when to before when it is true, epoch milliseconds: for as long as the seconds to wait are the same. */
+  readonly from: number
+  readonly until: number
 
   constructor(decision: RefusedDecision, locale: Locale) {
     const body = quotaExceededBody(decision, { locale, messages: TEXTS })
     const { retryAfterSeconds } = body
     super('quota_exceeded', body.msg, { retryAfterSeconds, headers: { ...quotaHeaders(decision) } })
     this.body = body
+    this.from = decision.now
+    this.until = decision.resetAt - (retryAfterSeconds - 1) * 1_000
   }
 }
 
@@ -47,7 +54,7 @@ const TEXTS: MessageTexts = {
     `您在 ${binding.window} 内有 ${binding.used} 个请求出错，已达上限：请检查错误原因，并于北京时间 ${retryAtBeijing} 后重试。`,
 }
 
-const UNLIMITED: FailureLimit = { check: () => undefined, count: () => undefined }
+const UNLIMITED: FailureLimit = { check: () => undefined, isStill: () => false, count: () => undefined }
 
 /**
  * A limit of failures: another policy on an engine of its own, whose counters are in this process. A token is charged
@@ -70,6 +77,10 @@ export function failureLimit({ limit, windowMs, clock }: FailureLimitOptions): F
     check(req) {
       const decision = quota.peekSync(failing(req))
       if (!decision.allowed) throw new FailuresExceeded(decision, localeOf(req))
+    },
+    isStill({ from, until }) {
+      const now = clock.now()
+      return from <= now && now < until
     },
     count(req, status) {
       if (FAILURES.has(status)) quota.consumeSync(failing(req))

@@ -1,6 +1,5 @@
 import {
   createServer,
-  type IncomingMessage,
   type RequestListener,
   type Server,
   type ServerResponse,
@@ -8,6 +7,7 @@ import {
 } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { lines } from './lines.ts'
+import { remainders } from './read-on.ts'
 import { turns } from './turns.ts'
 
 /** How long a client may take to send a request. */
@@ -23,8 +23,6 @@ export interface SlowLimits {
 const SLOW_LIMITS: SlowLimits = { headMs: 10_000, requestMs: 30_000, checkMs: 5_000 }
 /** How long an idle connection is kept. Longer than most proxies keep theirs, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
-/** How long a connection whose request was answered before it had arrived is read on. */
-const LINGER_MS = 2_000
 /** Largest head of a request, in bytes. */
 const MAX_HEADER_BYTES = 16_384
 
@@ -73,7 +71,7 @@ function trackResponses(server: Server): ReadonlySet<ServerResponse> {
   server.on('request', (req, res) => {
     inFlight.add(res)
     if (!server.listening) res.setHeader('Connection', 'close')
-    res.once('finish', () => lingerOn(req))
+    res.once('finish', () => remainders.readOn(req))
     res.once('close', () => {
       inFlight.delete(res)
       // One whose head had left when the server was told to stop: its client has not heard that it closes.
@@ -81,13 +79,6 @@ function trackResponses(server: Server): ReadonlySet<ServerResponse> {
     })
   })
   return inFlight
-}
-
-/** Who is still sending what nobody reads is given a moment to hear the answer, and no more. */
-function lingerOn(req: IncomingMessage): void {
-  if (req.complete) return
-  const timer = setTimeout(() => req.socket.destroy(), LINGER_MS)
-  req.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
 }
 
 async function stop(

@@ -1,16 +1,17 @@
 import { quotaErrorHandler } from '@scoregw/quota-express'
 import compression from 'compression'
-import express, { type Express, type RequestHandler } from 'express'
+import express, { type Express, type Request, type RequestHandler } from 'express'
 import type { Logger } from '../log/logger.ts'
 import { ByteBudget } from './body/byte-budget.ts'
 import { BODY_LIMITS, type BodyLimits } from './body/limits.ts'
 import type { WithinMeter } from './charged-work.ts'
 import { refusedWhenClosing } from './closing.ts'
 import { crossOrigin } from './cross-origin.ts'
-import { type ErrorBody, errorHandler } from './error-handler.ts'
+import { type ErrorBody, errorHandler, gatewayErrorBody } from './error-handler.ts'
 import type { FailureLimit } from './failure-limit.ts'
 import { jsonBody } from './json-body.ts'
 import { type Meter, mount } from './mount.ts'
+import { Refusals } from './refusals.ts'
 import { requestId } from './request-id.ts'
 import { requestLog } from './request-log.ts'
 import type { Route } from './route.ts'
@@ -48,24 +49,33 @@ export interface ServiceOptions extends SecurityOptions {
 
 /** A service without a server: routes behind the steps that every request goes through. */
 export function createService(options: ServiceOptions): Express {
-  const { routes, logger, authenticate, failures, meter, within, observe = [], pages, errorBody } = options
+  const { routes, logger, authenticate, failures, meter, within, observe = [], pages } = options
+  const { errorBody: bodyOf = gatewayErrorBody, isClosing } = options
   const { bodyLimits = BODY_LIMITS, bodyBudget = BODY_BUDGET } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
+  const paths = new Set(routes.map(({ path }) => path))
+  const isGuarded = ({ method, path }: Request): boolean => {
+    if (isClosing() || method === 'OPTIONS' || publicPaths.has(path)) return false
+    // Pages are there for these two.
+    return (method !== 'GET' && method !== 'HEAD') || paths.has(path)
+  }
+  const refusals = new Refusals({ failures, logger, bodyOf, isGuarded })
 
   const app = express()
   app.set('trust proxy', options.trustProxy).set('etag', false).set('query parser', 'simple').disable('x-powered-by')
   app.use(requestId())
-  app.use(requestLog(logger))
   for (const each of observe) app.use(each)
+  app.use(refusals.repeat)
+  app.use(requestLog(logger))
   app.use(securityHeaders(options))
   app.use(crossOrigin(options.corsOrigins))
   // Before whatever watches heads and bodies, so that they see them as the routes made them.
   app.use(compression())
-  app.use(refusedWhenClosing(options.isClosing))
+  app.use(refusedWhenClosing(isClosing))
   if (pages !== undefined) app.use(pages)
   app.use(authenticate(publicPaths, failures))
   app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), meter, within }))
   app.use(quotaErrorHandler())
-  app.use(errorHandler({ logger, failures, bodyOf: errorBody }))
+  app.use(errorHandler({ logger, failures, bodyOf, onRefused: (...answered) => refusals.keep(...answered) }))
   return app
 }

@@ -42,26 +42,40 @@ export class Turns {
   #goOn(): void {
     if (this.#isGoingOn || this.#lines.size === 0) return
     this.#isGoingOn = true
-    setImmediate(this.#next)
+    setImmediate(() => this.#next(performance.now() + SLICE_MS))
   }
 
-  /** Each line's first work; what is left of the line goes behind the others. */
-  readonly #next = (): void => {
-    this.#isGoingOn = false
-    const endsAt = performance.now() + SLICE_MS
+  /** The first line's first work; what is left of the line goes behind the others. */
+  #next(endsAt: number): void {
     try {
       for (const [caller, line] of this.#lines) {
         const work = line.shift()
         this.#lines.delete(caller)
         if (line.length > 0) this.#lines.set(caller, line)
         work?.()
-        if (performance.now() >= endsAt) return
+        break
       }
     } finally {
       // Also when work throws: the others still have their turns.
-      this.#goOn()
+      whenSettled(() => {
+        if (this.#lines.size > 0 && performance.now() < endsAt) {
+          this.#next(endsAt)
+          return
+        }
+        this.#isGoingOn = false
+        this.#goOn()
+      })
     }
   }
+}
+
+/**
+ * Calls back when everything is done that needs no event: what was awaited goes on behind the work that resolved it, and
+ * belongs to the same turn.
+ */
+function whenSettled(callback: () => void): void {
+  // Behind all microtasks, those too that these make.
+  queueMicrotask(() => process.nextTick(callback))
 }
 
 /** Those of this process, which has one event loop. */
