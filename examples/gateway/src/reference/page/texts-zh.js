@@ -69,6 +69,11 @@ export const TEXTS_ZH = {
   Errors: '错误',
   Hide: '收起',
   Undocumented: '文档中没有',
+  Controls: '决定请求头',
+  'header.': '的值。',
+  'Score gateway': '分数网关',
+  'Score sync': '分数同步',
+  'Chart preview': '谱面预览',
 
   // Summaries of operations.
   "A user's open holds": '用户未结束的预留',
