@@ -14,30 +14,29 @@ const luaAsText = {
   },
 }
 
-/** `packages/*` and `examples/*`, plus `bench` and `docs`: every workspace folder that has tests is a project. */
+/** `packages/*` and `examples/*`, plus `bench` and `docs`: every workspace folder that has tests. */
 const folders = [
   ...['packages', 'examples'].flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`)),
   'bench',
   'docs',
 ].filter((folder) => existsSync(join(root, folder, 'test')))
 
-const projects = folders.map(
-  (folder): TestProjectInlineConfiguration => ({
-    plugins: [luaAsText],
-    // Where a package names its main file without an extension, Node takes `.js`: so it is there once, whoever imports it.
-    resolve: { conditions, extensions: ['.js', '.mjs', '.ts', '.json'] },
-    ssr: { resolve: { conditions } },
-    test: {
-      name: folder.replace(/^packages\//, ''),
-      root: join(root, folder),
-      include: ['test/**/*.test.ts'],
-      isolate: false,
-      // For machines that are busy with other work: most tests take milliseconds.
-      testTimeout: 20_000,
-      hookTimeout: 20_000,
-    },
-  }),
-)
+/** One project for all of them: what many of them import is translated once, and read once by each worker. */
+const tests: TestProjectInlineConfiguration = {
+  plugins: [luaAsText],
+  // Where a package names its main file without an extension, Node takes `.js`: so it is there once, whoever imports it.
+  resolve: { conditions, extensions: ['.js', '.mjs', '.ts', '.json'] },
+  ssr: { resolve: { conditions } },
+  test: {
+    name: 'tests',
+    root,
+    include: folders.map((folder) => `${folder}/test/**/*.test.ts`),
+    isolate: false,
+    // For machines that are busy with other work: most tests take milliseconds.
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+  },
+}
 
 /** Type tests run once, in a project of their own: the compiler starts once instead of once a project. */
 const types: TestProjectInlineConfiguration = {
@@ -57,7 +56,7 @@ const types: TestProjectInlineConfiguration = {
 
 export default defineConfig({
   test: {
-    projects: [...projects, types],
+    projects: [tests, types],
     // Many tests wait for servers and processes of their own, so more of them than there are cores go side by side.
     maxWorkers: 3,
     coverage: {

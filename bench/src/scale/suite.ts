@@ -14,6 +14,10 @@ const NETWORK_US = 100
 
 const MILLION = 'twelve primaries, leased'
 
+/** What is known of the goal that is missed. */
+const BECAUSE =
+  'a lease that runs out waits for its grant, and grants of all processes stand in line at the one server that has the site'
+
 type Told = { readonly progress: string } | { readonly loads: readonly SimulatedLoad[] }
 
 /**
@@ -31,7 +35,7 @@ export async function scale(quick: boolean): Promise<Findings> {
     loads,
     targets: [
       atLeast('decisions a second, of a million asked for', 990_000, million.admittedPerSecond),
-      atMost('milliseconds until 99 of 100 are decided, at a million a second', 10, million.p99Ms),
+      atMost('milliseconds until 99 of 100 are decided, at a million a second', 10, million.p99Ms, BECAUSE),
       atMost('share of its time that the busiest process works', 0.8, million.busiestProcess),
     ],
   }

@@ -1,4 +1,4 @@
-import { createQuota, defaultPolicy, type LimitTable, type QuotaStore } from '@scoregw/quota'
+import { createQuota, defaultPolicy, type LimitTable, type Policy, type QuotaStore } from '@scoregw/quota'
 import { MAX_LIMIT } from '@scoregw/quota/store'
 import { type RateLimiterAbstract, RateLimiterUnion } from 'rate-limiter-flexible'
 
@@ -13,16 +13,24 @@ export interface SqlDecider {
   stop(): Promise<void>
 }
 
+/** What is charged for. */
+export const OPERATION = 'music.upsert'
+const WINDOWS = { '1h': MAX_LIMIT, '5h': MAX_LIMIT, '1d': MAX_LIMIT }
+const LAYER = { read: WINDOWS, write: WINDOWS }
+const BASE: LimitTable = { personal: LAYER, site: LAYER }
+
 /** Three windows of each user and three of everybody. */
+export const BENCH_POLICY: Policy<typeof OPERATION> = defaultPolicy({
+  operations: { [OPERATION]: { category: 'write', cost: COST } },
+  base: BASE,
+})
+
+/** {@link BENCH_POLICY} on a store. */
 export function quotaOn(store: QuotaStore): Pick<SqlDecider, 'admit' | 'stop'> {
-  const windows = { '1h': MAX_LIMIT, '5h': MAX_LIMIT, '1d': MAX_LIMIT }
-  const layer = { read: windows, write: windows }
-  const base: LimitTable = { personal: layer, site: layer }
-  const operations = { 'music.upsert': { category: 'write', cost: COST } } as const
-  const quota = createQuota({ policy: defaultPolicy({ operations, base }), store })
+  const quota = createQuota({ policy: BENCH_POLICY, store })
   return {
     async admit(subject) {
-      const { allowed, source } = await quota.consume({ subject, operation: 'music.upsert' })
+      const { allowed, source } = await quota.consume({ subject, operation: OPERATION })
       return allowed && source === 'store'
     },
     stop: () => quota.close(),

@@ -5,14 +5,22 @@ import { type Contestant, interleave } from '../rounds.ts'
 import type { SqlDecider } from './decider.ts'
 import { ON_POSTGRES, postgresDeciders } from './on-postgres.ts'
 import { ON_SQLITE, sqliteDeciders } from './on-sqlite.ts'
+import { withinDeciders } from './within-postgres.ts'
 
 const CALLERS = [1, 64, 512]
 
-/** Decisions by one PostgreSQL, whose commits reach the disk, and by SQLite files; six counters each. */
+/**
+ * Decisions by one PostgreSQL, whose commits reach the disk, and by SQLite files; six counters each. And purchases that are
+ * charged within their transactions.
+ */
 export async function sql(quick: boolean): Promise<Findings> {
   console.log(`sql: six counters a decision, ${description}, one process and one server or file`)
   const server = await startPostgres({ durable: true })
-  const groups = [await postgresDeciders(await server.createDatabase()), await sqliteDeciders()]
+  const groups = [
+    await postgresDeciders(await server.createDatabase()),
+    await sqliteDeciders(),
+    await withinDeciders(await server.createDatabase()),
+  ]
   try {
     const options = quick ? { rounds: 1, roundMs: 20, warmUpMs: 20 } : { rounds: 7, roundMs: 250, warmUpMs: 500 }
     const results: Rate[] = []

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
-  CONTROL_PATH,
   describeHttp,
   HTTP_CASES,
   HttpApp,
@@ -21,7 +20,7 @@ function headerOf({ headers }: IncomingMessage): (name: string) => string | unde
 function listenersOf(app: HttpApp): Map<string, RequestListener> {
   const subject = (req: IncomingMessage) => app.subject(headerOf(req))
   const first = quotaListener({ ...app.options, subject, operation: () => undefined })
-  const second = quotaListener({ ...app.second, subject })
+  const second = app.needsSecond ? quotaListener({ ...app.second, subject }) : undefined
   const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
     cost: (req: IncomingMessage) => app.cost(headerOf(req), cost),
@@ -35,7 +34,7 @@ function listenersOf(app: HttpApp): Map<string, RequestListener> {
     const { operation, settings, second: other } = route
     if (operation === undefined) return [route.path, first.each(play)]
     const metered = first.operation(operation, settingsOf(settings))
-    if (other === undefined) return [route.path, metered(play)]
+    if (other === undefined || second === undefined) return [route.path, metered(play)]
     const meteredAgain = second.operation(other.operation, settingsOf(other.settings))(play)
     return [route.path, metered((req, res) => meteredAgain(req, res))]
   })
@@ -47,13 +46,10 @@ const harness: HttpHarness = {
   async serve(scenario) {
     const app = new HttpApp(scenario)
     const listeners = listenersOf(app)
-    const server = createServer(async (req, res) => {
-      const { pathname } = new URL(req.url ?? '/', 'http://localhost')
-      if (pathname.startsWith(CONTROL_PATH)) res.end(JSON.stringify(await app.control(req.url ?? '/')))
-      else listeners.get(pathname)?.(req, res as never)
-    })
+    const server = createServer((req, res) => listeners.get(req.url ?? '/')?.(req, res as never))
     await once(server.listen(0, '127.0.0.1'), 'listening')
     return {
+      app,
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       async stop() {
         server.closeAllConnections()

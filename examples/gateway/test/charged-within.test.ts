@@ -1,18 +1,21 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { createQuota } from '@scoregw/quota'
+import { createQuota, type Quota } from '@scoregw/quota'
 import { sqliteStore } from '@scoregw/quota-sql'
 import { manualClock } from '@scoregw/quota-testkit'
 import { sql } from 'kysely'
 import Database from 'libsql'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import * as z from 'zod'
 import { COUNTERS } from '../src/db/migrations/0010-counters.ts'
 import { connectionOf, openSqlite } from '../src/db/sqlite.ts'
 import { withPlayer } from '../src/db/with-player.ts'
+import type { Charge } from '../src/http/charged-work.ts'
 import { failureLimit } from '../src/http/failure-limit.ts'
 import { HttpError } from '../src/http/http-error.ts'
 import { contextOf } from '../src/http/request-context.ts'
+import { type Route, route } from '../src/http/route.ts'
 import { createService } from '../src/http/service.ts'
 import { Idempotency } from '../src/idempotency/idempotency.ts'
 import { IdempotencyRecords } from '../src/idempotency/idempotency-records.ts'
@@ -29,9 +32,10 @@ import { runGateway } from './support/process.ts'
 import { closedInTheEnd } from './support/test-database.ts'
 
 const CREDITS = 20
+const { cost: COST } = gatewayPolicy.operations['charge.5']
 
 /** Tickets behind a meter, charged before or within the transaction of a purchase, on a database of their own. */
-async function shop(isWithin: boolean) {
+async function shop(isWithin: boolean, handle?: Handled) {
   const clock = manualClock(START)
   const db = await closedInTheEnd(openSqlite(tempDir()))
   const database = connectionOf(db)
@@ -49,8 +53,10 @@ async function shop(isWithin: boolean) {
   const logger = createLogger('silent')
   const metering = { quota, supportForumUrl: 'https://forum.example.com', logger }
   const tickets = new TicketService(new TicketRepository(db, clock))
+  const routes = ticketRoutes(tickets, new Idempotency(new IdempotencyRecords(db, clock)))
+  const told = vi.spyOn(logger, 'error')
   const app = createService({
-    routes: ticketRoutes(tickets, new Idempotency(new IdempotencyRecords(db, clock))),
+    routes: handle === undefined ? routes : [handledBy(handle, tickets, quota)],
     logger,
     trustProxy: false,
     corsOrigins: () => [],
@@ -78,7 +84,27 @@ async function shop(isWithin: boolean) {
     return { status: response.status, fields, body: await response.text() }
   }
   const used = async (): Promise<unknown> => (await quota.status('ann')).windows.write?.map(({ used }) => used)
-  return { clock, db, quota, buy, used, held: () => tickets.held('ann') }
+  return { clock, db, quota, buy, used, told, held: () => tickets.held('ann') }
+}
+
+/** What a handler may do wrong: `buys` is the work, which calls the charge it is given first in its transaction. */
+type Handled = (charge: Charge, buys: (charge?: Charge) => Promise<number>, quota: Quota<OperationName>) => unknown
+
+/** A route that charges within, with a handler of another kind. */
+function handledBy(handle: Handled, tickets: TicketService, quota: Quota<OperationName>): Route {
+  return route({
+    method: 'post',
+    path: '/v1/charge',
+    docs: { id: 'buyTicket', tag: 'Ticket', summary: 'Buy', description: 'A ticket.' },
+    access: 'user',
+    answer: z.object({}),
+    operation: 'charge.5',
+    chargesWithin: true,
+    async handle({ charge }) {
+      await handle(charge, (by) => tickets.buy('ann', 5, async () => undefined, by), quota)
+      return { body: {} }
+    },
+  })
 }
 
 interface Answer {
@@ -147,25 +173,81 @@ describe('a purchase that is charged within its transaction', () => {
   })
 })
 
+describe('a request that charges within its transaction', () => {
+  /** Tokens of `charge.5`, in the windows of the own layer and in those of everybody. */
+  const CHARGED = Array(6).fill(COST)
+
+  it('is not free when its handler forgot to charge: it is charged late, and the log tells', async () => {
+    const { buy, used, told } = await shop(true, (_, buys) => buys())
+    const { status, fields } = await buy(5)
+    expect([status, await used()]).toEqual([200, CHARGED])
+    expect(fields.ratelimit).toContain(`r=${60 - COST}`)
+    expect(told.mock.calls).toMatchObject([[{ err: expect.any(TypeError) }, 'charged late']])
+    await buy(5)
+    await buy(5)
+    expect((await buy(5)).status).toBe(429)
+  })
+
+  it('is charged once: who charges again fails, and nothing is done', async () => {
+    const { buy, used, held } = await shop(true, (charge, buys) =>
+      buys(async (transaction) => {
+        await charge(transaction)
+        return charge(transaction)
+      }),
+    )
+    expect((await buy(5)).status).toBe(500)
+    expect([await used(), await held()]).toEqual([Array(6).fill(0), []])
+  })
+
+  it('is refused like any other, and nothing is done, when the tokens went between the look and the charge', async () => {
+    const { buy, used, held } = await shop(true, async (charge, buys, quota) => {
+      await quota.consume({ subject: 'ann', operation: 'charge.5', cost: 60 - COST + 1 })
+      await buys(charge)
+    })
+    const refused = await buy(5)
+    const again = await buy(5)
+    expect([refused.status, again]).toEqual([429, refused])
+    expect([await used(), await held()]).toEqual([Array(6).fill(60 - COST + 1), []])
+  })
+})
+
 /** Kinds of tickets, and what each costs. */
 const KINDS = [2, 3, 5] as const
 const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
-const KILLS = process.env.QUOTA_TEST_DEEP === '1' ? 30 : 1
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+const KILLS = 30
+const DYING = join(import.meta.dirname, 'support/dying.mjs')
+
+/** A gateway in a process of its own whose demo user may buy as much as he likes. */
+async function runShop(dataDir: string, env: Record<string, string> = {}) {
+  const tokens = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
+  const child = await runGateway(dataDir, { ...tokens, ...env })
+  const send = sender(child.baseUrl)
+  const many = { '1h': 1_000_000, '5h': 1_000_000, '1d': 1_000_000 }
+  const overridden = { token: ADMIN_TOKEN, body: { overrides: { write: many }, bypassSite: true } }
+  expect((await send('PUT', '/admin/users/demo/quota', overridden)).status).toBe(200)
+  await send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { set: 1_000_000 } })
+  return { child, send }
+}
 
 describe('a gateway that is killed while tickets are bought', () => {
-  it('has charged for exactly those that were bought', { timeout: 600_000 }, async () => {
+  it.each(deep ? ['insert into "tickets"', 'commit'] : ['insert into "tickets"'])(
+    'has charged for nothing when it dies after the charge, before the first %s',
+    { timeout: 60_000 },
+    async (statement) => {
+      const dataDir = tempDir()
+      const { child, send } = await runShop(dataDir, { NODE_OPTIONS: `--import=${DYING}`, DIES_AT: statement })
+      await expect(send('POST', '/v1/charge', { body: { chargeId: 5 } })).rejects.toThrow()
+      expect(await child.ended()).toMatchObject({ signal: 'SIGKILL' })
+      expect(ticketsAndTokens(dataDir)).toEqual([[], 0])
+    },
+  )
+
+  it.runIf(deep)('has charged for exactly those that were bought', { timeout: 600_000 }, async () => {
     const dataDir = tempDir()
-    const env = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
     let bought = 0
     for (let kill = 0; kill < KILLS; kill++) {
-      const child = await runGateway(dataDir, env)
-      const send = sender(child.baseUrl)
-      if (kill === 0) {
-        const many = { '1h': 1_000_000, '5h': 1_000_000, '1d': 1_000_000 }
-        const overridden = { token: ADMIN_TOKEN, body: { overrides: { write: many }, bypassSite: true } }
-        expect((await send('PUT', '/admin/users/demo/quota', overridden)).status).toBe(200)
-        await send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { set: 1_000_000 } })
-      }
+      const { child, send } = await runShop(dataDir)
       let answered = 0
       let isOver = false
       const buyers = Array.from({ length: 8 }, async (_, buyer) => {
@@ -206,7 +288,7 @@ function ticketsAndTokens(dataDir: string): [number[], number] {
     const where = "where layer = 'personal' and category = 'write' and subject = 'demo'"
     const [row] = file.prepare(`select cells from ${COUNTERS}_rows ${where}`).all() as { cells: string }[]
     const cells = JSON.parse(row?.cells ?? '[]') as [string, number, number][]
-    return [tickets.map(({ charge_id }) => charge_id), Math.max(...cells.map(([, , used]) => used))]
+    return [tickets.map(({ charge_id }) => charge_id), Math.max(0, ...cells.map(([, , used]) => used))]
   } finally {
     file.close()
   }

@@ -1,6 +1,6 @@
-import { type Browser, browserTests, launchBrowser, type Page } from '@scoregw/browser'
+import { browserTests, type Page } from '@scoregw/browser'
 import { manualClock } from '@scoregw/quota-testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { gatewayPolicy, OPERATION_NAMES } from '../src/quota/policy.ts'
 import { carriedBy, keptBy, rememberedBy } from './support/browser.ts'
@@ -26,15 +26,9 @@ const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 const MODES = ['conservative', 'normal', 'lenient', 'custom'] as const
 
 describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  }, 60_000)
-  afterAll(() => browser?.close())
-
   it('lets administrators in, keeps their token in no storage, and forgets it when they sign out', async () => {
     const gateway = await testGateway()
-    const { page, requests, faults } = await openConsole(browser, gateway)
+    const { page, requests, faults } = await openConsole(gateway, { isAlone: true })
     await signIn(page, 'gw_not-a-token')
     expect(await page.getByRole('alert').textContent()).toContain('token is not valid')
     await signIn(page, USER_TOKEN)
@@ -73,7 +67,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
 
   it('shows in numbers what each mode comes to, and that is what it comes to', async () => {
     const gateway = await testGateway()
-    const { page, faults } = await signedIn(browser, gateway)
+    const { page, faults } = await signedIn(gateway)
     const prices = await page.locator('.prices tbody tr').allTextContents()
     const { operations } = gatewayPolicy
     expect(prices.sort()).toEqual(OPERATION_NAMES.map((name) => `${name}${operations[name].cost}`).sort())
@@ -122,7 +116,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
 
   it('tells the second of two who change the settings at once, and lets them decide', async () => {
     const gateway = await testGateway()
-    const [first, second] = await Promise.all([signedIn(browser, gateway), signedIn(browser, gateway)])
+    const [first, second] = await Promise.all([signedIn(gateway), signedIn(gateway)])
     await field(second.page, 'Base value: Personal, read, 1 hour').fill('200')
     await field(second.page, 'Base value: Personal, read, 5 hours').fill('700')
     await second.page.getByLabel('Multiplier of the site-wide limits').fill('2')
@@ -168,7 +162,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
 
   it('finds, creates and changes users, and everything of theirs', async () => {
     const gateway = await testGateway()
-    const { page, faults } = await openConsole(browser, gateway)
+    const { page, faults } = await openConsole(gateway, { isAlone: true })
     await page.clock.install()
     await signIn(page)
     await page.getByRole('link', { name: 'Users' }).click()
@@ -272,7 +266,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
 
   it('can be used with a keyboard alone', async () => {
     const gateway = await testGateway()
-    const { page, faults } = await openConsole(browser, gateway, { viewport: { width: 360, height: 740 } })
+    const { page, faults } = await openConsole(gateway, { viewport: { width: 360, height: 740 } })
     const press = async (...keys: string[]): Promise<void> => {
       for (const key of keys) await page.keyboard.press(key)
     }
@@ -318,7 +312,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
       await db.insertInto('users').values(rows).execute()
     }
     await addOutcomes(gateway, badWeek(START - HOUR_MS, START - 9 * HOUR_MS, 60))
-    const { page, faults } = await signedIn(browser, gateway)
+    const { page, faults } = await signedIn(gateway)
     const timed = async (what: string, act: () => Promise<unknown>): Promise<void> => {
       const started = performance.now()
       await act()

@@ -1,5 +1,5 @@
-import { type Browser, browserTests, type Locator, launchBrowser, type Page } from '@scoregw/browser'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserTests, type Locator, type Page } from '@scoregw/browser'
+import { describe, expect, it } from 'vitest'
 import { keptBy } from './support/browser.ts'
 import { chooseIn, field, goTo, openConsole, save, section, signedIn, signIn } from './support/console.ts'
 import { ADMIN_TOKEN, type TestGateway, testGateway } from './support/gateway.ts'
@@ -67,18 +67,19 @@ const FORMS: Readonly<Record<string, Form>> = {
     submit: (page) => page.getByRole('button', { name: 'Issue a chart key' }).click(),
     isDone: async (...by) => JSON.stringify(await read(...by, 'chart-keys')).includes('viewer'),
   },
+  webhook: {
+    hash: '#/alerts',
+    input: (page) => page.getByLabel('Address of the receiver'),
+    text: 'https://hooks.example.com/quota',
+    submit: (page) => page.getByRole('button', { name: 'Save', exact: true }).click(),
+    isDone: async (...by) => (await read(...by, 'alerts/webhook')).url === 'https://hooks.example.com/quota',
+  },
 }
 
 describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  }, 60_000)
-  afterAll(() => browser?.close())
-
   it('keep what is typed, whatever is looked at and however often one has to sign in again', async () => {
     const gateway = await testGateway()
-    const { page, faults } = await openConsole(browser, gateway)
+    const { page, faults } = await openConsole(gateway)
     let token = await nextToken(gateway, ADMIN_TOKEN)
     await signIn(page, ` Authorization: Bearer ${token}\n`)
     await page.locator('nav.pages').waitFor()
@@ -86,7 +87,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
       await goTo(page, hash)
       await input(page).fill(text)
     }
-    expect(await unsaved(page)).toEqual(['Limits', 'Users', 'Credentials'])
+    expect(await unsaved(page)).toEqual(['Limits', 'Users', 'Alerts', 'Credentials'])
     await goTo(page, '#/users')
     expect(await page.locator('main .notice a').allTextContents()).toEqual(['demo'])
 
@@ -118,7 +119,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
 
   it('overwrite nobody, ask before somebody becomes an administrator, and tell whose role is gone', async () => {
     const gateway = await testGateway()
-    const { page, faults } = await signedIn(browser, gateway, '#/users/demo')
+    const { page, faults } = await signedIn(gateway, '#/users/demo')
     const put = (id: string, body: object, headers: Record<string, string> = {}): Promise<{ status: number }> =>
       gateway.send('PUT', `/admin/users/${id}`, { token: ADMIN_TOKEN, body, headers })
     const profile = section(page, 'Profile')
@@ -146,6 +147,24 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     await credits.getByRole('button', { name: 'Change' }).click()
     await credits.getByText('5 credits').waitFor()
 
+    const receiver = 'https://hooks.example.com'
+    await goTo(page, '#/alerts')
+    await page.getByLabel('Address of the receiver').fill(`${receiver}/mine`)
+    await page.getByRole('switch', { name: 'Personal' }).check()
+    const theirs = { url: `${receiver}/theirs`, layers: [] }
+    await gateway.send('PUT', '/admin/alerts/webhook', { token: ADMIN_TOKEN, body: theirs })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await dialog.getByRole('radio', { name: `Address of the receiver: Yours, ${receiver}/mine` }).check()
+    expect(await dialog.locator('tbody tr').count()).toBe(3)
+    expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject(theirs)
+    await dialog.getByRole('button', { name: 'Take into the form' }).click()
+    await save(page)
+    expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject({
+      url: `${receiver}/mine`,
+      layers: ['personal'],
+    })
+    await goTo(page, '#/users/demo')
+
     // Nobody becomes one who is not there any more when it is confirmed, or by a slip.
     await profile.getByLabel('Role').selectOption('admin')
     await profile.getByRole('button', { name: 'Save' }).click()
@@ -155,7 +174,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     // The role may go while somebody works; the token is good for a player still.
     await put('carol', { role: 'admin' })
     const carol = (await gateway.send('POST', '/admin/users/carol/tokens', { token: ADMIN_TOKEN, body: {} })).body.token
-    const other = await signedIn(browser, gateway, '#/credentials')
+    const other = await signedIn(gateway, '#/credentials')
     await other.page.getByLabel('Name of the bot').fill('half typed')
     await gateway.send('PUT', '/admin/users/admin', { token: carol, body: { role: 'player' } })
     await other.page.getByRole('button', { name: 'Issue a bot token' }).click()
@@ -174,7 +193,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     const gateway = await testGateway()
     const ids = Array.from({ length: 120 }, (_each, index) => `player-${String(index).padStart(3, '0')}`)
     for (const id of ids) await gateway.gateway.app.users.create({ id, name: `Player ${id}`, role: 'player' })
-    const { page, faults } = await signedIn(browser, gateway, '#/users')
+    const { page, faults } = await signedIn(gateway, '#/users')
     const titles = new Set([await page.title()])
     const first = (): Promise<string | null> => page.locator('tbody th a').first().textContent()
     await page.getByRole('searchbox').fill('PLAYER-')
@@ -200,7 +219,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     await expect.poll(first).toBe('player-050')
 
     // Opened by its address: nobody knows what was before.
-    const other = await signedIn(browser, gateway, address)
+    const other = await signedIn(gateway, address)
     expect(await other.page.locator('tbody th a').first().textContent()).toBe('player-100')
     await other.page.getByRole('button', { name: 'First page' }).click()
     await expect.poll(() => other.page.locator('tbody th a').first().textContent()).toBe('player-000')
@@ -220,7 +239,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
 
   it('say what is wrong when the gateway does not answer or a token is none, and go on', async () => {
     const gateway = await testGateway()
-    const { page } = await openConsole(browser, gateway)
+    const { page } = await openConsole(gateway, { isAlone: true })
     for (const wrong of ['令牌', 'Bearer gw_not-a-token']) {
       await signIn(page, wrong)
       await page.getByText('This token is not valid.').waitFor()

@@ -1,6 +1,7 @@
-import { type Browser, browserTests, launchBrowser, type Page } from '@scoregw/browser'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accessibilityFaults, field, goTo, save, section, settled, signedIn } from './support/console.ts'
+import { browserTests, type Page } from '@scoregw/browser'
+import { describe, expect, it } from 'vitest'
+import { accessibilityFaults } from './support/accessibility.ts'
+import { field, goTo, save, section, settled, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, type TestGateway } from './support/gateway.ts'
 import { sourceGateway } from './support/source-gateway.ts'
 import { held, lxScores } from './support/source-server.ts'
@@ -19,16 +20,10 @@ async function faultsOf(page: Page): Promise<string[]> {
 }
 
 describe.runIf(browserTests)('limits of every kind in the console', { timeout: 90_000 }, () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  }, 60_000)
-  afterAll(() => browser?.close())
-
   it('are shown and set: what is not enforced, plans, thresholds, months, slots, and what is held', async () => {
     const env = { QUOTA_MONTHLY_LIMIT: 'read=2000,write=800', QUOTA_MAX_CONCURRENT_IMPORTS: '1' }
     const gateway = await sourceGateway({ env })
-    const { page, faults } = await signedIn(browser, gateway)
+    const { page, faults } = await signedIn(gateway)
     const rows = page.locator('.limits tbody').first().locator('tr:not(.group) th')
     expect(await rows.allTextContents()).toEqual([
       ...['1 hour', '5 hours', '1 day'],

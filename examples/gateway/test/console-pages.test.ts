@@ -1,6 +1,6 @@
-import { type Browser, browserTests, type Locator, launchBrowser } from '@scoregw/browser'
+import { browserTests, type Locator } from '@scoregw/browser'
 import { manualClock } from '@scoregw/quota-testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   addOutcomes,
   badWeek,
@@ -17,15 +17,9 @@ import { ADMIN_TOKEN, HOUR_MS, START, testGateway } from './support/gateway.ts'
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
 describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  }, 60_000)
-  afterAll(() => browser?.close())
-
   it('issues and revokes what bots and the chart preview need, and tells who did what', async () => {
     const gateway = await testGateway({ env: { BOT_TOKEN: 'bt_test-bot-0123456789' } })
-    const { page, faults } = await signedIn(browser, gateway, '#/credentials')
+    const { page, faults } = await signedIn(gateway, '#/credentials')
     const { sync, charts } = gateway.gateway.addresses
     const statusWith = async (kind: string, token: string): Promise<number> => {
       const [url, name] =
@@ -76,7 +70,7 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
       const badFrom = START - 3 * HOUR_MS
       const gateway = await testGateway({ clock: manualClock(badFrom) })
       await changeSettings(gateway, { mode: 'adaptive' })
-      const { page, faults } = await signedIn(browser, gateway, '#/errors')
+      const { page, faults } = await signedIn(gateway, '#/errors')
       await page.getByText('The factor has not moved yet.').waitFor()
 
       await addOutcomes(gateway, badWeek(START, badFrom, 30).slice(-360))
@@ -140,7 +134,7 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
 
   it('shows what the limits were, and undoes one change and nothing else', async () => {
     const gateway = await testGateway()
-    const { page, faults } = await signedIn(browser, gateway, '#/settings/history')
+    const { page, faults } = await signedIn(gateway, '#/settings/history')
     await page.getByText('Nothing was changed yet').waitFor()
     const settings = async (): Promise<ReturnType<typeof JSON.parse>> =>
       (await gateway.send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body
@@ -163,7 +157,7 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
       'Base value: Personal, read, 1 hour: 120 → 200',
       'Price of user.data: default → 7',
       'Limits on trial: Site-wide: nothing → all',
-      'Plan pro: nothing → personal.write.1h 600',
+      'Plan pro: nothing → Personal, write, 1 hour 600',
     ])
     await page.getByRole('button', { name: 'Undo change 1', exact: true }).click()
     const dialog = page.getByRole('dialog', { name: 'Undo this change' })

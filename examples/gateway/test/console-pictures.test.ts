@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { type Browser, browserTests, launchBrowser, type Page } from '@scoregw/browser'
+import { browserTests, type Page } from '@scoregw/browser'
 import { manualClock } from '@scoregw/quota-testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { accessibilityFaults } from './support/accessibility.ts'
 import {
-  accessibilityFaults,
   addOutcomes,
   badWeek,
   changeSettings,
@@ -19,6 +19,9 @@ import { screenFaults } from './support/screen-rules.ts'
 
 /** Each page, and what of it has to be on the first screen of a phone, since people come for it. */
 const PAGES = {
+  overview: '.overview h2',
+  'why/demo': '.verdict',
+  alerts: 'main form input',
   settings: 'input[name=mode]:checked',
   'settings/history': '.changes li',
   users: '.entries li a',
@@ -27,21 +30,19 @@ const PAGES = {
   credentials: '.credentials li, form input',
   audit: '.entries .changes li',
 } as const
-const NAMES = Object.keys(PAGES) as (keyof typeof PAGES)[]
 /** For people to look at, whatever else is run. */
 const wantsPictures = process.env.CONSOLE_PICTURES === '1'
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
+const NAMES = (Object.keys(PAGES) as (keyof typeof PAGES)[]).filter((name) => isDeep || name !== 'alerts')
 const LOOKS = [
   ['en', 'light'],
   ['zh-CN', 'dark'],
   ['en', 'dark'],
   ['zh-CN', 'light'],
 ] as const
-const SCREENS = [
-  { width: 390, height: 844 },
-  { width: 820, height: 1180 },
-  { width: 1440, height: 900 },
-] as const
+const PHONE = { width: 390, height: 844 }
+const DESK = { width: 1440, height: 900 }
+const SCREENS = isDeep || wantsPictures ? [PHONE, { width: 820, height: 1180 }, DESK] : [PHONE, DESK]
 /** As long as can be, of letters that are as wide as can be, and with what turns text around. */
 const NAMED = {
   ['w'.repeat(128)]: 'Wide',
@@ -61,15 +62,9 @@ const LAYOUT_SHIFT = `new Promise((resolve) => {
 const DOCS_PICTURE = join(import.meta.dirname, '../../../docs/gateway/console.png')
 
 describe.runIf(browserTests)('the pages of the console', { timeout: 120_000 }, () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  }, 60_000)
-  afterAll(() => browser?.close())
-
   it('are accessible and fit every screen, in both languages and both appearances', async () => {
-    const gateway = await busyGateway(30 * 60_000)
-    const { page, faults } = await openConsole(browser, gateway, { viewport: SCREENS[2] })
+    const gateway = await busyGateway((isDeep ? 30 : 120) * 60_000)
+    const { page, faults } = await openConsole(gateway, { viewport: DESK })
     const complaints: string[] = []
     await look(complaints, page, 'sign-in')
     await signIn(page)
@@ -86,7 +81,7 @@ describe.runIf(browserTests)('the pages of the console', { timeout: 120_000 }, (
 
   it.runIf(process.env.CONSOLE_PICTURE === '1')('gives the picture of the documentation', async () => {
     const gateway = await busyGateway(60_000)
-    const { page } = await openConsole(browser, gateway, { viewport: { width: 1180, height: 760 } })
+    const { page } = await openConsole(gateway, { viewport: { width: 1180, height: 760 } })
     await signIn(page)
     await page.locator('nav.pages').waitFor()
     await goTo(page, '#/errors')
@@ -108,7 +103,7 @@ describe.runIf(browserTests)('the pages of the console', { timeout: 120_000 }, (
         await page.evaluate('scrollTo(0, 0)')
         const found = [...(await screenFaults(page)), ...(await missing(page, essential))]
         // Sizes change little of what it looks at, and it takes its time.
-        if (isDeep || screen === SCREENS[0]) found.push(...(await accessibilityFaults(page)))
+        if (isDeep || screen === PHONE) found.push(...(await accessibilityFaults(page)))
         complaints.push(...found.map((fault) => `${name}, ${language}, ${theme}, ${screen.width}: ${fault}`))
         if (isDeep || wantsPictures) await picture(page, `${name}-${language}-${theme}-${screen.width}`)
       }
@@ -118,7 +113,7 @@ describe.runIf(browserTests)('the pages of the console', { timeout: 120_000 }, (
 
 /** What people come to a page for, where it is not on the first screen. */
 async function missing(page: Page, essential: string | undefined): Promise<string[]> {
-  const { width, height } = page.viewportSize() ?? SCREENS[0]
+  const { width, height } = page.viewportSize() ?? PHONE
   if (essential === undefined || width > 640) return []
   const box = await page.locator(essential).first().boundingBox()
   const isOnScreen = box !== null && box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + 20 <= height
@@ -145,7 +140,21 @@ async function busyGateway(stepMs: number): Promise<TestGateway> {
   await send('POST', '/admin/bots', { name: 'nightly' })
   await send('POST', '/admin/users/demo/tokens', { label: 'phone' })
   for (let count = 0; count < 10; count++) await gateway.send('POST', '/v1/user/music')
+  await makeNoise(gateway)
   return gateway
+}
+
+/** Some who spend and are refused, and alerts that nobody has heard of yet. */
+async function makeNoise({ gateway: { app }, send }: TestGateway): Promise<void> {
+  for (const subject of ['demo', 'carol', ...Object.keys(NAMED)]) {
+    for (let count = 0; count < 5; count++) await app.quota.consume({ subject, operation: 'music.upsert' })
+    await app.quota.consume({ subject, operation: 'user.music', cost: 100 })
+  }
+  await app.quota.consume({ subject: 'carol', operation: 'user.music', cost: 100 })
+  const url = 'https://receiver.invalid/a-long-path/with-parts/and-more-of-them/for-alerts?key=0123456789'
+  await send('PUT', '/admin/alerts/webhook', { token: ADMIN_TOKEN, body: { url, layers: ['site'] } })
+  await app.chores.find(({ what }) => what === 'writing alerts')?.run()
+  await send('POST', '/admin/alerts/webhook/test', { token: ADMIN_TOKEN })
 }
 
 /** The pointer is on the middle of the bad time. */

@@ -1,5 +1,5 @@
-import { type Browser, browserTests, launchBrowser } from '@scoregw/browser'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserTests } from '@scoregw/browser'
+import { describe, expect, it } from 'vitest'
 import { gatewayPolicyOf, LAYERS, WINDOWS } from '../src/quota/policy.ts'
 import { field, goTo, save, section, settled, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
@@ -21,15 +21,9 @@ const read = async ({ send }: TestGateway, path: string): Promise<unknown> =>
   (await send('GET', `/admin/${path}`, { token: ADMIN_TOKEN })).body
 
 describe.runIf(browserTests)('the console of a gateway with other windows and layers', { timeout: 60_000 }, () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  }, 60_000)
-  afterAll(() => browser?.close())
-
   it('shows and sets them', async () => {
     const gateway = await testGateway({ policy })
-    const { page, faults } = await signedIn(browser, gateway)
+    const { page, faults } = await signedIn(gateway)
     const groups = ['Personal', 'Site-wide', 'Device', 'Campus'].flatMap((layer) => [
       `${layer} · Read`,
       `${layer} · Write`,

@@ -1,9 +1,32 @@
 import { get } from 'node:http'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { testGateway } from './support/gateway.ts'
 
 const LINKED = ['reference.js', 'reference.css', 'swagger-ui-bundle.js', 'swagger-ui.css']
-const MODULES = ['mend.js', 'parts.js', 'quota-left.js', 'texts-zh.js', 'words.js']
+const MODULES = [
+  'mend.js',
+  'parts.js',
+  'quota-left.js',
+  'texts-zh.js',
+  'translate.js',
+  'documents-zh.js',
+  'errors-zh.js',
+  'words.js',
+]
+
+const PAGE = join(import.meta.dirname, '../src/reference/page')
+const IN_CHINESE = /\p{Script=Han}/u
+
+interface ChinesePage {
+  inChinese(text: string): string
+  documentInChinese(text: string): string
+}
+
+interface ChineseTexts {
+  readonly TEXTS_ZH: Readonly<Record<string, string>>
+  readonly TAGS_ZH: Readonly<Record<string, string>>
+}
 
 describe('the pages of the reference', () => {
   it('are open to everybody and lead from one to the other', async () => {
@@ -60,6 +83,26 @@ describe('the pages of the reference', () => {
     expect((await fetch(`${base}/`, { method: 'POST' })).status).toBe(401)
   })
 
+  it('have every text of the documents in Chinese, but for what schemas say of their members', async () => {
+    const { gateway } = await testGateway()
+    const page: ChinesePage = await import(join(PAGE, 'translate.js'))
+    const { TEXTS_ZH, TAGS_ZH }: ChineseTexts = await import(join(PAGE, 'texts-zh.js'))
+    const missing: string[] = []
+    for (const address of Object.values(gateway.addresses)) {
+      const document = JSON.parse(page.documentInChinese(await (await fetch(`${address}/openapi.json`)).text()))
+      const { schemas: _, ...components } = document.components
+      missing.push(...spokenIn({ ...document, components }).filter((text) => !IN_CHINESE.test(text)))
+      const operations: { summary?: string }[] = Object.values(document.paths).flatMap((path) =>
+        Object.values(path ?? {}),
+      )
+      missing.push(...operations.flatMap(({ summary = '' }) => (summary in TEXTS_ZH ? [] : [summary])))
+      missing.push(...document.tags.flatMap(({ name }: { name: string }) => (name in TAGS_ZH ? [] : [name])))
+    }
+    expect(missing).toEqual([])
+    // What somebody else's policy says in other words is read as it is.
+    expect(page.inChinese('Free.\n\nOf my own.')).toBe('免费。\n\nOf my own.')
+  })
+
   it('take what the addresses are made of for text', async () => {
     const { gateway } = await testGateway({ env: { PUBLIC_CHARTS_URL: 'https://charts.example.com/"><script>' } })
     const response = await fetch(`http://127.0.0.1:${gateway.ports.gateway}/reference/`)
@@ -67,6 +110,15 @@ describe('the pages of the reference', () => {
     expect(await response.text()).not.toContain('<script>')
   })
 })
+
+/** Every paragraph of a document's descriptions, without those of schemas. */
+function spokenIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, member]) => {
+    if (['schema', 'example', 'examples'].includes(key)) return []
+    return key === 'description' && typeof member === 'string' ? member.split('\n\n') : spokenIn(member)
+  })
+}
 
 /** Asks as browsers do; `fetch` of Node adds to such a request that caches are not to be believed. */
 function statusOf(url: string, modifiedSince: string | null): Promise<number | undefined> {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Browser, browserTests, launchBrowser } from '@scoregw/browser'
+import { browserTests } from '@scoregw/browser'
 import { redisTests } from '@scoregw/redis-server'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LAYERS, WINDOWS } from '../src/quota/policy.ts'
 import { watchedPage } from './support/browser.ts'
 import { signIn } from './support/console.ts'
@@ -91,7 +91,7 @@ class Load {
       for (let turn = index; !this.isOver; turn++) {
         await this.#write(processes[turn % processes.length]!, token)
         // Leaves the machine to the processes that start meanwhile.
-        await setTimeout(5)
+        await setTimeout(20)
       }
     })
   }
@@ -211,9 +211,7 @@ describe.runIf(redisTests)('a window and a layer more, in one process after the 
   it.runIf(isDeep && browserTests)('are in the console, which is the same', async () => {
     const start = await starter()
     const { baseUrl } = await start(AFTER)
-    const browser: Browser = await launchBrowser()
-    onTestFinished(() => browser.close())
-    const { page, faults } = await watchedPage(browser)
+    const { page, faults } = await watchedPage()
     await page.goto(`${baseUrl}/admin/#/settings`)
     await signIn(page)
     await page.getByRole('textbox', { name: 'Base value: Campus, write, 2 hours', exact: true }).fill('99')

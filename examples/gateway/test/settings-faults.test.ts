@@ -1,5 +1,5 @@
-import { type Browser, browserTests, launchBrowser } from '@scoregw/browser'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserTests } from '@scoregw/browser'
+import { describe, expect, it } from 'vitest'
 import type { Db } from '../src/db/schema.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { gatewayPolicyOf, LAYERS, WINDOWS } from '../src/quota/policy.ts'
@@ -99,17 +99,11 @@ describe('settings of another policy', () => {
 })
 
 describe.runIf(browserTests)('the console', { timeout: 60_000 }, () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  }, 60_000)
-  afterAll(() => browser?.close())
-
   it('tells what of the settings is not in force, until they are saved', async () => {
     const gateway = await testGateway({
       dataDir: await folderWith({ mode: 'lenient', prices: { 'music.upsert': -3 } }),
     })
-    const { page, faults } = await signedIn(browser, gateway)
+    const { page, faults } = await signedIn(gateway)
     const told = page.locator('.not-in-force')
     await told.getByText('Price of music.upsert').waitFor()
     expect(await told.locator('li').first().textContent()).toContain('Base value: Personal, read, 1 hour')

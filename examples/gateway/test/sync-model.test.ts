@@ -251,11 +251,11 @@ const TIMEOUT_MS = isDeep ? 1_200_000 : 60_000
 
 describe('the protocol in any order, with losses, repeats, restarts and writes of others between', () => {
   it('leaves what the model says: on the embedded database', { timeout: TIMEOUT_MS }, async () => {
-    await agree({ dataDir: tempDir(), databaseUrl: undefined }, 12)
+    await agree({ dataDir: tempDir(), databaseUrl: undefined }, 8)
   })
 
   it.runIf(postgresTests)('leaves what the model says: on PostgreSQL', { timeout: TIMEOUT_MS }, async () => {
     const postgres = await postgresServer()
-    await agree({ dataDir: tempDir(), databaseUrl: await postgres.createDatabase() }, 8)
+    await agree({ dataDir: tempDir(), databaseUrl: await postgres.createDatabase() }, 4)
   })
 })

@@ -1,2 +1,2 @@
 export type { Browser, BrowserContext, Locator, Page, Request } from 'playwright-core'
-export { browserTests, launchBrowser } from './launch-browser.ts'
+export { browserTests, launchBrowser, sharedBrowser } from './launch-browser.ts'

@@ -15,7 +15,15 @@ const ARGS = [
   '--disable-sync',
 ]
 
-/** Starts Chromium without windows, in half a second or so; gone with this process. One a test file is enough. */
+let shared: Promise<Browser> | undefined
+
+/** The browser of this process: started for whoever asks first, never closed, gone with the process. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launchBrowser()
+  return shared
+}
+
+/** Starts Chromium without windows, in half a second or so; gone with this process. */
 export async function launchBrowser(): Promise<Browser> {
   const { path, env } = await chromiumBinary()
   return chromium.launch({ executablePath: path, args: ARGS, env: definedOnly(env) })

@@ -33,7 +33,7 @@ function tell({ message, mend }: CliError, io: Io): void {
 
 const EXIT_CODES = `
 Exit codes: 0 fine, 1 something is wrong with what was looked at, 2 wrong arguments or a file that cannot be read,
-3 a server that does not answer, or is another than was said.`
+3 a server that does not answer, or is another than was said, 130 interrupted.`
 
 function commands(io: Io, end: (code: ExitCode) => void): Command {
   const program = new Command('quota-cli')

@@ -178,6 +178,7 @@ describe('lines that are not what they say', () => {
       '{"time":"yesterday","user":"ann"}',
       '{"time":"2026-13-45T00:00:00Z","user":"ann"}',
       lineOf(1, ''),
+      lineOf(1, '', { host: '' }),
       lineOf(1, 'x'.repeat(257)),
       lineOf(1, 'ann', { operation: 'fly' }),
       lineOf(1, 'ann', { cost: 1.5 }),
@@ -193,7 +194,7 @@ describe('lines that are not what they say', () => {
     expect(refusedOf(simulation)).toBe(2)
     const reasons = simulation.skipped.reasons.map(({ reason, count }) => `${reason} ${count}`)
     expect(reasons.toSorted()).toEqual([
-      'no_subject 1',
+      'no_subject 2',
       'no_time 1',
       'not_an_object 1',
       'not_json 2',
@@ -204,9 +205,9 @@ describe('lines that are not what they say', () => {
       'wrong_subject 1',
       'wrong_time 2',
     ])
-    expect(simulation.skipped.count).toBe(13)
+    expect(simulation.skipped.count).toBe(14)
     const { out } = await runCli(['simulate', POLICY, fileOf(lines.join('\n'), 'ndjson')])
-    expect(out).toContain('skipped 2 lines: not JSON, or half written (line 6, 20)')
+    expect(out).toContain('skipped 2 lines: not JSON, or half written (line 6, 21)')
     expect(out).not.toContain('\u001b')
   })
 

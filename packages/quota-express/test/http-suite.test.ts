@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
 import {
-  CONTROL_PATH,
   describeHttp,
   HTTP_CASES,
   HttpApp,
@@ -20,7 +19,9 @@ import { describe, expect, it, test } from 'vitest'
 function expressOf(make: typeof express, app: HttpApp): ReturnType<typeof express> {
   const common = { subject: (req: Request) => app.subject((name) => req.get(name)) }
   const metered = quotaMiddleware({ ...common, ...app.options })
-  const second = quotaMiddleware({ ...common, ...app.second, requestPropertyName: 'second' })
+  const second = app.needsSecond
+    ? quotaMiddleware({ ...common, ...app.second, requestPropertyName: 'second' })
+    : undefined
   const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
     cost: (req: Request) => app.cost((name) => req.get(name), cost),
@@ -28,14 +29,10 @@ function expressOf(make: typeof express, app: HttpApp): ReturnType<typeof expres
 
   const served = make()
   served.set('env', 'test')
-  served.use(async (req, res, next) => {
-    if (req.path.startsWith(CONTROL_PATH)) res.json(await app.control(req.url))
-    else next()
-  })
   for (const route of app.scenario.routes) {
     const handlers: RequestHandler[] = []
     if (route.operation !== undefined) handlers.push(metered.operation(route.operation, settingsOf(route.settings)))
-    if (route.second !== undefined) {
+    if (route.second !== undefined && second !== undefined) {
       handlers.push(second.operation(route.second.operation, settingsOf(route.second.settings)))
     }
     served.all(route.path, ...handlers, (req, res, next) => {
@@ -70,9 +67,11 @@ function harnessOf(make: typeof express): HttpHarness {
   return {
     capabilities: ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams'],
     async serve(scenario): Promise<ServedHttpApp> {
-      const server = expressOf(make, new HttpApp(scenario)).listen(0, '127.0.0.1')
+      const app = new HttpApp(scenario)
+      const server = expressOf(make, app).listen(0, '127.0.0.1')
       await once(server, 'listening')
       return {
+        app,
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
         async stop() {
           server.closeAllConnections()
@@ -84,14 +83,13 @@ function harnessOf(make: typeof express): HttpHarness {
   }
 }
 
+const isDeep = process.env.QUOTA_TEST_DEEP !== undefined
 const VERSIONS = [
-  ['Express 5', harnessOf(express)],
-  ['Express 4', harnessOf(express4 as unknown as typeof express)],
+  ['Express 5', harnessOf(express), isDeep ? 10_000 : 300],
+  ['Express 4', harnessOf(express4 as unknown as typeof express), isDeep ? 10_000 : 100],
 ] as const
 
-const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
-
-for (const [name, harness] of VERSIONS) {
+for (const [name, harness, requests] of VERSIONS) {
   const count = describeHttp({ describe, it }, harness, name, { requests })
   test(`${name} plays every case`, () => expect(count).toBe(HTTP_CASES.length))
 }

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import {
-  CONTROL_PATH,
   describeHttp,
   HTTP_CASES,
   HttpApp,
@@ -31,10 +30,7 @@ async function fastifyOf(app: HttpApp): Promise<FastifyInstance> {
   const served = fastify({ forceCloseConnections: true })
   const subject = (request: FastifyRequest) => app.subject(headerOf(request))
   await served.register(quotaFastify, { ...app.options, subject })
-  await served.register(quotaFastify, { ...app.second, subject, requestPropertyName: 'second' })
-  served.get(`${CONTROL_PATH}*`, async (request, reply) =>
-    reply.type('application/json').send(JSON.stringify(await app.control(request.url))),
-  )
+  if (app.needsSecond) await served.register(quotaFastify, { ...app.second, subject, requestPropertyName: 'second' })
   for (const { path, operation, settings, second, ...route } of app.scenario.routes) {
     served.all(path, {
       config: {
@@ -76,8 +72,9 @@ function send(reply: FastifyReply, status: number, headers: Record<string, strin
 const harness: HttpHarness = {
   capabilities: ['address', 'hang-ups', 'pipelining', 'waiting'],
   async serve(scenario) {
-    const served = await fastifyOf(new HttpApp(scenario))
-    return { url: await served.listen({ port: 0, host: '127.0.0.1' }), stop: () => served.close() }
+    const app = new HttpApp(scenario)
+    const served = await fastifyOf(app)
+    return { app, url: await served.listen({ port: 0, host: '127.0.0.1' }), stop: () => served.close() }
   },
 }
 

@@ -87,7 +87,8 @@ async function respond(
   call: Call,
   work: () => Response | Promise<Response>,
 ): Promise<Response> {
-  const admission: Admission = await meter.admit(call)
+  const admitted = meter.admit(call)
+  const admission: Admission = admitted instanceof Promise ? await admitted : admitted
   if (admission.kind === 'pass') return work()
   if (admission.kind === 'answer') {
     const { handler } = meter.options as { readonly handler?: QuotaHandler }
@@ -106,7 +107,10 @@ async function respond(
     throw error
   }
   return quota.watches
-    ? settleResponse(quota, response, call.request.method, () => call.request.signal?.aborted === true)
+    ? settleResponse(quota, response, {
+        method: call.request.method,
+        isHungUp: () => call.request.signal?.aborted === true,
+      })
     : response
 }
 

@@ -1,27 +1,46 @@
 import type { DraftFields, MeteredRequest } from '@scoregw/quota/http'
 
+/** What a response is settled by, beside its status. */
+export interface Settling {
+  /** Of the request: what answers `HEAD` has no body that anybody reads. */
+  readonly method: string
+  /** Whether the caller has gone; asked for failures alone. */
+  isHungUp(): boolean
+  /**
+   * Tells fields in another way than in those of the response.
+   *
+   * @returns whether that will be
+   */
+  tell?(fields: DraftFields): boolean
+}
+
 /**
- * Settles a quota by a response before it leaves: its head, and where the end settles, its last byte.
- *
- * @param method of the request: what answers `HEAD` has no body that anybody reads
- * @param isHungUp whether the caller has gone; asked for failures alone
+ * Settles a quota by a response before it leaves: its head, and where the end settles, its last byte. Now, where there is
+ * nothing to wait for.
  */
-export async function settleResponse(
+export function settleResponse(
   quota: MeteredRequest,
   response: Response,
-  method: string,
-  isHungUp: () => boolean,
-): Promise<Response> {
+  settling: Settling,
+): Response | Promise<Response> {
+  const { pending } = quota
+  // What the handler asked for may turn out to be impossible: then the outcome decides.
+  if (pending !== undefined) return pending.then(() => judged(quota, response, settling))
+  return judged(quota, response, settling)
+}
+
+function judged(quota: MeteredRequest, response: Response, settling: Settling): Response | Promise<Response> {
   const { status } = response
   const { settlesAtEnd } = quota
-  // What the handler asked for may turn out to be impossible: then the outcome decides.
-  if (quota.pending !== undefined) await quota.pending
-  const hasGone = status >= 400 && isHungUp()
+  const hasGone = status >= 400 && settling.isHungUp()
   const fields = quota.fields(status, hasGone)
   quota.judge(status, hasGone)
-  if (quota.pending !== undefined) await quota.pending
-  const told = fields === undefined ? response : withFields(response, fields)
-  return settlesAtEnd ? settledAtEnd(quota, told, method === 'HEAD') : told
+  const { pending } = quota
+  const send = (): Response | Promise<Response> => {
+    const told = fields === undefined || settling.tell?.(fields) === true ? response : withFields(response, fields)
+    return settlesAtEnd ? settledAtEnd(quota, told, settling.method === 'HEAD') : told
+  }
+  return pending === undefined ? send() : pending.then(send)
 }
 
 /** Settles a hold when its caller goes, which the signal of the request tells. */
@@ -37,6 +56,9 @@ function endSoon(quota: MeteredRequest): void {
 
 /** A response with fields; those of another quota of the same request stay, in one list with these. */
 function withFields(response: Response, fields: DraftFields): Response {
+  // A server's own response, which is made when it is asked for more than a status, has the `Headers` of the application
+  // until then: fields would be added to those, once more with each request.
+  void response.bodyUsed
   try {
     // Fields of the same name are one list, ours the last of it.
     response.headers.append('RateLimit-Policy', fields.policy)

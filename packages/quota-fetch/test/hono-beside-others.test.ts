@@ -20,8 +20,10 @@ function asAsked(c: Context): Response {
   return c.text(LONG, Number(status) as 200)
 }
 
-async function asking(hono: Hono): Promise<(path: string) => Promise<Response>> {
-  const server = createAdaptorServer({ fetch: hono.fetch, overrideGlobalObjects: false })
+async function asking(hono: Hono, overrideGlobalObjects = false): Promise<(path: string) => Promise<Response>> {
+  const globals = { Request, Response }
+  const server = createAdaptorServer({ fetch: hono.fetch, overrideGlobalObjects })
+  onTestFinished(() => void Object.assign(globalThis, globals))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   onTestFinished(async () => {
     if ('closeAllConnections' in server) server.closeAllConnections()
@@ -58,6 +60,30 @@ test.each([
     [201, 'gzip', true, 'r=118', 2],
   ])
 })
+
+test.each([
+  ['a plain object', { 'content-type': 'text/plain', 'RateLimit-Policy': '"other";q=3', RateLimit: '"other";r=2' }],
+  ['Headers', new Headers({ ratelimit: '"other";r=2', 'ratelimit-policy': '"other";q=3' })],
+])(
+  'fields of others, as %s, stay before ours, and what the application made is left as it is',
+  async (_as, headers) => {
+    const metered = quotaMiddleware({ quota: engine(), subject, standardHeaders: 'draft-10' }).operation('read')
+    const before = JSON.stringify([...new Headers(headers)])
+    const hono = new Hono().get('/', metered, () => new Response('x', { headers }))
+    const answers = [
+      await (await asking(hono))('/'),
+      // As the server does unless it is told not to: its responses are its own, and keep what they are given.
+      await (await asking(hono, true))('/'),
+      // Without a server.
+      await hono.request('/', { headers: { 'x-user': 'u1' } }),
+    ]
+    for (const answer of answers) {
+      expect(answer.headers.get('ratelimit')).toMatch(/^"other";r=2, "personal-1h";r=11\d;/)
+      expect(answer.headers.get('ratelimit-policy')).toMatch(/^"other";q=3, "personal-1h";q=120;/)
+    }
+    expect(JSON.stringify([...new Headers(headers)])).toBe(before)
+  },
+)
 
 test('apps within apps meter what stands in them', async () => {
   const quota = engine()

@@ -9,13 +9,15 @@ function harnessOf(make: (app: HttpApp) => ServedFetch): HttpHarness {
   return {
     capabilities: ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams'],
     async serve(scenario) {
-      const served = make(new HttpApp(scenario))
+      const app = new HttpApp(scenario)
+      const served = make(app)
       const fetch = (request: Request, env: unknown) =>
-        served(request, (env as HttpBindings).incoming.socket.remoteAddress)
+        served(request, (env as HttpBindings).incoming.socket.remoteAddress, env as HttpBindings)
       const server = createAdaptorServer({ fetch, overrideGlobalObjects: false })
       server.listen(0, '127.0.0.1')
       await once(server, 'listening')
       return {
+        app,
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
         async stop() {
           if ('closeAllConnections' in server) server.closeAllConnections()
@@ -27,14 +29,17 @@ function harnessOf(make: (app: HttpApp) => ServedFetch): HttpHarness {
   }
 }
 
+const isDeep = process.env.QUOTA_TEST_DEEP !== undefined
 const APPS = [
-  ['quotaFetch on Node', harnessOf(fetchApp)],
-  ['Hono on Node', harnessOf((app) => honoApp(app, (c) => (c.env as { address?: string }).address))],
+  ['quotaFetch on Node', harnessOf(fetchApp), isDeep ? 10_000 : 300],
+  [
+    'Hono on Node',
+    harnessOf((app) => honoApp(app, (c) => (c.env as { address?: string }).address)),
+    isDeep ? 10_000 : 100,
+  ],
 ] as const
 
-const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
-
-for (const [name, harness] of APPS) {
+for (const [name, harness, requests] of APPS) {
   const count = describeHttp({ describe, it }, harness, name, { requests })
   test(`${name} plays every case`, () => expect(count).toBe(HTTP_CASES.length))
 }

@@ -12,6 +12,8 @@ import { bundled, type RunningRuntime, startRuntime } from './runtimes/start.ts'
 /** They are fetched from npm the first time, which a plain `npm test` shall not do. */
 const isOn = process.env.RUNTIME_TESTS === 'on'
 
+const requests = process.env.QUOTA_TEST_DEEP === undefined ? 100 : 10_000
+
 const RUNTIMES: readonly (readonly [Runtime, HttpHarness['capabilities']])[] = [
   ['bun', ['address', 'hang-ups', 'waiting', 'broken-streams']],
   ['deno', ['address', 'hang-ups', 'waiting', 'broken-streams']],
@@ -33,7 +35,7 @@ describe.runIf(isOn).each(RUNTIMES)('quotaFetch on %s', (runtime, capabilities) 
       return { url: running.url, stop: () => undefined }
     },
   }
-  const count = describeHttp({ describe, it }, harness, 'the cases')
+  const count = describeHttp({ describe, it }, harness, 'the cases', { requests })
   test('plays every case', () => expect(count).toBe(HTTP_CASES.length))
 
   test('no rejection is left that nobody hears', () => expect(running.complaints()).not.toMatch(/unhandled/i))

@@ -17,7 +17,7 @@ import { Keys } from '../src/store/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
 
-const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 160
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 80
 const TIMEOUT_MS = 60_000 + 30 * RUNS
 const SUBJECTS = ['a', 'b']
 

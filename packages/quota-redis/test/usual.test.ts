@@ -16,7 +16,7 @@ import {
   type ShapeName,
 } from './support/usual-batches.ts'
 
-const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 30_000 : 300
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 30_000 : 150
 const TIMEOUT_MS = 60_000 + 40 * RUNS
 
 const [SITE, ORG, PERSONAL, ALL] = [0, 1, 2, 3]

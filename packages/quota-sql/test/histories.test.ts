@@ -7,8 +7,8 @@ import { sqliteFactory } from './support/sqlite-factory.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Each has a database's answers to wait for: 1,000 in every run are played on the embedded store. */
-const HISTORIES = { runs: deep ? 100_000 : 20, maxSteps: 30 }
-const PROMISES = { runs: deep ? 20_000 : 15, maxSteps: 30 }
+const HISTORIES = { runs: deep ? 100_000 : 8, maxSteps: 30 }
+const PROMISES = { runs: deep ? 20_000 : 8, maxSteps: 30 }
 const TIMEOUT_MS = deep ? 14_400_000 : 300_000
 
 const database = describe.runIf(postgresTests)

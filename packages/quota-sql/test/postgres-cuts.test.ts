@@ -1,5 +1,4 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { isNotDone } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 import { type PostgresStore, postgresStore } from '../src/index.ts'
 import { idOf, SCHEMA, take, used } from './support/counting.ts'
@@ -29,43 +28,63 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
   }
 
   for (const isUnderIds of [true, false]) {
-    it(`${isUnderIds ? 'under ids' : 'without ids'}: nothing half done, nothing twice`, { timeout: 600_000 }, () =>
+    it(`${isUnderIds ? 'under ids' : 'without ids'}: all of it, and nothing twice`, { timeout: 600_000 }, () =>
       through(async (proxy, store) => {
         const counters = store.open(SCHEMA)
-        const direct = postgresStore({ pool: database.pool(), deadlineMs: 5_000 })
-        const look = direct.open(SCHEMA)
         const subject = `u ${isUnderIds}`
         let tries = 0
         const once = () => {
           tries++
           return take(counters, subject, isUnderIds ? idOf(`try ${tries}`) : undefined)
         }
-        await once()
-        const before = proxy.sent()
-        await once()
-        const bytes = proxy.sent() - before
-        let lost = 0
-        // From the end on: the last byte is that of the commit.
-        for (let at = bytes; at >= 0; at -= STEP) {
-          const [was] = await used(look, subject)
-          proxy.cutAfter(at)
-          const outcome = await once().then(
-            ({ outcome }) => outcome,
-            (error: unknown) => error,
-          )
-          const [is, shared] = await used(look, subject)
-          const charged = is - was
-          if (outcome === 'admitted') expect(charged, `cut after ${at} of ${bytes} bytes`).toBe(1)
-          else if (isNotDone(outcome)) expect(charged, `cut after ${at} of ${bytes} bytes`).toBe(0)
-          else lost++
-          if (isUnderIds) expect(outcome, `cut after ${at} of ${bytes} bytes`).toBe('admitted')
+        await cutEverywhere(proxy, once, async ({ outcome }, when) => {
+          expect(outcome, when).toBe('admitted')
+          const [own, shared] = await used(counters, subject)
+          expect(own, when).toBe(tries)
           // Every row or none.
-          expect(shared).toBe((await used(look, 'u true'))[0] + (await used(look, 'u false'))[0])
-        }
+          expect(shared).toBe((await used(counters, 'u true'))[0] + (await used(counters, 'u false'))[0])
+        })
         expect(tries).toBeGreaterThan(10)
-        if (!isUnderIds) expect(lost).toBeGreaterThan(0)
-        await direct.close()
       }),
     )
   }
+
+  it('that a hold grows by: it grows once', { timeout: 600_000 }, () =>
+    through(async (proxy, store) => {
+      const counters = store.open(SCHEMA)
+      const hold = { subject: 'holder', category: 0, id: idOf('hold') }
+      const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
+      // As many digits from the beginning to the end: so every growth sends as many bytes.
+      let tokens = 1_000
+      await counters.take({ ...hold, quotas, cost: tokens, hold: { ttlMs: 600_000, slot: false, maxHolds: 10 } })
+      const grown = () => {
+        tokens += 2
+        return counters.holds.grow({ ...hold, quotas, tokens: 2 })
+      }
+      await cutEverywhere(proxy, grown, async ({ outcome }, when) => {
+        expect(outcome, when).toBe('held')
+        expect((await used(counters, 'holder'))[0], when).toBe(tokens)
+      })
+      const [open] = (await counters.holds.list({ subject: 'holder' })).holds
+      expect(open?.tokens).toBe(tokens)
+      await counters.holds.settle({ ...hold, as: 'cancelled', overrun: 'refuse', maxOverrun: 0, quotas })
+      expect((await used(counters, 'holder'))[0]).toBe(0)
+    }),
+  )
 })
+
+/** Does something with the line cut at every point of it, from the end on: the last byte is that of the commit. */
+async function cutEverywhere<T>(
+  proxy: CuttingProxy,
+  work: () => PromiseLike<T>,
+  check: (answer: T, when: string) => Promise<void>,
+): Promise<void> {
+  await work()
+  const before = proxy.sent()
+  await work()
+  const bytes = proxy.sent() - before
+  for (let at = bytes; at >= 0; at -= STEP) {
+    proxy.cutAfter(at)
+    await check(await work(), `cut after ${at} of ${bytes} bytes`)
+  }
+}

@@ -8,9 +8,10 @@ import { postgresStore, sqlFactor, sqlSettings } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'
 import { kyselyOnPool, poolOf } from './support/pool.ts'
 
-/** Nobody finds anything by looking while a test lasts. */
+/** Nobody finds anything by looking while a test lasts: what is heard of by then was told. */
 const NEVER_MS = 60_000
-const WITHIN_A_SECOND = { timeout: 1_000, interval: 5 }
+/** A net for a busy machine, far below {@link NEVER_MS}. */
+const SOON = { timeout: 15_000, interval: 5 }
 const MINUTE = Date.UTC(2026, 7, 6, 14) / 60_000
 
 describe.runIf(postgresTests)('changes that PostgreSQL tells of', () => {
@@ -41,20 +42,20 @@ describe.runIf(postgresTests)('changes that PostgreSQL tells of', () => {
     await admin.query('delete from quota_settings; delete from quota_changes; delete from quota_factor')
   })
 
-  it('are in force in every engine within a second, whatever time there is between looks', async () => {
+  it('are in force in every engine at once, whatever time there is between looks', async () => {
     const [one, two] = [engine(), engine()]
     for (const { quota } of [one, two]) await quota.ready()
-    await expect.poll(listening, WITHIN_A_SECOND).toHaveLength(2)
+    await expect.poll(listening, SOON).toHaveLength(2)
     for (const limit of [7, 8, 9]) {
       await one.quota.subjects.set('u', overridden(limit))
-      await expect.poll(() => limitOf(two.quota, 'u'), WITHIN_A_SECOND).toBe(limit)
+      await expect.poll(() => limitOf(two.quota, 'u'), SOON).toBe(limit)
     }
     await one.quota.settings.update({ mode: 'adaptive' })
     for (const [version, hundredths] of [90, 75].entries()) {
       const moved = { ...initialFactor(), factorHundredths: hundredths }
       expect(await one.factor.compareAndSet(version, MINUTE + version, moved)).toBe(true)
       const limit = Math.floor((60 * hundredths) / 100)
-      await expect.poll(() => limitOf(two.quota, 'v'), WITHIN_A_SECOND).toBe(limit)
+      await expect.poll(() => limitOf(two.quota, 'v'), SOON).toBe(limit)
     }
     // A move that was refused is told to nobody, as is what was rolled back.
     expect(await one.factor.compareAndSet(0, MINUTE, initialFactor())).toBe(false)
@@ -63,42 +64,42 @@ describe.runIf(postgresTests)('changes that PostgreSQL tells of', () => {
   it('are heard of again when the connection was killed, also those that were made meanwhile', async () => {
     const [one, two] = [engine(), engine()]
     for (const { quota } of [one, two]) await quota.ready()
-    await expect.poll(listening, WITHIN_A_SECOND).toHaveLength(2)
+    await expect.poll(listening, SOON).toHaveLength(2)
     for (const limit of [3, 4]) {
       const admin = database.pool({ max: 1 })
       await limitOf(two.quota, 'u')
       await admin.query(`select pg_terminate_backend(pid) from (${LISTENING}) l`)
       await one.quota.subjects.set('u', overridden(limit))
-      await expect.poll(() => limitOf(two.quota, 'u'), WITHIN_A_SECOND).toBe(limit)
+      await expect.poll(() => limitOf(two.quota, 'u'), SOON).toBe(limit)
     }
     await database.server.kill()
     await database.server.restart()
-    await expect.poll(listening, { timeout: 10_000 }).toHaveLength(2)
+    await expect.poll(listening, SOON).toHaveLength(2)
     await one.quota.subjects.set('u', overridden(5))
-    await expect.poll(() => limitOf(two.quota, 'u'), WITHIN_A_SECOND).toBe(5)
+    await expect.poll(() => limitOf(two.quota, 'u'), SOON).toBe(5)
   })
 
   it('are found by a look where nobody told', async () => {
     const [silent, other] = [engine(100), engine(100)]
     for (const { quota } of [silent, other]) await quota.ready()
     await silent.quota.subjects.set('u', overridden(3))
-    await expect.poll(() => limitOf(other.quota, 'u'), WITHIN_A_SECOND).toBe(3)
+    await expect.poll(() => limitOf(other.quota, 'u'), SOON).toBe(3)
     // As a version would write that does not tell.
     await sql`update quota_settings set revision = 'x', document = ${JSON.stringify(overridden(6))}`.execute(silent.db)
     await sql`update quota_change_counter set last_seq = last_seq + 1`.execute(silent.db)
     await sql`insert into quota_changes (seq, layer, subject, revision, changed_at)
       select last_seq, 'personal', 'u', 'x', 0 from quota_change_counter`.execute(silent.db)
-    await expect.poll(() => limitOf(other.quota, 'u'), WITHIN_A_SECOND).toBe(6)
+    await expect.poll(() => limitOf(other.quota, 'u'), SOON).toBe(6)
   })
 
   it('take one connection of a pool, which is free again when nobody watches', async () => {
     const { quota, settings, factor, end } = engine()
     await quota.ready()
-    await expect.poll(listening, WITHIN_A_SECOND).toHaveLength(1)
+    await expect.poll(listening, SOON).toHaveLength(1)
     const stops = [settings.watch(() => undefined), factor.watch(() => undefined)]
     for (const stop of stops) stop()
     expect(await listening()).toHaveLength(1)
     await end()
-    await expect.poll(listening, WITHIN_A_SECOND).toHaveLength(0)
+    await expect.poll(listening, SOON).toHaveLength(0)
   })
 })

@@ -1,5 +1,15 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { charge, close, fits, Layout, refund, type StoreSchema, viewRow, windowCell } from '@scoregw/quota/store'
+import {
+  charge,
+  close,
+  fits,
+  isNotDone,
+  Layout,
+  refund,
+  type StoreSchema,
+  viewRow,
+  windowCell,
+} from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -137,7 +147,7 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
     const schema: StoreSchema = { ...ONE_ROW, layers: [...layers, { name: 'site', shared: true }] }
     const quotas = { layers: [0, 1, 2, 3], limits: Array<number>(8).fill(1e9) }
     const any = (count: number): string => String(Math.floor(Math.random() * count))
-    let admitted = 0
+    let [admitted, doubtful] = [0, 0]
     const from = performance.now()
     const processes = Array.from({ length: PROCESSES }, async () => {
       const pool = poolOf(database.url, { max: 1 })
@@ -146,8 +156,14 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
       const caller = async (): Promise<void> => {
         while (performance.now() - from < HOT_MS) {
           const subject = { user: `u${any(60)}`, team: `t${any(30)}`, org: `o${any(10)}` }
-          const { outcome } = await counters.take({ subject, category: 0, quotas, cost: 1 })
-          if (outcome === 'admitted') admitted++
+          try {
+            const { outcome } = await counters.take({ subject, category: 0, quotas, cost: 1 })
+            if (outcome === 'admitted') admitted++
+          } catch (error) {
+            // On a busy machine so many may have to wait too long: for nothing, or nobody knows whether it was charged.
+            expect(error).toMatchObject({ code: 'store_error' })
+            if (!isNotDone(error)) doubtful++
+          }
         }
       }
       await Promise.all([1, 2, 3, 4].map(caller))
@@ -160,7 +176,10 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
       `select layer, sum((c->>2)::int) as used from quota_rows, json_array_elements(cells::json) c
        where c->>0 like 'rolling 1h%' and layer in ('user', 'team', 'org', 'site') group by layer`,
     )
-    expect(rows.map(({ used }) => Number(used))).toEqual(Array(4).fill(admitted))
+    const charged = rows.map(({ used }) => Number(used))
+    expect(charged).toEqual(Array(4).fill(charged[0]))
+    expect(charged[0]).toBeGreaterThanOrEqual(admitted)
+    expect(charged[0]).toBeLessThanOrEqual(admitted + doubtful)
     // Connections that have ended have told what happened on them.
     const found = await admin.query('select sum(deadlocks) as deadlocks from pg_stat_database')
     expect(Number(found.rows[0].deadlocks)).toBe(0)

@@ -1,8 +1,8 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { postgresTests } from '@scoregw/postgres-server'
 import type { Quota } from '@scoregw/quota'
 import type { Kysely } from 'kysely'
@@ -14,9 +14,11 @@ import { connectTo, kyselyOn } from './support/sqlite.ts'
 import { doneAndCharged, quotaOn, WORK_TABLE, type Worked } from './support/work.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
-/** Processes that are killed; each does more than a hundred pieces, most of them with a transaction open when it ends. */
-const KILLS = deep ? 100 : 1
+/** Processes that are killed at any time; each does more than a hundred pieces, most of them with a transaction open then. */
+const KILLS = 100
 const PIECES_A_KILL = 100
+/** After how many charges a process dies between a charge and the end of its transaction. */
+const CHARGES = deep ? [0, 1, 2, 3, 5, 8, 13, 21] : [3]
 const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
 const TIMEOUT_MS = deep ? 3_600_000 : 60_000
 
@@ -29,16 +31,41 @@ interface Place {
   gone(name: string): Promise<void>
 }
 
-/** Kills one worker after the other in the middle of its transactions, and looks whether work and charges agree. */
-async function killed({ address, db, quota, gone }: Place): Promise<void> {
+function startWorker(...args: string[]): ChildProcess {
+  const execArgv = ['--conditions=@scoregw/source', '--import=tsx']
+  const child = fork(new URL('./support/worker.ts', import.meta.url), args, { execArgv })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+/** Work and charges have to agree, and to be at least what was told of. */
+async function agrees({ db, quota }: Place, least: number, when: string): Promise<void> {
+  const { done, charged } = await doneAndCharged(db, quota)
+  expect(charged, when).toEqual(done)
+  expect(done.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(least)
+}
+
+/** Has one worker after the other die when it has charged and has yet to commit. */
+async function dying(place: Place): Promise<void> {
+  let least = 0
+  for (const charges of CHARGES) {
+    const name = `dies after ${charges}`
+    const child = startWorker(place.address, String(SEED + charges), name, String(charges))
+    child.on('message', () => least++)
+    const [, signal] = await once(child, 'close')
+    expect(signal).toBe('SIGKILL')
+    await place.gone(name)
+    await agrees(place, least, `${name} charges, seed ${SEED + charges}`)
+  }
+}
+
+/** Kills one worker after the other in the middle of its transactions. */
+async function killed(place: Place): Promise<void> {
   let least = 0
   for (let round = 0; round < KILLS; round++) {
     const name = `worker ${round}`
     const seed = SEED + round
-    const child = fork(new URL('./support/worker.ts', import.meta.url), [address, String(seed), name], {
-      execArgv: ['--conditions=@scoregw/source', '--import=tsx'],
-    })
-    onTestFinished(() => void child.kill('SIGKILL'))
+    const child = startWorker(place.address, String(seed), name)
     let told = 0
     const enough = new Promise<void>((resolve, reject) => {
       child.on('exit', (code) => reject(new Error(`the worker ended by itself with ${code}, seed ${seed}`)))
@@ -52,47 +79,60 @@ async function killed({ address, db, quota, gone }: Place): Promise<void> {
     const exit = once(child, 'exit')
     child.kill('SIGKILL')
     await exit
-    await gone(name)
+    await place.gone(name)
     least += told
-    const { done, charged } = await doneAndCharged(db, quota)
-    expect(charged, `after ${round + 1} kills, seed ${seed}`).toEqual(done)
-    expect(done.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(least)
+    await agrees(place, least, `after ${round + 1} kills, seed ${seed}`)
   }
 }
 
 describe.runIf(postgresTests)('processes that are killed within transactions on PostgreSQL', () => {
   const database = new TestDatabase()
-
-  it(`${KILLS} of them: what was done is what was charged`, { timeout: TIMEOUT_MS }, async () => {
+  const place = async (): Promise<Place> => {
     const pool = database.pool()
-    await pool.query(WORK_TABLE)
-    const store = postgresStore({ pool: database.pool(), deadlineMs: 5_000 })
-    const quota = quotaOn(store, 1e9)
-    await killed({
+    await pool.query(`drop table if exists work; delete from quota_rows; ${WORK_TABLE}`)
+    const quota = quotaOn(postgresStore({ pool: database.pool(), deadlineMs: 5_000 }), 1e9)
+    onTestFinished(() => quota.close())
+    return {
       address: database.url,
       db: kyselyOnPool(pool),
       quota,
       async gone(name) {
         const left = async (): Promise<number> =>
           (await pool.query('select 1 from pg_stat_activity where application_name = $1', [name])).rowCount ?? 0
-        await expect.poll(left, { timeout: 10_000 }).toBe(0)
+        await expect.poll(left, { timeout: 15_000 }).toBe(0)
       },
-    })
-    await quota.close()
-  })
+    }
+  }
+  describeKills(place)
 })
 
 describe('processes that are killed within transactions on SQLite', () => {
-  it(`${KILLS} of them: what was done is what was charged`, { timeout: TIMEOUT_MS }, async () => {
-    const address = join(tmpdir(), `quota-kills-${process.pid}.sqlite`)
-    onTestFinished(() => {
-      for (const suffix of ['', '-wal', '-shm']) rmSync(address + suffix, { force: true })
-    })
+  describeKills(async () => {
+    const address = join(mkdtempSync(join(tmpdir(), 'quota-kills-')), 'work.sqlite')
+    onTestFinished(() => rmSync(dirname(address), { recursive: true, force: true }))
     const database = connectTo(address)
     database.exec(`${quotaSchemaSql({ dialect: 'sqlite' })}; ${WORK_TABLE}`)
     const db = kyselyOn(database) as Kysely<Worked>
     const quota = quotaOn(sqliteStore({ database, db, deadlineMs: 5_000 }), 1e9)
-    await killed({ address, db, quota, gone: () => Promise.resolve() })
-    await quota.close()
+    onTestFinished(() => quota.close())
+    return { address, db, quota, gone: () => Promise.resolve() }
   })
 })
+
+function describeKills(place: () => Promise<Place>): void {
+  it('between a charge and the end of its transaction: what was done is what was charged', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    await dying(await place())
+  })
+
+  it.runIf(deep)(
+    `at any time, ${KILLS} of them: what was done is what was charged`,
+    {
+      timeout: TIMEOUT_MS,
+    },
+    async () => {
+      await killed(await place())
+    },
+  )
+}

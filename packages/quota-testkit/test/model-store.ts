@@ -244,7 +244,7 @@ export class ModelledCounters implements SyncCounters {
   viewSlots(where: Where, slot: number): [number, number] {
     const name = this.names(where)[this.layout.limitAt(slot, this.layout.width)] ?? ''
     const slots = this.model.state.slots[name]
-    return slots === undefined ? [-1, 0] : [0, slots.length]
+    return slots === undefined || slots.length === 0 ? [-1, 0] : [0, slots.length]
   }
 }
 

@@ -117,6 +117,7 @@ export const NAME_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a row ends with the windows of whoever wrote last',
+    seed: 5,
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
         for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {

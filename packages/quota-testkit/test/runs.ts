@@ -3,7 +3,7 @@ const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** How many random histories a test plays: few enough for every run, or very many on demand. */
 export const RUNS: { readonly runs: number; readonly maxSteps: number } = deep
   ? { runs: 100_000, maxSteps: 30 }
-  : { runs: 300, maxSteps: 30 }
+  : { runs: 150, maxSteps: 30 }
 
 /** Room for a slow machine, in milliseconds. */
 export const TIMEOUT_MS: number = deep ? 1_800_000 : 120_000
@@ -17,4 +17,4 @@ export const DEPTHS: {
   readonly heldStores: number
 } = deep
   ? { rows: 8, settings: 9, stores: 6, holds: 8, heldStores: 5 }
-  : { rows: 6, settings: 7, stores: 4, holds: 6, heldStores: 4 }
+  : { rows: 6, settings: 7, stores: 4, holds: 6, heldStores: 3 }

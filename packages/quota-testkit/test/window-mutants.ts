@@ -76,6 +76,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'only the first layer is checked',
+    seed: 3,
     Counters: limitedBy((limit, index, { cells }) => (index < cells.length ? limit : Number.POSITIVE_INFINITY)),
   },
   { fault: 'admits one token more than the limit', seed: 3, Counters: limitedBy((limit) => limit + 1) },

@@ -215,7 +215,11 @@ describe('many processes that tick late, early and twice', () => {
 
 describe('the timer', () => {
   beforeEach(() => void vi.useFakeTimers())
-  afterEach(() => void vi.useRealTimers())
+  afterEach(() => {
+    // In this order: a spy on a fake timer outlives the fakes, and its restoring would bring them back.
+    vi.restoreAllMocks()
+    vi.useRealTimers()
+  })
 
   it('ticks every minute from start to stop, and keeps no process alive', async () => {
     const setup = setUp()

@@ -174,7 +174,7 @@ describe('decisions on open rows', () => {
           expect(usual.decisions.map((each) => JSON.stringify(each))).toEqual(general.said)
           decisions += usual.decisions.length
         }),
-        { numRuns: DEEP ? 20_000 : 150 },
+        { numRuns: DEEP ? 20_000 : 100 },
       )
       expect(decisions).toBeGreaterThan(1_000)
     },

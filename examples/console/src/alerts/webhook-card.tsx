@@ -1,53 +1,73 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Versioned, Webhook } from '../api/api.ts'
 import { IssuedCredential } from '../credentials/issued-credential.tsx'
+import { hrefOf } from '../route.ts'
 import { useApi, usePolicy } from '../session.ts'
-import { Dialog } from '../ui/dialog.tsx'
+import { ConflictDialog } from '../settings/conflict-dialog.tsx'
+import { SaveBar } from '../settings/save-bar.tsx'
 import { Field } from '../ui/field.tsx'
+import { Skeleton } from '../ui/loaded.tsx'
 import { Done, ErrorNotice } from '../ui/notice.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { useAction } from '../ui/use-action.ts'
+import { type Editor, useEditor } from '../ui/use-editor.ts'
+import { useResource } from '../ui/use-resource.ts'
 import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
-
-interface WebhookCardProps {
-  readonly of: Versioned<Webhook>
-  onChanged(): void
-  onTested(): void
-}
+import { layerOf, layerPath, readWebhook, type WebhookChange, webhookFields } from './webhook-fields.ts'
+import { WebhookQuestion } from './webhook-question.tsx'
 
 /** Where alerts are sent. A secret is shown when it is made, and never again. */
-export function WebhookCard({ of: { etag, document }, onChanged, onTested }: WebhookCardProps): JSX.Element {
+export function WebhookCard({ onTested }: { onTested(): void }): JSX.Element {
   const words = useWords()
-  const formats = useFormats()
   const names = useNames()
   const api = useApi()
-  const { layers } = usePolicy()
+  const layers = usePolicy().layers.map(({ name }) => name)
   const action = useAction()
-  const [url, setUrl] = useState(document.url ?? '')
-  const [told, setTold] = useState<readonly string[]>(document.layers)
   const [secret, setSecret] = useState<string>()
   const [done, setDone] = useState('')
   const [question, setQuestion] = useState<'rotate' | 'remove'>()
-  const fault = action.error?.details.find(({ path }) => path === 'url')
+  const editor = useEditor(
+    {
+      href: hrefOf('alerts'),
+      form: 'webhook',
+      load: () => api.webhook(),
+      async store(body: WebhookChange, etag) {
+        setDone('')
+        const { secret: made, ...stored } = await api.putWebhook(body, etag)
+        if (made !== null) setSecret(made)
+        return stored
+      },
+      toFields: (document) => webhookFields(layers, document),
+      read: (fields) => readWebhook(layers, fields),
+    },
+    [api],
+  )
+  const { stored } = editor
+  const nameOf = (path: string): string => {
+    const layer = layerOf(path)
+    return layer === undefined ? words.alerts.url : `${words.alerts.layers}: ${names.layer(layer)}`
+  }
+  const textOf = (path: string, text: string): string => {
+    if (layerOf(path) !== undefined) return text === 'true' ? '✓' : words.settings.off
+    return text === '' ? words.none : text
+  }
 
   const act = async (what: string, work: () => Promise<void>): Promise<void> => {
     setDone('')
     if (await action.run(work)) setDone(what)
     setQuestion(undefined)
   }
-  const save = (): Promise<void> =>
-    act(words.saved, async () => {
-      const made = await api.putWebhook({ url: url.trim(), layers: [...told] }, etag)
-      if (made === null) onChanged()
-      else setSecret(made)
+  const rotate = (): Promise<void> =>
+    act('', async () => {
+      setSecret(await api.rotateWebhook())
+      await editor.reload()
     })
-  const rotate = (): Promise<void> => act('', async () => setSecret(await api.rotateWebhook()))
   const remove = (): Promise<void> =>
     act(words.alerts.removed, async () => {
-      await api.removeWebhook(etag)
-      onChanged()
+      await api.removeWebhook(stored?.etag ?? '')
+      editor.discard()
+      await editor.reload()
     })
   const test = (): Promise<void> =>
     act(words.alerts.tested, async () => {
@@ -61,71 +81,39 @@ export function WebhookCard({ of: { etag, document }, onChanged, onTested }: Web
       {secret !== undefined && (
         <>
           <h3>{words.alerts.secretOnce}</h3>
-          <IssuedCredential
-            token={secret}
-            onDone={() => {
-              setSecret(undefined)
-              onChanged()
-            }}
-          />
+          <IssuedCredential token={secret} onDone={() => setSecret(undefined)} />
         </>
       )}
-      <form
-        autocomplete="off"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
-        <Field label={words.alerts.url} about={words.alerts.urlAbout} fault={fault?.msg}>
-          {(props) => (
-            <input
-              {...props}
-              type="url"
-              spellcheck={false}
-              maxLength={2_048}
-              value={url}
-              onInput={(event) => setUrl(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <fieldset class="shadow">
-          <legend>{words.alerts.layers}</legend>
-          {layers.map(({ name }) => (
-            <Switch
-              key={name}
-              label={names.layer(name)}
-              isOn={told.includes(name)}
-              onChange={(isOn) => setTold(isOn ? [...told, name] : told.filter((each) => each !== name))}
-            />
-          ))}
-        </fieldset>
-        {document.rotatedUntil !== null && (
-          <p class="quiet small">{words.alerts.rotated(formats.dateTime(document.rotatedUntil))}</p>
-        )}
-        <ErrorNotice error={fault === undefined ? action.error : undefined} />
-        <p class="buttons">
-          <button type="submit" class="primary" disabled={action.isBusy || url.trim() === ''}>
-            {words.save}
-          </button>
-          {document.url !== null && (
+      {stored === undefined ? (
+        <>
+          <ErrorNotice error={editor.error} retry={() => void editor.reload()} />
+          {editor.error === undefined && <Skeleton lines={8} />}
+        </>
+      ) : (
+        <WebhookForm editor={editor} layers={layers} nameOf={nameOf}>
+          {stored.fields.url !== '' && (
             <>
-              <button type="button" disabled={action.isBusy} onClick={() => void test()}>
-                {words.alerts.test}
-              </button>
-              <button type="button" onClick={() => setQuestion('rotate')}>
-                {words.alerts.rotate}
-              </button>
-              <button type="button" class="danger" onClick={() => setQuestion('remove')}>
-                {words.alerts.remove}
-              </button>
+              <RotatedUntil etag={stored.etag} />
+              <p class="buttons">
+                <button type="button" disabled={action.isBusy} onClick={() => void test()}>
+                  {words.alerts.test}
+                </button>
+                <button type="button" onClick={() => setQuestion('rotate')}>
+                  {words.alerts.rotate}
+                </button>
+                <button type="button" class="danger" onClick={() => setQuestion('remove')}>
+                  {words.alerts.remove}
+                </button>
+              </p>
             </>
           )}
-        </p>
-        <Done>{done}</Done>
-      </form>
+        </WebhookForm>
+      )}
+      <ErrorNotice error={action.error} />
+      <Done>{done}</Done>
+      <ConflictDialog editor={editor} nameOf={nameOf} textOf={textOf} />
       {question !== undefined && (
-        <Question
+        <WebhookQuestion
           of={question}
           isBusy={action.isBusy}
           onYes={question === 'rotate' ? rotate : remove}
@@ -136,32 +124,65 @@ export function WebhookCard({ of: { etag, document }, onChanged, onTested }: Web
   )
 }
 
-interface QuestionProps {
-  readonly of: 'rotate' | 'remove'
-  readonly isBusy: boolean
-  onYes(): Promise<void>
-  onNo(): void
+interface FormProps {
+  readonly editor: Editor
+  readonly layers: readonly string[]
+  nameOf(path: string): string
+  readonly children: JSX.Element | false
 }
 
-function Question({ of, isBusy, onYes, onNo }: QuestionProps): JSX.Element {
+function WebhookForm({ editor, layers, nameOf, children }: FormProps): JSX.Element {
   const words = useWords()
-  const { alerts } = words
+  const names = useNames()
+  const { draft, changed, faults, isTried } = editor
+  const refused = editor.error?.details.find(({ path }) => path === 'url')?.msg
+  const missing = isTried && faults.url !== undefined ? words.settings.faults[faults.url] : undefined
   return (
-    <Dialog title={of === 'rotate' ? alerts.rotateTitle : alerts.removeTitle} onClose={onNo}>
-      <p>{of === 'rotate' ? alerts.rotateAbout : alerts.removeAbout}</p>
-      <p class="buttons">
-        <button
-          type="button"
-          class={of === 'rotate' ? 'primary' : 'danger'}
-          disabled={isBusy}
-          onClick={() => void onYes()}
-        >
-          {alerts[of]}
-        </button>
-        <button type="button" onClick={onNo}>
-          {words.cancel}
-        </button>
-      </p>
-    </Dialog>
+    <form
+      autocomplete="off"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void editor.save()
+      }}
+    >
+      <Field label={words.alerts.url} about={words.alerts.urlAbout} fault={missing ?? refused}>
+        {(props) => (
+          <input
+            {...props}
+            class={changed.includes('url') ? 'changed' : ''}
+            inputMode="url"
+            spellcheck={false}
+            autocomplete="off"
+            maxLength={2_048}
+            value={draft.url}
+            onInput={(event) => editor.set('url', event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <fieldset class="shadow">
+        <legend>{words.alerts.layers}</legend>
+        {layers.map((name) => (
+          <Switch
+            key={name}
+            label={names.layer(name)}
+            isOn={draft[layerPath(name)] === 'true'}
+            onChange={(isOn) => editor.set(layerPath(name), String(isOn))}
+          />
+        ))}
+      </fieldset>
+      {/* What is wrong with the address stands below it. */}
+      <SaveBar editor={refused === undefined ? editor : { ...editor, error: undefined }} nameOf={nameOf} />
+      {children}
+    </form>
   )
+}
+
+/** Until when the secret before signs as well; another version may have another one. */
+function RotatedUntil({ etag }: { etag: string }): JSX.Element | null {
+  const words = useWords()
+  const formats = useFormats()
+  const api = useApi()
+  const { data } = useResource(() => api.webhook(), [api, etag])
+  const until = data?.document.rotatedUntil ?? null
+  return until === null ? null : <p class="quiet small">{words.alerts.rotated(formats.dateTime(until))}</p>
 }

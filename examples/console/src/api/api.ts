@@ -115,12 +115,17 @@ export class Api {
   }
 
   /**
-   * @returns the secret, where one was made
+   * @returns with the secret, where one was made
    * @throws {ApiError} `precondition_failed` when somebody else was faster
    */
-  async putWebhook(webhook: Pick<Webhook, 'layers'> & { readonly url: string }, etag: string): Promise<string | null> {
+  async putWebhook(
+    webhook: Pick<Webhook, 'layers'> & { readonly url: string },
+    etag: string,
+  ): Promise<Stored<Webhook> & { readonly secret: string | null }> {
     const options = { params: { header: { 'If-Match': etag } }, body: asSent<'ReplaceWebhookBody'>(webhook) }
-    return (await this.#write(() => this.#client.PUT('/admin/alerts/webhook', options))).data.secret
+    const answer = await this.#write(() => this.#client.PUT('/admin/alerts/webhook', options))
+    const { secret, ...document } = answer.data
+    return { ...versioned({ ...answer, data: document }), warnings: [], secret }
   }
 
   async removeWebhook(etag: string): Promise<void> {

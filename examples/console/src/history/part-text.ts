@@ -52,11 +52,23 @@ function memberTexts(
   return {
     mode: (value) => own(words.modes, String(value)) ?? plain(String(value)),
     shadow: (value) => (value === 'all' ? words.history.all : listOf(value).map(names.window).join(', ')),
+    plans: (value) => planText(value, names, formats),
     thresholds: (value) =>
       listOf(value)
         .map((each) => thresholdText(each, formats))
         .join(', '),
   }
+}
+
+/** @param value limits of windows, by layer and category, or a part of them */
+function planText(value: unknown, names: Names, formats: Formats): string {
+  if (typeof value === 'number') return formats.number(value)
+  return changesBetween(null, value as Record<string, unknown>)
+    .map(({ path, after = '' }) => {
+      const [layer = '', category = '', ...window] = path.split('.')
+      return `${window.length === 0 ? path : names.cell(layer, category, window.join('.'))} ${after}`
+    })
+    .join(', ')
 }
 
 function thresholdText(threshold: unknown, formats: Formats): string {

@@ -15,6 +15,7 @@ export type FaultCode =
   | 'until'
   | 'name'
   | 'qq'
+  | 'url'
 export type Faults = Readonly<Record<string, FaultCode>>
 
 /** What a form's texts come to. */

@@ -73,5 +73,6 @@ export const settings = {
     until: 'A date and a time from 1970 on, or nothing.',
     name: 'A name has 1 to 64 characters.',
     qq: 'A whole number from 10000 to 999999999999, or nothing.',
+    url: 'An address.',
   } satisfies Record<FaultCode, string>,
 }

@@ -68,5 +68,6 @@ export const settings: Words['settings'] = {
     until: '1970 年以后的日期和时间，或留空。',
     name: '名称为 1 至 64 个字符。',
     qq: '10000 至 999999999999 的整数，或留空。',
+    url: '请填写地址。',
   },
 }

@@ -6,8 +6,9 @@ import type { OperationName } from '../quota/policy.ts'
 
 /**
  * Charges for a request in the transaction of its work, of which it has to be the first step: what it throws rolls the
- * transaction back, and is answered. Where the request was charged already, it does nothing.
+ * transaction back, and is answered. Where the request was charged before its work, it does nothing.
  *
+ * @throws {TypeError} called once more: a request is charged once
  * @returns what was decided; `undefined`: nothing is charged for the request
  */
 export type Charge = (transaction: Transaction<Tables>) => Promise<Decision | undefined>

@@ -83,7 +83,8 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
   readonly operation?: OperationName | ((input: Input) => OperationName | undefined) | undefined
   /**
    * Whether the handler calls `charge` first in the transaction of its work, so that both are committed or neither is. Where
-   * the counters are elsewhere the request is charged before it is handled, as any other.
+   * the counters are elsewhere the request is charged before it is handled, as any other. One whose handler never called
+   * it is charged when it is handled, and the log tells of the mistake.
    */
   readonly chargesWithin?: boolean | undefined
   /** Header fields that the route reads, for the reference: `If-Match`, `Idempotency-Key`. */

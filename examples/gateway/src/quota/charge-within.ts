@@ -1,104 +1,113 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Decision, type Quota, QuotaError, type Reservation } from '@scoregw/quota'
+import { type Decision, type Quota, QuotaError } from '@scoregw/quota'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Charge, ChargedWork, WithinMeter } from '../http/charged-work.ts'
 import { contextOf } from '../http/request-context.ts'
-import { createMeter, type MeterOptions } from './meter.ts'
+import { chargingBefore, type MeterOptions } from './meter.ts'
 import type { OperationName } from './policy.ts'
 import { subjectsOf } from './subjects.ts'
+import { tellingOf } from './tell-decision.ts'
 
-/** The charge was refused: its transaction is rolled back, and the caller gets the answer to the decision. */
-class Refused extends Error {}
-
-/** The counters could not be asked within the transaction, in which nothing was done yet. */
-class ChargeUnavailable extends Error {}
+/** Nothing was charged within the transaction: it is rolled back, and the request is charged before its work as others are. */
+class NotCharged extends Error {}
 
 /**
  * Charges requests within the transactions of their work, so that both are committed or neither is. Answers are those of
- * {@link createMeter}, which is told what was decided when the transaction is over. Where it is to be foreseen that a
- * request is refused, or where the counters cannot be asked within the transaction, it is charged before its work as ever,
- * and the failure policy decides.
+ * requests that are charged before their work, which is also what happens where a refusal is to be foreseen, where the
+ * transaction found one, and where the counters cannot be asked within it: then the failure policy decides.
  */
 export function createWithinMeter(options: MeterOptions): WithinMeter {
-  const { quota } = options
-  const decisions = new AsyncLocalStorage<Decision>()
-  const before = createMeter(options)
-  const after = createMeter({ ...options, quota: toldBy(quota, decisions) })
+  const { quota, logger, observe } = options
+  const before = chargingBefore(options)
+  const tell = tellingOf(options)
   const subjectOf = subjectsOf(quota.policy)
 
   /** Also has the subject's settings read, which is impossible while the transaction has the only connection. */
-  async function isForeseen(userId: string, operation: OperationName): Promise<boolean> {
+  async function isForeseen({ subject, operation }: Asked): Promise<boolean> {
     try {
-      const { allowed, source } = await quota.peek({ subject: subjectOf(userId), operation })
+      const { allowed, source } = await quota.peek({ subject, operation })
       return allowed && source === 'store'
     } catch {
       return false
     }
   }
 
-  /** What was decided, and what goes on with the request when that is told. */
-  async function worked(req: Request, res: Response, next: (error?: unknown) => void, given: Given): Promise<void> {
-    let decision: Decision | undefined
-    const charge: Charge = async (transaction) => {
-      const { userId, operation } = given
-      decision = await within(quota, transaction, { subject: subjectOf(userId), operation })
-      if (!decision.allowed) throw new Refused()
-      return decision
-    }
-    let goOn: (error?: unknown) => void
+  async function workWithin(req: Request, res: Response, next: Next, asked: Asked, work: ChargedWork): Promise<void> {
+    const charged = new ChargedOnce(quota, asked)
+    let send: () => void
     try {
-      const send = await given.work(req, res, charge)
-      goOn = (error) => (error === undefined ? send() : next(error))
-    } catch (failure) {
-      if (failure instanceof ChargeUnavailable) return workedAfter(before(given.operation), req, res, next, given.work)
-      // A refusal is abandoned by the answer to it.
-      if (!(failure instanceof Refused)) await contextOf(req).abandon?.()
-      goOn = (error) => next(error ?? failure)
+      send = await work(req, res, charged.charge)
+    } catch (error) {
+      if (error instanceof NotCharged) return workAfter(before[asked.operation], req, res, next, work)
+      await contextOf(req).abandon?.()
+      if (charged.decision !== undefined) tell(req, res, charged.decision)
+      return next(error)
     }
-    if (decision === undefined) goOn()
-    else decisions.run(decision, () => void after(given.operation)(req, res, goOn))
+    if (charged.decision === undefined) {
+      // What is done is done: late is better than for nothing.
+      logger.error({ err: new TypeError(`the work of ${asked.operation} was not charged by itself`) }, 'charged late')
+      const done = send
+      return workAfter(before[asked.operation], req, res, next, async () => done)
+    }
+    tell(req, res, charged.decision)
+    send()
   }
 
   return (operation, work) => async (req, res, next) => {
     const { user, input } = contextOf(req)
     const name = typeof operation === 'string' ? operation : operation(input)
-    if (user !== undefined && name !== undefined && (await isForeseen(user.id, name))) {
-      await worked(req, res, next, { userId: user.id, operation: name, work })
-    } else workedAfter(before(operation), req, res, next, work)
+    if (name === undefined) return workAfter(free, req, res, next, work)
+    observe?.(req, res, name, quota.policy.operations[name].category)
+    if (user === undefined) return workAfter(before[name], req, res, next, work)
+    const asked = { subject: subjectOf(user.id), operation: name }
+    if (await isForeseen(asked)) await workWithin(req, res, next, asked, work)
+    else workAfter(before[name], req, res, next, work)
   }
 }
 
-/** Who asks for what, and the work. */
-interface Given {
-  readonly userId: string
+type Next = (error?: unknown) => void
+
+/** Who asks for what. */
+interface Asked {
+  readonly subject: Parameters<Quota<OperationName>['peek']>[0]['subject']
   readonly operation: OperationName
-  readonly work: ChargedWork
 }
 
-/** @throws {ChargeUnavailable} in place of what the failure policy answers outside of transactions */
-async function within(
-  quota: Quota<OperationName>,
-  transaction: unknown,
-  request: Parameters<Quota<OperationName>['peek']>[0],
-): Promise<Decision> {
-  try {
-    return await quota.within(transaction).consume(request)
-  } catch (error) {
-    if (error instanceof QuotaError && error.code === 'quota_unavailable') {
-      throw new ChargeUnavailable('the counters gave no answer', { cause: error })
+/** One request, which its work charges once. */
+class ChargedOnce {
+  readonly #quota: Quota<OperationName>
+  readonly #asked: Asked
+  #isAsked = false
+  /** That the request was charged; it stays so if the transaction is committed. */
+  decision: Decision | undefined
+
+  constructor(quota: Quota<OperationName>, asked: Asked) {
+    this.#quota = quota
+    this.#asked = asked
+  }
+
+  readonly charge: Charge = async (transaction) => {
+    if (this.#isAsked) throw new TypeError(`${this.#asked.operation}: a request is charged once`)
+    this.#isAsked = true
+    const decision = await this.#consume(transaction)
+    if (!decision.allowed) throw new NotCharged('refused')
+    this.decision = decision
+    return decision
+  }
+
+  async #consume(transaction: unknown): Promise<Decision> {
+    try {
+      return await this.#quota.within(transaction).consume(this.#asked)
+    } catch (error) {
+      if (!(error instanceof QuotaError) || error.code !== 'quota_unavailable') throw error
+      throw new NotCharged('the counters gave no answer', { cause: error })
     }
-    throw error
   }
 }
+
+const free: RequestHandler = (_req, _res, next) => next()
 
 /** Charges first, and then works. */
-function workedAfter(
-  charged: RequestHandler,
-  req: Request,
-  res: Response,
-  next: (error?: unknown) => void,
-  work: ChargedWork,
-): void {
+function workAfter(charged: RequestHandler, req: Request, res: Response, next: Next, work: ChargedWork): void {
   const charge: Charge = () => Promise.resolve(req.quota?.decision)
   const goOn = async (): Promise<void> => {
     try {
@@ -110,38 +119,4 @@ function workedAfter(
     }
   }
   void charged(req, res, (error?: unknown) => (error === undefined ? void goOn() : next(error)))
-}
-
-/** The same engine, whose reservations are what was decided already: there is nothing to settle any more. */
-function toldBy(quota: Quota<OperationName>, decisions: AsyncLocalStorage<Decision>): Quota<OperationName> {
-  const reserve = async (): Promise<Reservation> => {
-    const decision = decisions.getStore()
-    if (decision === undefined) throw new TypeError('nothing was decided: it is told within run()')
-    return settled(decision)
-  }
-  return new Proxy(quota, { get: (engine, name) => (name === 'reserve' ? reserve : Reflect.get(engine, name, engine)) })
-}
-
-function settled(decision: Decision): Reservation {
-  const never = (): never => {
-    throw new TypeError('what was charged within a transaction is no hold')
-  }
-  if (!decision.allowed) return { status: 'refused', allowed: false, decision, commit: never, cancel: done }
-  return {
-    status: 'reserved',
-    allowed: true,
-    decision,
-    token: undefined,
-    endsAt: undefined,
-    commit: () => Promise.resolve({ charged: decision.cost, uncharged: 0 }),
-    cancel: done,
-    extend: never,
-    add: never,
-    keepAlive: () => () => undefined,
-  }
-}
-
-/** Tokens of a transaction that failed were rolled back with it. */
-function done(): Promise<void> {
-  return Promise.resolve()
 }

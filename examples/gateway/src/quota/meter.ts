@@ -1,4 +1,5 @@
 import type { Quota } from '@scoregw/quota'
+import type { QuotaLogger } from '@scoregw/quota/http'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import type { RequestHandler } from 'express'
 import { HttpError } from '../http/http-error.ts'
@@ -17,13 +18,34 @@ export interface MeterOptions {
   readonly observe?: ObserveMetered | undefined
 }
 
+/** The fields of successes too. */
+export const STANDARD_HEADERS = 'draft-10'
+
 /** Charges requests to the user who sends them, before the work, and gives back what was not delivered. */
-export function createMeter({ quota, supportForumUrl, logger, observe }: MeterOptions): Meter {
+export function createMeter(options: MeterOptions): Meter {
+  const { quota, observe } = options
+  const before = chargingBefore(options)
+  return (operation) => {
+    return (req, res, next) => {
+      const name = typeof operation === 'string' ? operation : operation(contextOf(req).input)
+      if (name === undefined) return next()
+      observe?.(req, res, name, quota.policy.operations[name].category)
+      before[name](req, res, next)
+    }
+  }
+}
+
+/** What charges for an operation and goes on, or answers; nobody else is told of the request. */
+export function chargingBefore({
+  quota,
+  supportForumUrl,
+  logger,
+}: MeterOptions): Record<OperationName, RequestHandler> {
   const subjectOf = subjectsOf(quota.policy)
   const metered = quotaMiddleware({
     quota,
     supportForumUrl,
-    standardHeaders: 'draft-10',
+    standardHeaders: STANDARD_HEADERS,
     subject(req) {
       const { user } = contextOf(req)
       return user && subjectOf(user.id)
@@ -39,21 +61,17 @@ export function createMeter({ quota, supportForumUrl, logger, observe }: MeterOp
         next(new HttpError(body.error, body.msg, { retryAfterSeconds, cause: answer.error }))
       }
     },
-    logger: {
-      warn: (warning) => logger.warn({ err: warning }, 'quota middleware'),
-      error: (error) => logger.error({ err: error }, 'tokens could not be settled'),
-    },
+    logger: meterLogger(logger),
   })
-  const meters = Object.fromEntries(OPERATION_NAMES.map((name) => [name, metered.operation(name)])) as Record<
+  return Object.fromEntries(OPERATION_NAMES.map((name) => [name, metered.operation(name)])) as Record<
     OperationName,
     RequestHandler
   >
-  return (operation) => {
-    return (req, res, next) => {
-      const name = typeof operation === 'string' ? operation : operation(contextOf(req).input)
-      if (name === undefined) return next()
-      observe?.(req, res, name, quota.policy.operations[name].category)
-      meters[name](req, res, next)
-    }
+}
+
+export function meterLogger(logger: Logger): QuotaLogger {
+  return {
+    warn: (warning) => logger.warn({ err: warning }, 'quota middleware'),
+    error: (error) => logger.error({ err: error }, 'tokens could not be settled'),
   }
 }

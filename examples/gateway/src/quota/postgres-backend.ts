@@ -17,7 +17,10 @@ export interface PostgresBackendOptions extends BackendOptions {
   readonly pool: PostgresPool & { end(): Promise<void> }
 }
 
-/** Counters and settings in PostgreSQL, shared by every process that uses the same database. */
+/**
+ * Counters and settings in PostgreSQL, shared by every process that uses the same database. Requests are charged before
+ * their work: within its transactions they would hold the site's row until it is committed, and a third as many were served.
+ */
 export function postgresBackend({ db, clock, logger, policy, changes, pool }: PostgresBackendOptions): QuotaBackend {
   const store = postgresStore({ pool, prefix: COUNTERS, deadlineMs: DEADLINE_MS })
   const counters = store.open(storeSchema(policy))

@@ -1,4 +1,4 @@
-import type { Browser, Page, Request } from '@scoregw/browser'
+import { type BrowserContext, type Page, type Request, sharedBrowser } from '@scoregw/browser'
 import { onTestFinished } from 'vitest'
 
 /** A page, and what it did. */
@@ -13,6 +13,10 @@ export interface Watched {
 export interface WatchOptions {
   readonly colorScheme?: 'light' | 'dark'
   readonly viewport?: { readonly width: number; readonly height: number }
+  /** Whether the page shares nothing with other tests' pages: for what is set for a whole context, such as its clock. */
+  readonly isAlone?: boolean
+  /** Whether fingers are what one has; implies `isAlone`. */
+  readonly hasTouch?: boolean
 }
 
 /** Other tests and their servers may have the machine. */
@@ -24,12 +28,14 @@ const REPORT_BLOCKED = `addEventListener('securitypolicyviolation', (event) => {
   console.error('blocked by the policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample)
 })`
 
-/** A page that no other page shares anything with; closed with the test. */
-export async function watchedPage(browser: Browser, options: WatchOptions = {}): Promise<Watched> {
-  const context = await browser.newContext(options)
-  onTestFinished(() => context.close())
-  await context.addInitScript(REPORT_BLOCKED)
-  const page = await context.newPage()
+let shared: Promise<BrowserContext> | undefined
+
+/**
+ * A page, closed with the test. Pages share a context, since one of its own takes a second of the processor's time:
+ * what they could leave behind goes by origin, and every gateway has a port of its own.
+ */
+export async function watchedPage(options: WatchOptions = {}): Promise<Watched> {
+  const page = await newPage(options)
   page.setDefaultTimeout(TIMEOUT_MS)
   const requests: Request[] = []
   const faults: string[] = []
@@ -40,6 +46,23 @@ export async function watchedPage(browser: Browser, options: WatchOptions = {}):
     if (message.type() === 'error' && !REFUSED_REQUEST.test(text)) faults.push(text)
   })
   return { page, requests, faults }
+}
+
+async function newPage({ isAlone = false, hasTouch = false, viewport, colorScheme }: WatchOptions): Promise<Page> {
+  const isOwn = isAlone || hasTouch
+  if (!isOwn) shared ??= newContext(false)
+  const context = await (isOwn ? newContext(hasTouch) : (shared as Promise<BrowserContext>))
+  const page = await context.newPage()
+  onTestFinished(() => (isOwn ? context.close() : page.close()))
+  if (viewport !== undefined) await page.setViewportSize(viewport)
+  if (colorScheme !== undefined) await page.emulateMedia({ colorScheme })
+  return page
+}
+
+async function newContext(hasTouch: boolean): Promise<BrowserContext> {
+  const context = await (await sharedBrowser()).newContext({ hasTouch, locale: 'en-US', reducedMotion: 'reduce' })
+  await context.addInitScript(REPORT_BLOCKED)
+  return context
 }
 
 /** Everything that a page keeps where its scripts, or a person, could find it. */

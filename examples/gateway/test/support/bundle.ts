@@ -1,4 +1,4 @@
-import { readFileSync, renameSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
 
@@ -10,6 +10,12 @@ const BUNDLES = join(EXAMPLE, 'dist/processes')
 /** The programs, and one of the tests' own. */
 const ENTRIES = { main: 'src/main.ts', cli: 'src/cli.ts', 'with-policy': 'test/support/with-policy.ts' } as const
 export type Program = keyof typeof ENTRIES
+
+/** What has a library of machine code beside it. */
+const NATIVE = ['libsql']
+
+/** For packages in the bundle that ask for others as CommonJS does. */
+const REQUIRE = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 
 let isBundled = false
 
@@ -28,7 +34,8 @@ function bundle(): void {
     outdir: BUNDLES,
     outExtension: { '.js': `.${process.pid}.mjs` },
     bundle: true,
-    external: outsiders(),
+    external: NATIVE,
+    banner: { js: REQUIRE },
     platform: 'node',
     format: 'esm',
     target: 'node20',
@@ -40,12 +47,4 @@ function bundle(): void {
     renameSync(join(BUNDLES, `${entry}.${process.pid}.mjs`), join(BUNDLES, `${entry}.mjs`))
   }
   isBundled = true
-}
-
-/** What the example depends on beyond this project's own packages: of those a build may lie about that is old. */
-function outsiders(): string[] {
-  const { dependencies } = JSON.parse(readFileSync(join(EXAMPLE, 'package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>
-  }
-  return Object.keys(dependencies).filter((name) => !name.startsWith('@scoregw/'))
 }

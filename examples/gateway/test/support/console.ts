@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Locator, Page } from '@scoregw/browser'
+import type { Locator, Page } from '@scoregw/browser'
 import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
 import { sqlOutcomes } from '@scoregw/quota-sql'
-import axe from 'axe-core'
 import { COUNTERS } from '../../src/db/migrations/0010-counters.ts'
 import { openSqlite } from '../../src/db/sqlite.ts'
+import { accessibilityFaults } from './accessibility.ts'
 import { type Watched, type WatchOptions, watchedPage } from './browser.ts'
 import { ADMIN_TOKEN, type TestGateway } from './gateway.ts'
 import { screenFaults } from './screen-rules.ts'
@@ -17,11 +17,10 @@ const ARTEFACTS = join(import.meta.dirname, '../../.artifacts')
 
 /** The console's page, before anybody signs in. */
 export async function openConsole(
-  browser: Browser,
   { gateway }: Pick<TestGateway, 'gateway'>,
   options: WatchOptions = {},
 ): Promise<Watched> {
-  const watched = await watchedPage(browser, options)
+  const watched = await watchedPage(options)
   await watched.page.goto(`${gateway.addresses.gateway}/admin/`)
   return watched
 }
@@ -33,12 +32,11 @@ export async function signIn(page: Page, token: string = ADMIN_TOKEN): Promise<v
 
 /** The console with an administrator signed in, on one of its pages. */
 export async function signedIn(
-  browser: Browser,
   gateway: Pick<TestGateway, 'gateway'>,
   hash = '#/settings',
   options: WatchOptions = {},
 ): Promise<Watched> {
-  const watched = await openConsole(browser, gateway, options)
+  const watched = await openConsole(gateway, options)
   await signIn(watched.page)
   await watched.page.locator('nav.pages').waitFor()
   await goTo(watched.page, hash)
@@ -68,21 +66,6 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ ...viewport, height })
   await page.screenshot({ path: join(ARTEFACTS, `${name}.png`), animations: 'disabled' })
   await page.setViewportSize(viewport)
-}
-
-/** What makes a page hard or impossible to use for some; in short. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
-    'axe.run().then(({ violations }) => violations)',
-  )
-  return found.map(
-    ({ id, nodes }) =>
-      `${id}: ${nodes
-        .map(({ html }) => html)
-        .join(' | ')
-        .slice(0, 400)}`,
-  )
 }
 
 /** What is wrong with a page as it is on its screen, for eyes and for others. */

@@ -1,5 +1,4 @@
-/** A line of a log by the names of its fields. */
-export type LogRecord = Readonly<Record<string, unknown>>
+import type { LogRecord } from './fields.ts'
 
 /** Common log format, and what servers add to it: referer, agent and more in the combined one. */
 const LINE =
@@ -8,4 +7,99 @@ const LINE =
 /** `undefined` for what is no line of this format. */
 export function commonLogRecord(line: string): LogRecord | undefined {
   return LINE.exec(line)?.groups
+}
+
+/** The names of a record, in the order of the line. */
+export const COMMON_LOG_NAMES = ['host', 'user', 'time', 'request', 'status', 'bytes'] as const
+
+const SPACE = 32
+const QUOTE = 34
+const BACKSLASH = 92
+const OPEN = 91
+const CLOSE = 93
+const FIRST_OTHER = 127
+const LONGEST_USER = 256
+const LONGEST_TIME = 64
+
+const NOWHERE = -1
+
+/**
+ * Finds what {@link commonLogRecord} would, in a line of ASCII without escapes.
+ *
+ * @param spots where each value begins and ends, in the order of {@link COMMON_LOG_NAMES}
+ * @returns whether it was found; where not, the line may be of this format all the same
+ */
+export function scanCommonLog(bytes: Uint8Array, start: number, end: number, spots: Int32Array): boolean {
+  const timeStart = scanWho(bytes, start, end, spots)
+  const requestStart = timeStart === NOWHERE ? NOWHERE : scanTime(bytes, timeStart, end, spots)
+  return requestStart !== NOWHERE && scanAnswer(bytes, requestStart, end, spots)
+}
+
+/** `10.0.0.1 - ann [`; @returns where the time begins */
+function scanWho(bytes: Uint8Array, start: number, end: number, spots: Int32Array): number {
+  const hostEnd = wordEnd(bytes, start, end)
+  const identEnd = wordEnd(bytes, hostEnd + 1, end)
+  if (hostEnd === start || identEnd === hostEnd + 1) return NOWHERE
+  const userStart = identEnd + 1
+  // The shortest user that a time follows.
+  let userEnd = userStart + 1
+  while (userEnd < end && !(bytes[userEnd] === SPACE && bytes[userEnd + 1] === OPEN)) userEnd++
+  if (userEnd - userStart > LONGEST_USER || !isPlain(bytes, userStart, userEnd)) return NOWHERE
+  spots[0] = start
+  spots[1] = hostEnd
+  spots[2] = userStart
+  spots[3] = userEnd
+  return userEnd + 2
+}
+
+/** `06/Aug/2026:12:00:00 +0000] "`; @returns where the request begins */
+function scanTime(bytes: Uint8Array, start: number, end: number, spots: Int32Array): number {
+  let timeEnd = start
+  while (timeEnd < end && bytes[timeEnd] !== CLOSE) timeEnd++
+  if (timeEnd === start || timeEnd - start > LONGEST_TIME || !isPlain(bytes, start, timeEnd)) return NOWHERE
+  if (bytes[timeEnd + 1] !== SPACE || bytes[timeEnd + 2] !== QUOTE) return NOWHERE
+  spots[4] = start
+  spots[5] = timeEnd
+  return timeEnd + 3
+}
+
+/** `GET / HTTP/1.1" 200 512` */
+function scanAnswer(bytes: Uint8Array, start: number, end: number, spots: Int32Array): boolean {
+  let requestEnd = start
+  while (requestEnd < end && bytes[requestEnd] !== QUOTE) requestEnd++
+  const statusStart = requestEnd + 2
+  const bytesStart = statusStart + 4
+  const bytesEnd = digitsEnd(bytes, bytesStart, end)
+  if (bytesEnd === bytesStart || digitsEnd(bytes, statusStart, end) !== bytesStart - 1) return false
+  if (bytes[requestEnd + 1] !== SPACE || bytes[bytesStart - 1] !== SPACE) return false
+  if ((bytesEnd < end && bytes[bytesEnd] !== SPACE) || !isPlain(bytes, start, requestEnd)) return false
+  spots[6] = start
+  spots[7] = requestEnd
+  spots[8] = statusStart
+  spots[9] = bytesStart - 1
+  spots[10] = bytesStart
+  spots[11] = bytesEnd
+  return true
+}
+
+/** The end of a word of visible ASCII that a space follows; `start` where there is none. */
+function wordEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start
+  while (at < end && bytes[at]! > SPACE && bytes[at]! < FIRST_OTHER) at++
+  return at < end && bytes[at] === SPACE ? at : start
+}
+
+function digitsEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start
+  while (at < end && bytes[at]! >= 48 && bytes[at]! <= 57) at++
+  return at
+}
+
+/** Whether nothing in it is decoded, escaped, or ends a line. */
+function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte < SPACE || byte >= FIRST_OTHER || byte === BACKSLASH) return false
+  }
+  return true
 }

@@ -58,8 +58,9 @@ export class EventLog {
   subjectOf(key: string, make: (key: string) => Subject): number {
     const known = this.#subjectAt.get(key)
     if (known !== undefined) return known
-    const at = this.subjects.push(make(key)) - 1
-    this.#subjectAt.set(key, at)
+    const kept = copyOf(key)
+    const at = this.subjects.push(make(kept)) - 1
+    this.#subjectAt.set(kept, at)
     return at
   }
 
@@ -68,8 +69,9 @@ export class EventLog {
     const known = this.#planAt.get(name)
     if (known !== undefined) return known
     if (this.plans.length > 1_000) return undefined
-    const at = this.plans.push(name) - 1
-    this.#planAt.set(name, at)
+    const kept = copyOf(name)
+    const at = this.plans.push(kept) - 1
+    this.#planAt.set(kept, at)
     return at
   }
 
@@ -133,4 +135,11 @@ export class EventLog {
     this.#plan = larger(this.#plan, new Uint16Array(size))
     this.#refunded = larger(this.#refunded, new Uint8Array(size))
   }
+}
+
+/** A name that is part of a longer text would keep the whole of it. */
+function copyOf(name: string): string {
+  // As UTF-8 halves of characters, which JSON can write, would all become the same.
+  const encoding = Buffer.byteLength(name) === name.length ? 'latin1' : 'utf16le'
+  return Buffer.from(name, encoding).toString(encoding)
 }

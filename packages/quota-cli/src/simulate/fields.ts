@@ -1,4 +1,7 @@
-import type { LogRecord } from './common-log.ts'
+import { type Mapping, subjectLayers } from './mapping.ts'
+
+/** A line of a log by the names of its fields. */
+export type LogRecord = Readonly<Record<string, unknown>>
 
 /** What is read of a line. */
 export type FieldName = 'time' | 'subject' | 'operation' | 'cost' | 'plan' | 'method' | 'path' | 'request' | 'status'
@@ -19,30 +22,81 @@ export const USUAL_NAMES: Readonly<Record<FieldName, readonly string[]>> = {
   status: ['status', 'statusCode', 'status_code', 'res.statusCode', 'http.status_code', 'response_status'],
 }
 
+/** A name as it is written, and the names of what is inside each other that it may also mean. */
+export type FieldPath = readonly [name: string, inside: readonly string[]]
+
 /** Looks a field up under its names: the first that the line has. */
 export class Field {
-  readonly #names: readonly (readonly [name: string, path: readonly string[]])[]
+  readonly names: readonly FieldPath[]
+  /** Its place among all fields of a reader. */
+  readonly place: number
 
-  constructor(names: readonly string[]) {
-    this.#names = names.map((name) => [name, name.split('.')])
+  constructor(names: readonly string[], place: number) {
+    this.names = names.map((name) => [name, name.split('.')])
+    this.place = place
   }
 
-  /** `undefined` where the line has none; `-`, `null` and the empty text are what logs write for nothing. */
+  /** `undefined` where the line has none. */
   of(record: LogRecord): unknown {
-    for (const [name, path] of this.#names) {
-      // Some loggers write `req.url` as one name.
-      const value = record[name] ?? (path.length === 1 ? undefined : inside(record, path))
-      if (value !== undefined && value !== null && value !== '' && value !== '-') return value
+    for (const path of this.names) {
+      const value = valueAt(record, path)
+      if (!isNothing(value)) return value
     }
     return undefined
   }
 }
 
-function inside(record: LogRecord, path: readonly string[]): unknown {
+/** `-`, `null` and the empty text are what logs write for nothing. */
+export function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || value === '-'
+}
+
+/** What stands under a name. Some loggers write `req.url` as one. */
+export function valueAt(record: LogRecord, [name, path]: FieldPath): unknown {
+  return record[name] ?? (path.length === 1 ? undefined : inside(record, path))
+}
+
+export function inside(record: LogRecord, path: readonly string[]): unknown {
   let value: unknown = record
   for (const name of path) {
     if (typeof value !== 'object' || value === null) return undefined
     value = (value as LogRecord)[name]
   }
   return value
+}
+
+/** All fields that a mapping asks for. */
+export interface Fields extends Readonly<Record<FieldName, Field>> {
+  /** Who asks where nobody is named. */
+  readonly host: Field
+  /** By layer, where the subject has a key for each. */
+  readonly layers: readonly (readonly [layer: string, field: Field])[]
+  readonly all: readonly Field[]
+}
+
+export function fieldsOf(mapping: Mapping): Fields {
+  const all: Field[] = []
+  const field = (names: readonly string[]): Field => {
+    const made = new Field(names, all.length)
+    all.push(made)
+    return made
+  }
+  const named = (name: FieldName): Field => {
+    const own = name === 'request' ? undefined : mapping[name]
+    return field(own === undefined ? USUAL_NAMES[name] : [own])
+  }
+  return {
+    time: named('time'),
+    subject: named('subject'),
+    operation: named('operation'),
+    cost: named('cost'),
+    plan: named('plan'),
+    method: named('method'),
+    path: named('path'),
+    request: named('request'),
+    status: named('status'),
+    host: field(['host']),
+    layers: subjectLayers(mapping).map(([layer, name]) => [layer, field([name])]),
+    all,
+  }
 }

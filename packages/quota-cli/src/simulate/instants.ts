@@ -15,6 +15,8 @@ export class Instants {
   #last: number | undefined
   #dayText = '1970-01-01'
   #day = 0
+  #serverDayText = '01/Jan/1970'
+  #serverDay = 0
 
   /** @param timeZone of times that do not say in which zone they are */
   constructor(timeZone: string) {
@@ -32,7 +34,7 @@ export class Instants {
 
   #ofText(value: unknown): number | undefined {
     if (typeof value !== 'string' || value.length > 64) return undefined
-    const usual = this.#ofUtc(value)
+    const usual = this.#ofUtc(value) ?? this.#ofServer(value)
     if (usual !== undefined) return usual
     if (OF_DIGITS.test(value)) return ofNumber(Number(value))
     return this.#ofIso(value) ?? ofLog(value)
@@ -57,6 +59,25 @@ export class Instants {
       this.#day = Date.parse(this.#dayText)
     }
     return this.#day
+  }
+
+  /** As servers write it in common log format: `undefined` for every other form, and for seconds that leap. */
+  #ofServer(text: string): number | undefined {
+    if (text.length !== 26 || text[2] !== '/' || text[11] !== ':' || text[20] !== ' ') return undefined
+    const hour = twoDigits(text, 12)
+    const minute = twoDigits(text, 15)
+    const second = twoDigits(text, 18)
+    const ahead = twoDigits(text, 22) * 60 + twoDigits(text, 24)
+    const isTime = hour < 24 && minute < 60 && second < 60 && text[14] === ':' && text[17] === ':' && ahead < 6_000
+    if (!isTime || (text[21] !== '+' && text[21] !== '-')) return undefined
+    if (!text.startsWith(this.#serverDayText)) {
+      const day = ofLog(`${text.slice(0, 11)}:00:00:00 +0000`)
+      if (day === undefined) return undefined
+      this.#serverDayText = text.slice(0, 11)
+      this.#serverDay = day
+    }
+    const minutes = hour * 60 + minute - (text[21] === '-' ? -ahead : ahead)
+    return this.#serverDay + (minutes * 60 + second) * 1_000
   }
 
   #ofIso(text: string): number | undefined {

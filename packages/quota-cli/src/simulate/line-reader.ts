@@ -1,14 +1,17 @@
 import type { Subject } from '@scoregw/quota'
-import { commonLogRecord, type LogRecord } from './common-log.ts'
+import { commonLogRecord } from './common-log.ts'
 import type { EventLog } from './event-log.ts'
-import { Field, type FieldName, USUAL_NAMES } from './fields.ts'
+import { type Fields, fieldsOf } from './fields.ts'
 import { Instants } from './instants.ts'
-import { type Mapping, subjectLayers } from './mapping.ts'
-import { Routes, usualOperation } from './routes.ts'
+import { type Line, RecordLine } from './line.ts'
+import { type Piece, textOf } from './lines.ts'
+import type { Mapping } from './mapping.ts'
+import { OperationOfLine } from './operation-of-line.ts'
+import { ScannedLines } from './scanned-lines.ts'
 import type { Skipped, SkipReason } from './skipped.ts'
 
 /** What became of a line. */
-type Read = 'added' | 'unmetered' | 'empty' | SkipReason
+export type Read = 'added' | 'unmetered' | 'empty' | SkipReason
 
 const MAX_SUBJECT_BYTES = 256
 const TOO_MANY_REQUESTS = 429
@@ -21,12 +24,10 @@ export class LineReader {
   readonly #log: EventLog
   readonly #skipped: Skipped
   readonly #mapping: Mapping
-  readonly #routes: Routes
+  readonly #fields: Fields
   readonly #instants: Instants
-  readonly #operationAt: ReadonlyMap<string, number>
-  readonly #fields: Readonly<Record<FieldName, Field>>
-  /** By layer, where the subject has a key for each. */
-  readonly #layers: readonly (readonly [layer: string, field: Field])[]
+  readonly #operation: OperationOfLine
+  readonly #scanned: ScannedLines
   #format: 'ndjson' | 'common' | undefined
 
   /** @param before how many lines there were in logs before */
@@ -35,26 +36,11 @@ export class LineReader {
     this.#log = log
     this.#skipped = skipped
     this.#mapping = mapping
-    this.#routes = new Routes(mapping.routes)
+    this.#fields = fieldsOf(mapping)
     this.#instants = new Instants(mapping.timeZone)
-    this.#operationAt = new Map(log.operations.map((name, index) => [name, index]))
+    this.#operation = new OperationOfLine(log.operations, mapping.routes, this.#fields)
+    this.#scanned = new ScannedLines(this.#fields)
     this.#format = mapping.format === 'auto' ? undefined : mapping.format
-    const named = (name: FieldName): Field => {
-      const own = name === 'request' ? undefined : mapping[name]
-      return new Field(own === undefined ? USUAL_NAMES[name] : [own])
-    }
-    this.#fields = {
-      time: named('time'),
-      subject: named('subject'),
-      operation: named('operation'),
-      cost: named('cost'),
-      plan: named('plan'),
-      method: named('method'),
-      path: named('path'),
-      request: named('request'),
-      status: named('status'),
-    }
-    this.#layers = subjectLayers(mapping).map(([layer, field]) => [layer, new Field([field])])
   }
 
   /** Lines so far, of logs before and empty ones included. */
@@ -63,98 +49,82 @@ export class LineReader {
   }
 
   /** Operations that routes lead to and no policy has. */
-  get strangers(): string[] {
-    return this.#routes.operations.filter((name) => !this.#operationAt.has(name))
+  get strangers(): readonly string[] {
+    return this.#operation.strangers
   }
 
-  read(text: string): void {
+  /** Reads the line that stands there; @returns true: there may be more */
+  read(piece: Piece, start: number, end: number): true {
     this.#lines++
-    const read = this.#read(text)
+    const line = this.#line(piece, start, end)
+    const read = typeof line === 'string' ? line : this.#read(line)
     if (read === 'unmetered') this.unmetered++
-    else if (read !== 'added' && read !== 'empty') this.#skipped.add(read, this.#lines, text)
+    else if (read !== 'added' && read !== 'empty') this.#skipped.add(read, this.#lines, textOf(piece, start, end))
+    return true
   }
 
-  tooLong(): void {
+  tooLong(): true {
     this.#skipped.add('too_long', ++this.#lines, '')
+    return true
   }
 
-  #read(text: string): Read {
-    const record = this.#record(text)
-    if (typeof record === 'string') return record
+  #read(line: Line): Read {
     const fields = this.#fields
-    const time = fields.time.of(record)
+    const time = line.of(fields.time)
     if (time === undefined) return 'no_time'
     const at = this.#instants.read(time)
     if (at === undefined) return 'wrong_time'
-    const operation = this.#operationOf(record)
+    const operation = this.#operation.of(line)
     if (typeof operation === 'string') return operation
-    const subject = this.#subjectOf(record)
+    const subject = this.#subjectOf(line)
     if (typeof subject === 'string') return subject
-    const cost = costOf(fields.cost.of(record))
+    const cost = costOf(line.of(fields.cost))
     if (cost === null) return 'wrong_cost'
-    const plan = this.#planOf(fields.plan.of(record))
+    const plan = this.#planOf(line.of(fields.plan))
     if (plan === undefined) return 'wrong_plan'
-    this.#log.add({ at, subject, operation, cost, plan, isRefunded: this.#isRefunded(record), line: this.#lines })
+    this.#log.add({ at, subject, operation, cost, plan, isRefunded: this.#isRefunded(line), line: this.#lines })
     return 'added'
   }
 
-  #record(text: string): LogRecord | Read {
+  #line(piece: Piece, start: number, end: number): Line | Read {
+    const scanned = this.#format && this.#scanned.of(this.#format, piece, start, end)
+    if (scanned !== undefined) return scanned
+    const text = textOf(piece, start, end)
     if (isBlank(text)) return 'empty'
     this.#format ??= formatOf(text)
-    if (this.#format === 'common') return commonLogRecord(text) ?? 'not_common_log'
+    if (this.#format === 'common') {
+      const record = commonLogRecord(text)
+      return record === undefined ? 'not_common_log' : new RecordLine(record)
+    }
     try {
       const record: unknown = JSON.parse(text)
-      return isRecord(record) ? record : 'not_an_object'
+      if (typeof record !== 'object' || record === null || Array.isArray(record)) return 'not_an_object'
+      this.#scanned.learn(piece.text.slice(start, end))
+      return new RecordLine(record as Readonly<Record<string, unknown>>)
     } catch {
       return 'not_json'
     }
   }
 
-  /** The place of the operation. */
-  #operationOf(record: LogRecord): number | Read {
-    const named = this.#fields.operation.of(record)
-    if (named !== undefined) return this.#operationAt.get(String(named)) ?? 'unknown_operation'
-    const { method, path } = this.#requestOf(record)
-    if (!this.#routes.isEmpty) {
-      const routed = this.#routes.of(method ?? '', path ?? '')
-      if (routed === undefined) return 'no_operation'
-      return routed.operation === undefined
-        ? 'unmetered'
-        : (this.#operationAt.get(routed.operation) ?? 'unknown_operation')
-    }
-    const usual = usualOperation(this.#log.operations, method)
-    return usual === undefined ? 'no_operation' : (this.#operationAt.get(usual) ?? 'unknown_operation')
-  }
-
-  #requestOf(record: LogRecord): { readonly method: string | undefined; readonly path: string | undefined } {
-    const { method, path, request } = this.#fields
-    const [ofLine, pathOfLine] = textOf(request.of(record))?.split(' ') ?? []
-    const whole = textOf(path.of(record)) ?? pathOfLine
-    const end = whole?.search(/[?#]/) ?? -1
-    return {
-      method: (textOf(method.of(record)) ?? ofLine)?.toUpperCase(),
-      path: end === -1 ? whole : whole?.slice(0, end),
-    }
-  }
-
-  #subjectOf(record: LogRecord): number | SkipReason {
-    if (this.#layers.length > 0) return this.#subjectOfLayers(record)
-    const value = this.#fields.subject.of(record) ?? record.host
+  #subjectOf(line: Line): number | SkipReason {
+    const { subject, host, layers } = this.#fields
+    if (layers.length > 0) return this.#subjectOfLayers(line)
+    const value = line.of(subject) ?? line.of(host)
     if (value === undefined) return 'no_subject'
     const key = keyOf(value)
     return key === undefined ? 'wrong_subject' : this.#log.subjectOf(key, (each): Subject => each)
   }
 
-  #subjectOfLayers(record: LogRecord): number | SkipReason {
+  #subjectOfLayers(line: Line): number | SkipReason {
     const keys: Record<string, string> = {}
-    for (const [layer, field] of this.#layers) {
-      const value = field.of(record)
+    for (const [layer, field] of this.#fields.layers) {
+      const value = line.of(field)
       if (value === undefined) return 'no_subject'
       const key = keyOf(value)
       if (key === undefined) return 'wrong_subject'
       keys[layer] = key
     }
-    return this.#log.subjectOf(JSON.stringify(keys), () => keys)
+    return this.#log.subjectOf(JSON.stringify(keys), (each) => JSON.parse(each) as Subject)
   }
 
   #planOf(value: unknown): number | undefined {
@@ -162,10 +132,10 @@ export class LineReader {
     return typeof value === 'string' && value.length <= 64 ? this.#log.planOf(value) : undefined
   }
 
-  #isRefunded(record: LogRecord): boolean {
+  #isRefunded(line: Line): boolean {
     const { refundFrom } = this.#mapping
     if (refundFrom === undefined) return false
-    const status = Number(this.#fields.status.of(record))
+    const status = Number(line.of(this.#fields.status))
     return status >= refundFrom && status !== TOO_MANY_REQUESTS
   }
 }
@@ -181,18 +151,10 @@ function isBlank(text: string): boolean {
 
 const SPACE = 32
 
-function isRecord(value: unknown): value is LogRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
-}
-
 /** A subject's key; numbers are what some databases call their users. */
 function keyOf(value: unknown): string | undefined {
-  const key = typeof value === 'number' ? String(value) : textOf(value)
-  if (key === undefined || key.length > MAX_SUBJECT_BYTES) return undefined
+  const key = typeof value === 'number' ? String(value) : value
+  if (typeof key !== 'string' || key.length > MAX_SUBJECT_BYTES) return undefined
   return key.length * 3 <= MAX_SUBJECT_BYTES || Buffer.byteLength(key) <= MAX_SUBJECT_BYTES ? key : undefined
 }
 

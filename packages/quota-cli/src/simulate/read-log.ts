@@ -38,16 +38,15 @@ export async function readLog(
   // Logs of several servers are read as one; each may be of another format.
   for (const path of paths) {
     const reader = new LineReader(log, skipped, mapping, lines)
-    const goesOn = (read: () => void): boolean => {
+    const isOver = (): boolean => {
       isCut = reader.lines >= maxLines
-      if (!isCut) read()
-      return !isCut
+      return isCut
     }
     await readLines(
       path,
       {
-        line: (text) => goesOn(() => reader.read(text)),
-        tooLong: () => goesOn(() => reader.tooLong()),
+        line: (piece, start, end) => !isOver() && reader.read(piece, start, end),
+        tooLong: () => !isOver() && reader.tooLong(),
         progress: (read, size) =>
           progress.tell(
             () => `reading ${size === undefined ? '' : percent(read, size)}, ${counted(reader.lines)} lines`,

@@ -59,8 +59,9 @@ function ofPolicy(result: PolicyResult): Html {
 ${noted(result)}
 ${requests === 0 ? '' : timeChart(result)}
 ${table(
+  policy,
   'Limits that refused',
-  ['Limit', 'Tokens', 'Refusals', '', 'Subjects', 'First', 'Last'],
+  ['Limit', 'Tokens', 'Refusals', 'Share', 'Subjects', 'First', 'Last'],
   limits.map((each) => [
     `${each.layer} ${each.category} ${each.window}`,
     counted(each.limit),
@@ -72,8 +73,9 @@ ${table(
   ]),
 )}
 ${table(
+  policy,
   'Operations',
-  ['Operation', 'Requests', 'Refused', ''],
+  ['Operation', 'Requests', 'Refused', 'Share'],
   operations.map((each) => [
     each.operation,
     counted(each.requests),
@@ -82,8 +84,9 @@ ${table(
   ]),
 )}
 ${table(
+  policy,
   'Refused most',
-  ['Subject', 'Requests', 'Refused', '', 'First refusal'],
+  ['Subject', 'Requests', 'Refused', 'Share', 'First refusal'],
   refusedMost.map((each) => [
     subjectText(each.subject),
     counted(each.requests),
@@ -113,21 +116,23 @@ function ofDifference(
 <h2>${first} against ${second}</h2>
 <dl>
 <div><dt>Both refuse</dt><dd>${counted(both)}</dd></div>
-<div><dt>The first alone</dt><dd>${counted(firstAlone)}</dd></div>
-<div><dt>The second alone</dt><dd>${counted(secondAlone)}</dd></div>
+<div><dt>${first} alone</dt><dd>${counted(firstAlone)}</dd></div>
+<div><dt>${second} alone</dt><dd>${counted(secondAlone)}</dd></div>
 </dl>
 ${table(
+  'Both',
   'Subjects that fare otherwise',
-  ['Subject', 'Refused by the first', 'By the second'],
+  ['Subject', `Refused by ${first}`, `By ${second}`],
   subjects.map((each) => [subjectText(each.subject), counted(each.first), counted(each.second)]),
 )}
 </section>`
 }
 
-function table(caption: string, titles: readonly string[], rows: readonly (readonly string[])[]): Html {
+/** @param of whose table it is, for those who hear the page */
+function table(of: string, caption: string, titles: readonly string[], rows: readonly (readonly string[])[]): Html {
   if (rows.length === 0) return html``
   const head = titles.map((title) => html`<th scope="col">${title}</th>`)
   const body = rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${of}: ${caption}"><table><caption>${caption}</caption>
 <thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`
 }

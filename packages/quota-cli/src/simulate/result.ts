@@ -108,10 +108,9 @@ export function policyResult(policy: string, tally: Tally, top: number, hadConcu
 }
 
 function limitsOf({ limits }: Tally): LimitResult[] {
-  return [...limits.values()]
+  return limits
     .map(({ layer, category, window, limit, refusals, subjects, firstAt, lastAt }) => ({
-      ...{ layer, category, window, limit, refusals, firstAt, lastAt },
-      subjects: subjects.size,
+      ...{ layer, category, window, limit, refusals, subjects, firstAt, lastAt },
     }))
     .toSorted((a, b) => b.refusals - a.refusals)
 }

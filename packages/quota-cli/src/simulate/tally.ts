@@ -1,4 +1,4 @@
-import type { LimitKind, RefusedDecision, Subject } from '@scoregw/quota'
+import type { LimitKind, RefusedDecision, Subject, Violation } from '@scoregw/quota'
 import { Buckets } from './buckets.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 
@@ -13,8 +13,11 @@ interface LimitTally extends LimitName {
   readonly kind: LimitKind
   readonly limit: number
   refusals: number
-  readonly subjects: Set<number>
-  firstAt: number
+  /** How many subjects it refused at least once. */
+  subjects: number
+  /** Whether it did, a bit for each subject. */
+  readonly hasRefused: Uint8Array
+  readonly firstAt: number
   lastAt: number
 }
 
@@ -25,7 +28,9 @@ export class Tally {
   readonly buckets: Buckets
   /** Which requests were refused, by their place in the log. */
   readonly refusedAt: Uint8Array
-  readonly limits: Map<string, LimitTally> = new Map()
+  readonly limits: LimitTally[] = []
+  /** The same by layer, category and window, each of which is asked for at every refusal. */
+  readonly #byName = new Map<string, Map<string, Map<string, LimitTally>>>()
   readonly askedBy: Uint32Array
   readonly refusedBy: Uint32Array
   readonly firstRefusal: Float64Array
@@ -89,18 +94,29 @@ export class Tally {
   }
 
   #ofLimit({ binding, now }: RefusedDecision, subject: number): void {
-    const { layer, category, window, kind, limit } = binding
-    const key = `${layer}.${category}.${window}`
-    const known = this.limits.get(key) ?? {
-      ...{ layer, category, window, kind, limit },
-      refusals: 0,
-      subjects: new Set<number>(),
-      firstAt: now,
-      lastAt: now,
-    }
-    this.limits.set(key, known)
-    known.refusals++
-    known.subjects.add(subject)
-    known.lastAt = now
+    const known = this.#byName.get(binding.layer)?.get(binding.category)?.get(binding.window)
+    const tally = known ?? this.#newLimit(binding, now)
+    tally.refusals++
+    tally.lastAt = now
+    const bit = 1 << (subject & 7)
+    if ((tally.hasRefused[subject >> 3]! & bit) !== 0) return
+    tally.hasRefused[subject >> 3]! |= bit
+    tally.subjects++
   }
+
+  #newLimit({ layer, category, window, kind, limit }: Violation, now: number): LimitTally {
+    const hasRefused = new Uint8Array((this.log.subjects.length >> 3) + 1)
+    const counts = { refusals: 0, subjects: 0, hasRefused, firstAt: now, lastAt: now }
+    const tally = { layer, category, window, kind, limit, ...counts }
+    const ofLayer = entryOf(this.#byName, layer)
+    entryOf(ofLayer, category).set(window, tally)
+    this.limits.push(tally)
+    return tally
+  }
+}
+
+function entryOf<V>(map: Map<string, Map<string, V>>, name: string): Map<string, V> {
+  const known = map.get(name) ?? new Map<string, V>()
+  map.set(name, known)
+  return known
 }

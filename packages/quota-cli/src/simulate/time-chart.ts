@@ -30,20 +30,20 @@ export function timeChart({ policy, time, requests, refused }: PolicyResult): Ht
 <text x="${LEFT - 8}" y="${fixed(y(share * top) + 4)}" text-anchor="end">${counted(share * top)}</text>`,
   )
   const label = `Requests over time under ${policy}: ${counted(requests)}, of which ${counted(refused)} refused`
-  return html`<figure><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
+  return html`<figure><div class="scroll" tabindex="0" role="region" aria-label="${policy}: requests over time"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
 ${lines}${bars}
 <text x="${LEFT}" y="${HEIGHT - 6}">${instant(from)}</text>
 <text x="${WIDTH}" y="${HEIGHT - 6}" text-anchor="end">${instant(from + asked.length * lengthMs)}</text>
-</svg><figcaption><span class="key admitted"></span> admitted <span class="key refused"></span> refused; requests in each ${lasting(lengthMs)}, times in UTC</figcaption></figure>`
+</svg></div><figcaption><span class="key admitted"></span> admitted <span class="key refused"></span> refused; requests in each ${lasting(lengthMs)}, times in UTC</figcaption></figure>`
 }
 
 function fixed(value: number): string {
   return Math.max(0, value).toFixed(1)
 }
 
-/** The next of 1, 2, 5 and their tenfolds, even, so that its half is whole. */
+/** What the chart's height stands for: a number that people read well, even, so that its half is whole. */
 function niceTop(most: number): number {
   const size = 10 ** Math.floor(Math.log10(most))
-  const factor = [1, 2, 4, 6, 8, 10].find((each) => each * size >= most) ?? 10
-  return Math.max(2, factor * size)
+  const tops = [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10].map((each) => Math.round(each * size))
+  return tops.find((top) => top >= most && top % 2 === 0) ?? 2
 }

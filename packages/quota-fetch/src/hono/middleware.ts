@@ -12,6 +12,7 @@ import { aFunction, optional, textLike } from '@scoregw/quota/options'
 import type { Context, MiddlewareHandler } from 'hono'
 import { answerResponse, misused } from '../answer-response.ts'
 import { settleAtHangUp, settleResponse } from '../settle-response.ts'
+import { tellNode } from './node-fields.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -101,7 +102,9 @@ export function quotaMiddleware(options: QuotaMiddlewareOptions): QuotaRoutes {
 function metering(meter: HttpMeter<Context>): MiddlewareHandler {
   const { variable = 'quota', handler } = meter.options as unknown as QuotaMiddlewareOptions
   return async (c, next) => {
-    const admission = await meter.admit(c)
+    const admitted = meter.admit(c)
+    // Each turn that is waited for nothing costs as much as half a decision.
+    const admission = admitted instanceof Promise ? await admitted : admitted
     if (admission.kind === 'pass') {
       await next()
       return undefined
@@ -120,7 +123,7 @@ function metering(meter: HttpMeter<Context>): MiddlewareHandler {
   }
 }
 
-async function goOn(c: Context, next: () => Promise<void>, { quota }: AdmittedRequest): Promise<void> {
+async function goOn(c: Context, next: () => Promise<void>, { quota, exchange }: AdmittedRequest): Promise<void> {
   if (quota.settlesAtEnd) settleAtHangUp(quota, c.req.raw.signal)
   try {
     await next()
@@ -133,7 +136,12 @@ async function goOn(c: Context, next: () => Promise<void>, { quota }: AdmittedRe
   // Hono has answered an error already: the handler is known to have failed.
   if (c.error !== undefined) await quota.cancel().catch(() => undefined)
   const { res } = c
-  const settled = await settleResponse(quota, res, c.req.method, () => c.req.raw.signal?.aborted === true)
+  const answer = settleResponse(quota, res, {
+    method: c.req.method,
+    isHungUp: () => c.req.raw.signal?.aborted === true,
+    tell: (fields) => tellNode(c.env, exchange, fields),
+  })
+  const settled = answer instanceof Promise ? await answer : answer
   if (settled === res) return
   // What is set over another is mixed with it.
   c.res = undefined

@@ -9,8 +9,8 @@ import {
 } from '@scoregw/quota-testkit/http'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 
-/** What serves an app: a handler of requests, and of the address of who sends them where the platform has one. */
-export type ServedFetch = (request: Request, address?: string) => Response | Promise<Response>
+/** What serves an app: a handler of requests, of the address of who sends them, and of what else the platform gives. */
+export type ServedFetch = (request: Request, address?: string, bindings?: object) => Response | Promise<Response>
 
 function headerOf(request: Request): HeaderOf {
   return (name) => request.headers.get(name) ?? undefined
@@ -40,7 +40,7 @@ export function fetchApp(app: HttpApp): ServedFetch {
     address: (_request: Request, address?: string) => address,
   }
   const first = quotaFetch({ ...app.options, ...common })
-  const second = quotaFetch({ ...app.second, ...common })
+  const second = app.needsSecond ? quotaFetch({ ...app.second, ...common }) : undefined
   const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
     cost: (request: Request) => app.cost(headerOf(request), cost),
@@ -52,7 +52,7 @@ export function fetchApp(app: HttpApp): ServedFetch {
       const call = { header, quota: quotaOf(request), gone: goneOf(request) }
       return playAsResponse(app, app.replyOf(route, header), call)
     }
-    if (route.second !== undefined) {
+    if (route.second !== undefined && second !== undefined) {
       handler = second.operation(route.second.operation, settingsOf(route.second.settings))(handler)
     }
     if (route.operation !== undefined) handler = first.operation(route.operation, settingsOf(route.settings))(handler)
@@ -75,18 +75,17 @@ export function fetchApp(app: HttpApp): ServedFetch {
 export function honoApp(app: HttpApp, addressOf: (c: Context) => string | undefined): ServedFetch {
   const common = { subject: (c: Context) => app.subject((name) => c.req.header(name)), address: addressOf }
   const first = quotaMiddleware({ ...app.options, ...common })
-  const second = quotaMiddleware({ ...app.second, ...common, variable: 'second' })
+  const second = app.needsSecond ? quotaMiddleware({ ...app.second, ...common, variable: 'second' }) : undefined
   const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
     cost: (c: Context) => app.cost((name) => c.req.header(name), cost),
   })
   const hono = new Hono()
   hono.onError((_error, c) => c.text('failed', 500))
-  hono.all(`${CONTROL_PATH}*`, (c) => controlled(app, c.req.raw))
   for (const route of app.scenario.routes) {
     const chain: MiddlewareHandler[] = []
     if (route.operation !== undefined) chain.push(first.operation(route.operation, settingsOf(route.settings)))
-    if (route.second !== undefined) {
+    if (route.second !== undefined && second !== undefined) {
       chain.push(second.operation(route.second.operation, settingsOf(route.second.settings)))
     }
     for (const middleware of chain) hono.use(route.path, middleware)
@@ -96,5 +95,5 @@ export function honoApp(app: HttpApp, addressOf: (c: Context) => string | undefi
       return playAsResponse(app, app.replyOf(route, header), call)
     })
   }
-  return (request, address) => hono.fetch(request, { address })
+  return (request, address, bindings) => hono.fetch(request, { ...bindings, address })
 }

@@ -115,6 +115,7 @@ local function make_records()
     for _, other in ipairs(list.others or {}) do
       if other.name == name and other.start == cell[1] and other.used ~= CLOSED then
         other.used, found = less(other.used, back), true
+        if other.slots and other.used == 0 then other.used = CLOSED end
       end
     end
     return found

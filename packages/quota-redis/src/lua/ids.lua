@@ -53,12 +53,13 @@ local function make_ids()
     records[place], new_records[place] = record, ttl
   end
 
-  -- The cells of some rows as they are, windows that are not open left out; the policy's own, 13 bytes each.
+  -- The cells of some rows as they are seen, windows that are not open left out; the policy's own, 13 bytes each.
   local function cells_now(list)
     local cells = {}
     for w = 1, W do
-      local open = is_open(list, w)
-      cells[2 * w - 1], cells[2 * w] = open and list[W + w] or 0, open and list[w] or CLOSED
+      local open, start = is_open(list, w), list[W + w]
+      if w <= V then start = anchored(start) end
+      cells[2 * w - 1], cells[2 * w] = open and start or 0, open and list[w] or CLOSED
     end
     return pack('<@{I6i7|}', unpack(cells))
   end

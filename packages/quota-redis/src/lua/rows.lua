@@ -174,5 +174,9 @@ end
 local function refund(list, w, start, tokens)
   if list[w] == CLOSED or list[W + w] ~= start then return false end
   list[w] = less(list[w], tokens)
+  --#if slots
+  -- With the last slot the cell is closed: a row that is kept then is as one that was dropped.
+  if w > V and list[w] == 0 then list[w] = CLOSED end
+  --#end
   return true
 end

@@ -54,7 +54,7 @@ describe.runIf(redisTests)('leases, while things change', { timeout: 30_000 }, (
     // Of a site that is switched off nothing is counted; switched on, it has no room.
     if (dial === 'switch') await admin.quota.settings.update({ base: { site: { write: { hour: 1 } } }, ...raised })
     const allowed = async ({ quota }: LeasedEngine) => (await quota.consume(take)).allowed
-    await vi.waitFor(async () => expect(await allowed(other)).toBe(true), { timeout: 1_000, interval: 5 })
+    await vi.waitFor(async () => expect(await allowed(other)).toBe(true), { timeout: 15_000, interval: 5 })
 
     await admin.quota.settings.update(lowered)
     const loweredAt = performance.now()
@@ -83,13 +83,13 @@ describe.runIf(redisTests)('leases, while things change', { timeout: 30_000 }, (
     const [admin, other] = (await sharing(2, 100_000)) as [LeasedEngine, LeasedEngine]
     await admin.quota.settings.update({ mode: 'conservative' })
     const limit = async () => (await other.quota.status('u')).windows.write?.at(-1)?.limit
-    await vi.waitFor(async () => expect(await limit()).toBe((LIMIT * 3) / 4), { timeout: 1_000, interval: 5 })
+    await vi.waitFor(async () => expect(await limit()).toBe((LIMIT * 3) / 4), { timeout: 15_000, interval: 5 })
     const held = () => [admin, other].reduce((sum, { store }) => sum + store.leases().idleTokens, 0)
     const debited = async () => Number(await siteUsed(other.quota)) + other.store.leases().idleTokens
     const before = (await debited()) - held()
     // As soon as it is asked under the new limits, though it takes new ones at once.
     for (const { quota } of [admin, other]) expect((await quota.consume(take)).allowed).toBe(true)
-    await vi.waitFor(async () => expect((await debited()) - held()).toBe(before + 2), { timeout: 1_000, interval: 5 })
+    await vi.waitFor(async () => expect((await debited()) - held()).toBe(before + 2), { timeout: 15_000, interval: 5 })
     for (const { store } of [admin, other]) expect(store.leases().strandedTokens).toBe(0)
   })
 

@@ -1,7 +1,7 @@
 import type { EndedHold } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { storeError } from '../step/store-error.ts'
-import { type DecisionParts, decideOn, isLook, lookAt } from './decide.ts'
+import { type DecidedIn, type DecisionParts, decideOn, isLook, lookAt } from './decide.ts'
 import { isAnswer } from './errors.ts'
 import { Session, type SessionParts } from './session.ts'
 import { plan, write } from './transaction.ts'
@@ -19,6 +19,8 @@ export class Attempt {
   #session: Session | undefined
   #isCommitSent = false
   #isAbandoned = false
+  /** What a commit makes so. */
+  #decided: DecidedIn | undefined
 
   constructor(context: AttemptContext, operations: readonly Operation[]) {
     this.#context = context
@@ -64,6 +66,37 @@ export class Attempt {
     this.#session?.release(true)
   }
 
+  /**
+   * Asks the server what became of a commit whose answer was lost, and answers the operations where it was made.
+   *
+   * @returns `open`: it may yet be made; `unknown`: the server does not know
+   */
+  async whatBecame(): Promise<'committed' | 'aborted' | 'open' | 'unknown'> {
+    if (this.#decided === undefined) return 'unknown'
+    const { transaction, ended } = this.#decided
+    const session = await Session.open(this.#context)
+    let isUsable = false
+    try {
+      const [row] = await session.run('whatBecame', [transaction])
+      isUsable = true
+      if (row?.[0] === 'in progress') return 'open'
+      if (row?.[0] === 'aborted') {
+        this.#isCommitSent = false
+        return 'aborted'
+      }
+      if (row?.[0] !== 'committed') return 'unknown'
+      this.#answer(ended)
+      return 'committed'
+    } catch (error) {
+      isUsable = isAnswer(error)
+      // As of a server in whose past the transaction is not.
+      if (isUsable) return 'unknown'
+      throw error
+    } finally {
+      session.release(!isUsable)
+    }
+  }
+
   async #transact(session: Session): Promise<void> {
     await plan(session)
     const { operations } = this
@@ -71,7 +104,9 @@ export class Attempt {
       await lookAt(session, operations, this.#context)
       return this.#answer([])
     }
-    const { changes, ended } = await decideOn(session, operations, this.#context)
+    const decided = await decideOn(session, operations, this.#context)
+    const { changes, ended } = decided
+    this.#decided = decided
     this.#isCommitSent = true
     const [written, committed] = await Promise.allSettled(
       session.together(() => [write(session, changes), session.commit()] as const),

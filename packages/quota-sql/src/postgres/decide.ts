@@ -24,6 +24,12 @@ export interface Decided {
   readonly ended: readonly EndedHold[]
 }
 
+/** What is decided in a transaction that is open. */
+export interface DecidedIn extends Decided {
+  /** As the server calls it. */
+  readonly transaction: string
+}
+
 /** Whether operations only look, and nothing has to be locked for them. */
 export function isLook(operations: readonly Operation[]): boolean {
   return operations.every((operation) => operation.isLook && operation.footprint.shownOwners === undefined)
@@ -44,14 +50,14 @@ export async function decideOn(
   session: StepSession,
   operations: readonly Operation[],
   parts: DecisionParts,
-): Promise<Decided> {
+): Promise<DecidedIn> {
   const asked = askedBy(operations)
   for (let widened = 0; ; widened++) {
     const [, stored] = await allOf(session.together(() => [session.begin(), lock(session, asked)] as const))
     const step = stepOf(asked, stored, parts)
     const missing = widened < MAX_WIDENED ? step.missing() : undefined
     const decided = missing === undefined ? await confirmed(session, step, operations) : undefined
-    if (decided !== undefined) return decided
+    if (decided !== undefined) return { ...decided, transaction: stored.transaction }
     // Locked in the one order, or not at all.
     await session.rollback()
     asked.add(missing ?? {})

@@ -5,12 +5,14 @@ export interface PostgresStatements {
   /** Values: three arrays, the columns of keys in order. Rows: place (from 1), record. Locks. */
   readonly lockIds: string
   /**
-   * Values: as of {@link lockIds}. Rows: instant, revision, and place and cells of each row that there is; at least one.
-   * Locks.
+   * Values: as of {@link lockIds}. Rows: instant, revision, and place and cells of each row that there is, and the
+   * transaction; at least one. Locks.
    */
   readonly lockRows: string
-  /** The same without locks. */
+  /** The same without locks, and without a transaction. */
   readonly lookAtRows: string
+  /** Values: a transaction as of {@link lockRows}. Rows: what became of it. */
+  readonly whatBecame: string
   /** Values: as of {@link lockIds}. Rows: one for each that is there. */
   readonly findRows: string
   readonly findIds: string
@@ -44,9 +46,9 @@ export function postgresStatements(names: TableNames): PostgresStatements {
   const rowsAsked = asked('layer, category, subject, place')
   const idsAsked = asked('category, owner, id, place')
   // What counts the rows comes after the last of them is locked, and so does the instant.
-  const rowsOf = (found: string): string =>
+  const rowsOf = (found: string, transaction = ''): string =>
     `with found as materialized (${found})
-     select t.now, t.revision, f.place, f.cells
+     select t.now, t.revision, f.place, f.cells${transaction}
      from (select ${NOW} as now, count(*),
              coalesce((select s.revision from ${settings} s
                where s.layer = '' and s.subject = '' and s.document is not null), '') as revision
@@ -63,8 +65,9 @@ export function postgresStatements(names: TableNames): PostgresStatements {
   return {
     lockIds: `select a.place, i.record from ${idsAsked} cross join lateral
       (select i.record from ${ids} i where ${idKey} for update) i`,
-    lockRows: rowsOf(found('for update')),
+    lockRows: rowsOf(found('for update'), ', pg_current_xact_id()::text'),
     lookAtRows: rowsOf(found('')),
+    whatBecame: 'select pg_xact_status($1::xid8)',
     findRows: `select 1 from ${rowsAsked} join ${rows} r on ${rowKey} limit 1`,
     findIds: `select 1 from ${idsAsked} join ${ids} i on ${idKey} limit 1`,
     openHolds: `select category, owner, id, record from ${ids} where owner = any($1::text[]) and hold_ends_at is not null`,

@@ -19,8 +19,14 @@ export function plan(session: Session): Promise<void> {
   })
 }
 
+/** What is stored, read in a transaction. */
+export interface Locked extends Stored {
+  /** The transaction, as the server calls it. */
+  readonly transaction: string
+}
+
 /** Locks what is asked for and reads it. */
-export function lock(session: StepSession, asked: Asked): Promise<Stored> {
+export function lock(session: StepSession, asked: Asked): Promise<Locked> {
   return read(session, asked, 'lockRows')
 }
 
@@ -29,7 +35,7 @@ export function look(session: StepSession, asked: Asked): Promise<Stored> {
   return read(session, asked, 'lookAtRows')
 }
 
-async function read(session: StepSession, asked: Asked, statement: 'lockRows' | 'lookAtRows'): Promise<Stored> {
+async function read(session: StepSession, asked: Asked, statement: 'lockRows' | 'lookAtRows'): Promise<Locked> {
   const [idKeys, rowKeys] = [asked.idKeys(), asked.rowKeys()]
   // Ids before rows, everywhere; what owners have open comes when the lock of their number is held.
   const [ids, rows, holds] = await allOf([
@@ -37,8 +43,9 @@ async function read(session: StepSession, asked: Asked, statement: 'lockRows' | 
     session.run(statement, columnsOf(rowKeys)),
     asked.owners.size === 0 ? [] : session.run('openHolds', [[...asked.owners].map(keptText)]),
   ])
-  const [now, revision] = rows[0] ?? []
+  const [now, revision, , , transaction] = rows[0] ?? []
   return {
+    transaction: String(transaction),
     now: Number(now),
     revision: String(revision),
     rows: new Map(

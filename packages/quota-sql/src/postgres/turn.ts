@@ -21,8 +21,9 @@ export interface TurnContext extends AttemptContext {
 }
 
 /**
- * Some operations on their way. What was certainly not done is tried again while somebody waits; what may have been done
- * is never done again, but for operations that are repeatable.
+ * Some operations on their way. What was certainly not done is tried again while somebody waits. Of a commit whose answer
+ * was lost the server is asked what became of it; where it does not know, what may have been done is never done again, but
+ * for operations that are repeatable.
  */
 export class Turn {
   readonly #context: TurnContext
@@ -62,6 +63,7 @@ export class Turn {
       if (this.#operations.length === 0) return
       const failure = await this.#tried()
       if (failure === undefined) return
+      if (await this.#isFound(failure.cause)) return
       this.#failed(failure.cause)
       if (!isBetween(failure.cause)) await Promise.race([pause(AGAIN_AFTER_MS), this.#left])
     }
@@ -81,6 +83,23 @@ export class Turn {
       return undefined
     }
     return outcome ?? undefined
+  }
+
+  /** Whether a commit whose answer was lost was made after all, and its operations are answered. */
+  async #isFound(error: unknown): Promise<boolean> {
+    const attempt = this.#attempt
+    if (attempt?.mayBeDone !== true) return false
+    this.#context.unanswered(error)
+    while (this.#operations.some(({ isOver }) => !isOver)) {
+      const found = await Promise.race([attempt.whatBecame().catch(() => 'open' as const), this.#left])
+      if (found === 'committed') {
+        this.#context.answered()
+        return true
+      }
+      if (found === 'aborted' || found === 'unknown') return false
+      await Promise.race([pause(AGAIN_AFTER_MS), this.#left])
+    }
+    return false
   }
 
   #failed(error: unknown): void {

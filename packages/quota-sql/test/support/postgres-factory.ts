@@ -14,7 +14,7 @@ export function postgresFactory(database: TestDatabase): StoreFactory {
     const clock = manualClock()
     await admin.query('delete from quota_rows; delete from quota_ids; delete from quota_settings')
     const open = (pool: pg.Pool, testClock: Clock): PostgresStore =>
-      postgresStore({ pool, testClock, deadlineMs: 1_000 })
+      postgresStore({ pool, testClock, deadlineMs: 10_000 })
     const [store, peer] = [open(pools[0], clock), open(pools[1], clock)]
     await Promise.all([store.ready(), peer.ready()])
     return {

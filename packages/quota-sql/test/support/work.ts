@@ -20,7 +20,7 @@ interface Piece {
 /** A piece of work: charged, done, and lost with its transaction where that fails before or after the charge. */
 const PIECE: fc.Arbitrary<Piece> = fc.record({
   subject: fc.constantFrom(...SUBJECTS),
-  cost: fc.integer({ min: 1, max: 3 }),
+  cost: fc.integer({ min: 2, max: 4 }),
   fails: fc.constantFrom<Piece['fails'][]>('never', 'never', 'before', 'after', 'sql'),
 })
 
@@ -45,22 +45,28 @@ export function quotaOn(store: PostgresStore | SqliteStore, limit: number): Quot
   return createQuota({ policy, store: store as QuotaStore })
 }
 
-/** Does a piece of work and charges for it in one transaction. */
+/**
+ * Does a piece of work and charges for it in one transaction, in the middle of the work.
+ *
+ * @param charged is called after the charge
+ */
 export async function workOn(
   db: Kysely<Worked>,
   quota: Quota<'work'>,
   piece: Piece,
+  charged: () => void = () => undefined,
 ): Promise<'done' | 'refused' | 'failed'> {
   const { subject, cost, fails } = piece
   let isRefused = false
   try {
     await db.transaction().execute(async (transaction) => {
       const insert = (what: Worked['work']) => transaction.insertInto('work').values(what).execute()
-      await insert({ subject, cost })
+      await insert({ subject, cost: 1 })
       if (fails === 'before') throw new Failed()
       isRefused = !(await quota.within(transaction).consume({ subject, operation: 'work', cost })).allowed
+      charged()
       if (isRefused || fails === 'after') throw new Failed()
-      if (fails === 'sql') await insert({ subject, cost: null as never })
+      await insert({ subject, cost: fails === 'sql' ? (null as never) : cost - 1 })
     })
     return 'done'
   } catch (error) {

@@ -1,4 +1,4 @@
-import { argv } from 'node:process'
+import { argv, kill, pid } from 'node:process'
 import { Kysely, PostgresDialect } from 'kysely'
 import { postgresStore, sqliteStore } from '../../src/index.ts'
 import { poolOf } from './pool.ts'
@@ -9,15 +9,22 @@ import { piecesOf, quotaOn, type Worked, workOn } from './work.ts'
 const AT_ONCE = 4
 const MOST = 1_000
 
-/** Does work until it is killed, and tells how many pieces were done. */
-const [, , place = '', seed = '0', name = ''] = argv
+/**
+ * Does work until it is killed, and tells how many pieces were done. It may have to die by itself, as by `kill -9`, when it
+ * has charged for one piece more than so many, before the end of that one's transaction.
+ */
+const [, , place = '', seed = '0', name = '', diesAfter = 'Infinity'] = argv
 const [db, quota] = place.startsWith('postgres') ? onPostgres() : onSqlite()
 const pieces = piecesOf(Number(seed), MOST)
 let done = 0
+let chargesLeft = Number(diesAfter)
+const charged = (): void => {
+  if (chargesLeft-- === 0) kill(pid, 'SIGKILL')
+}
 await Promise.all(
   Array.from({ length: AT_ONCE }, async () => {
     for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
-      if ((await workOn(db, quota, piece)) !== 'done') continue
+      if ((await workOn(db, quota, piece, charged)) !== 'done') continue
       done++
       process.send?.(done)
     }

@@ -95,7 +95,8 @@ class HoldHistory {
     })
     const agreeing = possible.filter(({ due }) => JSON.stringify(due) === seen)
     if (agreeing.length === 0) assert.deepEqual([answer, view], possible.at(-1)?.due, `after "${move}"`)
-    this.#candidates = agreeing.slice(0, 4).map(({ model }) => model)
+    // Looking at the holds may have ended those that were due, after what was seen of the windows.
+    this.#candidates = eachEnded(agreeing.slice(0, 4).map(({ model }) => model))
   }
 
   async #turn(ms: number): Promise<void> {

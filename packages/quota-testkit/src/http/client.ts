@@ -1,7 +1,8 @@
+import { equal } from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { text } from 'node:stream/consumers'
+import type { HttpApp } from './http-app.ts'
 import { CONTROL_PATH } from './scenario.ts'
 
 /** An answer as a client sees it. */
@@ -27,6 +28,27 @@ export interface HttpLog {
   readonly worked: number
 }
 
+/** Far below the life of a hold. */
+const ENDED_WITHIN_MS = 10_000
+
+/** What the sockets have brought by now has been read behind it. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** A body that arrived whole. */
+function textOf(answer: IncomingMessage): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let text = ''
+    answer.setEncoding('utf8')
+    answer.on('data', (chunk: string) => {
+      text += chunk
+    })
+    answer.on('error', () => undefined)
+    answer.on('close', () => resolve(answer.complete ? text : undefined))
+  })
+}
+
 /** Speaks HTTP to one app. Requests are `u1`'s unless they say who asks. */
 export class HttpClient {
   readonly #url: URL
@@ -34,12 +56,20 @@ export class HttpClient {
   /** Connections to the app itself, which no answer under test can break. */
   readonly #control = new Agent({ keepAlive: true })
 
-  constructor(url: string) {
+  readonly #app: HttpApp | undefined
+
+  /** @param app what is served there, if it is in this process */
+  constructor(url: string, app?: HttpApp) {
     this.#url = new URL(url)
+    this.#app = app
   }
 
   async ask(path: string, { method = 'GET', headers = {}, body }: HttpAsk = {}): Promise<HttpAnswer> {
-    const asked = request(new URL(path, this.#url), {
+    const { hostname, port } = this.#url
+    const asked = request({
+      hostname,
+      port,
+      path,
       agent: path.startsWith(CONTROL_PATH) ? this.#control : this.#agent,
       method,
       headers: { 'x-user': 'u1', ...headers },
@@ -51,7 +81,7 @@ export class HttpClient {
     return {
       status: answer.statusCode ?? 0,
       headers: answer.headers as Record<string, string | undefined>,
-      body: await text(answer).catch(() => undefined),
+      body: await textOf(answer),
     }
   }
 
@@ -77,16 +107,28 @@ export class HttpClient {
 
   /** Tokens that a subject has used of the first engine. */
   async used(subject = 'u1'): Promise<number> {
-    return (await this.usedOfBoth(subject))[0]
+    return (await this.usedOfEach(subject))[0] ?? 0
   }
 
-  usedOfBoth(subject = 'u1'): Promise<[number, number]> {
-    return this.tell(`used?subject=${encodeURIComponent(subject)}`) as Promise<[number, number]>
+  /** The same of each engine that the app has. */
+  usedOfEach(subject = 'u1'): Promise<number[]> {
+    return this.tell(`used?subject=${encodeURIComponent(subject)}`) as Promise<number[]>
   }
 
   /** Open holds of a subject of the first engine. */
   async held(subject = 'u1'): Promise<number> {
-    return ((await this.tell(`held?subject=${encodeURIComponent(subject)}`)) as [number, number])[0]
+    return ((await this.tell(`held?subject=${encodeURIComponent(subject)}`)) as number[])[0] ?? 0
+  }
+
+  /** Waits until nothing of these subjects is held: what ends with a response may end behind its last byte. */
+  async untilNothingIsHeld(...subjects: readonly string[]): Promise<void> {
+    const deadline = performance.now() + ENDED_WITHIN_MS
+    for (const subject of subjects.length === 0 ? ['u1'] : subjects) {
+      while ((await this.held(subject)) > 0 && performance.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+      equal(await this.held(subject), 0, `holds of ${subject}`)
+    }
   }
 
   log(): Promise<HttpLog> {
@@ -95,6 +137,10 @@ export class HttpClient {
 
   /** Talks to the app itself. */
   async tell(what: string): Promise<unknown> {
+    if (this.#app !== undefined) {
+      await turn()
+      return this.#app.control(CONTROL_PATH + what)
+    }
     const { status, body } = await this.ask(CONTROL_PATH + what)
     if (status !== 200) throw new Error(`${what}: ${status} ${body}`)
     return JSON.parse(body ?? '') as unknown

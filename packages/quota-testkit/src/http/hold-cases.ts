@@ -1,6 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { withBothStores } from './both-stores.ts'
-import type { HttpClient } from './client.ts'
 import type { HttpCase } from './http-case.ts'
 import type { HttpOperation, HttpReply, HttpRouteSettings, HttpScenario } from './scenario.ts'
 
@@ -19,12 +18,6 @@ function route(operation: HttpOperation, reply: HttpReply, settings: HttpRouteSe
 /** One slot, and enough tokens. */
 function working(reply: HttpReply, settings?: HttpRouteSettings): Scenario {
   return { ...route('work', reply, settings), slots: 1, hourly: 100 }
-}
-
-/** Waits until the app has heard that a caller hung up, and until nothing is held. */
-async function untilNothingIsHeld(client: HttpClient): Promise<void> {
-  for (let look = 0; look < 2_000; look++) if ((await client.held()) === 0) return
-  equal(await client.held(), 0)
 }
 
 const END = { settle: 'end' } as const
@@ -72,7 +65,7 @@ const OF_BOTH_STORES = withBothStores([
     scenario: route('save', { chunks: ['a', 'b'] }, END),
     async run(client) {
       equal((await client.ask('/x', { method: 'HEAD' })).status, 200)
-      await untilNothingIsHeld(client)
+      await client.untilNothingIsHeld()
       equal(await client.used(), 5)
     },
   },
@@ -85,7 +78,7 @@ const OF_BOTH_STORES = withBothStores([
       await client.tell('reached')
       socket.destroy()
       await client.tell('idle')
-      await untilNothingIsHeld(client)
+      await client.untilNothingIsHeld()
       equal(await client.used(), 5)
     },
   },
@@ -102,7 +95,7 @@ const OF_BOTH_STORES = withBothStores([
       await client.tell('reached')
       socket.destroy()
       await client.tell('idle')
-      await untilNothingIsHeld(client)
+      await client.untilNothingIsHeld()
       equal(await client.used(), 2)
     },
   },
@@ -177,7 +170,7 @@ const OF_BOTH_STORES = withBothStores([
     async run(client) {
       await client.ask('/x').catch(() => undefined)
       await client.tell('idle')
-      await untilNothingIsHeld(client)
+      await client.untilNothingIsHeld()
     },
   },
   {
@@ -189,7 +182,7 @@ const OF_BOTH_STORES = withBothStores([
       await client.tell('reached')
       socket.destroy()
       await client.tell('idle')
-      await untilNothingIsHeld(client)
+      await client.untilNothingIsHeld()
       equal(await client.used(), 5)
     },
   },
@@ -202,7 +195,7 @@ const OF_BOTH_STORES = withBothStores([
       await client.tell('reached')
       socket.destroy()
       await client.tell('idle')
-      await untilNothingIsHeld(client)
+      await client.untilNothingIsHeld()
       equal(await client.used(), 5)
     },
   },
@@ -214,7 +207,7 @@ const OF_BOTH_STORES = withBothStores([
       const socket = await client.send('/x')
       await client.tell('reached')
       socket.destroy()
-      await untilNothingIsHeld(client)
+      await client.untilNothingIsHeld()
       await client.tell('open')
       await client.tell('idle')
       equal(await client.used(), 5)
@@ -228,7 +221,7 @@ const OF_BOTH_STORES = withBothStores([
       const socket = await client.send('/x')
       await client.tell('reached')
       socket.destroy()
-      await untilNothingIsHeld(client)
+      await client.untilNothingIsHeld()
       await client.tell('open')
       await client.tell('idle')
       equal(await client.used(), 5)

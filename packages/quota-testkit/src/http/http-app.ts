@@ -57,8 +57,7 @@ function policyOf({ hourly = 10, slots }: HttpScenario): Policy<HttpOperation> {
 export class HttpApp {
   readonly scenario: HttpScenario
   readonly options: HttpAppOptions
-  /** Options of the second engine. */
-  readonly second: HttpAppOptions
+  #second: HttpAppOptions | undefined
   readonly #moods = new StoreMoods()
   readonly #warnings: string[] = []
   readonly #errors: string[] = []
@@ -70,13 +69,21 @@ export class HttpApp {
 
   constructor(scenario: HttpScenario) {
     this.scenario = scenario
+    this.options = this.#made()
+  }
+
+  /** Options of the second engine, which few scenarios need. */
+  get second(): HttpAppOptions {
+    this.#second ??= this.#made()
+    return this.#second
+  }
+
+  #made(): HttpAppOptions {
     const logger: QuotaLogger = {
       warn: ({ code }) => void this.#warnings.push(code),
       error: (error) => void this.#errors.push((error as { code?: string }).code ?? String(error)),
     }
-    const { settings = {} } = scenario
-    this.options = { ...settings, logger, quota: this.#engine() }
-    this.second = { ...settings, logger, quota: this.#engine() }
+    return { ...this.scenario.settings, logger, quota: this.#engine() }
   }
 
   #engine(): Quota<HttpOperation> {
@@ -84,6 +91,15 @@ export class HttpApp {
     const policy = policyOf(this.scenario)
     const store = this.scenario.store === 'now' ? memoryStore({ clock }) : lateStore(clock, this.#moods)
     return createQuota({ policy, store, clock })
+  }
+
+  /** Whether a route is metered by both engines. */
+  get needsSecond(): boolean {
+    return this.scenario.routes.some((route) => route.second !== undefined)
+  }
+
+  #engines(): Quota<HttpOperation>[] {
+    return this.#second === undefined ? [this.options.quota] : [this.options.quota, this.#second.quota]
   }
 
   /** The option `subject`: by the field `x-user`. */
@@ -176,14 +192,14 @@ export class HttpApp {
     const subject = searchParams.get('subject') ?? 'u1'
     switch (pathname.slice('/-/'.length)) {
       case 'used':
-        return [await usedOf(this.options.quota, subject), await usedOf(this.second.quota, subject)]
+        return Promise.all(this.#engines().map((quota) => usedOf(quota, subject)))
       case 'held':
-        return [await heldOf(this.options.quota, subject), await heldOf(this.second.quota, subject)]
+        return Promise.all(this.#engines().map((quota) => heldOf(quota, subject)))
       case 'shadow':
         await this.options.quota.settings.update({ shadow: { personal: ['1h'] } })
         return null
       case 'log':
-        return { warnings: this.#warnings, errors: this.#errors, worked: this.#worked }
+        return { warnings: [...this.#warnings], errors: [...this.#errors], worked: this.#worked }
       case 'reached':
         await this.#reached.promise
         return null

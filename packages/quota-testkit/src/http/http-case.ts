@@ -1,4 +1,5 @@
 import { HttpClient } from './client.ts'
+import type { HttpApp } from './http-app.ts'
 import type { HttpScenario } from './scenario.ts'
 
 /**
@@ -27,13 +28,15 @@ export interface HttpCase {
 export interface ServedHttpApp {
   /** Its origin, `http://127.0.0.1:4000`. */
   readonly url: string
+  /** What is served, where that is in this process: the suite talks to it directly, in place of {@link CONTROL_PATH}. */
+  readonly app?: HttpApp
   stop(): void | Promise<void>
 }
 
 /** An adapter under test. */
 export interface HttpHarness {
   readonly capabilities: readonly HttpCapability[]
-  /** Serves an app on an address of its own: its routes by the adapter, and {@link CONTROL_PATH} beside them. */
+  /** Serves an app on an address of its own: its routes by the adapter, and {@link CONTROL_PATH} beside them where it is in another process. */
   serve(scenario: HttpScenario): ServedHttpApp | Promise<ServedHttpApp>
 }
 
@@ -43,7 +46,7 @@ export async function runHttpCase(testCase: HttpCase, harness: HttpHarness): Pro
   const can = needs === undefined || harness.capabilities.includes(needs)
   if (!can && testCase.without === undefined) return
   const served = await harness.serve(testCase.scenario)
-  const client = new HttpClient(served.url)
+  const client = new HttpClient(served.url, served.app)
   try {
     if (can) await testCase.run(client)
     else await testCase.without?.(client)

@@ -103,6 +103,18 @@ export class ModelSight {
   }
 }
 
+/** What shadowed limits say of a request that was admitted: their windows end when those end that it was charged to. */
+export function endingAs<
+  Decided extends { readonly windows: readonly WindowStatus[]; readonly shadowed: readonly Violation[] },
+>(decided: Decided): Decided {
+  const shadowed = decided.shadowed.map((violation) => {
+    const { layer, window, kind } = violation
+    const status = decided.windows.find((each) => each.layer === layer && each.window === window)
+    return kind === 'concurrency' ? violation : { ...violation, resetAt: status?.resetAt ?? violation.resetAt }
+  })
+  return { ...decided, shadowed }
+}
+
 /** What open holds of a category have in the very windows that are shown, in the first layer of the subject's own. */
 export function withHeld(
   shown: readonly WindowStatus[],

@@ -20,7 +20,7 @@ import {
   operationOf,
 } from './model-cells.ts'
 import { ModelCounters, type ModelId, type ModelTaken } from './model-counters.ts'
-import { ModelSight, refusalOf, uncounted, withHeld } from './model-decision.ts'
+import { endingAs, ModelSight, refusalOf, uncounted, withHeld } from './model-decision.ts'
 import { ModelDocuments } from './model-documents.ts'
 import type { ModelRecord } from './model-records.ts'
 
@@ -371,7 +371,7 @@ export class QuotaModel {
     const shadowed = this.#sight.violations(cells, needed, false)
     const taken = ask(cells, cost)
     const common = { ...base, source: 'store' as const, shadowed, windows: this.#sight.show(cells) }
-    if (taken.outcome !== 'refused') return [{ ...common, allowed: true }, taken]
+    if (taken.outcome !== 'refused') return [{ ...endingAs(common), allowed: true }, taken]
     const layers = this.policy.layers.map(({ name }) => name)
     return [{ ...common, allowed: false, ...refusalOf(violations, layers, base.now) }, taken]
   }

@@ -104,7 +104,8 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     for (const category of [0, 1]) assert.deepEqual(await probe.used({ category, layers: [1] }), [0, 0, 0])
   }),
   holdCase('many that end at one instant all end', async ({ probe, advance }) => {
-    for (let n = 0; n < 250; n++) await probe.held(`h${n}`, 1, { maxHolds: 1_000, subject: `u${n % 25}` })
+    const held = (n: number) => probe.held(`h${n}`, 1, { maxHolds: 1_000, subject: `u${n % 25}` })
+    await Promise.all(Array.from({ length: 250 }, (_, n) => held(n)))
     await advance(HOLD_MS)
     assert.equal((await probe.sweep()).length, 250)
     assert.equal(await probe.open(), 0)

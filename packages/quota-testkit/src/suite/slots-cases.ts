@@ -60,6 +60,19 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     await probe.held('a', 0, SLOT)
     assert.deepEqual(await probe.used(), [1, 1], 'also by a hold that costs nothing')
   }),
+  slotsCase('when all are back nothing can be seen of them either', async ({ probe }) => {
+    for (const id of ['a', 'b']) {
+      await probe.held(id, 0, SLOT)
+      await probe.settleHold(id, 'committed')
+      assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
+    }
+  }),
+  slotsCase('a repeated hold is shown no window ahead of a clock that stepped back', async ({ probe, stepClock }) => {
+    await probe.admitted(1)
+    await stepClock(-MINUTE_MS)
+    const { states } = await probe.held('a', 0, SLOT)
+    assert.deepEqual((await probe.held('a', 0, SLOT)).states, states)
+  }),
   slotsCase('refused for slots, no window is charged or opened, and no record is left', async ({ probe }) => {
     const none = { ...SLOT, limits: [100, 0] }
     assert.equal((await probe.hold('a', 3, none)).outcome, 'refused')

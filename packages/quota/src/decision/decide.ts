@@ -58,12 +58,18 @@ interface Lasting {
   readonly resetAt: number | undefined
 }
 
-function lastingOf({ layout }: DecisionFrame, slot: number, cell: number, looked: Looked): Lasting {
+/** @param startedAt of the limit's window; states are not asked again: some are made whenever they are looked at */
+function lastingOf(
+  { layout }: DecisionFrame,
+  slot: number,
+  cell: number,
+  startedAt: number,
+  { now, periods }: Pick<Looked, 'now' | 'periods'>,
+): Lasting {
   const { kind, lengthMs } = layout.cells[cell]!
-  const startedAt = looked.states[layout.cellAt(slot, cell)] ?? NOT_OPEN
   if (kind === 'rolling') return { lengthMs, resetAt: startedAt === NOT_OPEN ? undefined : startedAt + lengthMs }
   if (kind === 'concurrency') return { lengthMs: null, resetAt: undefined }
-  const period = periodOf(layout, cell, slot, startedAt, looked.now, looked.periods)
+  const period = periodOf(layout, cell, slot, startedAt, now, periods)
   return { lengthMs: period === undefined ? null : period.end - period.start, resetAt: period?.end }
 }
 
@@ -117,7 +123,7 @@ export function violationsOf(
     if (limit === undefined || requested === 0) return
     const used = isCharged ? states[2 * at + 1]! - requested : states[2 * at + 1]!
     if (used + requested <= limit) return
-    const { lengthMs, resetAt: end } = lastingOf(frame, slot, cell, looked)
+    const { lengthMs, resetAt: end } = lastingOf(frame, slot, cell, states[2 * at] ?? NOT_OPEN, looked)
     const { name, scope } = layers[quotas.layers[slot]!]!
     violations.push({
       layer: name,
@@ -148,15 +154,13 @@ const SLOT_RETRY_MS = 1_000
  */
 export function bindingViolation(violations: readonly Violation[], layers: readonly LayerDefinition[]): Violation {
   const rank = (violation: Violation): number => layers.findIndex(({ name }) => name === violation.layer)
-  const [binding] = [...violations].sort(
-    (a, b) =>
-      Number(a.retryable) - Number(b.retryable) ||
-      Number(a.kind === 'concurrency') - Number(b.kind === 'concurrency') ||
-      b.resetAt - a.resetAt ||
-      rank(a) - rank(b) ||
-      (b.lengthMs ?? 0) - (a.lengthMs ?? 0),
-  )
-  return binding!
+  const order = (a: Violation, b: Violation): number =>
+    Number(a.retryable) - Number(b.retryable) ||
+    Number(a.kind === 'concurrency') - Number(b.kind === 'concurrency') ||
+    b.resetAt - a.resetAt ||
+    rank(a) - rank(b) ||
+    (b.lengthMs ?? 0) - (a.lengthMs ?? 0)
+  return violations.reduce((binding, next) => (order(binding, next) <= 0 ? binding : next))
 }
 
 /** Whole seconds to wait for an instant: `max(1, ceil((resetAt - now) / 1000))`. */
@@ -172,10 +176,10 @@ export function windowStatuses(frame: DecisionFrame, looked: Looked): WindowStat
   eachLimit(frame, quotas, (slot, cell, at) => {
     const { kind, label } = layout.cells[cell]!
     const { name, scope } = layers[quotas.layers[slot]!]!
-    const { lengthMs, resetAt } = lastingOf(frame, slot, cell, looked)
+    const startedAt = states[2 * at] ?? NOT_OPEN
+    const { lengthMs, resetAt } = lastingOf(frame, slot, cell, startedAt, looked)
     const shadowed = quotas.shadowed?.[at]
     const limit = shadowed ?? quotas.limits[at]!
-    const startedAt = states[2 * at] ?? NOT_OPEN
     const used = states[2 * at + 1] ?? 0
     windows.push({
       layer: name,

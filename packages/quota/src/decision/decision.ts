@@ -87,7 +87,7 @@ interface DecisionBase {
   readonly source: DecisionSource
   /**
    * What shadowed limits have to say: those that would refuse the request if they were enforced, as they were before it, in
-   * the policy's order. Usually empty.
+   * the policy's order; `resetAt` is when the windows end that the request was charged to. Usually empty.
    */
   readonly shadowed: readonly Violation[]
   /**

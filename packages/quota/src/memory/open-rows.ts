@@ -3,7 +3,7 @@ import type { OpenReply } from '../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
 import type { Layout } from '../windows/layout.ts'
 import { CLOSED, MAX_AHEAD_MS, MAX_USED, NOT_OPEN } from '../windows/window.ts'
-import { PAIRS, type Row } from './row-table.ts'
+import { blankRow, PAIRS, type Row } from './row-table.ts'
 import type { TableView } from './table-view.ts'
 
 /** Rows that a reply keeps: most policies have a personal and a shared layer. */
@@ -21,8 +21,8 @@ type Kept = Row | null | undefined
 /**
  * The usual decision, by itself: rolling windows, every one of them open, one row or two. It is what nearly every request
  * asks for, so it looks at each number once and makes nothing but the answer; it writes nothing before it knows that
- * everything is usual. So is a refusal of who was never admitted. Whatever is not is left to `RowDecisions`, which decides
- * alike.
+ * everything is usual. So is the first request of somebody, admitted or refused. Whatever is not is left to `RowDecisions`,
+ * which decides alike.
  */
 export class OpenRows {
   readonly #schema: StoreSchema
@@ -30,11 +30,16 @@ export class OpenRows {
   readonly #lengthsMs: readonly number[]
   /** Whether the policy has nothing but rolling windows. */
   readonly #isRolling: boolean
+  readonly #maxSubjects: number
+  /** Copied for each row that is new. */
+  readonly #blank: Row
 
   /** @param views one for each (layer, category), at `layer * categories + category` */
-  constructor(schema: StoreSchema, layout: Layout, views: readonly TableView[]) {
+  constructor(schema: StoreSchema, layout: Layout, views: readonly TableView[], maxSubjects: number) {
     this.#schema = schema
     this.#views = views
+    this.#maxSubjects = maxSubjects
+    this.#blank = blankRow(layout.size)
     this.#lengthsMs = layout.lengthsMs
     this.#isRolling = layout.calendars.length === 0 && !layout.hasSlots
   }
@@ -62,17 +67,62 @@ export class OpenRows {
       if (more === NO_ROOM || room === ROOM) room = more
     }
     // Who has no room in one row opens no other.
-    if (room === VACANT) return undefined
-    if (room === ROOM) {
-      first![0]! += cost
-      if (length === MOST_LAYERS) second![0]! += cost
+    if (room === NO_ROOM) return new Reply(false, now, quotas, settingsVersion, first, second)
+    if (room === VACANT) {
+      if (cost === 0 || now < 0 || !this.#hasRoomFor(layers, category)) return undefined
+      return this.#open(subject, category, quotas, cost, settingsVersion, now, first, second)
     }
-    return new Reply(room === ROOM, now, quotas, settingsVersion, first, second)
+    first![0]! += cost
+    if (length === MOST_LAYERS) second![0]! += cost
+    return new Reply(true, now, quotas, settingsVersion, first, second)
   }
 
   #rowOf(layer: number, category: number, subject: Subject): Kept {
-    const { layers, categories } = this.#schema
-    return this.#views[layer * categories.length + category]!.kept(layerKey(layers[layer]!, subject))
+    return this.#viewOf(layer, category).kept(layerKey(this.#schema.layers[layer]!, subject))
+  }
+
+  #viewOf(layer: number, category: number): TableView {
+    return this.#views[layer * this.#schema.categories.length + category]!
+  }
+
+  /** Whether each of the tables has room for one more row. */
+  #hasRoomFor(layers: readonly number[], category: number): boolean {
+    for (const layer of layers) if (this.#viewOf(layer, category).table.size >= this.#maxSubjects) return false
+    return true
+  }
+
+  /** Charges every row, and opens those that are not there. */
+  #open(
+    subject: Subject,
+    category: number,
+    quotas: Quotas,
+    cost: number,
+    settingsVersion: number,
+    now: number,
+    first: Kept,
+    second: Kept,
+  ): OpenReply {
+    const [own, other] = quotas.layers
+    const charged = this.#charged(first, own!, category, subject, cost, now)
+    const more = other === undefined ? undefined : this.#charged(second, other, category, subject, cost, now)
+    return new Reply(true, now, quotas, settingsVersion, charged, more)
+  }
+
+  #charged(kept: Kept, layer: number, category: number, subject: Subject, cost: number, now: number): Row {
+    const row = kept ?? this.#opened(layer, category, subject, now)
+    row[0]! += cost
+    return row
+  }
+
+  /** A new row whose windows open now, with nothing charged to them yet. */
+  #opened(layer: number, category: number, subject: Subject, now: number): Row {
+    const row = this.#blank.slice()
+    for (let w = 0; w < this.#lengthsMs.length; w++) {
+      row[PAIRS + 2 * w] = now
+      row[PAIRS + 2 * w + 1] = 0
+    }
+    this.#viewOf(layer, category).put(layerKey(this.#schema.layers[layer]!, subject), row)
+    return row
   }
 
   #roomIn(row: Kept, limits: readonly number[], from: number, cost: number, now: number): number {
@@ -127,14 +177,17 @@ class Reply implements OpenReply {
   get states(): number[] {
     const { layers, limits } = this.quotas
     const width = limits.length / layers.length
-    const states = statesOf(this.#first, this.#addedToFirst, width)
-    return layers.length === 1 ? states : [...states, ...statesOf(this.#second, this.#addedToSecond, width)]
+    // Of doubles from the beginning, see `copyOf` of rows.
+    const states = new Array<number>(2 * limits.length).fill(0.5)
+    addStates(states, 0, this.#first, this.#addedToFirst, width)
+    if (layers.length > 1) addStates(states, 2 * width, this.#second, this.#addedToSecond, width)
+    return states
   }
 }
 
-function statesOf(row: Kept, added: number, width: number): number[] {
-  if (!row) return Array.from({ length: width }, () => [NOT_OPEN, 0]).flat()
-  const pairs = row.slice(PAIRS)
-  for (let i = 1; i < pairs.length; i += 2) pairs[i]! += added
-  return pairs
+function addStates(states: number[], at: number, row: Kept, added: number, width: number): void {
+  for (let i = 0; i < 2 * width; i += 2) {
+    states[at + i] = row ? row[PAIRS + i]! : NOT_OPEN
+    states[at + i + 1] = row ? row[PAIRS + i + 1]! + added : 0
+  }
 }

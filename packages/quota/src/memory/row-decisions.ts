@@ -51,7 +51,7 @@ export class RowDecisions {
     this.#views = schema.layers.flatMap((layer) =>
       schema.categories.map((category) => new TableView(this.#tables.of(layer.name, category), this.layout)),
     )
-    this.open = new OpenRows(schema, this.layout, this.#views)
+    this.open = new OpenRows(schema, this.layout, this.#views, maxSubjects)
     this.#blank = blankRow(this.layout.size)
     this.#statesByLayers = Array.from({ length: schema.layers.length + 1 }, (_, layers) =>
       Array.from({ length: this.layout.rowAt(layers) }, () => 0.5),

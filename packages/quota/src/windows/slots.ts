@@ -22,9 +22,12 @@ export function takeSlot(cells: Cells, i: number, now: number): void {
   }
 }
 
-/** Gives a slot back that was taken when the cell had this start. */
+/**
+ * Gives a slot back that was taken when the cell had this start. The last one closes the cell, so that a row which is kept
+ * shows what one shows that was dropped.
+ */
 export function freeSlot(cells: Cells, i: number, startedAt: number): void {
-  if (cells[i + 1] !== CLOSED && cells[i] === startedAt) cells[i + 1] = Math.max(0, cells[i + 1]! - 1)
+  if (cells[i + 1] !== CLOSED && cells[i] === startedAt) cells[i + 1] = cells[i + 1]! > 1 ? cells[i + 1]! - 1 : CLOSED
 }
 
 /** Writes what can be seen of a slots' cell into `state` at `to`: `[-1, 0]` before one was taken. */

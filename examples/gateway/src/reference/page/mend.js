@@ -13,6 +13,7 @@ const LEVELS = /** @type {const} */ ([
   ['.opblock h5', '4'],
   ['.dialog-ux h3', '2'],
   ['.dialog-ux h4', '3'],
+  ['.dialog-ux h6', '4'],
   ['.models h4', '2'],
 ])
 const FIELDS = 'select, textarea, input:not([type=hidden])'
@@ -134,7 +135,8 @@ function translate(within, words) {
   const nodes = document.createTreeWalker(within, NodeFilter.SHOW_TEXT)
   for (let node = nodes.nextNode(); node !== null; node = nodes.nextNode()) {
     const text = node.nodeValue ?? ''
-    const translated = words.texts.get(text.trim())
+    const isTag = node.parentElement?.closest('.opblock-tag > a') !== null
+    const translated = (isTag ? words.tags : words.texts).get(text.trim())
     // What somebody wrote or was answered is not the page's.
     if (translated === undefined || node.parentElement?.closest('pre, code, textarea, option, .markdown') !== null)
       continue

@@ -52,8 +52,9 @@ function show() {
     // Its colours are hard to read, and large answers take their time.
     syntaxHighlight: { activated: false },
     // What was done may have cost something.
-    responseInterceptor: (/** @type {{ url: string }} */ response) => {
-      if (response.url !== chosen.dataset.document) ask()
+    responseInterceptor: (/** @type {{ url: string, text: string }} */ response) => {
+      if (response.url === chosen.dataset.document) return { ...response, text: words.document(response.text) }
+      ask()
       return response
     },
     plugins: [

@@ -1,6 +1,24 @@
 // @ts-check
 
 /**
+ * Names of tags; where they stand as such alone, since schemas have the same ones.
+ *
+ * @type {Readonly<Record<string, string>>}
+ */
+export const TAGS_ZH = {
+  Score: '分数',
+  User: '用户',
+  Ticket: '功能票',
+  Source: '查分服务',
+  Sync: '同步',
+  Chart: '谱面',
+  Quota: '配额',
+  Health: '运行状态',
+  Reference: '参考',
+  Administration: '管理',
+}
+
+/**
  * Texts of Swagger UI and of the services' documents in Chinese, by what they are in English. What is not here is shown as
  * it is.
  *
@@ -99,4 +117,28 @@ export const TEXTS_ZH = {
   'Which chunks of a snapshot have arrived': '快照的哪些分块已到达',
   'Who changed what from what to what, the newest first': '每次更改的操作者及前后值，最新的在前',
   'Write or overwrite scores': '写入或覆盖分数',
+  'Begin an upload in parts': '开始分批上传',
+  'End an upload in parts': '结束分批上传',
+  'Read who the user is': '读取用户是谁',
+  'List the regions that the user played in': '列出用户游玩过的地区',
+  'List the purchases that are waiting': '列出等待中的购买',
+  'Bots of score sync': '分数同步的机器人',
+  "Issue a bot's token, which is told this once": '签发机器人令牌，只显示这一次',
+  "Revoke a bot's token": '吊销机器人令牌',
+  'Keys of the chart preview': '谱面预览的密钥',
+  'Issue a chart key, which is told this once': '签发谱面密钥，只显示这一次',
+  'Revoke a chart key': '吊销谱面密钥',
+  "The caller's last requests, the newest first": '调用者最近的请求，最新的在前',
+  "What the caller's requests came to, day by day": '调用者每天的请求汇总',
+  'What is going on': '当前的运行情况',
+  'What is going on, each second': '每秒的运行情况',
+  'Why a user is refused, and what another limit would change': '用户为何被拒绝，以及换一个配额会怎样',
+  'What administrators were told of, and what became of each message': '通知过管理员的事情及每条消息的结果',
+  'Where alerts are sent': '告警的发送地址',
+  'Set where alerts are sent': '设置告警的发送地址',
+  'Send alerts nowhere': '停止发送告警',
+  'Make another secret, which is told this once': '更换密钥，只显示这一次',
+  'Send a test': '发送测试',
+  'The same without the records': '同上，但不含记录',
+  "How a player's rating went": '玩家 Rating 的走势',
 }

@@ -1,5 +1,6 @@
 // @ts-check
-import { TEXTS_ZH } from './texts-zh.js'
+import { TAGS_ZH, TEXTS_ZH } from './texts-zh.js'
+import { CATEGORIES_ZH, documentInChinese } from './translate.js'
 
 /**
  * What the page says by itself, and what is put for texts of Swagger UI and of the documents.
@@ -22,6 +23,8 @@ import { TEXTS_ZH } from './texts-zh.js'
  *   code: string,
  *   table: string,
  *   texts: ReadonlyMap<string, string>,
+ *   tags: ReadonlyMap<string, string>,
+ *   document(text: string): string,
  * }} Words
  */
 
@@ -45,10 +48,9 @@ const EN = {
   code: 'Code',
   table: 'Table',
   texts: new Map(),
+  tags: new Map(),
+  document: (text) => text,
 }
-
-/** @type {Readonly<Record<string, string>>} */
-const CATEGORIES_ZH = { read: '读取', write: '写入' }
 
 /** @type {Words} */
 const ZH = {
@@ -71,6 +73,8 @@ const ZH = {
   code: '代码',
   table: '表格',
   texts: new Map(Object.entries(TEXTS_ZH)),
+  tags: new Map(Object.entries(TAGS_ZH)),
+  document: documentInChinese,
 }
 
 /**

@@ -1,0 +1,34 @@
+import type { Decision } from '@scoregw/quota'
+import { AdmittedRequest, Exchange, MeteredRequest, watchResponse } from '@scoregw/quota/http'
+import type { Request, Response } from 'express'
+import { type MeterOptions, meterLogger, STANDARD_HEADERS } from './meter.ts'
+
+/**
+ * Tells of an admission by a transaction that is over, as a meter tells of its own: the request has it from then on, and
+ * the response its header fields. A status of 400 and above says that the transaction was rolled back, and the tokens with
+ * it.
+ */
+export function tellingOf({ quota, logger }: MeterOptions): (req: Request, res: Response, decision: Decision) => void {
+  const options = { quota, settle: 'outcome', standardHeaders: STANDARD_HEADERS, logger: meterLogger(logger) } as const
+  return (req, res, decision) => {
+    const metered = new MeteredRequest(options, decision, settledBy(decision))
+    const exchange = Exchange.of(req)
+    exchange.add(metered)
+    req.quota = metered
+    watchResponse(new AdmittedRequest(metered, exchange, options), req, res)
+  }
+}
+
+/** The tokens of a transaction that is over: committed or rolled back, there is nothing left to do. */
+function settledBy({ cost }: Decision) {
+  const never = (): never => {
+    throw new TypeError('what was charged within a transaction is no hold')
+  }
+  return {
+    commit: () => ({ charged: cost, uncharged: 0 }),
+    cancel: () => undefined,
+    add: never,
+    extend: never,
+    keepAlive: never,
+  }
+}

@@ -1,0 +1,20 @@
+import type { Field, LogRecord } from './fields.ts'
+
+/** What a line of a log says. */
+export interface Line {
+  /** `undefined` where the line has no such field, or nothing in it. */
+  of(field: Field): unknown
+}
+
+/** A line that was read as a whole. */
+export class RecordLine implements Line {
+  readonly #record: LogRecord
+
+  constructor(record: LogRecord) {
+    this.#record = record
+  }
+
+  of(field: Field): unknown {
+    return field.of(this.#record)
+  }
+}

@@ -1,0 +1,65 @@
+import type { Fields } from './fields.ts'
+import type { Line } from './line.ts'
+import { Routes, usualOperation } from './routes.ts'
+import type { SkipReason } from './skipped.ts'
+
+/** Most methods whose operation is remembered. */
+const MAX_METHODS = 100
+
+/** Finds out which operation a line asks for, as a place among the names of operations. */
+export class OperationOfLine {
+  readonly #operations: readonly string[]
+  readonly #routes: Routes
+  readonly #fields: Fields
+  readonly #placeOf: ReadonlyMap<string, number>
+  /** Where nobody wrote routes; by the method as it stands in the log. */
+  readonly #usual = new Map<string | undefined, number | SkipReason>()
+
+  /** @param routes see {@link Routes} */
+  constructor(operations: readonly string[], routes: readonly string[], fields: Fields) {
+    this.#operations = operations
+    this.#routes = new Routes(routes)
+    this.#fields = fields
+    this.#placeOf = new Map(operations.map((name, place) => [name, place]))
+  }
+
+  /** Operations that routes lead to and no policy has. */
+  get strangers(): string[] {
+    return this.#routes.operations.filter((name) => !this.#placeOf.has(name))
+  }
+
+  of(line: Line): number | 'unmetered' | SkipReason {
+    const named = line.of(this.#fields.operation)
+    if (named !== undefined) return this.#placeOf.get(String(named)) ?? 'unknown_operation'
+    if (!this.#routes.isEmpty) return this.#routed(line)
+    const method = textOf(line.of(this.#fields.method)) ?? this.#request(line)[0]
+    const known = this.#usual.get(method)
+    if (known !== undefined) return known
+    const usual = usualOperation(this.#operations, method?.toUpperCase())
+    const place = usual === undefined ? 'no_operation' : this.#placeOf.get(usual)!
+    if (this.#usual.size < MAX_METHODS) this.#usual.set(method, place)
+    return place
+  }
+
+  #routed(line: Line): number | 'unmetered' | SkipReason {
+    const method = textOf(line.of(this.#fields.method))
+    const path = textOf(line.of(this.#fields.path))
+    const [ofRequest, pathOfRequest] = method === undefined || path === undefined ? this.#request(line) : NO_REQUEST
+    const whole = path ?? pathOfRequest ?? ''
+    const end = whole.search(/[?#]/)
+    const routed = this.#routes.of((method ?? ofRequest ?? '').toUpperCase(), end === -1 ? whole : whole.slice(0, end))
+    if (routed === undefined) return 'no_operation'
+    return routed.operation === undefined ? 'unmetered' : (this.#placeOf.get(routed.operation) ?? 'unknown_operation')
+  }
+
+  /** Of `GET /v1 HTTP/1.1` the words. */
+  #request(line: Line): readonly string[] {
+    return textOf(line.of(this.#fields.request))?.split(' ', 2) ?? NO_REQUEST
+  }
+}
+
+const NO_REQUEST: readonly string[] = []
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
