@@ -14,7 +14,7 @@ import { ServiceCredentials } from './credentials/service-credentials.ts'
 import { openDatabase } from './db/connect.ts'
 import { changesPool, countersPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
-import { connectionOf } from './db/sqlite.ts'
+import { connectionOf, readerOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
 import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
@@ -99,9 +99,9 @@ export async function createApp(options: AppOptions): Promise<App> {
 
 async function appOn(db: Db, { config, clock, logger, policy: given }: AppOptions): Promise<App> {
   const policy = given ?? configuredPolicy(config.limits)
-  const users = new UserRepository(db, clock)
+  const users = new UserRepository(db, clock, readerOf(db))
   const audit = new AuditLog(db, clock)
-  const credentials = new ServiceCredentials(db, clock, audit)
+  const credentials = new ServiceCredentials(db, clock, audit, readerOf(db))
   const charts = new ChartRepository(db)
   await charts.addMissing(SAMPLE_CHARTS)
   const scores = new ScoreService(new ScoreRepository(db, clock), charts, clock)

@@ -5,6 +5,7 @@ import { userIdentifier } from '../src/credentials/identify-user.ts'
 import { ServiceCredentials } from '../src/credentials/service-credentials.ts'
 import { openDatabase } from '../src/db/connect.ts'
 import type { Db } from '../src/db/schema.ts'
+import { readerOf } from '../src/db/sqlite.ts'
 import { MAX_TOKENS } from '../src/users/gateway-tokens.ts'
 import { tokenHash } from '../src/users/tokens.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
@@ -178,6 +179,30 @@ describe('a bearer credential', () => {
     expect(await identify('x.y.z')).toBeUndefined()
     expect(await identify('a.b.c')).toEqual({ id: 'fay', name: 'fay', role: 'player' })
     expect(asked).toEqual(['x.y.z', 'a.b.c'])
+  })
+})
+
+describe('who calls', () => {
+  it('is found out while others keep the connection that writes', async () => {
+    const { db } = await open()
+    const clock = manualClock(START)
+    const users = new UserRepository(db, clock, readerOf(db))
+    const credentials = new ServiceCredentials(db, clock, new AuditLog(db, clock), readerOf(db))
+    await users.findOrCreate('erin')
+    await users.addToken('erin', 'gw_right', '')
+    const { token } = await credentials.issue('sync', 'nightly', 'admin')
+    const found: unknown[] = []
+    let asking: Promise<unknown> = Promise.resolve()
+    await db.transaction().execute(async (transaction) => {
+      await transaction.updateTable('users').set({ name: 'Erin' }).execute()
+      const asked = [users.byToken('gw_right'), users.find('erin'), credentials.identify('sync', token)]
+      asking = Promise.all(asked.map(async (each) => found.push((await each)?.name)))
+      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate)
+      // As it was committed last.
+      expect(found.sort()).toEqual(['erin', 'erin', 'nightly'])
+    })
+    await asking
+    expect((await users.find('erin'))?.name).toBe('Erin')
   })
 })
 

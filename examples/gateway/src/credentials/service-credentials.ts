@@ -32,18 +32,21 @@ export class ServiceCredentials {
   readonly #db: Db
   readonly #clock: Clock
   readonly #audit: AuditLog
+  readonly #reader: Db
 
-  constructor(db: Db, clock: Clock, audit: AuditLog) {
+  /** @param reader where it is looked who calls, so that nobody waits for those who write */
+  constructor(db: Db, clock: Clock, audit: AuditLog, reader: Db = db) {
     this.#db = db
     this.#clock = clock
     this.#audit = audit
+    this.#reader = reader
   }
 
   /** Whose a credential is; `undefined`: nobody's at this service, whatever it may be elsewhere. */
   async identify(service: Service, credential: string): Promise<Holder | undefined> {
     if (!hasFormOf(service, credential)) return undefined
     const hash = tokenHash(credential)
-    const row = await this.#db
+    const row = await this.#reader
       .selectFrom('service_credentials')
       .select(['id', 'name', 'hash'])
       .where('service', '=', service)

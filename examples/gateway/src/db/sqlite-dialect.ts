@@ -9,10 +9,13 @@ export interface SqliteFileConnection {
 /** SQLite whose errors are told as they are: also where it has rolled back by itself, as on a full disk. */
 export class ToldSqliteDialect extends SqliteDialect {
   readonly #file: SqliteFileConnection
+  readonly #closed: () => void
 
-  constructor(file: SqliteFileConnection) {
+  /** @param closed is called when the connection is closed */
+  constructor(file: SqliteFileConnection, closed: () => void = () => undefined) {
     super({ database: file as unknown as SqliteDatabase })
     this.#file = file
+    this.#closed = closed
   }
 
   override createDriver(): Driver {
@@ -20,6 +23,11 @@ export class ToldSqliteDialect extends SqliteDialect {
     const rollback = driver.rollbackTransaction.bind(driver)
     driver.rollbackTransaction = async (connection) => {
       if (this.#file.inTransaction) await rollback(connection)
+    }
+    const destroy = driver.destroy.bind(driver)
+    driver.destroy = async () => {
+      await destroy()
+      this.#closed()
     }
     return driver
   }

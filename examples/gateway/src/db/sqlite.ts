@@ -11,21 +11,19 @@ import { ToldSqliteDialect } from './sqlite-dialect.ts'
 const BUSY_TIMEOUT_MS = 5_000
 
 const CONNECTIONS = new WeakMap<Db, SqliteConnection>()
-const FOLDERS = new WeakMap<Db, string>()
+const READERS = new WeakMap<Db, Db>()
 
 /** The connection of an embedded database; `undefined` for PostgreSQL. */
 export function connectionOf(db: Db): SqliteConnection | undefined {
   return CONNECTIONS.get(db)
 }
 
-/** Another connection to an embedded database, which never waits for one that writes; whoever asks for it destroys it. */
-export function openReader(db: Db): Db {
-  const dataDir = FOLDERS.get(db)
-  if (dataDir === undefined) throw new TypeError('this is no embedded database')
-  const file = new Database(join(dataDir, 'gateway.sqlite'))
-  file.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  file.pragma('query_only = ON')
-  return new Kysely({ dialect: new ToldSqliteDialect(file) })
+/**
+ * What is to be read from without waiting for those who write: of an embedded database a connection of its own, which sees
+ * what is committed and cannot write; of PostgreSQL, which has several, the same. It is closed with the database.
+ */
+export function readerOf(db: Db): Db {
+  return READERS.get(db) ?? db
 }
 
 /**
@@ -46,24 +44,39 @@ export async function openSqlite(dataDir: string): Promise<Db> {
 }
 
 async function openFile(dataDir: string): Promise<Db> {
-  const file = new Database(join(dataDir, 'gateway.sqlite'))
+  const path = join(dataDir, 'gateway.sqlite')
+  const file = new Database(path)
   // The time-out first: switching to the write-ahead log may have to wait for another process too.
   file.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   file.pragma('journal_mode = WAL')
   file.pragma('synchronous = FULL')
   file.pragma('foreign_keys = ON')
-  const db: Db = new Kysely({ dialect: new ToldSqliteDialect(file) })
+  let reader: Reader | undefined
+  const db: Db = new Kysely({ dialect: new ToldSqliteDialect(file, () => reader?.close()) })
   CONNECTIONS.set(db, file)
-  FOLDERS.set(db, dataDir)
   try {
     // The write lock from the start: of processes that start together the first migrates and the others wait.
     file.exec('begin immediate')
     await migrate(db, { isInTransaction: true })
     file.exec('commit')
+    reader = openReader(path)
+    READERS.set(db, reader.db)
   } catch (error) {
     // Closing the file rolls back what was begun.
     await db.destroy()
     throw error
   }
   return db
+}
+
+interface Reader {
+  readonly db: Db
+  close(): void
+}
+
+function openReader(path: string): Reader {
+  const file = new Database(path)
+  file.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  file.pragma('query_only = ON')
+  return { db: new Kysely({ dialect: new ToldSqliteDialect(file) }), close: () => void file.close() }
 }

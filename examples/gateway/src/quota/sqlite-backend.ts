@@ -1,7 +1,7 @@
 import { type SqliteConnection, type SqliteStore, sqliteStore } from '@scoregw/quota-sql'
 import { COUNTERS } from '../db/migrations/0010-counters.ts'
 import type { Db } from '../db/schema.ts'
-import { openReader } from '../db/sqlite.ts'
+import { readerOf } from '../db/sqlite.ts'
 import type { Logger } from '../log/logger.ts'
 import type { BackendOptions, QuotaBackend } from './backend.ts'
 import { savedParts } from './saved-parts.ts'
@@ -25,17 +25,15 @@ export function sqliteBackend({ db, clock, logger, policy }: BackendOptions, dat
     synchronous: 'normal',
     deadlineMs: DEADLINE_MS,
   })
-  const reader = openReader(db)
   return {
     name: 'embedded database',
     store,
-    settings: new SettingsReadApart(settingsOn(db, clock), settingsOn(reader, clock)),
+    settings: new SettingsReadApart(settingsOn(db, clock), settingsOn(readerOf(db), clock)),
     // Work and counters take turns in the file anyway.
     chargesWithin: policy.concurrency === undefined,
     chores: [],
     begin: () => takeOver(db, store, logger),
     finish: () => Promise.resolve(),
-    close: () => reader.destroy(),
   }
 }
 

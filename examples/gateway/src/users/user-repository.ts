@@ -8,16 +8,19 @@ import { type User, userIdSchema } from './user.ts'
 export class UserRepository {
   readonly #db: Db
   readonly #clock: Clock
+  readonly #reader: Db
 
-  constructor(db: Db, clock: Clock) {
+  /** @param reader where it is looked who calls, so that nobody waits for those who write */
+  constructor(db: Db, clock: Clock, reader: Db = db) {
     this.#db = db
     this.#clock = clock
+    this.#reader = reader
   }
 
   /** An id that no user can have belongs to nobody; not every database could even look for it. */
   async find(id: string): Promise<User | undefined> {
     if (!userIdSchema.safeParse(id).success) return undefined
-    return this.#db.selectFrom('users').select(['id', 'name', 'role']).where('id', '=', id).executeTakeFirst()
+    return this.#reader.selectFrom('users').select(['id', 'name', 'role']).where('id', '=', id).executeTakeFirst()
   }
 
   /** The user with an id, made a player at first sight. */
@@ -62,7 +65,7 @@ export class UserRepository {
   async byToken(token: string): Promise<User | undefined> {
     if (!token.startsWith(TOKEN_PREFIX)) return undefined
     const hash = tokenHash(token)
-    const row = await this.#db
+    const row = await this.#reader
       .selectFrom('gateway_tokens')
       .innerJoin('users', 'users.id', 'gateway_tokens.user_id')
       .select(['users.id', 'users.name', 'users.role', 'gateway_tokens.hash'])
