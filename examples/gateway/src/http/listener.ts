@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { lines } from './lines.ts'
 import { remainders } from './read-on.ts'

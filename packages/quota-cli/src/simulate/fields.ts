@@ -4,10 +4,10 @@ import { type Mapping, subjectLayers } from './mapping.ts'
 export type LogRecord = Readonly<Record<string, unknown>>
 
 /** What is read of a line. */
-export type FieldName = 'time' | 'subject' | 'operation' | 'cost' | 'plan' | 'method' | 'path' | 'request' | 'status'
+type FieldName = 'time' | 'subject' | 'operation' | 'cost' | 'plan' | 'method' | 'path' | 'request' | 'status'
 
 /** What a field may be called; the first name that a line has is taken. */
-export const USUAL_NAMES: Readonly<Record<FieldName, readonly string[]>> = {
+const USUAL_NAMES: Readonly<Record<FieldName, readonly string[]>> = {
   time: ['time', 'timestamp', '@timestamp', 'ts', 'date', 'datetime', 'time_local', 'time_iso8601', 'start_time'],
   subject: [
     ...['subject', 'user', 'userId', 'user_id', 'username', 'remote_user', 'sub', 'apiKey', 'api_key', 'key', 'client'],
@@ -52,7 +52,7 @@ export function isNothing(value: unknown): boolean {
 }
 
 /** What stands under a name. Some loggers write `req.url` as one. */
-export function valueAt(record: LogRecord, [name, path]: FieldPath): unknown {
+function valueAt(record: LogRecord, [name, path]: FieldPath): unknown {
   return record[name] ?? (path.length === 1 ? undefined : inside(record, path))
 }
 

@@ -18,7 +18,7 @@ export interface DecisionParts {
 }
 
 /** What is to be written before the operations are answered. */
-export interface Decided {
+interface Decided {
   readonly changes: Changes
   /** Holds that ended. */
   readonly ended: readonly EndedHold[]
