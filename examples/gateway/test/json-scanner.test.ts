@@ -165,6 +165,10 @@ describe('a list that is parsed in pieces', () => {
     expect(scanned('{"records":[1,[1,2,3,4]]}', [], limits).fault).toBe('entry')
     expect(scanned('{"records":[1,"123456789012345678901"]}', [], limits).fault).toBe('entry')
     expect(scanned(`{"records":[1]${' '.repeat(40)}}`, [], limits).fault).toBe('bytes')
+    const wide = { ...limits, list: { ...list, bytes: 60, entryBytes: 1_000 } }
+    expect(scanned(`{"records":[1,${' '.repeat(40)}2]}`, [], wide).fault).toBeUndefined()
+    expect(scanned(`{"records":[1,${' '.repeat(50)}2]}`, [], wide).fault).toBe('bytes')
+    expect(scanned('{"records":[1}', [], limits).fault).toBe('malformed')
   })
 })
 
