@@ -159,11 +159,13 @@ export function resultOf<T extends { readonly name: string }>(results: readonly 
   return found
 }
 
-/** The commit at hand, with `-dirty` where files differ from it; `none` outside a repository. */
+/** The commit at hand, with `-dirty` where files differ from it that are no results; `none` outside a repository. */
 function commit(): string {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' }).trim()
   try {
-    const args = ['describe', '--always', '--dirty', '--abbrev=12']
-    return execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' }).trim()
+    const changed = git('status', '--porcelain', '--untracked-files=no', '--', ':/', ':(top,exclude)bench/results')
+    return `${git('rev-parse', '--short=12', 'HEAD')}${changed === '' ? '' : '-dirty'}`
   } catch {
     return 'none'
   }

@@ -9,6 +9,13 @@ import { withinDeciders } from './within-postgres.ts'
 
 const CALLERS = [1, 64, 512]
 
+/** What is known of goals that are missed. */
+const BECAUSE = {
+  lone: 'a transaction is two round trips and a commit, an upsert one statement',
+  batch: 'one transaction at a time decides for all callers, and what it locks, reads and writes grows with them',
+  sqlite: 'the rows of a batch are read, decided and written here one after the other, each by a statement of its own',
+} as const
+
 /**
  * Decisions by one PostgreSQL, whose commits reach the disk, and by SQLite files; six counters each. And purchases that are
  * charged within their transactions.
@@ -34,10 +41,10 @@ export async function sql(quick: boolean): Promise<Findings> {
     }
     const ratio = (name: string, callers: number): number => resultOf(results, named(name, callers)).ratio
     const targets = [
-      atLeast('PostgreSQL, 64 callers, of an upsert', 3, ratio(ON_POSTGRES, 64)),
-      atLeast('PostgreSQL, 512 callers, of an upsert', 10, ratio(ON_POSTGRES, 512)),
-      atLeast('PostgreSQL, a lone caller, of an upsert', 0.4, ratio(ON_POSTGRES, 1)),
-      atLeast('SQLite, 64 callers, of an UPDATE', 0.5, ratio(ON_SQLITE, 64)),
+      atLeast('PostgreSQL, 64 callers, of an upsert', 3, ratio(ON_POSTGRES, 64), BECAUSE.batch),
+      atLeast('PostgreSQL, 512 callers, of an upsert', 10, ratio(ON_POSTGRES, 512), BECAUSE.batch),
+      atLeast('PostgreSQL, a lone caller, of an upsert', 0.4, ratio(ON_POSTGRES, 1), BECAUSE.lone),
+      atLeast('SQLite, 64 callers, of an UPDATE', 0.5, ratio(ON_SQLITE, 64), BECAUSE.sqlite),
     ]
     return { results, targets }
   } finally {

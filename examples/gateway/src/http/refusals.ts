@@ -59,6 +59,8 @@ export class Refusals {
     const { user, holder } = contextOf(req)
     const key = keyOf(req)
     if ((user === undefined && holder === undefined) || key.length > MAX_KEY_LENGTH) return
+    // What is repeated is sent as it is.
+    if (res.hasHeader('content-encoding')) return
     if (this.#known.has(key) || this.#known.size >= MAX_KNOWN || !this.#options.isGuarded(req)) return
     const headers = Object.entries(res.getHeaders()).filter(([name]) => !OWN_FIELDS.has(name))
     const facts = user === undefined ? { holderId: holder?.id } : { userId: user.id }
