@@ -1,7 +1,7 @@
 import { postgresTests } from '@scoregw/postgres-server'
 import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { isNotDone } from '@scoregw/quota/store'
-import type pg from 'pg'
+import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { postgresStore } from '../src/index.ts'
 import { SCHEMA, take, used } from './support/counting.ts'
@@ -37,6 +37,21 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     await expect(onPool(database.pool()).ready()).rejects.toMatchObject({ code: 'store_mismatch' })
     await admin.query('update quota_format set version = 1')
     await expect(onPool(database.pool()).ready()).resolves.toBeUndefined()
+  })
+
+  it('a connection that ends while nobody has it ends neither the process nor the work', async () => {
+    // As the shortest application has it, which listens to nothing.
+    const pool = new pg.Pool({ connectionString: database.url, max: 1, application_name: 'idle' })
+    const store = onPool(pool)
+    await store.ready()
+    const gone = new Promise((resolve) => pool.once('remove', resolve))
+    expect(pool.listenerCount('error')).toBeGreaterThan(0)
+    const kill = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'idle'"
+    await database.pool().query(kill)
+    await gone
+    await expect(store.ready()).resolves.toBeUndefined()
+    await store.close()
+    await pool.end()
   })
 
   it('a role without rights, and a server that is read-only, are refused at once and charge nothing', async () => {

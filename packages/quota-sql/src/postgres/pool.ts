@@ -26,4 +26,18 @@ export interface PostgresResult {
 /** Where connections come from: a `Pool` of pg, or anything that has its `connect`. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
+  /** Hears of connections that end while nobody has them. */
+  on?(event: 'error', listener: (error: Error) => void): unknown
+}
+
+const HEARD = new WeakSet<PostgresPool>()
+
+/**
+ * Listens to what a pool tells of connections that end while nobody has them: they are made anew when they are needed, and
+ * a pool of pg to which nobody listens ends the process.
+ */
+export function outliveLostConnections(pool: PostgresPool): void {
+  if (HEARD.has(pool)) return
+  HEARD.add(pool)
+  pool.on?.('error', () => undefined)
 }

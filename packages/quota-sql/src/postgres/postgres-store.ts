@@ -12,6 +12,7 @@ import { Sweeper } from '../step/sweeper.ts'
 import { endWork } from '../step/works.ts'
 import { hindranceOf, refusal, verdictOf } from './errors.ts'
 import { type ParsedPostgresStoreOptions, type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
+import { outliveLostConnections } from './pool.ts'
 import { Session } from './session.ts'
 import { type PostgresStatements, postgresStatements } from './statements.ts'
 import { Turns } from './turns.ts'
@@ -64,6 +65,7 @@ class Store implements PostgresStore {
   constructor(options: ParsedPostgresStoreOptions) {
     const { pool, prefix, deadlineMs, testClock } = options
     this.deadlineMs = deadlineMs
+    outliveLostConnections(pool)
     this.#options = options
     this.#statements = postgresStatements(tableNames(prefix))
     this.#turns = new Turns({

@@ -12,6 +12,8 @@ export interface ListenClient {
 /** Where it comes from: a `Pool` of pg. */
 export interface ListenPool {
   connect(): Promise<ListenClient>
+  /** Hears of connections that end while nobody has them. */
+  on?(event: 'error', listener: () => void): unknown
 }
 
 /** Pause before a server is asked again for a connection, in milliseconds: twice as long each time. */
@@ -40,6 +42,8 @@ class Listener {
 
   private constructor(pool: ListenPool) {
     this.#pool = pool
+    // They are made anew when they are needed; a pool of pg to which nobody listens ends the process.
+    pool.on?.('error', () => undefined)
   }
 
   /**
