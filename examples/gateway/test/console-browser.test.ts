@@ -65,7 +65,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     expect(faults).toEqual([])
   })
 
-  it('shows in numbers what each mode comes to, and that is what it comes to', async () => {
+  it.runIf(isDeep)('shows in numbers what each mode comes to, and that is what it comes to', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway)
     const prices = await page.locator('.prices tbody tr').allTextContents()

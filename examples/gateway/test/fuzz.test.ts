@@ -9,7 +9,7 @@ import { ADMIN_TOKEN, type Answer, databaseOf, type TestGateway, testGateway, US
 
 const IS_DEEP = process.env.QUOTA_TEST_DEEP === '1'
 /** Requests for each operation. */
-const RUNS = IS_DEEP ? 10_000 : 5
+const RUNS = IS_DEEP ? 10_000 : 3
 /** Nothing listens there: what asks a score source fails, which is no fault of ours. */
 const NOWHERE = 'http://127.0.0.1:9'
 /** Refusals that keep the price, as a source was asked. */
