@@ -30,6 +30,8 @@ interface Scene {
   readonly seeds: readonly RowSeed[]
   readonly takes: PlainTakes
   readonly revision?: string | undefined
+  /** What is stored as the policy's list of limits; `undefined`: nothing. By default the list. */
+  readonly list?: string | undefined
 }
 
 /** Three takes of two subjects of one organisation, all whose rows are there with all windows open. */
@@ -52,7 +54,6 @@ function withRow({ seeds, ...rest }: Scene, layer: number, change: Partial<RowSe
 
 /** What is not usual about a row, by the reason. */
 const ODD_ROWS: Readonly<Record<string, Partial<RowSeed> | undefined>> = {
-  'is not there': undefined,
   'has another length': { damage: (bytes) => bytes.subarray(0, -1) },
   'has another version': { damage: (bytes) => Buffer.from([3, ...bytes.subarray(1)]) },
   'is of another list': { damage: (bytes) => Buffer.from([2, 1, 2, 3, 4, ...bytes.subarray(5)]) },
@@ -78,11 +79,12 @@ describe.runIf(redisTests)('the usual batch', () => {
   })
 
   /** Plays a scene by both scripts, and sees that they answer and leave the same. */
-  async function both({ shape, seeds, takes, revision }: Scene): Promise<Played> {
+  async function both({ shape, seeds, takes, revision, ...rest }: Scene): Promise<Played> {
     const [usual, general] = await Promise.all(
       (['usual', 'general'] as const).map(async (which) => {
         const player = new Player(redis, newPrefix(), shape, which)
         await player.seed(seeds, revision)
+        await player.seedList('list' in rest ? rest.list : player.list)
         return player.play(takes)
       }),
     )
@@ -153,6 +155,64 @@ describe.runIf(redisTests)('the usual batch', () => {
       const { isUsual } = await both(withRow(open, layer, { used: [7, MAX_USED - 2, 7] }))
       expect(isUsual, `${layer}`).toBe(false)
     }
+  })
+
+  it.each(shapes)('is one in which rows of the subjects are not there: %s', async (shape) => {
+    for (const each of [[PERSONAL], [SITE, PERSONAL, ALL], [ORG, PERSONAL], [SITE, ORG, ALL, PERSONAL]]) {
+      for (const missing of each.filter((layer) => layer === ORG || layer === PERSONAL)) {
+        const { isUsual, answers } = await both(withRow(scene(shape, each), missing, undefined))
+        expect(isUsual, `${each}: ${missing}`).toBe(true)
+        for (const answer of answers) expect(answer).toMatchObject({ outcome: 'admitted' })
+      }
+    }
+  })
+
+  it.each(shapes)('is one in which subjects are refused that were not there: %s', async (shape) => {
+    const cells = SHAPES[shape].length
+    for (const each of [[PERSONAL], [SITE, PERSONAL]]) {
+      for (let tight = 0; tight < each.length; tight++) {
+        // Two tokens fit into the site once more, and into a subject's row never.
+        const most = each[tight] === SITE ? 9 : 1
+        const limits = each.flatMap((_, l) => new Array<number>(cells).fill(l === tight ? most : 100))
+        const unseen = withRow(scene(shape, each, { limits }), PERSONAL, undefined)
+        const { isUsual, answers } = await both({
+          ...unseen,
+          seeds: unseen.seeds.filter(({ subject }) => subject !== 'b'),
+        })
+        expect(isUsual, `${each}: ${tight}`).toBe(true)
+        expect(answers).toContainEqual(expect.objectContaining({ outcome: 'refused' }))
+      }
+    }
+  })
+
+  it('is not one of a row that everybody shares and nobody has opened', async () => {
+    const { isUsual } = await both(withRow(scene('rolling', [SITE, ORG, PERSONAL]), SITE, undefined))
+    expect(isUsual).toBe(false)
+  })
+
+  it('is not one where a row may be refused and opened later', async () => {
+    const limits = [...new Array<number>(3).fill(8), ...new Array<number>(3).fill(100)]
+    const tight = scene('rolling', [ORG, PERSONAL], { limits })
+    const { isUsual } = await both(withRow(tight, PERSONAL, undefined))
+    expect(isUsual).toBe(false)
+  })
+
+  it.each([ORG, PERSONAL])('is not one where what is stored in place of a row of layer %i is no row', async (layer) => {
+    const other = withRow(scene('rolling', [SITE, ORG, PERSONAL]), layer, { isHash: true })
+    const { isUsual, answers } = await both(other)
+    expect(isUsual).toBe(false)
+    expect(answers).toContain('damaged_row')
+  })
+
+  it('is not one that is the first to name a list', async () => {
+    const { isUsual } = await both({ ...withRow(scene('rolling', [PERSONAL]), PERSONAL, undefined), list: undefined })
+    expect(isUsual).toBe(false)
+  })
+
+  it('is refused where another list has the hash of its own', async () => {
+    const player = new Player(redis, newPrefix(), 'rolling', 'usual')
+    await player.seedList('another list')
+    await expect(player.play(scene('rolling', [PERSONAL]).takes)).rejects.toThrow('QUOTALIST')
   })
 
   describe.each([SITE, ORG, PERSONAL])('is not one where a row of layer %i', (layer) => {
@@ -242,9 +302,12 @@ describe.runIf(redisTests)('the usual batch', () => {
       [ORG, PERSONAL].map((layer): RowSeed => ({ layer, subject, used: [1, 2, 3] })),
     )
     const everybodys = [SITE, ALL].map((layer): RowSeed => ({ layer, subject: '', used: [4, 5, 6] }))
+    const gone = fc.subarray(all, { maxLength: 4 })
     return fc.record({
       shape: fc.constant(shape),
-      seeds: fc.array(seeded(shape), { maxLength: 3 }).map((odd) => [...everybodys, ...all, ...odd]),
+      seeds: fc
+        .tuple(gone, fc.array(seeded(shape), { maxLength: 3 }))
+        .map(([without, odd]) => [...everybodys, ...all.filter((row) => !without.includes(row)), ...odd]),
       takes: fc.constantFrom(...layers, ...more).chain((each) =>
         fc.record({
           layers: fc.constant(each),
@@ -264,16 +327,19 @@ describe.runIf(redisTests)('the usual batch', () => {
   })
 
   it('is answered and written as any other, in random scenes', { timeout: TIMEOUT_MS }, async () => {
-    const counts = { usual: 0, unusual: 0, refused: 0 }
+    const counts = { usual: 0, unusual: 0, refused: 0, opened: 0 }
     await fc.assert(
       fc.asyncProperty(anyScene, async (each) => {
-        const { isUsual, answers } = await both(each)
+        const { isUsual, answers, stored } = await both(each)
         counts[isUsual ? 'usual' : 'unusual']++
+        // Beside them is the policy's list.
+        const rows = new Set(each.seeds.map(({ layer, subject }) => `${layer} ${subject}`)).size
+        if (isUsual && Object.keys(stored).length > rows + 1) counts.opened++
         if (isUsual && answers.some((answer) => (answer as { outcome: string }).outcome === 'refused')) counts.refused++
       }),
       { numRuns: RUNS },
     )
-    for (const count of Object.values(counts)) expect(count, JSON.stringify(counts)).toBeGreaterThan(RUNS / 20)
+    for (const count of Object.values(counts)) expect(count, JSON.stringify(counts)).toBeGreaterThan(RUNS / 75)
   })
 
   it('is told as such only where it can be', async () => {

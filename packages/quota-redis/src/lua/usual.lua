@@ -1,13 +1,41 @@
 -- The usual batch, spelled out: plain takes of one tariff, on rows of the policy's own list that are there with all windows
--- open. Nothing is written before it is known that the whole batch is usual; where anything is not, the general part
--- decides it from the beginning.
+-- open, or are a subject's own and not there yet. Nothing is written before it is known that the whole batch is usual; where
+-- anything is not, the general part decides it from the beginning.
 --
 -- ARGV  3       PLAIN, and what decide.lua says; missing, or nothing behind PLAIN: every take has rows of its own, which stand
 --               in the order of the takes behind those that everybody shares
--- REPLY one text: what the rows held before, now (a double), one letter a take (none: all admitted)
+-- REPLY one text: what the rows held before, now (a double), one letter a take (none: all admitted). A row that was not
+--       there is shown as it was opened, with nothing used; or as zeros, where it still is not there
+
+-- A row that opens now, with nothing used, and when its last window ends.
+local function opened_row(numbers, pack, own_head, @w{begins_$|, })
+  return pack('<I5@w{I7|}@s{i7|}@{I6|}', own_head, @w{0|, }@s{, CLOSED|}, @w{begins_$|, }@s{, 0|}),
+    math.max(@w{begins_$ + numbers[2 + $]|, })
+end
+
+-- Writes what became of rows that were not there, and takes them out of `values`; whether all of them can be.
+local function write_opened(opened, opened_keys, values, raw, now, test_clock, call, KEYS, ARGV, numbers)
+  -- MGET has nothing of keys of another type either; and a list is there before the first row that names it.
+  if call('EXISTS', unpack(opened_keys)) > 0 then return false end
+  if call('HGET', KEYS[2], string.format('%08x', numbers[2])) ~= ARGV[2] then return false end
+  for place, ends in pairs(opened) do
+    local value, row = values[place], raw[place]
+    if value then
+      row = string.sub(row, 1, 5) .. value .. string.sub(row, 6 + 7 * V)
+      -- A test's clock is not the server's.
+      local word, at = 'PXAT', ends + GRACE_MS
+      if test_clock then word, at = 'PX', at - now end
+      call('SET', KEYS[place + FIRST_ROW - 1], row, word, string.format('%.0f', at))
+      values[place] = nil
+    else
+      raw[place] = string.rep('\0', ROW_BYTES)
+    end
+  end
+  return true
+end
 
 -- What it needs from outside are arguments: a function that has it as upvalues costs as much as a row.
-local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
+local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, write_opened)
   local now = numbers[1]
   if now < 0 then
     local time = call('TIME')
@@ -49,9 +77,14 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
   -- What is used is read without its sign: where CLOSED, it is more than any limit.
   local own_head, latest, safe = ROW_VERSION + 256 * numbers[2], now + MAX_AHEAD_MS, MAX_USED - cost * takes
   local @w{since_$|, }
-  @r{since_$ = now - numbers[2 + $] + 1|
+  local @w{begins_$|, }
+  @r{since_$, begins_$ = now - numbers[2 + $] + 1, now|
   }
   local @w{limit_$|, }
+
+  -- Rows that were not there, by place: when they end, as SET reads it. Until it is known whether they are charged, `raw`
+  -- has them as if they were there, with nothing used.
+  local opened, opened_keys
 
   -- What still fits: into the rows that all share, and by place into the takes' own but for those of the last own layer.
   local left, rooms, own_before = math.huge, own > 1 and {}, 0
@@ -67,7 +100,8 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
       @c{period = period + 3
       since_$, end_of, next_end = numbers[period], numbers[period + 1], numbers[period + 2]
       if now >= end_of then since_$, end_of = end_of, next_end end
-      if now < since_$ or now >= end_of then return end|
+      if now < since_$ or now >= end_of then return end
+      begins_$ = since_$|
       }
     end
     --#end
@@ -82,7 +116,13 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
         local place = everybodys
         if place == 0 then place = places and places[nth_row] or shared + nth_row end
         local row = raw[place]
-        if not row or #row ~= ROW_BYTES then return end
+        if not row then
+          if everybodys > 0 then return end
+          if not opened then opened, opened_keys = {}, {} end
+          row, opened[place] = opened_row(numbers, pack, own_head, @w{begins_$|, })
+          raw[place], opened_keys[#opened_keys + 1] = row, KEYS[place + FIRST_ROW - 1]
+        end
+        if #row ~= ROW_BYTES then return end
         local head, @{used_$|, }, @{start_$|, } = unpack_cells('<I5@w{I7|}@s{i7|}@{I6|}', row)
         if
           head ~= own_head
@@ -122,7 +162,7 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
 
   -- Takes, in order. `values`: what the windows of changed rows have used, by place; `spent`: what is charged to rows that
   -- all share. Where a take is refused, there is a letter for each.
-  local values, spent, letters, place = {}, 0, nil, shared
+  local values, spent, letters, place, opened_now, opened_until = {}, 0, nil, shared, nil, nil
   for everybodys = 1, shared do values[everybodys] = false end
   left, safe = left - cost, MAX_USED - cost
   @w{limit_$ = limit_$ - cost|
@@ -139,7 +179,15 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
       @w{used_$|, } = unpack_cells('<@w{I7|}', value)
     else
       value = raw[place]
-      if not value or #value ~= ROW_BYTES then return end
+      if not value then
+        if not opened then opened, opened_keys = {}, {} end
+        if not opened_now then
+          opened_now, opened_until = opened_row(numbers, pack, own_head, @w{begins_$|, })
+        end
+        value, raw[place], opened[place] = opened_now, opened_now, opened_until
+        opened_keys[#opened_keys + 1] = KEYS[place + FIRST_ROW - 1]
+      end
+      if #value ~= ROW_BYTES then return end
       local head, @w{start_$|, }@s{, used_$, start_$|}
       head, @{used_$|, }, @{start_$|, } = unpack_cells('<I5@w{I7|}@s{i7|}@{I6|}', value)
       if
@@ -157,7 +205,8 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
       spent = spent + cost
       if own > 1 then charge_others(take) end
     else
-      if @w{used_$ > safe| or } then return end
+      -- Where other rows of a take may refuse it, a row that is not there is refused now and opened later.
+      if @w{used_$ > safe| or } or opened and own > 1 then return end
       letters = letters or {}
       letters[take] = 'r'
     end
@@ -169,6 +218,9 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
       local @w{used_$|, } = unpack_cells('<@w{i7|}', raw[raised], 6)
       values[raised] = pack('<@w{i7|}', @w{used_$ + tokens|, })
     end
+  end
+  if opened and not write_opened(opened, opened_keys, values, raw, now, numbers[1] >= 0, call, KEYS, ARGV, numbers) then
+    return
   end
   for changed = 1, #raw do
     local value = values[changed]
@@ -182,6 +234,6 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
 end
 
 if is_plain then
-  local reply = usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
+  local reply = usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, write_opened)
   if reply then return reply end
 end

@@ -49,6 +49,8 @@ export interface RowSeed {
   /** By cell: what is used, and when it started, from now. */
   readonly used?: readonly number[] | undefined
   readonly startsInMs?: readonly number[] | undefined
+  /** Whether something else than a row is stored there. */
+  readonly isHash?: boolean | undefined
   /** Bytes that are changed thereafter. */
   readonly damage?: ((bytes: Buffer) => Buffer) | undefined
 }
@@ -100,8 +102,20 @@ export class Player {
     if (revision !== undefined) await this.#redis.set(this.#keys.settings, `${revision} and the rest`)
     for (const row of rows) {
       const key = this.#keys.row(row.layer, 0, row.subject)
-      await this.#redis.set(key, this.#bytes(row), 'PXAT', SEEDS_EXPIRE_AT)
+      if (row.isHash) await this.#redis.hset(key, 'field', 'value')
+      else await this.#redis.set(key, this.#bytes(row), 'PXAT', SEEDS_EXPIRE_AT)
     }
+  }
+
+  /** The policy's list of limits, as text. */
+  get list(): string {
+    return this.#layout.list
+  }
+
+  /** @param list `undefined`: none is stored */
+  async seedList(list: string | undefined): Promise<void> {
+    const field = this.#layout.hash.toString(16).padStart(8, '0')
+    if (list !== undefined) await this.#redis.hset(this.#keys.lists, field, list)
   }
 
   async play(takes: PlainTakes): Promise<Played> {
