@@ -32,7 +32,14 @@ interface Scene {
   readonly revision?: string | undefined
   /** What is stored as the policy's list of limits; `undefined`: nothing. By default the list. */
   readonly list?: string | undefined
+  /** What is stored under an id. */
+  readonly record?: { readonly subject: string; readonly id: string; readonly isHash: boolean } | undefined
+  /** Batches that were played before. */
+  readonly before?: readonly PlainTakes[] | undefined
 }
+
+/** Subjects whose keys are the same in each layer. */
+const SAME = ['a', 'b', 'a'].map((key) => ({ org: key, personal: key }))
 
 /** Three takes of two subjects of one organisation, all whose rows are there with all windows open. */
 function scene(shape: ShapeName, layers: readonly number[], change: Partial<PlainTakes> = {}): Scene {
@@ -85,6 +92,9 @@ describe.runIf(redisTests)('the usual batch', () => {
         const player = new Player(redis, newPrefix(), shape, which)
         await player.seed(seeds, revision)
         await player.seedList('list' in rest ? rest.list : player.list)
+        const { record, before = [] } = rest
+        if (record !== undefined) await player.seedRecord(record.subject, record.id, record.isHash)
+        for (const each of before) await player.play(each)
         return player.play(takes)
       }),
     )
@@ -283,6 +293,68 @@ describe.runIf(redisTests)('the usual batch', () => {
     expect(answers).toMatchObject([{ outcome: 'stale' }])
   })
 
+  describe('under ids', () => {
+    const ids = ['id-1', 'id-2', 'id-3']
+
+    it.each(shapes)('is one of any layers: %s', async (shape) => {
+      for (const each of [...layers, ...more]) {
+        const { isUsual, answers, stored } = await both(scene(shape, each, { ids }))
+        expect(isUsual, `${each}`).toBe(true)
+        for (const answer of answers) expect(answer).toMatchObject({ outcome: 'admitted' })
+        expect(Object.keys(stored).filter((name) => name.startsWith('#'))).toHaveLength(3)
+      }
+    })
+
+    it('is one in which subjects were not there, and one in which some are refused', async () => {
+      for (const limits of [undefined, [100, 100, 100, 9, 100, 100], [100, 3, 100, 100, 100, 100]]) {
+        const change = { ids, ...(limits && { limits }) }
+        const { isUsual, stored } = await both(withRow(scene('rolling', [PERSONAL, SITE], change), PERSONAL, undefined))
+        expect(isUsual).toBe(true)
+        const records = Object.keys(stored).filter((name) => name.startsWith('#'))
+        expect(records).toHaveLength([3, 1][limits === undefined ? 0 : 1]!)
+      }
+    })
+
+    it('is one of slots that nobody has', async () => {
+      const free = { used: [7, 7, -1], startsInMs: [0, 0, 60_000] }
+      expect((await both(withRow(scene('slots', [PERSONAL, SITE], { ids }), PERSONAL, free))).isUsual).toBe(true)
+    })
+
+    it('is not one where an id was used, by whomever', async () => {
+      const { answers } = await both(scene('rolling', [PERSONAL, SITE], { ids: ['id-1', 'id-2', 'id-1'] }))
+      expect(answers).toMatchObject([{ outcome: 'admitted' }, { outcome: 'admitted' }, { outcome: 'duplicate' }])
+      const first = scene('rolling', [PERSONAL, SITE], { ids, subjects: [{ org: 'o', personal: 'a' }] })
+      for (const [holder, outcome] of [
+        ['', 'admitted'],
+        ['other-', 'duplicate'],
+      ]) {
+        const again = await both({ ...scene('rolling', [PERSONAL, SITE], { ids, holder }), before: [first.takes] })
+        expect(again).toMatchObject({ isUsual: false, answers: [{ outcome }, {}, {}] })
+      }
+    })
+
+    it.each([true, false])('is not one where what is stored under an id is no record, %s', async (isHash) => {
+      const other = { ...scene('rolling', [PERSONAL, SITE], { ids }), record: { subject: 'b', id: 'id-2', isHash } }
+      const { isUsual, answers } = await both({ ...other, takes: { ...other.takes, subjects: SAME } })
+      expect(isUsual).toBe(false)
+      expect(answers).toMatchObject([{ outcome: 'admitted' }, 'damaged_row', { outcome: 'admitted' }])
+    })
+
+    it('is not one that is the first to name a list', async () => {
+      const { isUsual } = await both({ ...scene('rolling', [PERSONAL], { ids }), list: undefined })
+      expect(isUsual).toBe(false)
+    })
+
+    it('is none that can be told as such where nonces are of several lengths', async () => {
+      const mixed = scene('rolling', [PERSONAL, SITE], {
+        ids: Array.from({ length: 11 }, (_, index) => `id-${index}`),
+        subjects: new Array(11).fill({ org: 'o', personal: 'a' }),
+      })
+      expect((await both(mixed)).isUsual).toBe(false)
+      expect((await both(scene('rolling', [PERSONAL], { ids, holder: 'ä' }))).isUsual).toBe(false)
+    })
+  })
+
   const seeded = (shape: ShapeName): fc.Arbitrary<RowSeed> => {
     const cells = SHAPES[shape].length
     const starts = [-MINUTE_MS, -MINUTE_MS, -MINUTE_MS, -MINUTE_MS, -MINUTE_MS, 0, 5_000, -HOUR_MS, 5_001]
@@ -302,11 +374,11 @@ describe.runIf(redisTests)('the usual batch', () => {
       [ORG, PERSONAL].map((layer): RowSeed => ({ layer, subject, used: [1, 2, 3] })),
     )
     const everybodys = [SITE, ALL].map((layer): RowSeed => ({ layer, subject: '', used: [4, 5, 6] }))
-    const gone = fc.subarray(all, { maxLength: 4 })
+    const gone = fc.subarray(all)
     return fc.record({
       shape: fc.constant(shape),
       seeds: fc
-        .tuple(gone, fc.array(seeded(shape), { maxLength: 3 }))
+        .tuple(gone, fc.oneof(fc.constant([]), fc.array(seeded(shape), { maxLength: 3 })))
         .map(([without, odd]) => [...everybodys, ...all.filter((row) => !without.includes(row)), ...odd]),
       takes: fc.constantFrom(...layers, ...more).chain((each) =>
         fc.record({
@@ -320,6 +392,12 @@ describe.runIf(redisTests)('the usual batch', () => {
             fc.record({ org: fc.constantFrom('a', 'b', 'c'), personal: fc.constantFrom('a', 'b', 'c') }),
             { minLength: 1, maxLength: 8 },
           ),
+          ids: fc.option(
+            fc
+              .array(fc.nat({ max: 9 }), { minLength: 8, maxLength: 8 })
+              .map((some) => some.map((n, i) => (n < 1 ? 'i' : `i${i}`))),
+            { nil: undefined },
+          ),
           behind: fc.constantFrom(undefined, undefined, undefined, [1, 0, 0, 1], [0, 2, 0, 0]),
         }),
       ),
@@ -327,14 +405,16 @@ describe.runIf(redisTests)('the usual batch', () => {
   })
 
   it('is answered and written as any other, in random scenes', { timeout: TIMEOUT_MS }, async () => {
-    const counts = { usual: 0, unusual: 0, refused: 0, opened: 0 }
+    const counts = { usual: 0, unusual: 0, refused: 0, opened: 0, underIds: 0 }
     await fc.assert(
       fc.asyncProperty(anyScene, async (each) => {
         const { isUsual, answers, stored } = await both(each)
         counts[isUsual ? 'usual' : 'unusual']++
         // Beside them is the policy's list.
+        const kept = Object.keys(stored).filter((name) => name.startsWith('#')).length
+        if (isUsual && kept > 0) counts.underIds++
         const rows = new Set(each.seeds.map(({ layer, subject }) => `${layer} ${subject}`)).size
-        if (isUsual && Object.keys(stored).length > rows + 1) counts.opened++
+        if (isUsual && Object.keys(stored).length - kept > rows + 1) counts.opened++
         if (isUsual && answers.some((answer) => (answer as { outcome: string }).outcome === 'refused')) counts.refused++
       }),
       { numRuns: RUNS },

@@ -1,48 +1,21 @@
--- The usual batch, spelled out: plain takes of one tariff, on rows of the policy's own list that are there with all windows
+-- The usual batch, spelled out: plain takes of one tariff, all without ids or all under ids that nobody used, on rows of the policy's own list that are there with all windows
 -- open, or are a subject's own and not there yet. Nothing is written before it is known that the whole batch is usual; where
 -- anything is not, the general part decides it from the beginning.
 --
+-- KEYS  FIRST_ROW..   rows, and behind them the records of ids, one a take
 -- ARGV  3       PLAIN, and what decide.lua says; missing, or nothing behind PLAIN: every take has rows of its own, which stand
 --               in the order of the takes behind those that everybody shares
+--       5..8    under ids: fingerprint, ttl (ms), the tables of a take's rows, the takes' nonces, all of one length
 -- REPLY one text: what the rows held before, now (a double), one letter a take (none: all admitted). A row that was not
 --       there is shown as it was opened, with nothing used; or as zeros, where it still is not there
 
--- A row that opens now, with nothing used, and when its last window ends.
-local function opened_row(numbers, pack, own_head, @w{begins_$|, })
-  return pack('<I5@w{I7|}@s{i7|}@{I6|}', own_head, @w{0|, }@s{, CLOSED|}, @w{begins_$|, }@s{, 0|}),
-    math.max(@w{begins_$ + numbers[2 + $]|, })
-end
-
--- Writes what became of rows that were not there, and takes them out of `values`; whether all of them can be.
-local function write_opened(opened, opened_keys, values, raw, now, test_clock, call, KEYS, ARGV, numbers)
-  -- MGET has nothing of keys of another type either; and a list is there before the first row that names it.
-  if call('EXISTS', unpack(opened_keys)) > 0 then return false end
-  if call('HGET', KEYS[2], string.format('%08x', numbers[2])) ~= ARGV[2] then return false end
-  for place, ends in pairs(opened) do
-    local value, row = values[place], raw[place]
-    if value then
-      row = string.sub(row, 1, 5) .. value .. string.sub(row, 6 + 7 * V)
-      -- A test's clock is not the server's.
-      local word, at = 'PXAT', ends + GRACE_MS
-      if test_clock then word, at = 'PX', at - now end
-      call('SET', KEYS[place + FIRST_ROW - 1], row, word, string.format('%.0f', at))
-      values[place] = nil
-    else
-      raw[place] = string.rep('\0', ROW_BYTES)
-    end
-  end
-  return true
-end
-
 -- What it needs from outside are arguments: a function that has it as upvalues costs as much as a row.
-local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, write_opened)
+local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, kept_cells, write_opened, write_records)
   local now = numbers[1]
   if now < 0 then
     local time = call('TIME')
     now = time[1] * 1000 + math.floor(time[2] / 1000)
   end
-  local raw = call('MGET', unpack(KEYS, FIRST_ROW))
-
   -- Where the tariff is among the numbers: what it follows, its cost, its layers, their rows, their limits, their spans.
   --#if calendars
   local spans, span = numbers[V + 3], nil
@@ -62,7 +35,8 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
 
   -- The places of the takes' own rows, one take's behind the other's; nothing where they follow each other.
   local places
-  local takes = (#raw - shared) / own
+  local nonces, rows = ARGV[8], #KEYS - FIRST_ROW + 1
+  local takes = (rows - shared) / (nonces and own + 1 or own)
   if ARGV[3] and #ARGV[3] > 1 then
     local codes, each = { string.byte(ARGV[3], 2, -1) }, 1 + 2 * own
     takes, places = #codes / each, {}
@@ -73,6 +47,12 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
       end
     end
   end
+
+  if nonces then
+    rows = rows - takes
+    if call('EXISTS', unpack(KEYS, FIRST_ROW + rows)) > 0 then return end
+  end
+  local raw = call('MGET', unpack(KEYS, FIRST_ROW, FIRST_ROW - 1 + rows))
 
   -- What is used is read without its sign: where CLOSED, it is more than any limit.
   local own_head, latest, safe = ROW_VERSION + 256 * numbers[2], now + MAX_AHEAD_MS, MAX_USED - cost * takes
@@ -140,11 +120,14 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
     end
   end
 
-  -- A take's own rows but the last: whether it fits into them, and charging it.
-  local charged, others_fit, charge_others
+  -- `spent`: what is charged to rows that all share; `charged`: to other rows, by place, where it is asked for. A take's own
+  -- rows but the last: whether it fits into them, and charging it.
+  local charged, spent, others_fit, charge_others = (nonces or own > 1) and {}, 0, nil, nil
+  local place_of
+  if charged then
+    function place_of(nth_row) return places and places[nth_row] or shared + nth_row end
+  end
   if own > 1 then
-    charged = {}
-    local function place_of(nth_row) return places and places[nth_row] or shared + nth_row end
     function others_fit(take)
       for nth_row = own * take - own + 1, own * take - 1 do
         local other = place_of(nth_row)
@@ -160,9 +143,26 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
     end
   end
 
-  -- Takes, in order. `values`: what the windows of changed rows have used, by place; `spent`: what is charged to rows that
-  -- all share. Where a take is refused, there is a letter for each.
-  local values, spent, letters, place, opened_now, opened_until = {}, 0, nil, shared, nil, nil
+  -- What a take's rows hold with it, for its record.
+  local kept, keep = {}, nil
+  if nonces then
+    function keep(take)
+      local cells, nth_row = {}, own * take - own
+      for l = 1, layers do
+        local kept_of, tokens = numbers[rows_at + l], spent
+        if kept_of == 0 then
+          nth_row = nth_row + 1
+          kept_of = place_of(nth_row)
+          tokens = charged[kept_of]
+        end
+        cells[l] = kept_cells(pack, unpack_cells, raw[kept_of], tokens)
+      end
+      kept[take] = table.concat(cells)
+    end
+  end
+
+  -- Takes, in order. `values`: what the windows of changed rows have used, by place. Where a take is refused, there is a letter for each.
+  local values, letters, place, opened_now, opened_until = {}, nil, shared, nil, nil
   for everybodys = 1, shared do values[everybodys] = false end
   left, safe = left - cost, MAX_USED - cost
   @w{limit_$ = limit_$ - cost|
@@ -204,6 +204,10 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
       values[place] = pack('<@w{i7|}', @w{used_$ + cost|, })
       spent = spent + cost
       if own > 1 then charge_others(take) end
+      if nonces then
+        charged[place] = (charged[place] or 0) + cost
+        keep(take)
+      end
     else
       -- Where other rows of a take may refuse it, a row that is not there is refused now and opened later.
       if @w{used_$ > safe| or } or opened and own > 1 then return end
@@ -219,12 +223,16 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
       values[raised] = pack('<@w{i7|}', @w{used_$ + tokens|, })
     end
   end
-  if opened and not write_opened(opened, opened_keys, values, raw, now, numbers[1] >= 0, call, KEYS, ARGV, numbers) then
-    return
-  end
+  -- MGET has nothing of keys of another type either; and a list is there before the first row or record that names it.
+  if opened and call('EXISTS', unpack(opened_keys)) > 0 then return end
+  if (opened or nonces) and call('HGET', KEYS[2], string.format('%08x', numbers[2])) ~= ARGV[2] then return end
+  if opened then write_opened(opened, values, raw, now, numbers[1] >= 0, call, KEYS) end
   for changed = 1, #raw do
     local value = values[changed]
     if value then call('SETRANGE', KEYS[changed + FIRST_ROW - 1], '5', value) end
+  end
+  if nonces then
+    write_records(kept, takes, rows, 13 * W * layers, numbers, now, call, KEYS, ARGV)
   end
   if letters then
     for take = 1, takes do letters[take] = letters[take] or 'a' end
@@ -234,6 +242,6 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
 end
 
 if is_plain then
-  local reply = usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, write_opened)
+  local reply = usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, kept_cells, write_opened, write_records)
   if reply then return reply end
 end

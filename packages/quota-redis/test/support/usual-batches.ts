@@ -63,6 +63,10 @@ export interface PlainTakes {
   readonly cost: number
   /** Whose takes, by the keys of both own layers. */
   readonly subjects: readonly { readonly org: string; readonly personal: string }[]
+  /** Their ids, one a take. Without: takes without ids. */
+  readonly ids?: readonly string[] | undefined
+  /** What the nonces begin with. */
+  readonly holder?: string | undefined
   readonly follows?: string | undefined
   /** Hours by which the told periods are behind; of a subject's own anchor, by layer. */
   readonly behind?: readonly number[] | undefined
@@ -102,9 +106,16 @@ export class Player {
     if (revision !== undefined) await this.#redis.set(this.#keys.settings, `${revision} and the rest`)
     for (const row of rows) {
       const key = this.#keys.row(row.layer, 0, row.subject)
-      if (row.isHash) await this.#redis.hset(key, 'field', 'value')
+      if (row.isHash === true) await this.#redis.hset(key, 'field', 'value')
       else await this.#redis.set(key, this.#bytes(row), 'PXAT', SEEDS_EXPIRE_AT)
     }
+  }
+
+  /** Stores something that is no record under an id. */
+  async seedRecord(subject: string, id: string, isHash: boolean): Promise<void> {
+    const key = this.#keys.record(0, { org: subject, personal: subject }, id)
+    if (isHash) await this.#redis.hset(key, 'field', 'value')
+    else await this.#redis.set(key, 'no record')
   }
 
   /** The policy's list of limits, as text. */
@@ -128,12 +139,17 @@ export class Player {
     return { isUsual: Buffer.isBuffer(reply), answers, ...(await this.#stored()) }
   }
 
-  #batch({ layers, limits, cost, subjects, follows, behind, ...told }: PlainTakes, answers: unknown[]): Batch {
+  #batch(
+    { layers, limits, cost, subjects, follows, behind, ids, holder = '', ...told }: PlainTakes,
+    answers: unknown[],
+  ): Batch {
     const batch = new Batch(this.#keys, NOW)
     const quotas = { layers, limits }
     const periods = told.periods ?? layers.flatMap((_, l) => this.#periods(behind?.[l] ?? 0))
     for (const [index, subject] of subjects.entries()) {
-      const request = { subject, category: 0, quotas, cost, settingsRevision: follows, periods }
+      const terms = { fingerprint: 'operation:', ttlMs: 600_000 }
+      const id = ids && { id: ids[index]!, nonce: `${holder}nonce-${index}`, ...terms }
+      const request = { subject, category: 0, quotas, cost, settingsRevision: follows, periods, id }
       const hear = (answer: unknown): void => {
         answers[index] = answer
       }
