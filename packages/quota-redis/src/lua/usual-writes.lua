@@ -23,26 +23,31 @@ local function write_opened(opened, values, raw, now, test_clock, call, KEYS)
   end
 end
 
--- The cells of a row with so many tokens more, as ids.lua keeps them.
-local function kept_cells(pack, unpack_cells, row, tokens)
-  local @{used_$|, }, @{start_$|, } = unpack_cells('<@{i7|}@{I6|}', row, 6)
-  @s{if used_$ == CLOSED then start_$ = 0 end|
-  }
-  return pack('<@{I6i7|}', @w{start_$, used_$ + tokens|, }@s{, start_$, used_$|})
+-- What a take's record is packed of, as ids.lua has it, and how: what stands before the nonce, the nonce, what follows, start
+-- and used of each cell of each layer in turn, and the end.
+local function record_parts(numbers, layers, nonce_bytes, now, ARGV)
+  local function head_of(bytes) return string.sub(cmsgpack.pack(string.rep(' ', bytes)), 1, -1 - bytes) end
+  local behind = cmsgpack.pack(now + tonumber(ARGV[6]), numbers[2], ARGV[7])
+  local parts = { '\151\161R' .. head_of(nonce_bytes), '', cmsgpack.pack(ARGV[5]) .. head_of(13 * W * layers) }
+  for _ = 1, 2 * W * layers do parts[#parts + 1] = 0 end
+  parts[#parts + 1] = behind
+  return parts, '<c0c0c0' .. string.rep('I6i7', W * layers) .. 'c0'
 end
 
--- Writes the records of admitted takes, as ids.lua has them: put together here of what they have in common and what not.
-local function write_records(kept, takes, rows, cell_bytes, numbers, now, call, KEYS, ARGV)
-  local fingerprint, ttl, tables, nonces = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
-  local function head_of(bytes) return string.sub(cmsgpack.pack(string.rep(' ', bytes)), 1, -1 - bytes) end
-  local each, ends = #nonces / takes, now + tonumber(ttl)
-  local head = '\151\161R' .. head_of(each)
-  local middle = cmsgpack.pack(fingerprint) .. head_of(cell_bytes)
-  local behind = cmsgpack.pack(ends, numbers[2], tables)
-  local word, at = 'PXAT', string.format('%.0f', ends)
-  if numbers[1] >= 0 then word, at = 'PX', ttl end
-  for take, cells in pairs(kept) do
-    local nonce = string.sub(nonces, each * (take - 1) + 1, each * take)
-    call('SET', KEYS[FIRST_ROW - 1 + rows + take], head .. nonce .. middle .. cells .. behind, word, at)
-  end
+-- Puts the cells of a layer's row, with so many tokens more, into what a record is packed of.
+local function keep_cells(record, layer, unpack_cells, row, tokens)
+  local cell, @{used_$|, }, @{start_$|, } = 3 + 2 * W * (layer - 1), unpack_cells('<@{i7|}@{I6|}', row, 6)
+  @s{if used_$ == CLOSED then start_$ = 0 end|
+  }
+  @{record[cell + 2 * $ - 1], record[cell + 2 * $] = start_$, used_$|
+  }
+  @w{record[cell + 2 * $] = record[cell + 2 * $] + tokens|
+  }
+end
+
+-- Writes the records of admitted takes.
+local function write_records(records, rows, now, test_clock, call, KEYS, ARGV)
+  local word, at = 'PXAT', string.format('%.0f', now + tonumber(ARGV[6]))
+  if test_clock then word, at = 'PX', ARGV[6] end
+  for take, record in pairs(records) do call('SET', KEYS[FIRST_ROW - 1 + rows + take], record, word, at) end
 end

@@ -10,7 +10,7 @@
 --       there is shown as it was opened, with nothing used; or as zeros, where it still is not there
 
 -- What it needs from outside are arguments: a function that has it as upvalues costs as much as a row.
-local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, kept_cells, write_opened, write_records)
+local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, write_opened, record_parts, keep_cells, write_records)
   local now = numbers[1]
   if now < 0 then
     local time = call('TIME')
@@ -66,8 +66,15 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
   -- has them as if they were there, with nothing used.
   local opened, opened_keys
 
+  -- What a take's record is packed of, and how; the records of those that are admitted.
+  local record, record_format, nonce_bytes, records
+  if nonces then
+    nonce_bytes, records = #nonces / takes, {}
+    record, record_format = record_parts(numbers, layers, nonce_bytes, now, ARGV)
+  end
+
   -- What still fits: into the rows that all share, and by place into the takes' own but for those of the last own layer.
-  local left, rooms, own_before = math.huge, own > 1 and {}, 0
+  local left, rooms, own_layers, own_before = math.huge, own > 1 and {}, {}, 0
   for nth = 1, layers do
     local l = nth < last and nth or nth < layers and nth + 1 or last
     local from = limits_at + W * (l - 1)
@@ -90,6 +97,7 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
       local first, behind, step = 1, 1, 1
       if everybodys == 0 then
         own_before = own_before + 1
+        own_layers[own_before] = l
         first, behind, step = own_before, own * takes, own
       end
       for nth_row = first, behind, step do
@@ -115,19 +123,17 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
         end
         @w{if everybodys > 0 and limit_$ - used_$ < left then left = limit_$ - used_$ end|
         }
+        if record and everybodys > 0 then keep_cells(record, l, unpack_cells, row, 0) end
         if everybodys == 0 then rooms[place] = math.min(@w{limit_$ - used_$|, }) end
       end
     end
   end
 
-  -- `spent`: what is charged to rows that all share; `charged`: to other rows, by place, where it is asked for. A take's own
-  -- rows but the last: whether it fits into them, and charging it.
-  local charged, spent, others_fit, charge_others = (nonces or own > 1) and {}, 0, nil, nil
-  local place_of
-  if charged then
-    function place_of(nth_row) return places and places[nth_row] or shared + nth_row end
-  end
+  -- `spent`: what is charged to rows that all share; `charged`: to the takes' own but for those of the last own layer.
+  local charged, spent, others_fit, charge_others = nil, 0, nil, nil
   if own > 1 then
+    charged = {}
+    local function place_of(nth_row) return places and places[nth_row] or shared + nth_row end
     function others_fit(take)
       for nth_row = own * take - own + 1, own * take - 1 do
         local other = place_of(nth_row)
@@ -139,25 +145,10 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
       for nth_row = own * take - own + 1, own * take - 1 do
         local other = place_of(nth_row)
         charged[other] = (charged[other] or 0) + cost
-      end
-    end
-  end
-
-  -- What a take's rows hold with it, for its record.
-  local kept, keep = {}, nil
-  if nonces then
-    function keep(take)
-      local cells, nth_row = {}, own * take - own
-      for l = 1, layers do
-        local kept_of, tokens = numbers[rows_at + l], spent
-        if kept_of == 0 then
-          nth_row = nth_row + 1
-          kept_of = place_of(nth_row)
-          tokens = charged[kept_of]
+        if record then
+          keep_cells(record, own_layers[nth_row - own * (take - 1)], unpack_cells, raw[other], charged[other])
         end
-        cells[l] = kept_cells(pack, unpack_cells, raw[kept_of], tokens)
       end
-      kept[take] = table.concat(cells)
     end
   end
 
@@ -168,7 +159,7 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
   @w{limit_$ = limit_$ - cost|
   }
   for take = 1, takes do
-    local value, @w{used_$|, }
+    local value, head, @{used_$|, }, @{start_$|, }
     if places then
       place = places[own * take] or place
       value = values[place]
@@ -177,6 +168,10 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
     end
     if value then
       @w{used_$|, } = unpack_cells('<@w{I7|}', value)
+      if record then
+        -- What is not charged is as it was.
+        @s{used_$, |}@{start_$|, } = unpack_cells('<@s{i7|}@{I6|}', raw[place], 6 + 7 * V)
+      end
     else
       value = raw[place]
       if not value then
@@ -188,7 +183,6 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
         opened_keys[#opened_keys + 1] = KEYS[place + FIRST_ROW - 1]
       end
       if #value ~= ROW_BYTES then return end
-      local head, @w{start_$|, }@s{, used_$, start_$|}
       head, @{used_$|, }, @{start_$|, } = unpack_cells('<I5@w{I7|}@s{i7|}@{I6|}', value)
       if
         head ~= own_head
@@ -204,9 +198,23 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
       values[place] = pack('<@w{i7|}', @w{used_$ + cost|, })
       spent = spent + cost
       if own > 1 then charge_others(take) end
-      if nonces then
-        charged[place] = (charged[place] or 0) + cost
-        keep(take)
+      if record then
+        -- Cells of rows that all share are one charge further each time.
+        for l = 1, layers do
+          local cell = 3 + 2 * W * (l - 1)
+          if l == last then
+            @{record[cell + 2 * $ - 1], record[cell + 2 * $] = start_$, used_$|
+            }
+            @s{if used_$ == CLOSED then record[cell + 2 * $ - 1] = 0 end|
+            }
+          end
+          if l == last or numbers[rows_at + l] > 0 then
+            @w{record[cell + 2 * $] = record[cell + 2 * $] + cost|
+            }
+          end
+        end
+        record[2] = string.sub(nonces, nonce_bytes * (take - 1) + 1, nonce_bytes * take)
+        records[take] = pack(record_format, unpack(record))
       end
     else
       -- Where other rows of a take may refuse it, a row that is not there is refused now and opened later.
@@ -231,9 +239,7 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
     local value = values[changed]
     if value then call('SETRANGE', KEYS[changed + FIRST_ROW - 1], '5', value) end
   end
-  if nonces then
-    write_records(kept, takes, rows, 13 * W * layers, numbers, now, call, KEYS, ARGV)
-  end
+  if records then write_records(records, rows, now, numbers[1] >= 0, call, KEYS, ARGV) end
   if letters then
     for take = 1, takes do letters[take] = letters[take] or 'a' end
   end
@@ -242,6 +248,6 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
 end
 
 if is_plain then
-  local reply = usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, kept_cells, write_opened, write_records)
+  local reply = usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, write_opened, record_parts, keep_cells, write_records)
   if reply then return reply end
 end
