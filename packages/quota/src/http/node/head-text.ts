@@ -38,8 +38,16 @@ export function headIsText(writeHead: unknown): boolean {
 export function addToHead(res: object, { policy, limit }: DraftFields): void {
   const { _header: head, _headerSent: isSent } = res as WithHead
   if (typeof head !== 'string' || isSent !== false) return
-  ;(res as WithHead)._header = `${head.slice(0, -2)}RateLimit-Policy: ${policy}\r\nRateLimit: ${limit}${END}`
+  if (policy !== lastPolicy) {
+    lastPolicy = policy
+    lastLead = `RateLimit-Policy: ${policy}\r\nRateLimit: `
+  }
+  ;(res as WithHead)._header = head.slice(0, -2) + lastLead + limit + END
 }
+
+/** The policy told last, and what stands before the limit then: most responses of a process tell the same. */
+let lastPolicy: string | undefined
+let lastLead = ''
 
 /** Asked for when it is needed, and of the process: nothing here imports a module of Node's. */
 function responseClass(): ResponseClass | null {
