@@ -1,4 +1,4 @@
-import { HttpMeter } from '@scoregw/quota/http'
+import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
 import type { FastifyInstance, FastifyPluginCallback, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { FASTIFY } from './adapter.ts'
@@ -12,7 +12,7 @@ class RouteMeters {
   readonly #known = new WeakMap<object, HttpMeter<FastifyRequest> | undefined>()
 
   constructor(options: QuotaFastifyOptions) {
-    this.#whole = new HttpMeter(options, FASTIFY)
+    this.#whole = new HttpMeter(options as HttpMeterOptions<FastifyRequest>, FASTIFY)
     this.#name = options.requestPropertyName ?? 'quota'
   }
 
@@ -56,7 +56,7 @@ const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app: FastifyInstance
 
 /**
  * Fastify plugin that meters requests of the scope it is registered in: each route as the operation that its
- * `config.quota` names, or all by `operation(request)`.
+ * `config.quota` names, or all by `operation(request)`; on an engine of `simpleQuota()` all without a word.
  *
  * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
  * 400 on the tokens go back before the head leaves. A refused request is answered with 429.
