@@ -34,7 +34,18 @@ class RouteMeters {
   }
 }
 
-const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app: FastifyInstance, options, loaded) => {
+const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app, options, loaded) => {
+  try {
+    serve(app, options)
+  } catch (error) {
+    // What such a plugin throws ends the process, whoever waits for it.
+    loaded(error as Error)
+    return
+  }
+  loaded()
+}
+
+function serve(app: FastifyInstance, options: QuotaFastifyOptions): void {
   const meters = new RouteMeters(options)
   const { requestPropertyName = 'quota', hook = 'preHandler' } = options
   if (!app.hasRequestDecorator(requestPropertyName)) app.decorateRequest(requestPropertyName, null)
@@ -51,7 +62,6 @@ const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app: FastifyInstance
   // These three are called alike.
   else app.addHook(hook as 'preHandler', meter)
   app.addHook('onError', (request, _reply, _error, done) => cancelFailed(request, done))
-  loaded()
 }
 
 /**
@@ -61,7 +71,7 @@ const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app: FastifyInstance
  * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
  * 400 on the tokens go back before the head leaves. A refused request is answered with 429.
  *
- * Loading it throws a {@link QuotaError}: `invalid_options` naming every fault, `unknown_operation`.
+ * Loading it fails with a {@link QuotaError}: `invalid_options` naming every fault, `unknown_operation`.
  *
  * @example
  * await app.register(quotaFastify, { quota, subject: (request) => request.user?.id })

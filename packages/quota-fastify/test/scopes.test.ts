@@ -55,6 +55,14 @@ test('an engine with one operation meters every route but those that say no', as
   expect(statuses).toEqual([200, 200, 429, 200])
 })
 
+test('options that are wrong are told to whoever registers it, and end no process', async () => {
+  const faulty = { quota: engine(), subject: 'u1' } as unknown as QuotaFastifyOptions
+  const told = { code: 'invalid_options', message: expect.stringContaining('subject: expected a function') }
+  await expect(app().register(quotaFastify, faulty)).rejects.toMatchObject(told)
+  const nothing = undefined as unknown as QuotaFastifyOptions
+  await expect(app().register(quotaFastify, nothing).ready()).rejects.toMatchObject({ code: 'invalid_options' })
+})
+
 describe('scopes', () => {
   test('the plugin serves the scope it is registered in and what is below, and nothing beside it', async () => {
     const quota = engine()

@@ -71,14 +71,13 @@ function gauges(quota: EnginePart, meter: Meter, described: Described): (() => v
   return [
     gauge('settingsVersion', () => quota.inForce().settings.version),
     gauge('adaptiveFactor', () => quota.inForce().adaptiveFactor),
-    gauge('holdsOpen', async () => {
-      if (quota.holdTtlMs === undefined) return undefined
-      // A store that is away must not take the other metrics with it.
-      return quota.holds.sweep().then(
+    // A store without holds, or one that is away, must not take the other metrics with it.
+    gauge('holdsOpen', () =>
+      quota.holds.sweep().then(
         ({ open }) => open,
         () => undefined,
-      )
-    }),
+      ),
+    ),
   ]
 }
 
