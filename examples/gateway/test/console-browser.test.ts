@@ -29,6 +29,9 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
   it('lets administrators in, keeps their token in no storage, and forgets it when they sign out', async () => {
     const gateway = await testGateway()
     const { page, requests, faults } = await openConsole(gateway, { isAlone: true })
+    // As Chromium has it where the system's language is `POSIX`.
+    await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })`)
+    await page.reload()
     await signIn(page, 'gw_not-a-token')
     expect(await page.getByRole('alert').textContent()).toContain('token is not valid')
     await signIn(page, USER_TOKEN)
