@@ -11,8 +11,8 @@ const CALLERS = [1, 64, 512]
 
 /** What is known of goals that are missed. */
 const BECAUSE = {
-  lone: 'a transaction is two round trips and a commit, an upsert one statement',
-  batch: 'one transaction at a time decides for all callers, and what it locks, reads and writes grows with them',
+  lone: 'a transaction is begun, named for whoever may have to ask what became of it, and committed: two round trips',
+  batch: 'every user has a row, which PostgreSQL finds, compares and writes in a fifth of the time of an upsert',
   sqlite: 'the rows of a batch are read, decided and written here one after the other, each by a statement of its own',
 } as const
 
