@@ -35,6 +35,8 @@ const tests: TestProjectInlineConfiguration = {
     // For machines that are busy with other work: most tests take milliseconds.
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    // As `vi.waitFor` is told everywhere: what is waited for comes, when others leave it the processor.
+    expect: { poll: { timeout: 15_000 } },
   },
 }
 

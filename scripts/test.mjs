@@ -1,10 +1,11 @@
 // Runs Vitest and closes with `N passed, N failed` alone on a line, read from its JSON report.
 // `--deep` sets QUOTA_TEST_DEEP=1 (more random cases); every other argument goes to Vitest.
 // Files that fail beside all others are run once more by themselves, since a busy machine may miss deadlines of the real
-// clock: what fails again has failed, what passes is named. A random test that found something has failed in any case.
+// clock: what fails again has failed, what passes is named. A random test that found something has failed in any case, and
+// so has a run with an error that no test has caught: nobody knows which test it belongs to.
 // Exits non-zero when a test failed, when Vitest itself failed, and when no test ran.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -13,6 +14,7 @@ import { join, relative } from 'node:path'
 const MOST_AGAIN = 8
 /** How fast-check begins what it has found. */
 const FOUND = 'Property failed after'
+const UNHANDLED_ERRORS = join(import.meta.dirname, 'unhandled-errors.mjs')
 
 const args = process.argv.slice(2)
 const deep = args.includes('--deep')
@@ -25,16 +27,19 @@ const again = filesToRunAgain(first)
 const second = again.length > 0 ? run([...again, '--maxWorkers=1']) : undefined
 rmSync(folder, { recursive: true, force: true })
 
-const { passed, failed, skipped, vitestFailed } = second === undefined ? first : together(first, second)
+const { passed, failed, skipped, vitestFailed, unhandled } = second === undefined ? first : together(first, second)
 if (passed + failed === 0) console.error('No test ran.')
-// A crash or an unhandled error outside any test still counts as a failure.
-const failures = failed === 0 && (vitestFailed || passed === 0) ? 1 : failed
+if (unhandled > 0) console.error(`Errors that no test has caught: ${unhandled}`)
+// A crash still counts as a failure.
+const failures = failed + unhandled === 0 && (vitestFailed || passed === 0) ? 1 : failed + unhandled
 console.log(`${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 process.exitCode = failures > 0 ? 1 : 0
 
 function run(more) {
   const report = join(folder, 'report.json')
-  rmSync(report, { force: true })
+  const unhandled = join(folder, 'unhandled')
+  for (const file of [report, unhandled]) rmSync(file, { force: true })
+  const env = { ...process.env, QUOTA_TEST_UNHANDLED: unhandled, ...(deep ? { QUOTA_TEST_DEEP: '1' } : {}) }
   const { status } = spawnSync(
     process.execPath,
     [
@@ -43,12 +48,17 @@ function run(more) {
       '--config=vitest.workspace.ts',
       '--reporter=default',
       '--reporter=json',
+      `--reporter=${UNHANDLED_ERRORS}`,
       `--outputFile.json=${report}`,
       ...more,
     ],
-    { stdio: 'inherit', env: deep ? { ...process.env, QUOTA_TEST_DEEP: '1' } : process.env },
+    { stdio: 'inherit', env },
   )
-  return { ...countTests(report), vitestFailed: status !== 0 }
+  return {
+    ...countTests(report),
+    vitestFailed: status !== 0,
+    unhandled: existsSync(unhandled) ? Number(readFileSync(unhandled, 'utf8')) : 0,
+  }
 }
 
 /** None where a failure is not to be excused by the time, or where Vitest told of none. */
@@ -71,6 +81,7 @@ function together(one, two) {
     failed: one.failed - recovered + found,
     skipped: one.skipped,
     vitestFailed: two.vitestFailed,
+    unhandled: one.unhandled + two.unhandled,
   }
 }
 

@@ -1,3 +1,4 @@
+import './known-language.ts'
 import { render } from 'preact'
 import { App } from './app.tsx'
 import './styles/base.css'

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { AlertsPage } from './alerts/alerts-page.tsx'
 import { AuditPage } from './audit/audit-page.tsx'
 import { CredentialsPage } from './credentials/credentials-page.tsx'
@@ -78,11 +78,14 @@ function useWarningOf(isDirty: boolean): void {
   }, [isDirty])
 }
 
-/** Whoever uses a keyboard or a screen reader is brought to a page that is new, as with a new document. */
+/**
+ * Whoever uses a keyboard or a screen reader is brought to a page that is new, as with a new document: before it is
+ * painted, so that no key that is pressed at what is seen still goes to the page before.
+ */
 function useFocusOnNewPage(name: string): { current: HTMLElement | null } {
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isFirst.current) {
       main.current?.focus({ preventScroll: true })
       scrollTo(0, 0)

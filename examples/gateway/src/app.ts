@@ -226,9 +226,9 @@ async function inOrder(logger: Logger, steps: Readonly<Record<string, () => unkn
 }
 
 function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): QuotaBackend {
-  const { databaseUrl, redisUrl: url, quotaStore, limits } = config
+  const { databaseUrl, redisUrl: url, redisDeadlineMs: deadlineMs, quotaStore, limits } = config
   const options = { db, ...given }
-  if (quotaStore === 'redis' && url !== undefined) return redisBackend({ url, limits, ...options })
+  if (quotaStore === 'redis' && url !== undefined) return redisBackend({ url, deadlineMs, limits, ...options })
   if (quotaStore === 'postgres' && databaseUrl !== undefined) {
     return postgresBackend({ pool: countersPool(databaseUrl), ...options })
   }

@@ -233,9 +233,7 @@ describe('the list of users', () => {
       .all() as { detail: string }[]
     file.close()
     expect(plan.map(({ detail }) => detail).join(' ')).toMatch(/^SEARCH users USING \S*\s?INDEX \S+ \(id>\?\)$/)
-    const startedAt = performance.now()
     expect(await everyPage(call, 'query=player%20999&limit=100')).toHaveLength(11)
     expect(idsOf(await call('GET', '/admin/users?query=nobody-is-called-so'))).toEqual([])
-    expect(performance.now() - startedAt).toBeLessThan(1_000)
   })
 })

@@ -32,6 +32,7 @@ describe('the configuration', () => {
       dataDir: join(ROOT, '.data/gateway'),
       databaseUrl: undefined,
       redisUrl: undefined,
+      redisDeadlineMs: 150,
       quotaStore: 'embedded',
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
       limits: { monthly: undefined, concurrentImports: undefined },
@@ -68,6 +69,7 @@ describe('the configuration', () => {
       REDIS_URL: 'rediss://user:p%40ss@redis.example.com/3',
       QUOTA_FAILURE_POLICY: ' write = local, read=open ',
       EXPECTED_PROCESSES: '1000',
+      REDIS_DEADLINE_MS: '1000',
       QUOTA_MONTHLY_LIMIT: 'write = 8000, read=20000',
       QUOTA_MAX_CONCURRENT_IMPORTS: '2',
     }
@@ -81,6 +83,7 @@ describe('the configuration', () => {
       sources: { timeoutMs: 100 },
       databaseUrl: 'postgres://gateway:secret@db.example.com/scores',
       redisUrl: 'rediss://user:p%40ss@redis.example.com/3',
+      redisDeadlineMs: 1_000,
       limits: { monthly: { read: 20_000, write: 8_000 }, concurrentImports: 2 },
       failurePolicy: { read: 'open', write: { local: { expectedProcesses: 1000 } } },
     })
@@ -133,6 +136,8 @@ describe('the configuration', () => {
     ['EXPECTED_PROCESSES', '-1'],
     ['EXPECTED_PROCESSES', '1001'],
     ['EXPECTED_PROCESSES', '2.5'],
+    ['REDIS_DEADLINE_MS', '9'],
+    ['REDIS_DEADLINE_MS', '1001'],
   ])('refuses %s=%s', (name, value) => {
     const message = messageOf({ [name]: value })
     expect(message).toContain(`  ${name}: expected`)

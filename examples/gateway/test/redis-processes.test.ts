@@ -1,13 +1,12 @@
 import { EventEmitter, once } from 'node:events'
 import { redisTests } from '@scoregw/redis-server'
+import { ownTime, withinOwnTime } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
-import { ADMIN_TOKEN, type Answer, ENTRY, sender, tempDir, USER_TOKEN, usedOf } from './support/gateway.ts'
+import { ADMIN_TOKEN, type Answer, DEADLINE_MS, ENTRY, sender, tempDir, USER_TOKEN, usedOf } from './support/gateway.ts'
 import { run, runGateway } from './support/process.ts'
 import { redisServer } from './support/redis.ts'
 
 const TOKENS = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
-/** How long a decision waits for Redis. */
-const DEADLINE_MS = 150
 const TIMEOUT_MS = 60_000
 
 type Send = ReturnType<typeof sender>
@@ -40,7 +39,7 @@ describe.runIf(redisTests)('two processes on one Redis and one database', { time
 
     // Of many at once, through both, exactly as many are admitted as the limit has room for.
     await setOwn(here, { overrides: { write: { '1h': 310, '5h': 310, '1d': 310 } } })
-    await expect.poll(() => limitsOf(there), { timeout: 1_000, interval: 10 }).toEqual([310, 310, 310])
+    await expect.poll(() => limitsOf(there), { interval: 10 }).toEqual([310, 310, 310])
     const load = Array.from({ length: 60 }, (_each, index) => upsert(index % 2 === 0 ? here : there))
     const statuses = (await Promise.all(load)).map(({ status }) => status)
     expect([countOf(statuses, 200), countOf(statuses, 429)]).toEqual([19, 41])
@@ -68,10 +67,8 @@ describe.runIf(redisTests)('two processes on one Redis and one database', { time
       await set(15_000)
       expect((await upsert(there)).status).toBe(200)
     }
-    const changedAt = performance.now()
     await setOwn(here, { overrides: { write: { '1h': 14 } } })
-    await expect.poll(async () => (await upsert(there)).status, { timeout: 5_000, interval: 5 }).toBe(429)
-    expect(performance.now() - changedAt).toBeLessThan(1_000)
+    await withinOwnTime(1_000, async () => expect((await upsert(there)).status).toBe(429))
   })
 })
 
@@ -88,23 +85,21 @@ describe.runIf(redisTests)('a Redis that is killed under load', { timeout: TIMEO
     // On a busy machine a call may pass its deadline, and is then answered by the failure policy too.
     const early = load.answers.filter(({ durationMs }) => durationMs < DEADLINE_MS)
     expect(early.map(({ status }) => status)).toEqual(early.map(() => 200))
-    const usualMs = Math.max(...load.answers.map(({ durationMs }) => durationMs))
     await redis.kill()
     const killedAt = performance.now()
-    await load.until(() => performance.now() - killedAt >= 1_500)
+    // Soon Redis is not asked any more: what asks it waits for the deadline and can be no faster than that.
+    await load.until(() => load.since(killedAt).filter(({ durationMs }) => durationMs < DEADLINE_MS).length >= 20)
     const away = load.since(killedAt)
     await redis.restart()
     const backAt = performance.now()
+    const back = ownTime()
     await load.until(() => load.since(backAt).some(({ name, status }) => name === 'write' && status === 200))
-    // A second, and what a request takes on a machine that has more to do.
-    expect(performance.now() - backAt).toBeLessThan(1_000 + usualMs)
+    expect(ownTime() - back).toBeLessThan(1_000)
     const normalAt = performance.now()
     await load.until(() => load.since(normalAt).length >= 50)
     await load.stop()
 
     expect(away.filter(({ name }) => name === 'write').map(({ status }) => status)).toContain(503)
-    // The deadline of 150 ms; most are answered much sooner, as Redis is not asked any more.
-    expect(medianOf(away.map(({ durationMs }) => durationMs))).toBeLessThan(300)
     for (const { name, status } of away) expect(status).toBe(name === 'write' ? 503 : 200)
     const late = load.since(normalAt).filter(({ durationMs }) => durationMs < DEADLINE_MS)
     expect(late.map(({ status }) => status)).toEqual(late.map(() => 200))
@@ -152,10 +147,6 @@ describe.runIf(redisTests)('a Redis that may forget counters', { timeout: TIMEOU
 async function limitsOf(send: Send): Promise<number[]> {
   const { body } = await send('GET', '/me/quota')
   return body.windows.write.slice(0, 3).map(({ limit }: { limit: number }) => limit)
-}
-
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
 interface Timed {

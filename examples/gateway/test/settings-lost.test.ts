@@ -1,6 +1,7 @@
 import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
 import { systemClock } from '@scoregw/quota/store'
 import { type RedisServer, redisTests } from '@scoregw/redis-server'
+import { ownTime, withinOwnTime } from '@scoregw/server-kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgres } from '../src/db/postgres.ts'
 import type { Db } from '../src/db/schema.ts'
@@ -55,10 +56,8 @@ const tagOf = async ({ send }: TestGateway): Promise<string | null> =>
 /** Asks both, again and again, until both answer so; and they answer so ever after. */
 async function bothAdmit({ gateways }: Pair, wanted: boolean, since: number): Promise<void> {
   for (const gateway of gateways) {
-    let answeredAt: number
     do {
-      answeredAt = performance.now()
-      expect(answeredAt - since).toBeLessThan(FOLLOWED_MS)
+      expect(ownTime() - since).toBeLessThan(FOLLOWED_MS)
     } while ((await isAdmitted(gateway)) !== wanted)
   }
   for (let round = 0; round < 4; round++) {
@@ -79,17 +78,17 @@ describe.runIf(redisTests && postgresTests)('settings of two processes', { timeo
     const both = await pair(postgres!)
     const [here, there] = both.gateways
     await setLimit(here, 14)
-    await bothAdmit(both, false, performance.now())
+    await bothAdmit(both, false, ownTime())
     for (const lose of [['FLUSHALL'], ['SET', '{gateway}:settings', 'Z'.repeat(22)], ['DEL', '{gateway}:settings']]) {
       await both.redis.cli(...lose)
-      await bothAdmit(both, false, performance.now())
+      await bothAdmit(both, false, ownTime())
       expect(await tagOf(here)).toContain(String(await announcedIn(both)))
       await setLimit(there, 100_000)
       expect(await isAdmitted(there)).toBe(true)
-      await bothAdmit(both, true, performance.now())
+      await bothAdmit(both, true, ownTime())
       await setLimit(here, 14)
       expect(await isAdmitted(here)).toBe(false)
-      await bothAdmit(both, false, performance.now())
+      await bothAdmit(both, false, ownTime())
     }
   })
 
@@ -101,10 +100,10 @@ describe.runIf(redisTests && postgresTests)('settings of two processes', { timeo
     const blocked = await backUpSettings(both.db)
     await setLimit(here, 100_000)
     const oldTag = (await tagOf(there)) ?? ''
-    await bothAdmit(both, true, performance.now())
+    await bothAdmit(both, true, ownTime())
 
     await blocked()
-    await bothAdmit(both, false, performance.now())
+    await bothAdmit(both, false, ownTime())
     expect(await tagOf(there)).toContain(String(await announcedIn(both)))
     // The same version again: a tab from before the backup was restored is told.
     await setLimit(there, 13)
@@ -115,9 +114,9 @@ describe.runIf(redisTests && postgresTests)('settings of two processes', { timeo
 
     // Back to when nobody had set anything: writes have the policy's 60 tokens, and more were used.
     await setLimit(here, 100_000)
-    await bothAdmit(both, true, performance.now())
+    await bothAdmit(both, true, ownTime())
     await nothing()
-    await bothAdmit(both, false, performance.now())
+    await bothAdmit(both, false, ownTime())
     expect((await here.send('GET', '/me/quota')).body.windows.write[0].limit).toBe(60)
     expect(await announcedIn(both)).toBe('')
   })
@@ -126,19 +125,19 @@ describe.runIf(redisTests && postgresTests)('settings of two processes', { timeo
     const both = await pair(postgres!)
     // More than the policy has, so that what is admitted tells by what it was decided.
     await setLimit(both.gateways[0], 100_000)
-    await bothAdmit(both, true, performance.now())
+    await bothAdmit(both, true, ownTime())
     const dying = settingsOn(both.db, systemClock)
     for (const limit of [14, 100_000, 14]) {
       const { base } = both.gateways[0].gateway.app.quota.policy
       const write = { '1h': limit, '5h': limit, '1d': limit }
       const settings = { mode: 'normal', base: { ...base, personal: { ...base.personal, write } }, custom: null }
       await dying.write({ ...settings, layers: { site: { enabled: false, multiplier: 1 } }, prices: {} }, {})
-      await bothAdmit(both, limit > 14, performance.now())
+      await bothAdmit(both, limit > 14, ownTime())
       expect(await tagOf(both.gateways[0])).toContain(String(await announcedIn(both)))
     }
     await dying.writeSubject('personal', 'demo', { overrides: { write: { '1h': 123 } }, bypass: [] }, {})
     const limit = async (): Promise<number> =>
       (await both.gateways[1].send('GET', '/me/quota')).body.windows.write[0].limit
-    await expect.poll(limit, { timeout: FOLLOWED_MS, interval: 10 }).toBe(123)
+    await withinOwnTime(FOLLOWED_MS, async () => expect(await limit()).toBe(123))
   })
 })

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import canonicalize from 'canonicalize'
 import Database from 'libsql'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { PlayerTurns } from '../src/sync/player-turns.ts'
 import {
   ADMIN_TOKEN,
   type Answer,
@@ -13,7 +14,7 @@ import {
   testGateway,
   USER_TOKEN,
 } from './support/gateway.ts'
-import { BOT_TOKEN, type Bot, botOf, type FishRecord, manyRecords, recordOf } from './support/sync.ts'
+import { BOT_TOKEN, type Bot, botOf, manyRecords, recordOf } from './support/sync.ts'
 
 /** The demo user's. */
 const LINKED = 10_001
@@ -342,24 +343,46 @@ describe('an account that is linked later', () => {
 describe('two writes of a player at one time', () => {
   it('are one and a 429 with Retry-After, and nothing to those of others', async () => {
     const { bot } = await testSync()
-    const push = (qqs: readonly number[], records: FishRecord[]) =>
-      Promise.all(qqs.map((qq) => bot.sync({ qq, records })))
-    let answers: Answer[] = []
-    let count = 0
-    // Which of them arrive while the first is under way is up to the network: until one does.
-    while (count < 3_000 && !answers.some(({ status }) => status === 429)) {
-      count += 400
-      answers = await push([LINKED, LINKED, LINKED, UNLINKED], manyRecords(count))
+    const records = manyRecords(3)
+    const writes = heldWrites()
+    const answers: Answer[] = []
+    const pushes = [LINKED, LINKED, LINKED, UNLINKED].map(async (qq) => {
+      const answer = await bot.sync({ qq, records })
+      answers.push(answer)
+      return answer
+    })
+    // One of the three is under way, and what another player's writes wait for is not known to these.
+    await expect.poll(() => answers.length).toBe(2)
+    for (const { status, headers, body } of answers) {
+      expect([status, headers.get('Retry-After')]).toEqual([429, '1'])
+      expect(body).toMatchObject({ error: 'player_busy', retryAfterSeconds: 1 })
     }
-    const refused = answers.find(({ status }) => status === 429)
-    expect(refused?.headers.get('Retry-After')).toBe('1')
-    expect(refused?.body).toMatchObject({ error: 'player_busy', retryAfterSeconds: 1 })
-    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(2)
-    expect(answers.at(-1)?.status).toBe(200)
-    const [after] = await push([LINKED], manyRecords(count))
-    expect(after?.body).toMatchObject({ skipped: count, stored_records: count })
+    expect(writes.held().toSorted()).toEqual([LINKED, UNLINKED])
+    writes.release()
+    const all = await Promise.all(pushes)
+    expect(all.map(({ status }) => status).toSorted()).toEqual([200, 200, 429, 429])
+    expect(all.at(-1)?.status).toBe(200)
+    const after = await bot.sync({ qq: LINKED, records })
+    expect(after.body).toMatchObject({ skipped: 3, stored_records: 3 })
   })
 })
+
+/** Holds what is to be written, right before its transaction. */
+function heldWrites(): { held(): number[]; release(): void } {
+  const held: number[] = []
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const { take } = PlayerTurns.prototype
+  const spy = vi.spyOn(PlayerTurns.prototype, 'take').mockImplementation(async function (this: PlayerTurns, ...args) {
+    held.push(args[0])
+    await released
+    return take.apply(this, args)
+  })
+  onTestFinished(() => spy.mockRestore())
+  return { held: () => held, release }
+}
 
 describe('credentials', () => {
   const CHART_API_KEY = 'mk_test-0123456789'

@@ -1,4 +1,6 @@
 export { cacheFolder } from './cache-folder.ts'
 export { unpackDebianPackage } from './debian-package.ts'
 export { isExecutable, pathFolders } from './executables.ts'
+export { ownTime, withinOwnTime } from './own-time.ts'
 export { freePort, startOnFreePort } from './ports.ts'
+export { PROGRAM_OPTIONS } from './program-options.ts'

@@ -1,3 +1,4 @@
+import type { SimpleQuota } from '@scoregw/quota'
 import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
 import type { Request, RequestHandler, Response } from 'express'
 import { EXPRESS } from './adapter.ts'
@@ -23,7 +24,7 @@ export interface QuotaMiddleware<Operation extends string = string> extends Requ
 
 /**
  * Express middleware that meters requests: with `operation(req)` for a whole app, without it for single routes by
- * `.operation(name)`.
+ * `.operation(name)`. An engine of `simpleQuota()` needs no `operation`.
  *
  * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
  * 400 on the tokens go back before the head leaves. A refused request is answered with 429.
@@ -33,6 +34,9 @@ export interface QuotaMiddleware<Operation extends string = string> extends Requ
  * const metered = quotaMiddleware({ quota, subject: (req) => req.get('x-user') })
  * app.post('/music', metered.operation('music.upsert'), handler)
  */
+export function quotaMiddleware(
+  options: QuotaMiddlewareOptions<SimpleQuota['operation']> & { readonly quota: SimpleQuota },
+): QuotaMiddleware<SimpleQuota['operation']>
 export function quotaMiddleware<Operation extends string>(
   options: QuotaAppOptions<Operation>,
 ): QuotaMiddleware<Operation>

@@ -1,3 +1,4 @@
+import { simpleQuota } from '@scoregw/quota'
 import * as api from '@scoregw/quota-express'
 import { type QuotaMiddlewareOptions, quotaMiddleware } from '@scoregw/quota-express'
 import express from 'express'
@@ -52,6 +53,18 @@ test.each([
 ])('an unknown option %s is told what it is here', (key, message) => {
   const make = () => quotaMiddleware({ quota: syncQuota(), subject, [key]: 1 })
   expect(caught(make).faults).toMatchObject([{ path: key, message: expect.stringMatching(message) }])
+})
+
+test.each(BOTH)('an engine with one operation needs no other word, with $title', async ({ express }) => {
+  const metered = quotaMiddleware({ quota: simpleQuota({ limit: 2, per: '1h' }), subject })
+  const app = express()
+  app.use(metered)
+  app.get('/named', metered.operation('request'))
+  app.use((_req, res) => void res.send('ok'))
+  const { ask } = await serve(app)
+  const statuses: number[] = []
+  for (const path of ['/', '/named', '/other', '/']) statuses.push((await ask(path)).status)
+  expect(statuses).toEqual([200, 200, 429, 429])
 })
 
 describe.each(BOTH)('used wrongly with $title', ({ express }) => {

@@ -1,3 +1,4 @@
+import type { Quota, SimpleQuota } from '@scoregw/quota'
 import type { HttpMeterOptions, QuotaAnswer, RequestQuota, RouteOptions } from '@scoregw/quota/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -20,8 +21,10 @@ export type QuotaRouteConfig = string | false | ({ readonly operation: string } 
 
 /** What {@link quotaFastify} takes. */
 export interface QuotaFastifyOptions<Operation extends string = string>
-  extends HttpMeterOptions<FastifyRequest, Operation>,
+  extends Omit<HttpMeterOptions<FastifyRequest, Operation>, 'quota'>,
     FastifyOptions {
+  /** The engine that decides. */
+  readonly quota: Quota<Operation> | SimpleQuota
   /**
    * Where a metered request carries its `RequestQuota`, and where routes say in their `config` what they are.
    * @default 'quota'

@@ -1,4 +1,4 @@
-import { HttpMeter } from '@scoregw/quota/http'
+import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
 import type { FastifyInstance, FastifyPluginCallback, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { FASTIFY } from './adapter.ts'
@@ -13,7 +13,7 @@ class RouteMeters {
   readonly #known = new WeakMap<object, HttpMeter<FastifyRequest> | null>()
 
   constructor(options: QuotaFastifyOptions) {
-    this.#whole = new HttpMeter(options, FASTIFY)
+    this.#whole = new HttpMeter(options as HttpMeterOptions<FastifyRequest>, FASTIFY)
     this.#name = options.requestPropertyName ?? 'quota'
   }
 
@@ -36,7 +36,18 @@ class RouteMeters {
   }
 }
 
-const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app: FastifyInstance, options, loaded) => {
+const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app, options, loaded) => {
+  try {
+    serve(app, options)
+  } catch (error) {
+    // What such a plugin throws ends the process, whoever waits for it.
+    loaded(error as Error)
+    return
+  }
+  loaded()
+}
+
+function serve(app: FastifyInstance, options: QuotaFastifyOptions): void {
   const meters = new RouteMeters(options)
   const { requestPropertyName = 'quota', hook = 'preHandler' } = options
   if (!app.hasRequestDecorator(requestPropertyName)) app.decorateRequest(requestPropertyName, null)
@@ -53,17 +64,16 @@ const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app: FastifyInstance
   // These three are called alike.
   else app.addHook(hook as 'preHandler', meter)
   app.addHook('onError', (request, _reply, _error, done) => cancelFailed(request, done))
-  loaded()
 }
 
 /**
  * Fastify plugin that meters requests of the scope it is registered in: each route as the operation that its
- * `config.quota` names, or all by `operation(request)`.
+ * `config.quota` names, or all by `operation(request)`; on an engine of `simpleQuota()` all without a word.
  *
  * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
  * 400 on the tokens go back before the head leaves. A refused request is answered with 429.
  *
- * Loading it throws a {@link QuotaError}: `invalid_options` naming every fault, `unknown_operation`.
+ * Loading it fails with a {@link QuotaError}: `invalid_options` naming every fault, `unknown_operation`.
  *
  * @example
  * await app.register(quotaFastify, { quota, subject: (request) => request.user?.id })

@@ -1,5 +1,5 @@
 import compress from '@fastify/compress'
-import { createQuota, defaultPolicy, memoryStore, type Quota } from '@scoregw/quota'
+import { createQuota, defaultPolicy, memoryStore, type Quota, simpleQuota } from '@scoregw/quota'
 import { type QuotaFastifyOptions, quotaFastify } from '@scoregw/quota-fastify'
 import fastify, {
   type FastifyInstance,
@@ -42,6 +42,26 @@ async function asAsked(request: FastifyRequest, reply: FastifyReply): Promise<st
   reply.code(Number(status)).type('text/plain')
   return LONG
 }
+
+test('an engine with one operation meters every route but those that say no', async () => {
+  const served = app()
+  await served.register(quotaFastify, { quota: simpleQuota({ limit: 1, per: '1h' }), subject })
+  served.get('/', asAsked)
+  served.get('/free', { config: { quota: false } }, asAsked)
+  const statuses: number[] = []
+  for (const path of ['/free', '/', '/', '/free']) {
+    statuses.push((await served.inject({ url: `${path}?status=200`, headers })).statusCode)
+  }
+  expect(statuses).toEqual([200, 200, 429, 200])
+})
+
+test('options that are wrong are told to whoever registers it, and end no process', async () => {
+  const faulty = { quota: engine(), subject: 'u1' } as unknown as QuotaFastifyOptions
+  const told = { code: 'invalid_options', message: expect.stringContaining('subject: expected a function') }
+  await expect(app().register(quotaFastify, faulty)).rejects.toMatchObject(told)
+  const nothing = undefined as unknown as QuotaFastifyOptions
+  await expect(app().register(quotaFastify, nothing).ready()).rejects.toMatchObject({ code: 'invalid_options' })
+})
 
 describe('scopes', () => {
   test('the plugin serves the scope it is registered in and what is below, and nothing beside it', async () => {

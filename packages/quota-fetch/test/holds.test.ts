@@ -10,7 +10,7 @@ test('a body that its reader cancels is settled, also where no signal tells of i
   const response = await handler(new Request('http://localhost/', { method: 'POST' }))
   expect(await quota.holds.list('u1')).toHaveLength(1)
   await response.body?.cancel()
-  await vi.waitFor(async () => expect(await quota.holds.list('u1')).toEqual([]))
+  await vi.waitFor(async () => expect(await quota.holds.list('u1')).toEqual([]), { timeout: 15_000 })
   expect((await quota.status('u1')).windows.write?.[0]?.used).toBe(1)
 })
 

@@ -50,7 +50,10 @@ async function exhaust({ quota }: Engine): Promise<void> {
 async function lossOf({ quota }: Engine, lose: () => Promise<unknown>): Promise<{ lost: number; recoveredMs: number }> {
   const before = await usedBy(quota, 'u')
   const callers = load(quota)
-  await vi.waitFor(async () => expect(await usedBy(quota, 'u')).toBeGreaterThan(before + 100), { interval: 5 })
+  await vi.waitFor(async () => expect(await usedBy(quota, 'u')).toBeGreaterThan(before + 100), {
+    timeout: 15_000,
+    interval: 5,
+  })
   await lose()
   const results = await callers.stop()
   const recoveredMs = await timeToRecover(quota)
@@ -91,7 +94,9 @@ describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
     expect(await took).toBeLessThan(RECOVERY_MS)
     const before = await usedBy(busy.quota, 'u')
     const callers = load(busy.quota)
-    await vi.waitFor(async () => expect(await usedBy(busy.quota, 'u')).toBeGreaterThan(before + 100))
+    await vi.waitFor(async () => expect(await usedBy(busy.quota, 'u')).toBeGreaterThan(before + 100), {
+      timeout: 15_000,
+    })
     first.resume()
     await vi.waitFor(async () => expect(await cluster.replicaOf(second)).toBe(first), { timeout: 10_000 })
     const results = await callers.stop()

@@ -98,10 +98,13 @@ describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
     const heard: string[] = []
     hearer!.watch((change) => heard.push(change.kind === 'subject' ? change.key : change.kind))
     const key = randomUUID()
-    await vi.waitFor(async () => {
-      await teller!.announce('1', { kind: 'subject', layer: 'personal', key })
-      await vi.waitFor(() => expect(heard).toContain(key), { timeout: 50, interval: 5 })
-    })
+    await vi.waitFor(
+      async () => {
+        await teller!.announce('1', { kind: 'subject', layer: 'personal', key })
+        await vi.waitFor(() => expect(heard).toContain(key), { timeout: 50, interval: 5 })
+      },
+      { timeout: 15_000 },
+    )
     const outcomes = redisOutcomes({ client: clientOf(), prefix })
     later(() => outcomes.close())
     const counts = { calls: 3, errors: 1 }
@@ -132,7 +135,7 @@ describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
       const { slot, other } = await homeOf(prefix)
       const before = counts.ok
       await cluster.migrate(slot, other, () => new Promise((resolve) => setTimeout(resolve, 2)))
-      await vi.waitFor(() => expect(counts.ok).toBeGreaterThan(before + 50), { interval: 5 })
+      await vi.waitFor(() => expect(counts.ok).toBeGreaterThan(before + 50), { timeout: 15_000, interval: 5 })
     }
     stopped = true
     await Promise.all(callers)

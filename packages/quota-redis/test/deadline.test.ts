@@ -27,7 +27,7 @@ describe('deadlines of one length', () => {
     await first.settled
     expect([first.isOver, second.isRunning]).toEqual([true, true])
     await Promise.all([second.settled, met.settled])
-    await vi.waitFor(() => expect(over).toHaveLength(3))
+    await vi.waitFor(() => expect(over).toHaveLength(3), { timeout: 15_000 })
     expect(over.map(([name]) => name)).toEqual(['first', 'second', 'of the first'])
     for (const [name, afterMs] of over) expect(afterMs, name).toBeGreaterThanOrEqual(MS)
     expect(first.met()).toBe(false)

@@ -226,14 +226,16 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     ticker.start()
     await redis.kill()
     vi.advanceTimersByTime(MINUTE_MS)
-    await vi.waitFor(() => expect(errors).toHaveLength(1))
+    await vi.waitFor(() => expect(errors).toHaveLength(1), { timeout: 15_000 })
     expect(await engine.limit()).toBe(48)
     await expect(store.compareAndSet(1, MINUTE + 1, stateOf(90))).rejects.toMatchObject({ code: 'store_error' })
 
     await redis.restart()
     await vi.waitFor(async () => expect(await store.read()).toMatchObject({ version: 1 }), { timeout: 15_000 })
     vi.advanceTimersByTime(MINUTE_MS)
-    await vi.waitFor(async () => expect(await store.read()).toMatchObject({ version: 2, minute: MINUTE + 1 }))
+    await vi.waitFor(async () => expect(await store.read()).toMatchObject({ version: 2, minute: MINUTE + 1 }), {
+      timeout: 15_000,
+    })
     expect(errors).toHaveLength(1)
     await ticker.stop()
   })
@@ -246,7 +248,9 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     const cut = proxy.cutAfterNextRequest()
     await expect(store.compareAndSet(0, MINUTE, stateOf(90))).rejects.toThrow()
     await cut
-    await vi.waitFor(async () => expect(await store.read()).toMatchObject({ version: 1, minute: MINUTE }))
+    await vi.waitFor(async () => expect(await store.read()).toMatchObject({ version: 1, minute: MINUTE }), {
+      timeout: 15_000,
+    })
     expect(await redis.cli('GET', '{quota}:factor:changes')).toMatch(/^[\w-]{22}$/)
   })
 
@@ -279,10 +283,10 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     const proxy = await startProxy(redis.port)
     const store = open(proxy.port)
     store.watch(() => undefined)
-    await vi.waitFor(() => expect(proxy.openSockets()).toBe(2))
+    await vi.waitFor(() => expect(proxy.openSockets()).toBe(2), { timeout: 15_000 })
     await store.read()
     store.close()
-    await vi.waitFor(() => expect(proxy.openSockets()).toBe(0))
+    await vi.waitFor(() => expect(proxy.openSockets()).toBe(0), { timeout: 15_000 })
     await expect(store.read()).rejects.toMatchObject({ code: 'store_error' })
   })
 })

@@ -1,11 +1,15 @@
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
-import { cleanupsOf, engineOn, load, measureLag, p99, timedWrite, timeToRecover, usedBy } from './support/engines.ts'
+import { cleanupsOf, engineOn, load, timedWrite, timeToRecover, untilSpared, usedBy } from './support/engines.ts'
 import { type RedisServer, redisTests } from './support/redis-server.ts'
 import type { TcpProxy } from './support/tcp-proxy.ts'
 
 const DEADLINE_MS = 150
 const CALLERS = 10
+/** For what is set off by a timer and done a few turns later. */
+const SLACK_MS = 50
+/** How often a caller waits for its deadline until the server is not asked any more. */
+const MOST_WAITS = 6
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 
 interface Silence {
@@ -51,20 +55,19 @@ describe.runIf(redisTests).concurrent('silence', { timeout: 60_000 }, () => {
       expect(await timedWrite(quota)).toMatchObject({ ok: true })
 
       silence.begin(proxy, redis)
-      const began = performance.now()
-      const lagMs = measureLag()
       const callers = load(quota, CALLERS)
       await pause(silence.lastsMs)
       const results = await callers.stop()
-      const slackMs = 20 + lagMs()
 
       expect(results.filter(({ ok }) => ok)).toEqual([])
       expect(results.length).toBeGreaterThan(100)
-      expect(p99(results.map(({ ms }) => ms))).toBeLessThanOrEqual(DEADLINE_MS + slackMs)
-      const opened = results.find(({ ms }) => ms < 20)
-      expect(opened!.at - began).toBeLessThanOrEqual(2_000 + slackMs)
+      expect(Math.max(...results.map(({ ms }) => ms))).toBeLessThanOrEqual(DEADLINE_MS + SLACK_MS)
+      // After half a second without answers, which no caller can wait through more often than this.
+      const opened = results.find(({ isSpared }) => isSpared)
+      const before = results.filter(({ from }) => from < opened!.from)
+      expect(before.length).toBeLessThanOrEqual(MOST_WAITS * CALLERS)
       // From then on only the probes wait: 5 a second, each for at most all callers at once.
-      const waited = results.filter(({ at, ms }) => at > opened!.at + DEADLINE_MS && ms > 100)
+      const waited = results.filter(({ from, isSpared }) => from > opened!.at && !isSpared)
       const probes = (results.at(-1)!.at - opened!.at) / 200 + 1
       expect(waited.length).toBeLessThanOrEqual(probes * CALLERS)
       expect(proxy.openSockets()).toBeLessThanOrEqual(1)
@@ -94,7 +97,7 @@ describe.runIf(redisTests).concurrent('silence', { timeout: 60_000 }, () => {
     proxy.latency(150)
     const callers = load(quota, CALLERS)
     // Until the circuit is open, so that late answers come when nothing but probes is sent.
-    await vi.waitFor(async () => expect((await timedWrite(quota)).ms).toBeLessThan(20), { timeout: 2_000 })
+    await untilSpared(quota)
     expect(await usedBy(witness, 'u')).toBeGreaterThan(10)
     expect((await callers.stop()).filter(({ ok }) => ok)).toEqual([])
     await vi.waitFor(async () => expect(await usedBy(witness, 'u')).toBe(1), { timeout: 3_000 })

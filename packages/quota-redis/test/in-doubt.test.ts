@@ -1,13 +1,16 @@
+import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { describe, expect, it, vi } from 'vitest'
 import { useCleanups } from './support/cleanups.ts'
-import { type EngineOptions, engineOn, measureLag, usedBy } from './support/engines.ts'
+import { type EngineOptions, engineOn, usedBy } from './support/engines.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 
 const write = { subject: 'u', operation: 'write' } as const
+/** For what is set off by a timer and done a few turns later. */
+const SLACK_MS = 50
 const unavailable = { code: 'quota_unavailable', cause: { code: 'store_error' } }
 
 describe.runIf(redisTests).each([
@@ -99,17 +102,17 @@ describe.runIf(redisTests).each([
   it('waits for a reply that never comes no longer than the deadline, and sends nothing twice', async () => {
     const { quota, proxy, used } = await behindProxy({ deadlineMs: 150 })
     proxy.dropReplies(true)
-    const lagMs = measureLag()
-    const began = performance.now()
+    const began = ownTime()
     const results = await Promise.allSettled([quota.consume(write), quota.reserve({ ...write, cost: 10, id: 'a' })])
-    expect(performance.now() - began).toBeLessThan(150 + 20 + lagMs())
+    expect(ownTime() - began).toBeLessThan(150 + SLACK_MS)
     expect(results).toMatchObject([
       { status: 'rejected', reason: unavailable },
       { status: 'rejected', reason: unavailable },
     ])
     proxy.dropReplies(false)
     // Whoever asks again under the id hears that it was admitted once.
-    expect(await quota.reserve({ ...write, cost: 10, id: 'a' })).toMatchObject({ status: 'duplicate' })
+    const again = () => quota.reserve({ ...write, cost: 10, id: 'a' })
+    await vi.waitFor(async () => expect(await again()).toMatchObject({ status: 'duplicate' }), { timeout: 15_000 })
     expect(await used()).toBe(11)
   })
 
@@ -118,11 +121,11 @@ describe.runIf(redisTests).each([
     proxy.latency(200)
     const late = await Promise.allSettled([quota.consume(write), quota.reserve({ ...write, cost: 10, id: 'a' })])
     expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    await vi.waitFor(async () => expect(await used()).toBe(11), { timeout: 5_000, interval: 10 })
-    await vi.waitFor(async () => expect(await used()).toBe(0), { timeout: 5_000, interval: 20 })
+    await vi.waitFor(async () => expect(await used()).toBe(11), { timeout: 15_000, interval: 10 })
+    await vi.waitFor(async () => expect(await used()).toBe(0), { timeout: 15_000, interval: 20 })
     await new Promise((resolve) => setTimeout(resolve, 250))
     proxy.latency(0)
     const again = () => quota.reserve({ ...write, cost: 10, id: 'a' })
-    await vi.waitFor(async () => expect(await again()).toMatchObject({ status: 'cancelled' }), { timeout: 5_000 })
+    await vi.waitFor(async () => expect(await again()).toMatchObject({ status: 'cancelled' }), { timeout: 15_000 })
   })
 })

@@ -56,11 +56,11 @@ describe.runIf(redisTests)('a settle that fails', { timeout: 30_000 }, () => {
 
     proxy.refuse(true)
     proxy.cutAll()
-    await vi.waitFor(() => expect(store.ready()).rejects.toThrow())
+    await vi.waitFor(() => expect(store.ready()).rejects.toThrow(), { timeout: 15_000 })
     // Nothing is written where there is no line.
     expect(await cancel(counters, states, id)).toBe('not done')
     proxy.refuse(false)
-    await vi.waitFor(() => store.ready(), { interval: 20 })
+    await vi.waitFor(() => store.ready(), { timeout: 15_000, interval: 20 })
     expect(await used()).toBe(3)
 
     expect(await cancel(counters, states, id)).toBe('done')
@@ -78,7 +78,7 @@ describe.runIf(redisTests)('a settle that fails', { timeout: 30_000 }, () => {
     expect(await cancel(counters, states)).toBe('in doubt')
     expect(await cancel(counters, states, ID)).toBe('in doubt')
     proxy.dropReplies(false)
-    await vi.waitFor(() => counters.read({ subject: 'u', categories: [0], layers: [0] }))
+    await vi.waitFor(() => counters.read({ subject: 'u', categories: [0], layers: [0] }), { timeout: 15_000 })
     const cut = proxy.cutAfterNextRequest()
     expect(await cancel(counters, states)).toBe('in doubt')
     await cut

@@ -131,8 +131,9 @@ describe.runIf(redisTests)('outcomes in Redis', () => {
     recorder.record({ httpStatus: 200 })
     await expect(recorder.flush()).rejects.toThrow()
     await redis.restart()
-    await vi.waitFor(async () =>
-      expect(await one.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 2, serverError: 1 })]),
+    await vi.waitFor(
+      async () => expect(await one.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 2, serverError: 1 })]),
+      { timeout: 15_000 },
     )
     await recorder.close()
   })

@@ -12,7 +12,7 @@ const program = (port: number): string => `
   import { redisStore } from '@scoregw/quota-redis'
   import { Redis } from 'ioredis'
   const client = new Redis({ port: ${port}, lazyConnect: true })
-  const store = redisStore({ client })
+  const store = redisStore({ client, deadlineMs: 300 })
   const counters = store.open({
     cells: [windowCell({ label: '1h', lengthMs: 3_600_000 })],
     categories: ['read'],

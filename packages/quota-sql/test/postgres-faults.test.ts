@@ -1,6 +1,7 @@
 import { postgresTests } from '@scoregw/postgres-server'
 import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { isNotDone } from '@scoregw/quota/store'
+import { ownTime } from '@scoregw/server-kit'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { postgresStore } from '../src/index.ts'
@@ -9,8 +10,10 @@ import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { TestDatabase } from './support/database.ts'
 import { poolOf } from './support/pool.ts'
 
-/** What a busy machine may add to a deadline, in milliseconds. */
-const SLACK_MS = 1_000
+/** Longer than what is answered takes on a busy machine. */
+const DEADLINE_MS = 600
+/** For what is set off by a timer and done a few turns later. */
+const SLACK_MS = 50
 
 describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', () => {
   const database = new TestDatabase()
@@ -24,7 +27,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     throw new Error('it was answered')
   }
 
-  const onPool = (pool: pg.Pool, prefix?: string) => postgresStore({ pool, deadlineMs: 300, prefix })
+  const onPool = (pool: pg.Pool, prefix?: string) => postgresStore({ pool, deadlineMs: DEADLINE_MS, prefix })
 
   it('tables that are not there, or of another format, are told with what mends them', async () => {
     const missing = onPool(database.pool(), 'nowhere')
@@ -64,11 +67,11 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
       [reader, 'role'],
       [readOnly, 'read-only'],
     ] as const) {
-      const from = performance.now()
+      const from = ownTime()
       const error = await errorOf(take(onPool(pool).open(SCHEMA), 'v'))
       expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
       expect(error.message).toContain(word)
-      expect(performance.now() - from).toBeLessThan(300 + SLACK_MS)
+      expect(ownTime() - from).toBeLessThan(DEADLINE_MS + SLACK_MS)
       await expect(onPool(pool).ready()).rejects.toMatchObject({
         code: 'store_error',
         message: expect.stringContaining(word) as string,
@@ -111,10 +114,10 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     await holder.query(`begin; select * from quota_rows where subject = 't' for update`)
     for (const options of [{ query_timeout: 50 }, { lock_timeout: 20 }, { statement_timeout: 20 }]) {
       const pool = database.pool({ ...options, max: 1 })
-      const from = performance.now()
+      const from = ownTime()
       const error = await errorOf(take(onPool(pool).open(SCHEMA), 't'))
       expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
-      expect(performance.now() - from).toBeLessThan(300 + SLACK_MS)
+      expect(ownTime() - from).toBeLessThan(DEADLINE_MS + SLACK_MS)
     }
     await holder.query('rollback')
     holder.release()
@@ -141,7 +144,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     }
     expect(calls).toBeGreaterThan(12)
     proxy.silence(false)
-    await expect.poll(async () => (await ask()).source, { timeout: 5_000 }).toBe('store')
+    await expect.poll(async () => (await ask()).source, { timeout: 15_000 }).toBe('store')
     await quota.close()
     await pool.end()
     await proxy.stop()

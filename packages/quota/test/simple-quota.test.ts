@@ -98,6 +98,12 @@ const mistakes: readonly Mistake[] = [
     code,
     says: ['limit: expected a whole number', 'got "100"', 'per: expected a time of 1 second to 366 days, "15m"'],
   },
+  {
+    written: "simpleQuota({ limit: 'unlimited', per: '1h' })",
+    make: made({ limit: 'unlimited', per: '1h' }),
+    code,
+    says: ['limit: expected a whole number', 'got "unlimited"'],
+  },
   { written: "simpleQuota({ limit: 1, per: '1.5h' })", make: made({ limit: 1, per: '1.5h' }), code, says: ['per: '] },
   { written: "simpleQuota({ limit: 1, per: '2y' })", make: made({ limit: 1, per: '2y' }), code, says: ['per: '] },
   { written: "simpleQuota({ limit: 1, per: '367d' })", make: made({ limit: 1, per: '367d' }), code, says: ['per: '] },

@@ -80,6 +80,50 @@ describe('top subjects', () => {
     expect(found).toEqual([{ subject: 'creeping', amount: 120, atLeast: 20 }])
   })
 
+  it('tell less of what a subject probably had, step by step, and all of what is certain', () => {
+    const { clock, top, spend } = counted()
+    clock.at = Math.ceil(clock.at / HOUR) * HOUR
+    for (let each = 0; each < 256; each++) spend(`big${each}`, 100)
+    for (let each = 0; each < 12; each++) spend('creeping', 10)
+    clock.at += 30 * MINUTE
+    // Of a hundred that it probably had, half.
+    const [found] = top.spent('write', 100).filter(({ subject }) => subject === 'creeping')
+    expect(found ?? 'gone from the first hundred').toBe('gone from the first hundred')
+    spend('creeping', 200)
+    expect(top.spent('write', 1)).toEqual([{ subject: 'creeping', amount: 270, atLeast: 220 }])
+  })
+
+  it('remember what somebody had who lost the place to others, as long as the period', () => {
+    const { clock, top, spend } = counted()
+    clock.at = Math.ceil(clock.at / HOUR) * HOUR
+    spend('first', 90)
+    for (let each = 0; each < 255; each++) spend(`big${each}`, 100)
+    spend('other', 95)
+    spend('first', 60)
+    expect(top.spent('write', 1)).toEqual([{ subject: 'first', amount: 150, atLeast: 60 }])
+    // What is not listed fades by a sixth with each sixth.
+    spend('slow', 90)
+    clock.at += 50 * MINUTE
+    spend('slow', 100)
+    const [slow] = top.spent('write', 1)
+    expect(slow?.subject).toBe('slow')
+    expect(slow?.amount).toBeLessThan(150)
+    expect(slow?.amount).toBeGreaterThan(130)
+  })
+
+  it('make room for small ones when the large have been forgotten', () => {
+    const { clock, top, spend } = counted()
+    clock.at = Math.ceil(clock.at / HOUR) * HOUR
+    for (let each = 0; each < 256; each++) spend(`big${each}`, 100)
+    spend('small', 10)
+    for (let sixth = 1; sixth <= 6; sixth++) {
+      clock.at += 10 * MINUTE
+      expect(top.sinceAt()).toBeDefined()
+    }
+    spend('late', 5)
+    expect(top.spent('write')).toEqual([{ subject: 'late', amount: 5, atLeast: 5 }])
+  })
+
   it('count what a commit charges above what was reserved', async () => {
     const policy = definePolicy({
       windows: [{ label: '1h', lengthMs: HOUR }],

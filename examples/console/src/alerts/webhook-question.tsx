@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { Dialog } from '../ui/dialog.tsx'
+import { Question } from '../ui/question.tsx'
 import { useWords } from '../words/words.ts'
 
 interface QuestionProps {
@@ -11,24 +11,16 @@ interface QuestionProps {
 
 /** Asked before receivers would have to be told something, or hear nothing any more. */
 export function WebhookQuestion({ of, isBusy, onYes, onNo }: QuestionProps): JSX.Element {
-  const words = useWords()
-  const { alerts } = words
+  const { alerts } = useWords()
   return (
-    <Dialog title={of === 'rotate' ? alerts.rotateTitle : alerts.removeTitle} onClose={onNo}>
-      <p>{of === 'rotate' ? alerts.rotateAbout : alerts.removeAbout}</p>
-      <p class="buttons">
-        <button
-          type="button"
-          class={of === 'rotate' ? 'primary' : 'danger'}
-          disabled={isBusy}
-          onClick={() => void onYes()}
-        >
-          {alerts[of]}
-        </button>
-        <button type="button" onClick={onNo}>
-          {words.cancel}
-        </button>
-      </p>
-    </Dialog>
+    <Question
+      title={of === 'rotate' ? alerts.rotateTitle : alerts.removeTitle}
+      about={of === 'rotate' ? alerts.rotateAbout : alerts.removeAbout}
+      yes={alerts[of]}
+      isDangerous={of === 'remove'}
+      isBusy={isBusy}
+      onYes={onYes}
+      onNo={onNo}
+    />
   )
 }

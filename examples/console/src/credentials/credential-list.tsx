@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Credential, CredentialKind, Issued } from '../api/api.ts'
-import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
+import { Question } from '../ui/question.tsx'
 import { plain, Text } from '../ui/text.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { useDraft } from '../ui/use-draft.ts'
@@ -137,17 +137,15 @@ function Revoke({ credential: { id, name }, revoke, onClose }: RevokeProps): JSX
     if (await run(revoke)) onClose()
   }
   return (
-    <Dialog title={words.credentials.revokeTitle} onClose={onClose}>
-      <p>{words.credentials.revokeAbout(name === '' ? id : plain(name))}</p>
-      <ErrorNotice error={error} />
-      <p class="buttons">
-        <button type="button" class="danger" disabled={isBusy} onClick={() => void act()}>
-          {words.credentials.revoke}
-        </button>
-        <button type="button" onClick={onClose}>
-          {words.cancel}
-        </button>
-      </p>
-    </Dialog>
+    <Question
+      title={words.credentials.revokeTitle}
+      about={words.credentials.revokeAbout(name === '' ? id : plain(name))}
+      yes={words.credentials.revoke}
+      isDangerous
+      isBusy={isBusy}
+      error={error}
+      onYes={act}
+      onNo={onClose}
+    />
   )
 }

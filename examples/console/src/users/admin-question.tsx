@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { Dialog } from '../ui/dialog.tsx'
+import { Question } from '../ui/question.tsx'
 import { useWords } from '../words/words.ts'
 
 interface QuestionProps {
@@ -12,19 +12,6 @@ interface QuestionProps {
 
 /** An administrator can do everything at once, also take the role of whoever gave it. */
 export function AdminQuestion({ id, kind, onYes, onNo }: QuestionProps): JSX.Element {
-  const words = useWords()
-  const { title, about, yes } = words.users.adminQuestion[kind]
-  return (
-    <Dialog title={title(id)} onClose={onNo}>
-      <p>{about}</p>
-      <p class="buttons">
-        <button type="button" class="danger" onClick={onYes}>
-          {yes}
-        </button>
-        <button type="button" onClick={onNo}>
-          {words.cancel}
-        </button>
-      </p>
-    </Dialog>
-  )
+  const { title, about, yes } = useWords().users.adminQuestion[kind]
+  return <Question title={title(id)} about={about} yes={yes} isDangerous onYes={onYes} onNo={onNo} />
 }

@@ -2,8 +2,8 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Hold } from '../api/documents.ts'
 import { useApi, usePolicy } from '../session.ts'
-import { Dialog } from '../ui/dialog.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
+import { Question } from '../ui/question.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { useInterval } from '../ui/use-interval.ts'
 import { useResource } from '../ui/use-resource.ts'
@@ -85,17 +85,15 @@ function Release({ hold, release, onClose }: ReleaseProps): JSX.Element {
     if (await run(release)) onClose()
   }
   return (
-    <Dialog title={words.users.releaseTitle} onClose={onClose}>
-      <p>{words.users.releaseAbout(hold.operation)}</p>
-      <ErrorNotice error={error} />
-      <p class="buttons">
-        <button type="button" class="danger" disabled={isBusy} onClick={() => void act()}>
-          {words.users.release}
-        </button>
-        <button type="button" onClick={onClose}>
-          {words.cancel}
-        </button>
-      </p>
-    </Dialog>
+    <Question
+      title={words.users.releaseTitle}
+      about={words.users.releaseAbout(hold.operation)}
+      yes={words.users.release}
+      isDangerous
+      isBusy={isBusy}
+      error={error}
+      onYes={act}
+      onNo={onClose}
+    />
   )
 }

@@ -2,8 +2,8 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { WhyAnswer } from '../api/api.ts'
 import { useApi } from '../session.ts'
-import { Dialog } from '../ui/dialog.tsx'
-import { Done, ErrorNotice } from '../ui/notice.tsx'
+import { Done } from '../ui/notice.tsx'
+import { Question } from '../ui/question.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { useNames } from '../words/names.ts'
 import { useWords } from '../words/words.ts'
@@ -55,18 +55,16 @@ export function ShadowSwitch({ found, onDone }: ShadowSwitchProps): JSX.Element 
       </p>
       <Done>{isDone && words.why.shadowDone}</Done>
       {isAsking && (
-        <Dialog title={words.why.shadowTitle} onClose={() => setAsking(false)}>
-          <p>{isOn ? words.why.shadowOffAbout : words.why.shadowOnAbout}</p>
-          <ErrorNotice error={action.error} />
-          <p class="buttons">
-            <button type="button" class="primary" disabled={action.isBusy} onClick={() => void change()}>
-              {label}
-            </button>
-            <button type="button" onClick={() => setAsking(false)}>
-              {words.cancel}
-            </button>
-          </p>
-        </Dialog>
+        <Question
+          title={words.why.shadowTitle}
+          about={isOn ? words.why.shadowOffAbout : words.why.shadowOnAbout}
+          yes={label}
+          isDangerous={false}
+          isBusy={action.isBusy}
+          error={action.error}
+          onYes={change}
+          onNo={() => setAsking(false)}
+        />
       )}
     </>
   )

@@ -26,6 +26,8 @@ export interface Config {
   readonly databaseUrl: string | undefined
   /** The Redis that several processes share, with credentials: not to be shown; absent: counters in this process. */
   readonly redisUrl: string | undefined
+  /** How long a decision waits for Redis. */
+  readonly redisDeadlineMs: number
   /** Where tokens are counted. */
   readonly quotaStore: 'embedded' | 'postgres' | 'redis'
   /** What becomes of requests, by category, while the counters cannot be asked. */
@@ -97,6 +99,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL,
     redisUrl: values.REDIS_URL,
+    redisDeadlineMs: values.REDIS_DEADLINE_MS,
     quotaStore: values.QUOTA_STORE ?? (values.REDIS_URL === undefined ? 'embedded' : 'redis'),
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
     limits: { monthly: values.QUOTA_MONTHLY_LIMIT, concurrentImports: values.QUOTA_MAX_CONCURRENT_IMPORTS },

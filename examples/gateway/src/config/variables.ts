@@ -101,6 +101,13 @@ const timeoutMs = z
   .transform(Number)
   .refine((value) => value >= 100 && value <= 60_000, TIMEOUT_ERROR)
 
+const DEADLINE_ERROR = 'expected milliseconds as a whole number from 10 to 1000'
+const deadlineMs = z
+  .string()
+  .regex(/^\d{2,4}$/, DEADLINE_ERROR)
+  .transform(Number)
+  .refine((value) => value >= 10 && value <= 1_000, DEADLINE_ERROR)
+
 const isPostgresUrl = (text: string): boolean =>
   URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol) && new URL(text).hostname !== ''
 
@@ -136,6 +143,7 @@ export const VARIABLES = {
   DATA_DIR: variable(z.string().min(1, 'expected the path of a folder'), join(ROOT, '.data/gateway')),
   DATABASE_URL: variable(databaseUrl.optional()),
   REDIS_URL: variable(redisUrl.optional()),
+  REDIS_DEADLINE_MS: variable(deadlineMs, '150'),
   QUOTA_STORE: variable(z.enum(STORES, { error: `expected one of ${STORES.join(', ')}` }).optional()),
   QUOTA_FAILURE_POLICY: variable(failureModes, FAILURE_MODES),
   QUOTA_MONTHLY_LIMIT: variable(monthlyLimit.optional()),

@@ -18,6 +18,8 @@ const WATCH_MS = 1_000
 
 export interface RedisBackendOptions extends BackendOptions {
   readonly url: string
+  /** How long a decision waits for it. */
+  readonly deadlineMs: number
   /** What the configuration adds to the policy. */
   readonly limits: ConfiguredLimits
 }
@@ -29,10 +31,11 @@ export interface RedisBackendOptions extends BackendOptions {
  * @throws {ConfigError} for limits that these counters cannot have
  */
 export function redisBackend(given: RedisBackendOptions): QuotaBackend {
-  const { db, clock, url, logger, policy, limits, changes } = given
+  const { db, clock, url, deadlineMs, logger, policy, limits, changes } = given
   // Never connected itself: the store and the broadcast make connections of their own after its pattern.
   const client = clientOf(url)
-  const options = { client, prefix: PREFIX, logger: { warn: (message: string) => logger.warn(message) } }
+  const warn = (message: string): void => logger.warn(message)
+  const options = { client, prefix: PREFIX, deadlineMs, logger: { warn } }
   const leased = client.isCluster ? leasedRedisStore(options) : undefined
   const store = leased ?? redisStore(options)
   checkConfigured(limits, store)

@@ -1,5 +1,6 @@
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { PROGRAM_OPTIONS } from '@scoregw/server-kit'
 import { buildSync } from 'esbuild'
 
 const EXAMPLE = join(import.meta.dirname, '../..')
@@ -13,9 +14,6 @@ export type Program = keyof typeof ENTRIES
 
 /** What has a library of machine code beside it. */
 const NATIVE = ['libsql']
-
-/** For packages in the bundle that ask for others as CommonJS does. */
-const REQUIRE = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 
 let isBundled = false
 
@@ -33,15 +31,8 @@ function bundle(): void {
     entryPoints: Object.entries(ENTRIES).map(([entry, file]) => ({ in: join(EXAMPLE, file), out: entry })),
     outdir: BUNDLES,
     outExtension: { '.js': `.${process.pid}.mjs` },
-    bundle: true,
+    ...PROGRAM_OPTIONS,
     external: NATIVE,
-    banner: { js: REQUIRE },
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    conditions: ['@scoregw/source'],
-    loader: { '.lua': 'text' },
-    logLevel: 'error',
   })
   for (const entry of Object.keys(ENTRIES)) {
     renameSync(join(BUNDLES, `${entry}.${process.pid}.mjs`), join(BUNDLES, `${entry}.mjs`))

@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { bundled, type Program } from './bundle.ts'
+import { DEADLINE_MS } from './gateway.ts'
 import type { PolicyLines } from './with-policy.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../..')
 const LUA_AS_TEXT = join(EXAMPLE, '../../scripts/lua-as-text.mjs')
 
-/** On any free ports. */
-const ANYWHERE = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0' } as const
+/** On any free ports, and patient. */
+const ANYWHERE = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', REDIS_DEADLINE_MS: String(DEADLINE_MS) } as const
 
 /** A process of its own, and what it has printed. */
 export interface Child {

@@ -16,9 +16,14 @@ export async function latency(redis: Redis): Promise<ServerFinding> {
     await redis.ping()
     times.push(performance.now() - startedAt)
   }
-  times.sort((a, b) => a - b)
-  const [half = 0, worst = 0] = [times[PINGS / 2], times.at(-1)]
-  const text = `median ${half.toFixed(2)} ms, slowest of ${PINGS} ${worst.toFixed(2)} ms`
+  return judgeLatency(times)
+}
+
+/** @param times of answers, in milliseconds */
+export function judgeLatency(times: readonly number[]): ServerFinding {
+  const sorted = times.toSorted((a, b) => a - b)
+  const [half = 0, worst = 0] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
+  const text = `median ${half.toFixed(2)} ms, slowest of ${sorted.length} ${worst.toFixed(2)} ms`
   return half < SLOW_MS
     ? ok('latency', text)
     : warning('latency', text, 'a store waits 150 ms: come nearer, or raise deadlineMs')
@@ -28,8 +33,12 @@ export async function latency(redis: Redis): Promise<ServerFinding> {
 export async function clock(redis: Redis, now: () => number): Promise<ServerFinding> {
   const before = now()
   const [seconds = 0, microseconds = 0] = (await redis.time()).map(Number)
-  const after = now()
-  const apart = seconds * 1_000 + microseconds / 1_000 - (before + after) / 2
+  return judgeClock(seconds * 1_000 + microseconds / 1_000, before, now())
+}
+
+/** @param at what the server said, between two looks at this machine's clock; all in epoch milliseconds */
+export function judgeClock(at: number, before: number, after: number): ServerFinding {
+  const apart = at - (before + after) / 2
   const off = Math.abs(apart) - (after - before) / 2
   if (off < APART_MS) return ok('clock', 'as of this machine, to the second')
   return warning(

@@ -1,3 +1,4 @@
+import type { SimpleQuota } from '@scoregw/quota'
 import {
   type AdmittedRequest,
   type HttpAdapter,
@@ -77,7 +78,7 @@ const HONO: HttpAdapter<Context> = {
 
 /**
  * Hono middleware that meters requests: with `operation(c)` for a whole app, without it for single routes by
- * `.operation(name)`.
+ * `.operation(name)`. An engine of `simpleQuota()` needs no `operation`.
  *
  * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
  * 400 on the tokens go back before the response leaves. A refused request is answered with 429.
@@ -87,6 +88,9 @@ const HONO: HttpAdapter<Context> = {
  * const metered = quotaMiddleware({ quota, subject: (c) => c.req.header('x-user') })
  * app.post('/music', metered.operation('music.upsert'), handler)
  */
+export function quotaMiddleware(
+  options: QuotaMiddlewareOptions<SimpleQuota['operation']> & { readonly quota: SimpleQuota },
+): QuotaMiddleware<SimpleQuota['operation']>
 export function quotaMiddleware<Operation extends string>(
   options: QuotaAppOptions<Operation>,
 ): QuotaMiddleware<Operation>

@@ -76,7 +76,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     expect([await one.used(), await one.siteUsed()]).toEqual([[10], [10]])
     await one.cancel('a')
     expect(await one.hold('a', 10)).toMatchObject({ outcome: 'cancelled' })
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 15_000, interval: 5 })
     expect(await one.used()).toEqual([0])
   })
 
@@ -136,7 +136,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     expect(await one.grow('a', 5)).toMatchObject({ outcome: 'held' })
     expect(await one.siteUsed()).toEqual([3])
     await one.cancel('a')
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 15_000, interval: 5 })
   })
 
   it('where the site refuses what the own limits were charged for first, nothing is left of it', async () => {
@@ -176,7 +176,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     expect(await one.hold('a', 5)).toMatchObject({ outcome: 'admitted' })
     expect(asked).toBe(2)
     expect(await one.extend('a', 1_000)).toMatchObject({ outcome: 'expired' })
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 15_000, interval: 5 })
   })
 
   it('a take that died between its own part and the site is completed by the next try, once', async () => {
@@ -196,7 +196,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
       expect([await one.used(), await one.siteUsed()]).toEqual([[6], [6]])
     }
     await one.cancel('a')
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 2_000, interval: 5 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 15_000, interval: 5 })
     // Where the site refuses by now there is no hold.
     // The same where the site answers at once by then.
     dies()
@@ -205,7 +205,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     expect(await one.hold('warm', 6)).toMatchObject({ outcome: 'admitted' })
     expect([await one.used(), await one.siteUsed()]).toEqual([[6], [7]])
     await one.cancel('warm')
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 2_000, interval: 5 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 15_000, interval: 5 })
     dies()
     await expect(one.hold('b', 6)).rejects.toMatchObject({ code: 'store_error' })
     await one.take(4, 'v')
@@ -216,7 +216,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
 
   it('a hold that is there too late for its caller is cancelled, at the site as well', async () => {
     const one = await holder({ prefix: newPrefix(), deadlineMs: 300, siteLimits: [100] })
-    await vi.waitFor(() => one.take(1), { timeout: 5_000 })
+    await vi.waitFor(() => one.take(1), { timeout: 15_000 })
     const original = Places.prototype.takeSite
     let answer = (): void => undefined
     const answered = new Promise<void>((resolve) => {
@@ -231,9 +231,9 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
     await expect(one.hold('a', 10)).rejects.toMatchObject({ code: 'store_error' })
     answer()
     await vi.waitFor(async () => expect(await one.extend('a', 1)).toMatchObject({ outcome: 'settled' }), {
-      timeout: 5_000,
+      timeout: 15_000,
     })
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 5_000, interval: 20 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 15_000, interval: 20 })
     expect([await one.used(), (await one.holds.list({ subject: 'u' })).holds]).toEqual([[1], []])
   })
 })

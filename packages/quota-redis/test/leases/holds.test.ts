@@ -94,7 +94,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     clock.advance(1_000 + 50)
     const swept = await Promise.all([one, other, one, other].map(({ holds }) => holds.sweep()))
     expect(swept.flatMap(({ ended }) => ended)).toHaveLength(50)
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([8]), { timeout: 2_000, interval: 5 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([8]), { timeout: 15_000, interval: 5 })
     expect(await one.used()).toEqual([3])
     expect((await other.holds.sweep()).open).toBe(1)
   })
@@ -153,7 +153,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
         [used + 6, 0],
       ])
       await made.cancel('a')
-      await vi.waitFor(async () => expect(await made.siteUsed()).toEqual([used, 0]), { timeout: 2_000, interval: 5 })
+      await vi.waitFor(async () => expect(await made.siteUsed()).toEqual([used, 0]), { timeout: 15_000, interval: 5 })
     })
 
     it('those of subjects without own limits are known by their ids', async () => {
@@ -168,7 +168,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
       expect(await grow('b')).toMatchObject({ outcome: 'unknown' })
       expect(await made.siteUsed()).toEqual([used + 6, 0])
       await made.cancel('a')
-      await vi.waitFor(async () => expect(await made.siteUsed()).toEqual([used, 0]), { timeout: 2_000, interval: 5 })
+      await vi.waitFor(async () => expect(await made.siteUsed()).toEqual([used, 0]), { timeout: 15_000, interval: 5 })
     })
   })
 
@@ -207,7 +207,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     await other(3)
     expect([await one.used(), await one.siteUsed()]).toEqual([[6], [9]])
     expect(await one.commit('a', 2)).toMatchObject({ charged: 2, reserved: 10 })
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([3]), { timeout: 2_000, interval: 5 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([3]), { timeout: 15_000, interval: 5 })
     expect(await one.used()).toEqual([0])
 
     async function other(tokens: number): Promise<void> {
@@ -229,7 +229,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     await one.hold('b', 1, { ttlMs: 1_000 })
     clock.advance(1_000)
     expect(await one.commit('b', 8, 'charge')).toMatchObject({ outcome: 'settled', charged: 8 })
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([17]), { timeout: 2_000, interval: 5 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([17]), { timeout: 15_000, interval: 5 })
     expect(await one.used()).toEqual([17])
     expect(await one.take(1)).toMatchObject({ outcome: 'refused' })
   })
@@ -253,14 +253,14 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
         if (end === 'cancel') await other!.cancel(end)
         if (end === 'sweep') clock.advance(60_000)
         if (end === 'sweep') expect((await other!.holds.sweep()).ended).toHaveLength(1)
-        await vi.waitFor(async () => expect(await used()).toEqual(free), { timeout: 2_000, interval: 5 })
+        await vi.waitFor(async () => expect(await used()).toEqual(free), { timeout: 15_000, interval: 5 })
       }
       // Of what two policies charged no more goes back than what the work did not need.
       await one!.hold('part', 10)
       await other!.grow('part', 5)
       expect(await other!.commit('part', 9)).toMatchObject({ charged: 9, reserved: 15 })
       const ofHour = async () => [(await one!.used())[0], (await one!.siteUsed())[0]]
-      await vi.waitFor(async () => expect(await ofHour()).toEqual([9, 9]), { timeout: 2_000, interval: 5 })
+      await vi.waitFor(async () => expect(await ofHour()).toEqual([9, 9]), { timeout: 15_000, interval: 5 })
     }
     // What one policy charged to an older opening is behind what the other charged to a newer one.
     const clock = manualClock()
@@ -274,14 +274,14 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     await hours!.grow('a', 3)
     await hours!.take(1)
     await months!.cancel('a')
-    await vi.waitFor(async () => expect(await months!.siteUsed()).toEqual([1, 0]), { timeout: 2_000, interval: 5 })
+    await vi.waitFor(async () => expect(await months!.siteUsed()).toEqual([1, 0]), { timeout: 15_000, interval: 5 })
     const one = await holder({ prefix: newPrefix() })
     await one.hold('a', 6)
     const off = { quotas: { layers: [0], limits: [MANY] } }
     await one.hold('b', 3, off)
     const commit = { as: 'committed', overrun: 'refuse', maxOverrun: 0 } as const
     for (const id of ['a', 'b']) await one.holds.settle({ ...refOf(id), ...off, ...commit, actual: 1 })
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 2_000, interval: 5 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 15_000, interval: 5 })
     expect(await one.used()).toEqual([2])
   })
 

@@ -1,5 +1,5 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createQuota, type Policy, type Quota, QuotaError, type QuotaOptions } from '@scoregw/quota'
+import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { type RedisClient, type RedisStore, redisStore } from '../../src/index.ts'
 import type { RedisStoreOptions } from '../../src/store/options.ts'
@@ -86,26 +86,30 @@ export async function usedBy(quota: Quota<Operation>, subject: string): Promise<
   return windows.writes![0]!.used
 }
 
-/** What a call came to, and how long it took in milliseconds. */
+/** What a call came to, and how long it took in milliseconds of own time. */
 export interface Timed {
   readonly ok: boolean
+  /** Whether the server was not asked at all, since it had given no answers for a while. */
+  readonly isSpared: boolean
   readonly ms: number
-  /** When it was answered, by `performance.now()`. */
+  /** When it began and was answered, by `performance.now()`. */
+  readonly from: number
   readonly at: number
 }
 
 /** One write, timed. Fails for every error but `quota_unavailable`. */
 export async function timedWrite(quota: Quota<Operation>, subject = 'u'): Promise<Timed> {
-  const began = performance.now()
-  const ok = await quota.consume({ subject, operation: 'write' }).then(
-    () => true,
+  const began = ownTime()
+  const from = performance.now()
+  const why = await quota.consume({ subject, operation: 'write' }).then(
+    () => undefined,
     (error: unknown) => {
-      if (error instanceof QuotaError && error.code === 'quota_unavailable') return false
+      if (error instanceof QuotaError && error.code === 'quota_unavailable') return String(error.cause)
       throw error
     },
   )
-  const at = performance.now()
-  return { ok, ms: at - began, at }
+  const isSpared = why?.includes('is not asked now') === true
+  return { ok: why === undefined, isSpared, ms: ownTime() - began, from, at: performance.now() }
 }
 
 /** Writes of some callers, each one after the other with a short pause, until told to stop. */
@@ -128,32 +132,22 @@ export function load(quota: Quota<Operation>, callers = 10): { stop(): Promise<T
   }
 }
 
-/** Milliseconds until a write is answered by the store again. */
+/** Milliseconds of own time until a write is answered by the store again. */
 export async function timeToRecover(quota: Quota<Operation>): Promise<number> {
-  const began = performance.now()
+  const began = ownTime()
   for (;;) {
-    const { ok, at } = await timedWrite(quota)
-    if (ok) return at - began
-    if (at - began > 10_000) return Number.POSITIVE_INFINITY
+    const { ok } = await timedWrite(quota)
+    const ms = ownTime() - began
+    if (ok) return ms
+    if (ms > 10_000) return Number.POSITIVE_INFINITY
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 
-/**
- * Measures how long the machine kept this process from running; nothing can be answered meanwhile.
- * @returns a function that ends the measurement and gives the longest time, in milliseconds
- */
-export function measureLag(): () => number {
-  const resolution = 5
-  const delay = monitorEventLoopDelay({ resolution })
-  delay.enable()
-  return () => {
-    delay.disable()
-    return Math.max(0, delay.max / 1e6 - resolution)
+/** Resolves when the server is not asked any more, as it gives no answers. */
+export async function untilSpared(quota: Quota<Operation>): Promise<void> {
+  const began = ownTime()
+  while (!(await timedWrite(quota)).isSpared) {
+    if (ownTime() - began > 2_000) throw new Error('a server that gives no answers is asked on and on')
   }
-}
-
-export function p99(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0
 }

@@ -1,29 +1,20 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { PROGRAM_OPTIONS } from '@scoregw/server-kit'
 import { buildSync } from 'esbuild'
 
 const PACKAGE = join(import.meta.dirname, '..', '..')
 const PROGRAMS = join(PACKAGE, 'node_modules/.cache/programs')
 
-/** For packages in the bundle that ask for others as CommonJS does. */
-const REQUIRE = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
-
-/** A program of its own, that imports this package's sources by name: in one file, which starts soonest. */
+/** A program of its own, that imports this package's sources by name. */
 export function runProgram(code: string, options: Pick<SpawnOptions, 'stdio' | 'serialization'> = {}): ChildProcess {
   const name = createHash('sha256').update(code).digest('hex').slice(0, 16)
   const outfile = join(PROGRAMS, `${name}.${process.pid}.mjs`)
   buildSync({
     stdin: { contents: code, resolveDir: PACKAGE },
     outfile,
-    bundle: true,
-    banner: { js: REQUIRE },
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    conditions: ['@scoregw/source'],
-    loader: { '.lua': 'text' },
-    logLevel: 'error',
+    ...PROGRAM_OPTIONS,
   })
   return spawn(process.execPath, [outfile], { ...options, cwd: PACKAGE })
 }

@@ -10,7 +10,7 @@ export interface TcpProxy {
   dropReplies(on: boolean): void
   /**
    * The next request passes and is answered by the server (so it was executed), but its connection is cut before the
-   * reply reaches the client. Resolves when that has happened.
+   * reply reaches the client. Resolves when that has happened. What stores ask by themselves now and then is no request.
    */
   cutAfterNextRequest(): Promise<void>
   /** Connections are accepted; nothing is forwarded or answered. When it ends, connections that lost data are cut. */
@@ -24,6 +24,9 @@ export interface TcpProxy {
   openSockets(): number
   stop(): Promise<void>
 }
+
+/** Of a look for holds that have ended, as it stands on the line. */
+const LOOK = '\r\nended\r\n'
 
 interface Line {
   readonly client: Socket
@@ -71,7 +74,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
       line.lostData = true
       return
     }
-    if (cutNext !== undefined) {
+    if (cutNext !== undefined && !data.includes(LOOK)) {
       line.cut = cutNext
       cutNext = undefined
     }

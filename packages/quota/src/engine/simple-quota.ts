@@ -44,6 +44,8 @@ interface ParsedSimpleOptions extends SharedOptions {
   readonly failurePolicy: FailurePolicy
 }
 
+const OPERATION: SimpleOperation = 'request'
+
 const THE_LIMIT = 'how many requests a subject has is `limit`'
 const THE_WINDOW = 'how long a window lasts is `per`, "15m" for example'
 const WORDS: Readonly<Record<string, string>> = {
@@ -113,7 +115,9 @@ export function simpleQuota(options: SyncSimpleQuotaOptions): SyncSimpleQuota
 export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota
 export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota {
   const { limit, per, failurePolicy, ...shared } = parse(options)
-  return createQuota({ ...shared, policy: policyOf(limit, millisecondsOf(per)), failurePolicy: { all: failurePolicy } })
+  const policy = policyOf(limit, millisecondsOf(per))
+  const quota = createQuota({ ...shared, policy, failurePolicy: { all: failurePolicy } })
+  return Object.assign(quota, { operation: OPERATION })
 }
 
 function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {
@@ -122,7 +126,7 @@ function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {
     windows: [{ label, lengthMs }],
     categories: ['all'],
     layers: [{ name: 'personal', scope: 'Personal', shared: false }],
-    operations: { request: { category: 'all', cost: 1 } },
+    operations: { [OPERATION]: { category: 'all', cost: 1 } },
     base: { personal: { all: { [label]: limit } } },
   }
 }

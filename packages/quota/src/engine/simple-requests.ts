@@ -22,6 +22,8 @@ type SimpleReserveRequest = Unnamed<ReserveRequest<SimpleOperation>>
 
 /** An engine with one limit and one operation, `request`, which requests need not name. */
 export interface SimpleQuota extends Quota<SimpleOperation> {
+  /** What its requests are: middleware without an `operation` meters every request as that. */
+  readonly operation: SimpleOperation
   consume(request: SimpleRequest): Promise<Decision>
   peek(request: SimpleRequest): Promise<Decision>
   reserve(request: SimpleReserveRequest): Promise<Reservation>

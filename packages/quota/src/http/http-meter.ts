@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import type { CommitResult, QuotaRequest, ReserveRequest } from '../engine/requests.ts'
+import type { SimpleQuota } from '../engine/simple-requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { takesSlot } from '../policy/cells.ts'
@@ -115,7 +116,7 @@ export class HttpMeter<Request> {
   readonly #now: SyncCalls | undefined
 
   constructor(given: HttpMeterOptions<Request>, adapter: HttpAdapter<Request>, warnings?: Warnings) {
-    const options = parseOptions<Request>(given, adapter)
+    const options = withOnlyOperation(parseOptions<Request>(given, adapter))
     this.options = options
     this.#given = given
     this.#adapter = adapter
@@ -308,6 +309,13 @@ export function httpMeter(options: object, adapter?: HttpAdapter<never>): HttpMe
   if (adapter !== undefined) return new HttpMeter(options as HttpMeterOptions<never>, adapter)
   const given = { ...options, ...PLAIN_OPTIONS } as unknown as HttpMeterOptions<HttpRequest>
   return new HttpMeter(given, PLAIN) as unknown as HttpMeter<never>
+}
+
+/** An engine that simpleQuota() made says what its requests are. */
+function withOnlyOperation<Request>(options: ParsedOptions<Request>): ParsedOptions<Request> {
+  const { operation } = options.quota as Partial<SimpleQuota>
+  if (options.operation !== undefined || operation === undefined) return options
+  return { ...options, operation: () => operation }
 }
 
 function takenOf(reservation: { readonly decision?: Decision | undefined }): Taken {

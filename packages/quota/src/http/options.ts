@@ -64,7 +64,10 @@ export interface RouteOptions<Request> {
 export interface HttpMeterOptions<Request, Operation extends string = string> extends RouteOptions<Request> {
   /** The engine that decides. */
   readonly quota: Quota<Operation>
-  /** The operation a request is charged as; `undefined`: it is not metered. Needed to serve a whole app. */
+  /**
+   * The operation a request is charged as; `undefined`: it is not metered. Needed to serve a whole app.
+   * @default the one operation of an engine that simpleQuota() made
+   */
   readonly operation?: ((request: Request) => NoInfer<Operation> | undefined) | undefined
   /**
    * The network address of a caller, for `anonymous: 'ip'`; one that the caller cannot choose.

@@ -1,7 +1,9 @@
 import { limitLabels } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Threshold } from '../policy/settings.ts'
+import { DEFAULT_THRESHOLDS } from '../policy/threshold-rules.ts'
 import type { LabelValues } from './count-table.ts'
+import type { QuotaMetricsOptions } from './options.ts'
 
 /** Every name without the prefix, the same wherever they are kept. */
 export const METRIC_NAMES = {
@@ -60,6 +62,11 @@ export const COUNT_KEYS = [
 
 export type CountKey = (typeof COUNT_KEYS)[number]
 
+/** One of something for each count. */
+export function byCount<T>(make: (key: CountKey) => T): Record<CountKey, T> {
+  return Object.fromEntries(COUNT_KEYS.map((key) => [key, make(key)])) as Record<CountKey, T>
+}
+
 /** The labels of each count. None takes a value from a request, such as the subject: their number is the policy's. */
 export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValues>> {
   const category = policy.categories
@@ -77,7 +84,7 @@ export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValu
 }
 
 /** The labels of a limit. */
-export function windowLabels(policy: Policy): Readonly<Record<'layer' | 'window' | 'category', readonly string[]>> {
+function windowLabels(policy: Policy): Readonly<Record<'layer' | 'window' | 'category', readonly string[]>> {
   return {
     layer: policy.layers.map(({ name }) => name),
     window: limitLabels(policy),
@@ -96,6 +103,16 @@ export type FollowedMetrics = Readonly<Record<CountKey, Counted>> & {
   readonly nearLimit: Counted
   /** In seconds, by outcome. */
   readonly duration: { observe(seconds: number, outcome: string): void }
+}
+
+/** Begins at 0 under the thresholds that are in force, so that a rate also sees the first event. */
+export function beginNearLimit(quota: QuotaMetricsOptions['quota'], nearLimit: Counted): void {
+  const thresholds = quota.inForce().settings.thresholds ?? DEFAULT_THRESHOLDS
+  const labels = windowLabels(quota.policy)
+  for (const layer of labels.layer)
+    for (const window of labels.window)
+      for (const category of labels.category)
+        for (const each of thresholds) nearLimit.raise(0, layer, window, category, thresholdText(each))
 }
 
 /** A threshold as a label: `80%` of a limit, or `10 left`. */

@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Metric } from 'prom-client'
-import { DEFAULT_THRESHOLDS } from '../policy/threshold-rules.ts'
 import {
-  COUNT_KEYS,
-  type CountKey,
+  beginNearLimit,
+  byCount,
+  type Counted,
   countLabels,
   DURATION_BUCKETS,
   type FollowedMetrics,
@@ -10,8 +10,6 @@ import {
   METRIC_NAMES,
   type MetricKey,
   OUTCOMES,
-  thresholdText,
-  windowLabels,
 } from './definitions.ts'
 import type { ParsedOptions } from './options.ts'
 import { Tally } from './tally.ts'
@@ -27,8 +25,12 @@ export interface RegisteredMetrics {
 export function makeMetrics(options: ParsedOptions): RegisteredMetrics {
   const { registry } = options
   const labels = countLabels(options.quota.policy)
-  const tallies = byKey((key) => new Tally({ ...described(options, key), registry, labels: labels[key] }))
-  const nearLimit = nearLimitCounter(options)
+  const tallies = byCount((key) => new Tally({ ...described(options, key), registry, labels: labels[key] }))
+  const nearLimit = new Counter({
+    ...described(options, 'nearLimit'),
+    registers: [registry],
+    labelNames: ['layer', 'window', 'category', 'threshold'],
+  })
   const duration = new Histogram({
     ...described(options, 'duration'),
     registers: [registry],
@@ -36,39 +38,21 @@ export function makeMetrics(options: ParsedOptions): RegisteredMetrics {
     buckets: [...DURATION_BUCKETS],
   })
   for (const outcome of OUTCOMES) duration.zero({ outcome })
+  const nearLimitCounted: Counted = {
+    raise: (by, ...[layer = '', window = '', category = '', threshold = '']) =>
+      nearLimit.inc({ layer, window, category, threshold }, by),
+  }
+  beginNearLimit(options.quota, nearLimitCounted)
   const followed = {
     ...tallies,
-    nearLimit: {
-      raise: (by: number, ...[layer = '', window = '', category = '', threshold = '']: readonly string[]) =>
-        nearLimit.inc({ layer, window, category, threshold }, by),
-    },
+    nearLimit: nearLimitCounted,
     duration: { observe: (seconds: number, outcome: string) => duration.observe({ outcome }, seconds) },
   }
-  return { followed, all: { ...byKey((key) => tallies[key].counter), nearLimit, duration, ...gauges(options) } }
-}
-
-function byKey<T>(make: (key: CountKey) => T): Record<CountKey, T> {
-  return Object.fromEntries(COUNT_KEYS.map((key) => [key, make(key)])) as Record<CountKey, T>
+  return { followed, all: { ...byCount((key) => tallies[key].counter), nearLimit, duration, ...gauges(options) } }
 }
 
 function described({ prefix }: ParsedOptions, key: MetricKey): { readonly name: string; readonly help: string } {
   return { name: prefix + METRIC_NAMES[key], help: METRIC_HELP[key] }
-}
-
-function nearLimitCounter(options: ParsedOptions): Counter {
-  const { quota, registry } = options
-  const counter = new Counter({
-    ...described(options, 'nearLimit'),
-    registers: [registry],
-    labelNames: ['layer', 'window', 'category', 'threshold'],
-  })
-  const thresholds = quota.inForce().settings.thresholds ?? DEFAULT_THRESHOLDS
-  const labels = windowLabels(quota.policy)
-  for (const layer of labels.layer)
-    for (const window of labels.window)
-      for (const category of labels.category)
-        for (const each of thresholds) counter.inc({ layer, window, category, threshold: thresholdText(each) }, 0)
-  return counter
 }
 
 /** They are not set by events: what is in force is asked when the metrics are read. */

@@ -1,10 +1,10 @@
 import type { BatchObservableCallback, Counter, Meter, Observable } from '@opentelemetry/api'
-import { DEFAULT_THRESHOLDS } from '../policy/threshold-rules.ts'
 import { CountTable } from './count-table.ts'
 import {
+  beginNearLimit,
+  byCount,
   COUNT_KEYS,
   type Counted,
-  type CountKey,
   countLabels,
   DURATION_BUCKETS,
   type FollowedMetrics,
@@ -12,8 +12,6 @@ import {
   METRIC_NAMES,
   type MetricKey,
   OUTCOMES,
-  thresholdText,
-  windowLabels,
 } from './definitions.ts'
 import { follow } from './follow.ts'
 import type { QuotaMetricsOptions } from './options.ts'
@@ -38,10 +36,7 @@ export function countInMeter(quota: EnginePart, meter: Meter, prefix: string): (
     { description: METRIC_HELP[key], ...(unit === undefined ? {} : { unit }) },
   ]
   const labels = countLabels(quota.policy)
-  const tables = Object.fromEntries(COUNT_KEYS.map((key) => [key, new CountTable(labels[key])])) as Record<
-    CountKey,
-    CountTable
-  >
+  const tables = byCount((key) => new CountTable(labels[key]))
   const stops = [
     ...COUNT_KEYS.map((key) => observeTable(meter, described(key), tables[key])),
     ...gauges(quota, meter, described),
@@ -76,14 +71,13 @@ function gauges(quota: EnginePart, meter: Meter, described: Described): (() => v
   return [
     gauge('settingsVersion', () => quota.inForce().settings.version),
     gauge('adaptiveFactor', () => quota.inForce().adaptiveFactor),
-    gauge('holdsOpen', async () => {
-      if (quota.holdTtlMs === undefined) return undefined
-      // A store that is away must not take the other metrics with it.
-      return quota.holds.sweep().then(
+    // A store without holds, or one that is away, must not take the other metrics with it.
+    gauge('holdsOpen', () =>
+      quota.holds.sweep().then(
         ({ open }) => open,
         () => undefined,
-      )
-    }),
+      ),
+    ),
   ]
 }
 
@@ -97,16 +91,12 @@ function duration(meter: Meter, described: Described): FollowedMetrics['duration
   return { observe: (seconds, outcome) => histogram.record(seconds, attributes.get(outcome)) }
 }
 
-/** Begins at 0 under the thresholds that are in force, so that a rate also sees the first event. */
 function nearLimit(quota: EnginePart, meter: Meter, described: Described): Counted {
   const counter: Counter = meter.createCounter(...described('nearLimit'))
-  const raise = (by: number, ...[layer = '', window = '', category = '', threshold = '']: readonly string[]): void =>
-    counter.add(by, { layer, window, category, threshold })
-  const thresholds = quota.inForce().settings.thresholds ?? DEFAULT_THRESHOLDS
-  const labels = windowLabels(quota.policy)
-  for (const layer of labels.layer)
-    for (const window of labels.window)
-      for (const category of labels.category)
-        for (const each of thresholds) raise(0, layer, window, category, thresholdText(each))
-  return { raise }
+  const counted: Counted = {
+    raise: (by, ...[layer = '', window = '', category = '', threshold = '']) =>
+      counter.add(by, { layer, window, category, threshold }),
+  }
+  beginNearLimit(quota, counted)
+  return counted
 }
