@@ -1,43 +1,10 @@
 // Measures the heap of one keeper: `heap-process.ts KEEPER USERS`, the bytes go to the parent.
 
-import { floorRow } from './memory/floor.ts'
-import type { Keeper } from './memory/heap.ts'
-import { engine } from './memory/ours.ts'
-import { expressWindows, flexibleLimiters } from './memory/peers.ts'
+import { type Keeper, keepers } from './memory/keepers.ts'
 import { garbageCollector } from './rounds.ts'
 
 /** Users kept before the count begins. */
 const WARM_UP_USERS = 1_000
-
-/** Keeps something for a user. */
-type Keep = (user: string) => unknown
-
-const keepers: Readonly<Record<Keeper, (users: number) => Keep>> = {
-  keys(users) {
-    // The array itself is there before the count begins: what is counted is the text alone.
-    const keys = new Array<string>(users + WARM_UP_USERS)
-    let next = 0
-    return (user) => {
-      keys[next++] = user
-    }
-  },
-  quota() {
-    const quota = engine(10 ** 11)
-    return (subject) => quota.consumeSync({ subject, operation: 'music.upsert' })
-  },
-  array() {
-    const rows = new Map<string, number[]>()
-    return (user) => rows.set(user, floorRow())
-  },
-  'express-rate-limit'() {
-    const stores = expressWindows()
-    return (user) => Promise.all(stores.map((store) => store.increment(user)))
-  },
-  'rate-limiter-flexible'() {
-    const limiters = flexibleLimiters('personal')
-    return (user) => Promise.all(limiters.map((limiter) => limiter.consume(user)))
-  },
-}
 
 const collectGarbage = garbageCollector()
 
@@ -53,7 +20,7 @@ async function bytesInUse(): Promise<number> {
 
 const [, , keeper, users] = process.argv
 const count = Number(users)
-const keep = keepers[keeper as Keeper](count)
+const keep = keepers[keeper as Keeper](count + WARM_UP_USERS)
 // What comes with the first users, compiled code for one, is not theirs.
 for (let index = 0; index < WARM_UP_USERS; index++) await keep(`warm-${index}`)
 const before = await bytesInUse()

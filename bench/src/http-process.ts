@@ -6,7 +6,10 @@ import { type ContestantName, FRAMEWORKS } from './http/apps.ts'
 const [, , framework = '', contestant = ''] = process.argv
 const start = FRAMEWORKS[framework]?.[contestant as ContestantName]
 if (start === undefined) throw new Error(`no ${contestant} of ${framework}`)
-process.send?.(((await start()).address() as AddressInfo).port)
+const server = await start()
+// Connections wait for their turns.
+server.keepAliveTimeout = 600_000
+process.send?.((server.address() as AddressInfo).port)
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
   process.send?.(user + system)

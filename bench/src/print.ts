@@ -1,7 +1,7 @@
 import type { Findings, Target } from './report.ts'
 
 /** Findings as tables on the standard output. */
-export function print({ results, heap, server, latency, calls, loads, targets }: Findings): void {
+export function print({ results, heap, growth, server, latency, calls, loads, targets }: Findings): void {
   if (results.length > 0) printRates(results)
   if (heap !== undefined) {
     console.table(
@@ -13,6 +13,7 @@ export function print({ results, heap, server, latency, calls, loads, targets }:
       })),
     )
   }
+  if (growth !== undefined) console.table(growth)
   if (server !== undefined) {
     console.table(
       server.map(({ name, redisUs, nodeUs, bytesPerUser }) => ({

@@ -23,6 +23,17 @@ export interface HeapUse {
   readonly besideKeyBytes: number
 }
 
+/** What it is like for callers when a contestant's memory grows by one user with each call. */
+export interface Growth {
+  readonly name: string
+  /** How many there are at last. */
+  readonly users: number
+  /** One call in a thousand took so many microseconds, or more. */
+  readonly p999Us: number
+  /** The longest call, in milliseconds: tables that double, and garbage that is collected. */
+  readonly longestPauseMs: number
+}
+
 /** What one contestant costs the processors for a decision, and the server's memory for a user. */
 export interface ServerUse {
   readonly name: string
@@ -97,6 +108,7 @@ export interface Machine {
 export interface Findings {
   readonly results: readonly Rate[]
   readonly heap?: readonly HeapUse[]
+  readonly growth?: readonly Growth[]
   readonly server?: readonly ServerUse[]
   readonly latency?: readonly Latency[]
   readonly calls?: readonly CallCost[]

@@ -19,6 +19,16 @@ export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
       ['', 'bytes a user beside the key'],
       heap.map(({ name, besideKeyBytes }) => [name, Math.round(besideKeyBytes)]),
     ),
+  growth: ({ growth = [] }) =>
+    table(
+      ['', 'users', '99.9 % of calls, us', 'longest call, ms'],
+      growth.map(({ name, users, p999Us, longestPauseMs }) => [
+        name,
+        users,
+        p999Us.toFixed(1),
+        Math.round(longestPauseMs),
+      ]),
+    ),
   server: ({ server = [] }) =>
     table(
       ['', 'Redis, us a decision', 'Node, us a decision', 'bytes a user and category'],

@@ -27,7 +27,8 @@ test.runIf(process.env.QUOTA_TEST_DEEP === '1')('the memory suite writes its rep
     expect(printed).toContain(result.name)
   }
   expect(report.results[0].ratio).toBe(1)
-  expect(report.heap).toHaveLength(4)
+  expect(report.heap).toHaveLength(5)
+  expect(report.growth).toHaveLength(2)
   for (const { bytesPerUser, keyBytes, besideKeyBytes } of report.heap) {
     // Four digits of each are written.
     expect(Math.abs(besideKeyBytes - (bytesPerUser - keyBytes))).toBeLessThan(2)

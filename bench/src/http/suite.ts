@@ -1,23 +1,35 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import autocannon from 'autocannon'
+import { progress } from '../progress.ts'
 import { atLeast, type Findings, type Rate, resultOf, type Target } from '../report.ts'
-import { type Contestant, interleave } from '../rounds.ts'
-import { CONTESTANTS, type ContestantName, FRAMEWORKS, USER_HEADER } from './apps.ts'
+import { garbageCollector, quantile } from '../rounds.ts'
+import { CONTESTANTS, type ContestantName, FRAMEWORKS } from './apps.ts'
+import { BECAUSE } from './because.ts'
+import { Connections } from './connections.ts'
 
 const CONNECTIONS = 32
 const USERS = 1_000
-/** How often the load looks whether its time is over. */
-const SAMPLE_MS = 100
 
-interface Served {
-  readonly contestant: Contestant
-  readonly child: ChildProcess
+/** How much is measured of one framework. */
+interface Size {
+  /** How often its apps are started anew: what the compiler inlines falls differently in each process. */
+  readonly sittings: number
+  readonly rounds: number
+  /** Turns of each app in a round, side by side; a round has one ratio. */
+  readonly turns: number
+  /** Requests over each connection in a turn. */
+  readonly each: number
+  /** The same before anything is measured. */
+  readonly warmUp: number
 }
+
+const SIZE: Size = { sittings: 3, rounds: 6, turns: 10, each: 20, warmUp: 500 }
+const QUICK: Size = { sittings: 1, rounds: 1, turns: 1, each: 5, warmUp: 5 }
 
 /**
  * Requests that a framework answers in a second of its process' processor time, each app in a process of its own and the
- * load from this one. The wall's clock says little where both share processors.
+ * load from this one. The wall's clock says little where both share processors, and a turn of some 20 ms meets the same
+ * neighbours as the next one: many short turns side by side are one round.
  */
 export async function http(quick: boolean): Promise<Findings> {
   console.log(`http: ${CONNECTIONS} connections, ${USERS} users; requests a second of the server's processor time`)
@@ -25,36 +37,61 @@ export async function http(quick: boolean): Promise<Findings> {
   const frameworks = Object.keys(FRAMEWORKS)
   // Whether the suite runs is seen by one of them.
   for (const framework of quick ? frameworks.slice(0, 1) : frameworks) {
-    const results = await measured(framework, quick)
+    const results = await measured(framework, quick ? CONTESTANTS.slice(0, 2) : CONTESTANTS, quick ? QUICK : SIZE)
     found.results.push(...results)
     if (!quick) found.targets.push(...targetsOf(framework, results))
   }
   return found
 }
 
-async function measured(framework: string, quick: boolean): Promise<Rate[]> {
-  const served: Served[] = []
-  const names = quick ? CONTESTANTS.slice(0, 2) : CONTESTANTS
-  try {
-    served.push(...(await Promise.all(names.map((name) => serve(framework, name)))))
-    const options = quick ? { rounds: 1, roundMs: 100, warmUpMs: 100 } : { rounds: 10, roundMs: 700, warmUpMs: 1_500 }
-    return await interleave(
-      served.map(({ contestant }) => contestant),
-      options,
-    )
-  } finally {
-    for (const { child } of served) child.disconnect()
+async function measured(framework: string, names: readonly ContestantName[], size: Size): Promise<Rate[]> {
+  const cpuUs = names.map((): number[] => [])
+  for (let sitting = 0; sitting < size.sittings; sitting++) {
+    progress(`${framework}, processes ${sitting + 1} of ${size.sittings}`)
+    const served = await Promise.all(names.map((name) => Served.start(framework, name)))
+    try {
+      for (const each of served) await each.ask(size.warmUp)
+      for (let round = 0; round < size.rounds; round++) {
+        for (const [index, total] of (await roundOf(served, size)).entries()) cpuUs[index]?.push(total)
+      }
+    } finally {
+      for (const each of served) each.stop()
+    }
   }
+  const requests = size.turns * size.each * CONNECTIONS
+  return names.map((name, index) => {
+    const own = cpuUs[index] ?? []
+    const ratios = own.map((us, round) => (cpuUs[0]?.[round] ?? Number.NaN) / us)
+    const perSecond = (requests * 1_000_000) / quantile(own, 0.5)
+    const spread = [quantile(ratios, 0.1), quantile(ratios, 0.9)] as const
+    return { name: nameOf(framework, name), perSecond, ratio: quantile(ratios, 0.5), spread }
+  })
 }
+
+/** Microseconds of each app's processor in the turns of a round, garbage collection included. */
+async function roundOf(served: readonly Served[], { turns, each }: Size): Promise<number[]> {
+  const totals = served.map(() => 0)
+  collectGarbage()
+  for (let turn = 0; turn < turns; turn++) {
+    for (let place = 0; place < served.length; place++) {
+      const index = (turn + place) % served.length
+      totals[index] = (totals[index] ?? Number.NaN) + ((await served[index]?.cpuUsOf(each)) ?? Number.NaN)
+    }
+  }
+  return totals
+}
+
+const collectGarbage = garbageCollector()
 
 function targetsOf(framework: string, results: readonly Rate[]): Target[] {
   const ratioOf = (name: ContestantName): number => resultOf(results, nameOf(framework, name)).ratio
   const withFields = ratioOf('quota, draft-10 fields')
   const limiter = ratioOf('its own limiter, one limit')
+  const because = BECAUSE[framework]
   return [
-    atLeast(`${framework}, draft-10 fields, of bare`, 0.87, withFields),
-    atLeast(`${framework}, no fields, of bare`, 0.93, ratioOf('quota, no fields')),
-    atLeast(`${framework}, draft-10 fields, of its own limiter`, 1, withFields / limiter),
+    atLeast(`${framework}, draft-10 fields, of bare`, 0.87, withFields, because?.fields),
+    atLeast(`${framework}, no fields, of bare`, 0.93, ratioOf('quota, no fields'), because?.metering),
+    atLeast(`${framework}, draft-10 fields, of its own limiter`, 1, withFields / limiter, because?.limiter),
   ]
 }
 
@@ -62,39 +99,45 @@ function nameOf(framework: string, name: ContestantName): string {
   return `${framework}: ${name}`
 }
 
-async function serve(framework: string, name: ContestantName): Promise<Served> {
-  const child = fork(new URL('../http-process.ts', import.meta.url), [framework, name], { execArgv: process.execArgv })
-  const [port] = (await once(child, 'message')) as [number]
-  const title = nameOf(framework, name)
-  const perSecondOver = async (durationMs: number): Promise<number> => {
-    const before = await cpuUsOf(child)
-    const answered = await load(title, port, durationMs)
-    return (answered * 1_000_000) / ((await cpuUsOf(child)) - before)
-  }
-  return { child, contestant: { name: title, perSecondOver } }
-}
+/** An app in a process of its own, and the connections to it. */
+class Served {
+  readonly #child: ChildProcess
+  readonly #connections: Connections
 
-/** Microseconds that a process has kept a processor busy. */
-async function cpuUsOf(child: ChildProcess): Promise<number> {
-  const answer = once(child, 'message')
-  child.send('cpu')
-  const [cpuUs] = (await answer) as [number]
-  return cpuUs
-}
-
-/** Requests that were answered; an error when any was not answered with 200. */
-async function load(title: string, port: number, durationMs: number): Promise<number> {
-  const requests = Array.from({ length: USERS }, (_, index) => ({ headers: { [USER_HEADER]: `user-${index}` } }))
-  const { non2xx, errors, timeouts, ...result } = await autocannon({
-    url: `http://127.0.0.1:${port}`,
-    method: 'POST',
-    connections: CONNECTIONS,
-    duration: durationMs / 1000,
-    sampleInt: SAMPLE_MS,
-    requests,
-  })
-  if (non2xx + errors + timeouts > 0) {
-    throw new Error(`${title}: ${non2xx} refused, ${errors} errors, ${timeouts} timed out`)
+  private constructor(child: ChildProcess, connections: Connections) {
+    this.#child = child
+    this.#connections = connections
   }
-  return result['2xx']
+
+  static async start(framework: string, name: ContestantName): Promise<Served> {
+    const child = fork(new URL('../http-process.ts', import.meta.url), [framework, name], {
+      execArgv: process.execArgv,
+    })
+    const [port] = (await once(child, 'message')) as [number]
+    return new Served(child, await Connections.to(port, CONNECTIONS, USERS))
+  }
+
+  /** Asks so many requests over each connection. */
+  ask(each: number): Promise<void> {
+    return this.#connections.ask(each)
+  }
+
+  /** Microseconds of its processor that so many requests over each connection took. */
+  async cpuUsOf(each: number): Promise<number> {
+    const before = await this.#cpuUs()
+    await this.ask(each)
+    return (await this.#cpuUs()) - before
+  }
+
+  stop(): void {
+    this.#connections.close()
+    this.#child.disconnect()
+  }
+
+  async #cpuUs(): Promise<number> {
+    const answer = once(this.#child, 'message')
+    this.#child.send('cpu')
+    const [cpuUs] = (await answer) as [number]
+    return cpuUs
+  }
 }

@@ -1,13 +1,11 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { HeapUse } from '../report.ts'
+import { KEEPERS, type Keeper } from './keepers.ts'
 
-/** Those whose heap is measured, the keys alone first. */
-const KEEPERS = ['keys', 'quota', 'array', 'express-rate-limit', 'rate-limiter-flexible'] as const
-export type Keeper = (typeof KEEPERS)[number]
-
-const NAMES: Readonly<Record<Exclude<Keeper, 'keys'>, string>> = {
+export const NAMES: Readonly<Record<Exclude<Keeper, 'keys'>, string>> = {
   quota: 'quota: memoryStore, one category',
+  later: 'quota: the same after the first window ended',
   array: 'Map of arrays',
   'express-rate-limit': 'express-rate-limit: three MemoryStores',
   'rate-limiter-flexible': 'rate-limiter-flexible: three limiters',

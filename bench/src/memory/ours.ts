@@ -1,19 +1,33 @@
-import { createQuota, defaultPolicy, type Limit, type LimitTable, type SyncQuota } from '@scoregw/quota'
+import {
+  type Clock,
+  createQuota,
+  defaultPolicy,
+  type Limit,
+  type LimitTable,
+  memoryStore,
+  type SyncQuota,
+} from '@scoregw/quota'
 import { MAX_LIMIT } from '@scoregw/quota/store'
 import type { Contestant } from '../rounds.ts'
 import { deciding } from './contestant.ts'
 import { type Batches, one, skewed } from './users.ts'
 
+/** More than any of the suites has. */
+const MOST_USERS = 10_000_000
+
 /** Tokens a decision. */
 export const COST = 15
 
 /** An engine with one operation of {@link COST} tokens; `site` has room for everything. */
-export function engine(personal: Limit): SyncQuota<'music.upsert'> {
+export function engine(personal: Limit, clock?: Clock): SyncQuota<'music.upsert'> {
   const windows = (limit: Limit) => ({ '1h': limit, '5h': MAX_LIMIT, '1d': MAX_LIMIT })
   const layer = (limit: Limit) => ({ read: windows(limit), write: windows(limit) })
   const base: LimitTable = { personal: layer(personal), site: layer(MAX_LIMIT) }
   const operations = { 'music.upsert': { category: 'write', cost: COST } } as const
-  return createQuota({ policy: defaultPolicy({ operations, base }) })
+  return createQuota({
+    policy: defaultPolicy({ operations, base }),
+    store: memoryStore({ clock, maxSubjects: MOST_USERS }),
+  })
 }
 
 /** What is measured of this project, by what it shows. */

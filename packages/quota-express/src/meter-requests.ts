@@ -3,6 +3,7 @@ import {
   Exchange,
   type HttpMeter,
   type MeteredRequest,
+  nodeCarrier,
   type QuotaAnswer,
   watchResponse,
 } from '@scoregw/quota/http'
@@ -18,7 +19,7 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
   function goesOn(req: Request, res: Response, next: NextFunction, admission: Admission): boolean {
     if (admission.kind === 'pass') return true
     if (admission.kind === 'answer') {
-      if (admission.status === 429) give(req, Exchange.of(req), admission.quota)
+      if (admission.status === 429) give(req, Exchange.of(nodeCarrier(req)), admission.quota)
       answer(req, res, next, admission)
       return false
     }

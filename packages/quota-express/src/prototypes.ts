@@ -1,5 +1,5 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
-import { Exchange, hookedWriteHead, type MeteredRequest, type WriteHead } from '@scoregw/quota/http'
+import { Exchange, hookedWriteHead, type MeteredRequest, nodeCarrier, type WriteHead } from '@scoregw/quota/http'
 import type { Request, Response } from 'express'
 
 /*
@@ -79,7 +79,7 @@ function defined(highest: object, prototype: object, name: string): boolean {
   if (name in prototype) return false
   Object.defineProperty(highest, name, {
     get(this: object): unknown {
-      return Exchange.find(this)?.attachedAs(name)
+      return Exchange.find(nodeCarrier(this))?.attachedAs(name)
     },
     // Who puts something else there has it there.
     set(this: object, value: unknown) {

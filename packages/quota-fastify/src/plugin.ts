@@ -9,7 +9,8 @@ import type { QuotaFastifyOptions, QuotaRouteConfig } from './options.ts'
 class RouteMeters {
   readonly #whole: HttpMeter<FastifyRequest>
   readonly #name: string
-  readonly #known = new WeakMap<object, HttpMeter<FastifyRequest> | undefined>()
+  /** `null`: not metered. */
+  readonly #known = new WeakMap<object, HttpMeter<FastifyRequest> | null>()
 
   constructor(options: QuotaFastifyOptions) {
     this.#whole = new HttpMeter(options as HttpMeterOptions<FastifyRequest>, FASTIFY)
@@ -19,9 +20,10 @@ class RouteMeters {
   /** The meter of a route; `undefined`: its requests are not metered. */
   of(config: object | undefined): HttpMeter<FastifyRequest> | undefined {
     if (config === undefined) return this.#of(undefined)
-    if (this.#known.has(config)) return this.#known.get(config)
+    const known = this.#known.get(config)
+    if (known !== undefined) return known ?? undefined
     const meter = this.#of((config as Readonly<Record<string, QuotaRouteConfig | undefined>>)[this.#name])
-    this.#known.set(config, meter)
+    this.#known.set(config, meter ?? null)
     return meter
   }
 

@@ -30,7 +30,16 @@ interface Scene {
   readonly seeds: readonly RowSeed[]
   readonly takes: PlainTakes
   readonly revision?: string | undefined
+  /** What is stored as the policy's list of limits; `undefined`: nothing. By default the list. */
+  readonly list?: string | undefined
+  /** What is stored under an id. */
+  readonly record?: { readonly subject: string; readonly id: string; readonly isHash: boolean } | undefined
+  /** Batches that were played before. */
+  readonly before?: readonly PlainTakes[] | undefined
 }
+
+/** Subjects whose keys are the same in each layer. */
+const SAME = ['a', 'b', 'a'].map((key) => ({ org: key, personal: key }))
 
 /** Three takes of two subjects of one organisation, all whose rows are there with all windows open. */
 function scene(shape: ShapeName, layers: readonly number[], change: Partial<PlainTakes> = {}): Scene {
@@ -52,7 +61,6 @@ function withRow({ seeds, ...rest }: Scene, layer: number, change: Partial<RowSe
 
 /** What is not usual about a row, by the reason. */
 const ODD_ROWS: Readonly<Record<string, Partial<RowSeed> | undefined>> = {
-  'is not there': undefined,
   'has another length': { damage: (bytes) => bytes.subarray(0, -1) },
   'has another version': { damage: (bytes) => Buffer.from([3, ...bytes.subarray(1)]) },
   'is of another list': { damage: (bytes) => Buffer.from([2, 1, 2, 3, 4, ...bytes.subarray(5)]) },
@@ -78,11 +86,15 @@ describe.runIf(redisTests)('the usual batch', () => {
   })
 
   /** Plays a scene by both scripts, and sees that they answer and leave the same. */
-  async function both({ shape, seeds, takes, revision }: Scene): Promise<Played> {
+  async function both({ shape, seeds, takes, revision, ...rest }: Scene): Promise<Played> {
     const [usual, general] = await Promise.all(
       (['usual', 'general'] as const).map(async (which) => {
         const player = new Player(redis, newPrefix(), shape, which)
         await player.seed(seeds, revision)
+        await player.seedList('list' in rest ? rest.list : player.list)
+        const { record, before = [] } = rest
+        if (record !== undefined) await player.seedRecord(record.subject, record.id, record.isHash)
+        for (const each of before) await player.play(each)
         return player.play(takes)
       }),
     )
@@ -155,6 +167,64 @@ describe.runIf(redisTests)('the usual batch', () => {
     }
   })
 
+  it.each(shapes)('is one in which rows of the subjects are not there: %s', async (shape) => {
+    for (const each of [[PERSONAL], [SITE, PERSONAL, ALL], [ORG, PERSONAL], [SITE, ORG, ALL, PERSONAL]]) {
+      for (const missing of each.filter((layer) => layer === ORG || layer === PERSONAL)) {
+        const { isUsual, answers } = await both(withRow(scene(shape, each), missing, undefined))
+        expect(isUsual, `${each}: ${missing}`).toBe(true)
+        for (const answer of answers) expect(answer).toMatchObject({ outcome: 'admitted' })
+      }
+    }
+  })
+
+  it.each(shapes)('is one in which subjects are refused that were not there: %s', async (shape) => {
+    const cells = SHAPES[shape].length
+    for (const each of [[PERSONAL], [SITE, PERSONAL]]) {
+      for (let tight = 0; tight < each.length; tight++) {
+        // Two tokens fit into the site once more, and into a subject's row never.
+        const most = each[tight] === SITE ? 9 : 1
+        const limits = each.flatMap((_, l) => new Array<number>(cells).fill(l === tight ? most : 100))
+        const unseen = withRow(scene(shape, each, { limits }), PERSONAL, undefined)
+        const { isUsual, answers } = await both({
+          ...unseen,
+          seeds: unseen.seeds.filter(({ subject }) => subject !== 'b'),
+        })
+        expect(isUsual, `${each}: ${tight}`).toBe(true)
+        expect(answers).toContainEqual(expect.objectContaining({ outcome: 'refused' }))
+      }
+    }
+  })
+
+  it('is not one of a row that everybody shares and nobody has opened', async () => {
+    const { isUsual } = await both(withRow(scene('rolling', [SITE, ORG, PERSONAL]), SITE, undefined))
+    expect(isUsual).toBe(false)
+  })
+
+  it('is not one where a row may be refused and opened later', async () => {
+    const limits = [...new Array<number>(3).fill(8), ...new Array<number>(3).fill(100)]
+    const tight = scene('rolling', [ORG, PERSONAL], { limits })
+    const { isUsual } = await both(withRow(tight, PERSONAL, undefined))
+    expect(isUsual).toBe(false)
+  })
+
+  it.each([ORG, PERSONAL])('is not one where what is stored in place of a row of layer %i is no row', async (layer) => {
+    const other = withRow(scene('rolling', [SITE, ORG, PERSONAL]), layer, { isHash: true })
+    const { isUsual, answers } = await both(other)
+    expect(isUsual).toBe(false)
+    expect(answers).toContain('damaged_row')
+  })
+
+  it('is not one that is the first to name a list', async () => {
+    const { isUsual } = await both({ ...withRow(scene('rolling', [PERSONAL]), PERSONAL, undefined), list: undefined })
+    expect(isUsual).toBe(false)
+  })
+
+  it('is refused where another list has the hash of its own', async () => {
+    const player = new Player(redis, newPrefix(), 'rolling', 'usual')
+    await player.seedList('another list')
+    await expect(player.play(scene('rolling', [PERSONAL]).takes)).rejects.toThrow('QUOTALIST')
+  })
+
   describe.each([SITE, ORG, PERSONAL])('is not one where a row of layer %i', (layer) => {
     it.each(Object.entries(ODD_ROWS))('%s', async (_, change) => {
       const { isUsual } = await both(withRow(scene('rolling', [SITE, ORG, PERSONAL]), layer, change))
@@ -223,6 +293,68 @@ describe.runIf(redisTests)('the usual batch', () => {
     expect(answers).toMatchObject([{ outcome: 'stale' }])
   })
 
+  describe('under ids', () => {
+    const ids = ['id-1', 'id-2', 'id-3']
+
+    it.each(shapes)('is one of any layers: %s', async (shape) => {
+      for (const each of [...layers, ...more]) {
+        const { isUsual, answers, stored } = await both(scene(shape, each, { ids }))
+        expect(isUsual, `${each}`).toBe(true)
+        for (const answer of answers) expect(answer).toMatchObject({ outcome: 'admitted' })
+        expect(Object.keys(stored).filter((name) => name.startsWith('#'))).toHaveLength(3)
+      }
+    })
+
+    it('is one in which subjects were not there, and one in which some are refused', async () => {
+      for (const limits of [undefined, [100, 100, 100, 9, 100, 100], [100, 3, 100, 100, 100, 100]]) {
+        const change = { ids, ...(limits && { limits }) }
+        const { isUsual, stored } = await both(withRow(scene('rolling', [PERSONAL, SITE], change), PERSONAL, undefined))
+        expect(isUsual).toBe(true)
+        const records = Object.keys(stored).filter((name) => name.startsWith('#'))
+        expect(records).toHaveLength([3, 1][limits === undefined ? 0 : 1]!)
+      }
+    })
+
+    it('is one of slots that nobody has', async () => {
+      const free = { used: [7, 7, -1], startsInMs: [0, 0, 60_000] }
+      expect((await both(withRow(scene('slots', [PERSONAL, SITE], { ids }), PERSONAL, free))).isUsual).toBe(true)
+    })
+
+    it('is not one where an id was used, by whomever', async () => {
+      const { answers } = await both(scene('rolling', [PERSONAL, SITE], { ids: ['id-1', 'id-2', 'id-1'] }))
+      expect(answers).toMatchObject([{ outcome: 'admitted' }, { outcome: 'admitted' }, { outcome: 'duplicate' }])
+      const first = scene('rolling', [PERSONAL, SITE], { ids, subjects: [{ org: 'o', personal: 'a' }] })
+      for (const [holder, outcome] of [
+        ['', 'admitted'],
+        ['other-', 'duplicate'],
+      ]) {
+        const again = await both({ ...scene('rolling', [PERSONAL, SITE], { ids, holder }), before: [first.takes] })
+        expect(again).toMatchObject({ isUsual: false, answers: [{ outcome }, {}, {}] })
+      }
+    })
+
+    it.each([true, false])('is not one where what is stored under an id is no record, %s', async (isHash) => {
+      const other = { ...scene('rolling', [PERSONAL, SITE], { ids }), record: { subject: 'b', id: 'id-2', isHash } }
+      const { isUsual, answers } = await both({ ...other, takes: { ...other.takes, subjects: SAME } })
+      expect(isUsual).toBe(false)
+      expect(answers).toMatchObject([{ outcome: 'admitted' }, 'damaged_row', { outcome: 'admitted' }])
+    })
+
+    it('is not one that is the first to name a list', async () => {
+      const { isUsual } = await both({ ...scene('rolling', [PERSONAL], { ids }), list: undefined })
+      expect(isUsual).toBe(false)
+    })
+
+    it('is none that can be told as such where nonces are of several lengths', async () => {
+      const mixed = scene('rolling', [PERSONAL, SITE], {
+        ids: Array.from({ length: 11 }, (_, index) => `id-${index}`),
+        subjects: new Array(11).fill({ org: 'o', personal: 'a' }),
+      })
+      expect((await both(mixed)).isUsual).toBe(false)
+      expect((await both(scene('rolling', [PERSONAL], { ids, holder: 'ä' }))).isUsual).toBe(false)
+    })
+  })
+
   const seeded = (shape: ShapeName): fc.Arbitrary<RowSeed> => {
     const cells = SHAPES[shape].length
     const starts = [-MINUTE_MS, -MINUTE_MS, -MINUTE_MS, -MINUTE_MS, -MINUTE_MS, 0, 5_000, -HOUR_MS, 5_001]
@@ -242,9 +374,12 @@ describe.runIf(redisTests)('the usual batch', () => {
       [ORG, PERSONAL].map((layer): RowSeed => ({ layer, subject, used: [1, 2, 3] })),
     )
     const everybodys = [SITE, ALL].map((layer): RowSeed => ({ layer, subject: '', used: [4, 5, 6] }))
+    const gone = fc.subarray(all)
     return fc.record({
       shape: fc.constant(shape),
-      seeds: fc.array(seeded(shape), { maxLength: 3 }).map((odd) => [...everybodys, ...all, ...odd]),
+      seeds: fc
+        .tuple(gone, fc.oneof(fc.constant([]), fc.array(seeded(shape), { maxLength: 3 })))
+        .map(([without, odd]) => [...everybodys, ...all.filter((row) => !without.includes(row)), ...odd]),
       takes: fc.constantFrom(...layers, ...more).chain((each) =>
         fc.record({
           layers: fc.constant(each),
@@ -257,6 +392,12 @@ describe.runIf(redisTests)('the usual batch', () => {
             fc.record({ org: fc.constantFrom('a', 'b', 'c'), personal: fc.constantFrom('a', 'b', 'c') }),
             { minLength: 1, maxLength: 8 },
           ),
+          ids: fc.option(
+            fc
+              .array(fc.nat({ max: 9 }), { minLength: 8, maxLength: 8 })
+              .map((some) => some.map((n, i) => (n < 1 ? 'i' : `i${i}`))),
+            { nil: undefined },
+          ),
           behind: fc.constantFrom(undefined, undefined, undefined, [1, 0, 0, 1], [0, 2, 0, 0]),
         }),
       ),
@@ -264,16 +405,21 @@ describe.runIf(redisTests)('the usual batch', () => {
   })
 
   it('is answered and written as any other, in random scenes', { timeout: TIMEOUT_MS }, async () => {
-    const counts = { usual: 0, unusual: 0, refused: 0 }
+    const counts = { usual: 0, unusual: 0, refused: 0, opened: 0, underIds: 0 }
     await fc.assert(
       fc.asyncProperty(anyScene, async (each) => {
-        const { isUsual, answers } = await both(each)
+        const { isUsual, answers, stored } = await both(each)
         counts[isUsual ? 'usual' : 'unusual']++
+        // Beside them is the policy's list.
+        const kept = Object.keys(stored).filter((name) => name.startsWith('#')).length
+        if (isUsual && kept > 0) counts.underIds++
+        const rows = new Set(each.seeds.map(({ layer, subject }) => `${layer} ${subject}`)).size
+        if (isUsual && Object.keys(stored).length - kept > rows + 1) counts.opened++
         if (isUsual && answers.some((answer) => (answer as { outcome: string }).outcome === 'refused')) counts.refused++
       }),
       { numRuns: RUNS },
     )
-    for (const count of Object.values(counts)) expect(count, JSON.stringify(counts)).toBeGreaterThan(RUNS / 20)
+    for (const count of Object.values(counts)) expect(count, JSON.stringify(counts)).toBeGreaterThan(RUNS / 75)
   })
 
   it('is told as such only where it can be', async () => {

@@ -30,7 +30,8 @@ export {
   refusalMessage,
 } from './http/messages.ts'
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
-export type { NodeRequest, NodeResponse } from './http/node/node-response.ts'
+export { addToHead, headIsText } from './http/node/head-text.ts'
+export { type NodeRequest, type NodeResponse, nodeCarrier } from './http/node/node-response.ts'
 export { hookedWriteHead, type WatchDetails, type WriteHead, watchResponse } from './http/node/watch-response.ts'
 export type {
   AnonymousMode,

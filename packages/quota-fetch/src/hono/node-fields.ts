@@ -1,4 +1,4 @@
-import type { DraftFields, Exchange } from '@scoregw/quota/http'
+import { addToHead, type DraftFields, type Exchange, headIsText } from '@scoregw/quota/http'
 
 /** `writeHead` as `@hono/node-server` calls it. */
 type WriteHead = (status: number, headers?: Readonly<Record<string, unknown>>) => unknown
@@ -32,7 +32,13 @@ class NodeFields {
   constructor(outgoing: NodeOutgoing, fields: DraftFields) {
     this.#fields = fields
     const beneath = outgoing.writeHead
-    outgoing.writeHead = (status, headers) => beneath.call(outgoing, status, this.#with(headers))
+    const isText = headIsText(beneath)
+    outgoing.writeHead = (status, headers) => {
+      if (!isText || hasAny(headers)) return beneath.call(outgoing, status, this.#with(headers))
+      const written = beneath.call(outgoing, status, headers)
+      addToHead(outgoing, this.#fields)
+      return written
+    }
   }
 
   add({ policy, limit }: DraftFields): void {
@@ -45,12 +51,30 @@ class NodeFields {
     const all: Record<string, unknown> = {}
     for (const name in headers) {
       const value = headers[name]
-      if (name.length === 16 && name.toLowerCase() === 'ratelimit-policy') policy = `${value}, ${policy}`
-      else if (name.length === 9 && name.toLowerCase() === 'ratelimit') limit = `${value}, ${limit}`
+      if (isPolicy(name)) policy = `${value}, ${policy}`
+      else if (isLimit(name)) limit = `${value}, ${limit}`
       else all[name] = value
     }
     all['RateLimit-Policy'] = policy
     all.RateLimit = limit
     return all
   }
+}
+
+/** Whether ours cannot just be added: there is a list of others, or `Expect`, with which Node sends a head at once. */
+function hasAny(headers: Readonly<Record<string, unknown>> | undefined): boolean {
+  for (const name in headers) if (isPolicy(name) || isLimit(name) || isExpect(name)) return true
+  return false
+}
+
+function isPolicy(name: string): boolean {
+  return name.length === 16 && name.toLowerCase() === 'ratelimit-policy'
+}
+
+function isLimit(name: string): boolean {
+  return name.length === 9 && name.toLowerCase() === 'ratelimit'
+}
+
+function isExpect(name: string): boolean {
+  return name.length === 6 && name.toLowerCase() === 'expect'
 }

@@ -36,7 +36,8 @@ export interface LeaseTerms extends Terms {
 
 /**
  * Tokens that were debited at the site and that this process may spend without asking: while none of their windows has
- * ended, and two seconds at the most. Leases are never added up, since each belongs to windows of its own.
+ * ended, and two seconds at the most. Leases are never made one, since each has an end of its own; those of the same windows
+ * may be spent together.
  */
 export class Lease {
   readonly terms: LeaseTerms

@@ -128,14 +128,32 @@ export class SitePool {
   #fromLease(request: SiteRequest, now: Moment): SiteAnswer | undefined {
     const { cost } = request
     this.#retire(now, request)
+    const lease = this.#spend(cost)
+    if (lease === undefined) return undefined
+    this.#parts.counts.localDecisions++
+    this.#refresh(lease)
+    return { outcome: 'charged', now: this.#timeNow(now), states: this.#statesIn(lease.terms.starts) }
+  }
+
+  /** Spends what one lease has, or several of the same windows together; which, or one of them. All of them live. */
+  #spend(cost: number): Lease | undefined {
     for (const lease of this.#leases) {
       if (lease.tokens < cost) continue
       lease.tokens -= cost
-      this.#parts.counts.localDecisions++
-      this.#refresh(lease)
-      return { outcome: 'charged', now: this.#timeNow(now), states: this.#statesIn(lease.terms.starts) }
+      return lease
     }
-    return undefined
+    // What is left in each would lie idle until it ends, and be missed by others near the limit.
+    const newest = this.#leases.at(-1)
+    if (newest === undefined || this.idleIn(newest.terms.starts) < cost) return undefined
+    let left = cost
+    for (const lease of this.#leases) {
+      if (!isSame(lease.terms.starts, newest.terms.starts)) continue
+      const spent = Math.min(left, lease.tokens)
+      lease.tokens -= spent
+      left -= spent
+    }
+    this.#leases = this.#leases.filter((lease) => lease.tokens > 0 || lease === newest)
+    return newest
   }
 
   /** Gives back the leases that may not be used any more: ended ones, and those of other limits. */

@@ -23,7 +23,7 @@
 --                 UNDO_HOLD, H                                 undo a take of a hold, or a growth
 --               where L, the number of rows, is two characters as well
 --       4..     what operations need besides, in their order
---                 TAKE_ID: nonce, fingerprint, ttl (ms)
+--                 TAKE_ID: nonce, fingerprint, ttl (ms); of plain takes as in usual.lua
 --                 SETTLE: L x W starts, tokens
 --                 SETTLE_ID: 'C' (committed) or 'X' (cancelled), nonce, fingerprint, ttl (ms), tokens
 --                 UNDO: L x W starts, tokens, when it was taken (epoch ms)

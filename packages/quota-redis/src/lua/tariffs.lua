@@ -8,13 +8,30 @@
 
 -- What the operations of a plain batch are where they are not said: takes of the rows behind the shared ones, in turn.
 local function codes_in_turn(own, shared)
-  local list = {}
-  for place = shared + 1, #raw do
+  local list, rows = {}, #raw
+  if ARGV[8] then rows = shared + own * (rows - shared) / (own + 1) end
+  for place = shared + 1, rows do
     if (place - shared - 1) % own == 0 then list[#list + 1] = FIRST_TARIFF end
     list[#list + 1] = math.floor(place / 128)
     list[#list + 1] = place % 128
   end
   return list
+end
+
+-- The same under ids, whose records stand behind the rows, and what the operations need besides.
+local function under_ids(takes, own)
+  local list, words, each = {}, {}, 1 + 2 * own
+  local count = #takes / each
+  for take = 1, count do
+    list[#list + 1] = TAKE_ID
+    for i = 1, each do list[#list + 1] = takes[each * (take - 1) + i] end
+    local record, nonce_bytes = #raw - count + take, #ARGV[8] / count
+    list[#list + 1] = math.floor(record / 128)
+    list[#list + 1] = record % 128
+    words[3 * take + 1] = sub(ARGV[8], nonce_bytes * (take - 1) + 1, nonce_bytes * take)
+    words[3 * take + 2], words[3 * take + 3] = ARGV[5], ARGV[6]
+  end
+  return list, words
 end
 --#end
 
@@ -62,11 +79,12 @@ for t = 1, number() do
 end
 
 -- ARGV[3], see decide.lua: the operations, read from the left.
-local codes, read = { string.byte(ARGV[3] or '', 1, -1) }, 0
+local codes, read, words = { string.byte(ARGV[3] or '', 1, -1) }, 0, ARGV
 --#if plans
 if is_plain then
   table.remove(codes, 1)
   if codes[1] == nil then codes = codes_in_turn(tariffs[1].own, #tariffs[1].shared) end
+  if ARGV[8] then codes, words = under_ids(codes, tariffs[1].own) end
 end
 --#end
 local function next_place()
@@ -78,7 +96,7 @@ end
 local words_read = 3
 local function arg()
   words_read = words_read + 1
-  return ARGV[words_read]
+  return words[words_read]
 end
 
 -- Passes over so many words; where they stand in ARGV, less one.

@@ -1,20 +1,21 @@
--- The usual batch, spelled out: plain takes of one tariff, on rows of the policy's own list that are there with all windows
--- open. Nothing is written before it is known that the whole batch is usual; where anything is not, the general part
--- decides it from the beginning.
+-- The usual batch, spelled out: plain takes of one tariff, all without ids or all under ids that nobody used, on rows of the policy's own list that are there with all windows
+-- open, or are a subject's own and not there yet. Nothing is written before it is known that the whole batch is usual; where
+-- anything is not, the general part decides it from the beginning.
 --
+-- KEYS  FIRST_ROW..   rows, and behind them the records of ids, one a take
 -- ARGV  3       PLAIN, and what decide.lua says; missing, or nothing behind PLAIN: every take has rows of its own, which stand
 --               in the order of the takes behind those that everybody shares
--- REPLY one text: what the rows held before, now (a double), one letter a take (none: all admitted)
+--       5..8    under ids: fingerprint, ttl (ms), the tables of a take's rows, the takes' nonces, all of one length
+-- REPLY one text: what the rows held before, now (a double), one letter a take (none: all admitted). A row that was not
+--       there is shown as it was opened, with nothing used; or as zeros, where it still is not there
 
 -- What it needs from outside are arguments: a function that has it as upvalues costs as much as a row.
-local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
+local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, write_opened, record_parts, keep_cells, write_records)
   local now = numbers[1]
   if now < 0 then
     local time = call('TIME')
     now = time[1] * 1000 + math.floor(time[2] / 1000)
   end
-  local raw = call('MGET', unpack(KEYS, FIRST_ROW))
-
   -- Where the tariff is among the numbers: what it follows, its cost, its layers, their rows, their limits, their spans.
   --#if calendars
   local spans, span = numbers[V + 3], nil
@@ -34,7 +35,8 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
 
   -- The places of the takes' own rows, one take's behind the other's; nothing where they follow each other.
   local places
-  local takes = (#raw - shared) / own
+  local nonces, rows = ARGV[8], #KEYS - FIRST_ROW + 1
+  local takes = (rows - shared) / (nonces and own + 1 or own)
   if ARGV[3] and #ARGV[3] > 1 then
     local codes, each = { string.byte(ARGV[3], 2, -1) }, 1 + 2 * own
     takes, places = #codes / each, {}
@@ -46,15 +48,33 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
     end
   end
 
+  if nonces then
+    rows = rows - takes
+    if call('EXISTS', unpack(KEYS, FIRST_ROW + rows)) > 0 then return end
+  end
+  local raw = call('MGET', unpack(KEYS, FIRST_ROW, FIRST_ROW - 1 + rows))
+
   -- What is used is read without its sign: where CLOSED, it is more than any limit.
   local own_head, latest, safe = ROW_VERSION + 256 * numbers[2], now + MAX_AHEAD_MS, MAX_USED - cost * takes
   local @w{since_$|, }
-  @r{since_$ = now - numbers[2 + $] + 1|
+  local @w{begins_$|, }
+  @r{since_$, begins_$ = now - numbers[2 + $] + 1, now|
   }
   local @w{limit_$|, }
 
+  -- Rows that were not there, by place: when they end, as SET reads it. Until it is known whether they are charged, `raw`
+  -- has them as if they were there, with nothing used.
+  local opened, opened_keys
+
+  -- What a take's record is packed of, and how; the records of those that are admitted.
+  local record, record_format, nonce_bytes, records
+  if nonces then
+    nonce_bytes, records = #nonces / takes, {}
+    record, record_format = record_parts(numbers, layers, nonce_bytes, now, ARGV)
+  end
+
   -- What still fits: into the rows that all share, and by place into the takes' own but for those of the last own layer.
-  local left, rooms, own_before = math.huge, own > 1 and {}, 0
+  local left, rooms, own_layers, own_before = math.huge, own > 1 and {}, {}, 0
   for nth = 1, layers do
     local l = nth < last and nth or nth < layers and nth + 1 or last
     local from = limits_at + W * (l - 1)
@@ -67,7 +87,8 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
       @c{period = period + 3
       since_$, end_of, next_end = numbers[period], numbers[period + 1], numbers[period + 2]
       if now >= end_of then since_$, end_of = end_of, next_end end
-      if now < since_$ or now >= end_of then return end|
+      if now < since_$ or now >= end_of then return end
+      begins_$ = since_$|
       }
     end
     --#end
@@ -76,13 +97,20 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
       local first, behind, step = 1, 1, 1
       if everybodys == 0 then
         own_before = own_before + 1
+        own_layers[own_before] = l
         first, behind, step = own_before, own * takes, own
       end
       for nth_row = first, behind, step do
         local place = everybodys
         if place == 0 then place = places and places[nth_row] or shared + nth_row end
         local row = raw[place]
-        if not row or #row ~= ROW_BYTES then return end
+        if not row then
+          if everybodys > 0 then return end
+          if not opened then opened, opened_keys = {}, {} end
+          row, opened[place] = opened_row(numbers, pack, own_head, @w{begins_$|, })
+          raw[place], opened_keys[#opened_keys + 1] = row, KEYS[place + FIRST_ROW - 1]
+        end
+        if #row ~= ROW_BYTES then return end
         local head, @{used_$|, }, @{start_$|, } = unpack_cells('<I5@w{I7|}@s{i7|}@{I6|}', row)
         if
           head ~= own_head
@@ -95,13 +123,14 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
         end
         @w{if everybodys > 0 and limit_$ - used_$ < left then left = limit_$ - used_$ end|
         }
+        if record and everybodys > 0 then keep_cells(record, l, unpack_cells, row, 0) end
         if everybodys == 0 then rooms[place] = math.min(@w{limit_$ - used_$|, }) end
       end
     end
   end
 
-  -- A take's own rows but the last: whether it fits into them, and charging it.
-  local charged, others_fit, charge_others
+  -- `spent`: what is charged to rows that all share; `charged`: to the takes' own but for those of the last own layer.
+  local charged, spent, others_fit, charge_others = nil, 0, nil, nil
   if own > 1 then
     charged = {}
     local function place_of(nth_row) return places and places[nth_row] or shared + nth_row end
@@ -116,19 +145,21 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
       for nth_row = own * take - own + 1, own * take - 1 do
         local other = place_of(nth_row)
         charged[other] = (charged[other] or 0) + cost
+        if record then
+          keep_cells(record, own_layers[nth_row - own * (take - 1)], unpack_cells, raw[other], charged[other])
+        end
       end
     end
   end
 
-  -- Takes, in order. `values`: what the windows of changed rows have used, by place; `spent`: what is charged to rows that
-  -- all share. Where a take is refused, there is a letter for each.
-  local values, spent, letters, place = {}, 0, nil, shared
+  -- Takes, in order. `values`: what the windows of changed rows have used, by place. Where a take is refused, there is a letter for each.
+  local values, letters, place, opened_now, opened_until = {}, nil, shared, nil, nil
   for everybodys = 1, shared do values[everybodys] = false end
   left, safe = left - cost, MAX_USED - cost
   @w{limit_$ = limit_$ - cost|
   }
   for take = 1, takes do
-    local value, @w{used_$|, }
+    local value, head, @{used_$|, }, @{start_$|, }
     if places then
       place = places[own * take] or place
       value = values[place]
@@ -137,10 +168,21 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
     end
     if value then
       @w{used_$|, } = unpack_cells('<@w{I7|}', value)
+      if record then
+        -- What is not charged is as it was.
+        @s{used_$, |}@{start_$|, } = unpack_cells('<@s{i7|}@{I6|}', raw[place], 6 + 7 * V)
+      end
     else
       value = raw[place]
-      if not value or #value ~= ROW_BYTES then return end
-      local head, @w{start_$|, }@s{, used_$, start_$|}
+      if not value then
+        if not opened then opened, opened_keys = {}, {} end
+        if not opened_now then
+          opened_now, opened_until = opened_row(numbers, pack, own_head, @w{begins_$|, })
+        end
+        value, raw[place], opened[place] = opened_now, opened_now, opened_until
+        opened_keys[#opened_keys + 1] = KEYS[place + FIRST_ROW - 1]
+      end
+      if #value ~= ROW_BYTES then return end
       head, @{used_$|, }, @{start_$|, } = unpack_cells('<I5@w{I7|}@s{i7|}@{I6|}', value)
       if
         head ~= own_head
@@ -156,8 +198,27 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
       values[place] = pack('<@w{i7|}', @w{used_$ + cost|, })
       spent = spent + cost
       if own > 1 then charge_others(take) end
+      if record then
+        -- Cells of rows that all share are one charge further each time.
+        for l = 1, layers do
+          local cell = 3 + 2 * W * (l - 1)
+          if l == last then
+            @{record[cell + 2 * $ - 1], record[cell + 2 * $] = start_$, used_$|
+            }
+            @s{if used_$ == CLOSED then record[cell + 2 * $ - 1] = 0 end|
+            }
+          end
+          if l == last or numbers[rows_at + l] > 0 then
+            @w{record[cell + 2 * $] = record[cell + 2 * $] + cost|
+            }
+          end
+        end
+        record[2] = string.sub(nonces, nonce_bytes * (take - 1) + 1, nonce_bytes * take)
+        records[take] = pack(record_format, unpack(record))
+      end
     else
-      if @w{used_$ > safe| or } then return end
+      -- Where other rows of a take may refuse it, a row that is not there is refused now and opened later.
+      if @w{used_$ > safe| or } or opened and own > 1 then return end
       letters = letters or {}
       letters[take] = 'r'
     end
@@ -170,10 +231,15 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
       values[raised] = pack('<@w{i7|}', @w{used_$ + tokens|, })
     end
   end
+  -- MGET has nothing of keys of another type either; and a list is there before the first row or record that names it.
+  if opened and call('EXISTS', unpack(opened_keys)) > 0 then return end
+  if (opened or nonces) and call('HGET', KEYS[2], string.format('%08x', numbers[2])) ~= ARGV[2] then return end
+  if opened then write_opened(opened, values, raw, now, numbers[1] >= 0, call, KEYS) end
   for changed = 1, #raw do
     local value = values[changed]
     if value then call('SETRANGE', KEYS[changed + FIRST_ROW - 1], '5', value) end
   end
+  if records then write_records(records, rows, now, numbers[1] >= 0, call, KEYS, ARGV) end
   if letters then
     for take = 1, takes do letters[take] = letters[take] or 'a' end
   end
@@ -182,6 +248,6 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
 end
 
 if is_plain then
-  local reply = usual(numbers, call, pack, unpack_cells, KEYS, ARGV)
+  local reply = usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, write_opened, record_parts, keep_cells, write_records)
   if reply then return reply end
 end

@@ -162,15 +162,10 @@ export class Batch implements Call {
     return this.#plain?.keys() ?? [...this.#places.keys()]
   }
 
-  /** Arguments: those of plain takes as `lua/plan.lua` has them. */
   #told(): (string | Buffer)[] {
     const { list } = this.layout
     if (this.#plain === undefined) return [this.#json(), list, this.#codes]
-    const { settingsRevision, bytes } = this.#plain.plan
-    const codes = this.#plain.codes()
-    if (codes === '' && settingsRevision === undefined) return [bytes, list]
-    const follows = settingsRevision === undefined ? [] : [settingsRevision]
-    return [bytes, list, String.fromCharCode(CODES.PLAIN) + codes, ...follows]
+    return this.#plain.told(list)
   }
 
   #json(): string {

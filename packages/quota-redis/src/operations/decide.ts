@@ -16,6 +16,7 @@ import settle from '../lua/settle.lua'
 import take from '../lua/take.lua'
 import tariffs from '../lua/tariffs.lua'
 import usual from '../lua/usual.lua'
+import usualWrites from '../lua/usual-writes.lua'
 import write from '../lua/write.lua'
 import { CODES } from './codes.ts'
 
@@ -28,7 +29,7 @@ const constants = { ...CODES, FIRST_ROW: 3, MAX_GROWTHS }
 
 /** The script that carries out a batch. */
 export const decideScript: ScriptOfShape = scriptsByShape((shape) =>
-  scriptOf([plan, usual, ...TAKES, decide, write, records, reply], shape, { constants, plans: true }),
+  scriptOf([plan, usualWrites, usual, ...TAKES, decide, write, records, reply], shape, { constants, plans: true }),
 )
 
 /** The same without what is spelled out for the usual batch; for tests, which compare the two. */

@@ -53,7 +53,7 @@ export interface Call {
 export interface Operation {
   /** Whether it may be sent again when nobody knows if it was carried out. */
   readonly repeatable: boolean
-  /** What it asks for if it is a take, without an id and of more than nothing. Such ones need not be encoded. */
+  /** What it asks for if it is a take of more than nothing. Such ones need not be encoded. */
   readonly plainTake?: TakeRequest | undefined
   /** Tells a plain take that was not encoded where its rows begin in the replay; they are not there for long. */
   standAt?(rows: readonly number[]): void

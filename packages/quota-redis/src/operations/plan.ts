@@ -1,4 +1,4 @@
-import { layerKey, MAX_USED, type TakeRequest } from '@scoregw/quota/store'
+import { layerKey, MAX_USED, type ReservationId, type TakeRequest } from '@scoregw/quota/store'
 import type { Keys } from '../store/keys.ts'
 import { CODES, placeCode } from './codes.ts'
 import { SpanNumbers } from './span-numbers.ts'
@@ -6,6 +6,9 @@ import { isOf, type TariffTerms } from './tariffs.ts'
 
 /** A revision that scripts compare as it is: see `lua/revision.lua`. */
 const PLAIN_REVISION = /^[\w-]*$/
+
+/** Nonces that stand one behind the other: a byte a character. */
+const PLAIN_NONCE = /^[!-~]+$/
 
 /** What plain takes of one tariff have in common, as `lua/plan.lua` reads it. */
 export interface Plan extends Omit<TariffTerms, 'subject'> {
@@ -15,6 +18,14 @@ export interface Plan extends Omit<TariffTerms, 'subject'> {
   readonly shared: readonly string[]
   /** The layers whose rows are the subject's own, in the order of the request's layers. */
   readonly own: readonly number[]
+  /** What takes under ids have in common besides. */
+  readonly record: PlannedRecord | undefined
+}
+
+interface PlannedRecord extends Pick<ReservationId, 'fingerprint' | 'ttlMs'> {
+  /** The tables of a take's rows, in the order of its layers. */
+  readonly tables: string
+  readonly nonceLength: number
 }
 
 /**
@@ -23,7 +34,7 @@ export interface Plan extends Omit<TariffTerms, 'subject'> {
  * @param now the instant that stands in for the server's clock
  */
 function planOf(request: TakeRequest, keys: Keys, now: number | undefined): Plan | undefined {
-  const { category, quotas, cost, settingsRevision, periods, subject } = request
+  const { category, quotas, cost, settingsRevision, periods, subject, id } = request
   const { layers, limits } = quotas
   if (cost === 0 || layers.length === 0) return undefined
   if (settingsRevision !== undefined && !PLAIN_REVISION.test(settingsRevision)) return undefined
@@ -48,13 +59,30 @@ function planOf(request: TakeRequest, keys: Keys, now: number | undefined): Plan
     bytes: Buffer.from(Float64Array.from(numbers).buffer),
     shared: shared.map((layer) => keys.row(layer, category, subject)),
     own: layers.filter((layer) => !schema.layers[layer]!.shared),
+    record: id && {
+      fingerprint: id.fingerprint,
+      ttlMs: id.ttlMs,
+      tables: layers.map((layer) => keys.table(layer, category)).join(''),
+      nonceLength: id.nonce.length,
+    },
   }
+}
+
+/** Whether a take goes by a plan. */
+function follows(plan: Plan, request: TakeRequest): boolean {
+  const { record } = plan
+  const { id } = request
+  if ((record === undefined) !== (id === undefined) || !isOf(plan, request)) return false
+  if (record === undefined || id === undefined) return true
+  const { fingerprint, ttlMs, nonceLength } = record
+  return id.fingerprint === fingerprint && id.ttlMs === ttlMs && id.nonce.length === nonceLength
 }
 
 /** The plans that batches of one policy had last. */
 export class Plans {
   readonly #keys: Keys
   #last: Plan | undefined
+  #lastUnderIds: Plan | undefined
 
   constructor(keys: Keys) {
     this.#keys = keys
@@ -62,9 +90,13 @@ export class Plans {
 
   /** As {@link planOf}. */
   of(request: TakeRequest, now: number | undefined): Plan | undefined {
-    if (this.#last !== undefined && now === undefined && isOf(this.#last, request)) return this.#last
+    if (now !== undefined) return planOf(request, this.#keys, now)
+    const isUnderId = request.id !== undefined
+    const last = isUnderId ? this.#lastUnderIds : this.#last
+    if (last !== undefined && follows(last, request)) return last
     const plan = planOf(request, this.#keys, now)
-    if (now === undefined) this.#last = plan
+    if (isUnderId) this.#lastUnderIds = plan
+    else this.#last = plan
     return plan
   }
 }
@@ -78,6 +110,9 @@ export class PlainTakes {
   /** The places of the takes' own rows, one take's behind the other's. */
   readonly #places: number[] = []
   readonly #owners: readonly Owners[]
+  /** The keys of their records, each once. */
+  readonly #records = new Set<string>()
+  #nonces = ''
   #count = 0
   #characters = 0
 
@@ -98,10 +133,23 @@ export class PlainTakes {
 
   /** Whether the take is one more of them. */
   add(request: TakeRequest): boolean {
-    if (!isOf(this.plan, request)) return false
+    if (!follows(this.plan, request) || !this.#addRecord(request)) return false
     const { own } = this.plan
     for (let i = 0; i < own.length; i++) this.#places.push(this.#placeOf(this.#owners[i]!, own[i]!, request))
     this.#count++
+    return true
+  }
+
+  /** Whether that is no record that another of the takes has. */
+  #addRecord({ category, subject, id }: TakeRequest): boolean {
+    if (id === undefined) return true
+    if (!PLAIN_NONCE.test(id.nonce)) return false
+    const { size } = this.#records
+    const record = this.#keys.record(category, subject, id.id)
+    this.#records.add(record)
+    if (this.#records.size === size) return false
+    this.#characters += record.length
+    this.#nonces += id.nonce
     return true
   }
 
@@ -119,13 +167,26 @@ export class PlainTakes {
     return this.rows
   }
 
-  /** The keys of all rows. */
+  /** The keys of all rows, and of records behind them. */
   keys(): string[] {
-    return [...this.plan.shared, ...this.#rows]
+    return [...this.plan.shared, ...this.#rows, ...this.#records]
+  }
+
+  /** What the script is told, as `lua/plan.lua` has it: arguments. */
+  told(list: string): (string | Buffer)[] {
+    const { bytes, settingsRevision, record } = this.plan
+    const codes = this.#codes()
+    if (codes === '' && settingsRevision === undefined && record === undefined) return [bytes, list]
+    const told = [bytes, list, String.fromCharCode(CODES.PLAIN) + codes]
+    if (record !== undefined) {
+      const { fingerprint, ttlMs, tables } = record
+      return [...told, settingsRevision ?? '', fingerprint, String(ttlMs), tables, this.#nonces]
+    }
+    return settingsRevision === undefined ? told : [...told, settingsRevision]
   }
 
   /** The codes of the takes; none where each has rows of its own, in turn. */
-  codes(): string {
+  #codes(): string {
     const own = this.plan.own.length
     if (own > 0 && this.#rows.length === this.#places.length) return ''
     let codes = ''

@@ -40,7 +40,10 @@ export function unpackRows(rows: readonly (Buffer | null)[], layout: Layout, now
   return { cells, damaged }
 }
 
-/** Unpacks rows that are all there, in the policy's own form, one behind the other; also how many bytes they are. */
+/**
+ * Unpacks rows in the policy's own form, one behind the other, all whose windows are open; also how many bytes they are.
+ * Of a row that is not there they are zeros, and its cells then what somebody sees of it.
+ */
 export function unpackRowsTogether(
   bytes: Buffer,
   rows: number,
@@ -49,8 +52,17 @@ export function unpackRowsTogether(
   const { rowCells, size } = layout
   const each = rowBytes(layout)
   const cells = new Float64Array(rows * rowCells)
-  for (let row = 0; row < rows; row++) unpackCells(bytes, row * each, size, cells, row * rowCells)
+  for (let row = 0; row < rows; row++) {
+    if (bytes[row * each] === ROW_VERSION) unpackCells(bytes, row * each, size, cells, row * rowCells)
+    else unseenRow(cells, row * rowCells, layout)
+  }
   return { cells, length: rows * each }
+}
+
+/** What is seen of a row that is not there: no window open, no slot taken. */
+function unseenRow(cells: Float64Array, at: number, { size, width }: Layout): void {
+  clearRow(cells, at, size)
+  for (let i = at; i < at + 2 * width; i += 2) [cells[i], cells[i + 1]] = [NOT_OPEN, 0]
 }
 
 function isOf(bytes: Buffer, hash: number): boolean {

@@ -41,7 +41,7 @@ export class TakeOperation implements Operation {
   }
 
   get plainTake(): TakeRequest | undefined {
-    return this.#request.id === undefined && this.#request.cost > 0 ? this.#request : undefined
+    return this.#request.cost > 0 ? this.#request : undefined
   }
 
   standAt(rows: readonly number[]): void {

@@ -30,6 +30,8 @@ export class Keys {
   readonly #start: string
   /** Up to the colon, by `layer * categories + category`. */
   readonly #tables: readonly string[]
+  /** Of records, up to the length, by category. */
+  readonly #recordTables: readonly string[]
 
   /** @throws {QuotaError} `store_mismatch` */
   constructor(prefix: string, schema: StoreSchema) {
@@ -41,6 +43,7 @@ export class Keys {
     this.holds = `${this.#start}:holds`
     const { layers, categories } = schema
     this.#tables = layers.flatMap(({ name }) => categories.map((category) => this.#start + tableOf(name, category)))
+    this.#recordTables = categories.map((category) => `${this.#start}#${hashOf(category)}`)
     if (new Set(this.#tables).size < this.#tables.length) {
       const message = 'two layers and categories have names that this store cannot tell apart: rename one of them'
       throw new QuotaError('store_mismatch', message)
@@ -53,6 +56,11 @@ export class Keys {
     return isWellFormed(key) ? `${table}:${key}` : `${table}!${utf16Hex(key)}`
   }
 
+  /** What the keys of the rows of a layer and a category have behind the prefix: five characters. */
+  table(layer: number, category: number): string {
+    return this.#tables[layer * this.schema.categories.length + category]!.slice(this.#start.length)
+  }
+
   /** The book of leases of one category and some shared layers. */
   book(category: number, layers: readonly number[]): string {
     const names = layers.map((layer) => this.schema.layers[layer]!.name)
@@ -62,7 +70,7 @@ export class Keys {
   /** The length tells where a subject ends, so that no two (subject, id) share a key whatever characters they hold. */
   record(category: number, subject: Subject, id: string): string {
     const owner = safe(idOwnerKey(this.schema, subject))
-    return `${this.#start}#${hashOf(this.schema.categories[category]!)}${owner.length}:${owner}${safe(id)}`
+    return `${this.#recordTables[category]!}${owner.length}:${owner}${safe(id)}`
   }
 
   /** The index of the open holds of a subject. */

@@ -112,12 +112,11 @@ export class LeaseModel implements HoldsModel {
   }
 
   #askFor(work: Work): void {
-    const lease = this.live(work.process).find(({ tokens }) => tokens >= work.cost)
+    const lease = this.#spend(work)
     if (lease === undefined) {
       this.sendGrant(work.process, work, false)
       return
     }
-    lease.tokens -= work.cost
     if (work.isHold) {
       this.checkTokens(work.process, lease)
       this.#holds.send(work, lease)
@@ -125,6 +124,24 @@ export class LeaseModel implements HoldsModel {
     }
     this.#chargeFrom(work, lease)
     this.#askPersonal(work)
+  }
+
+  /** What one lease has, or several of the same windows together. */
+  #spend({ process, cost }: Work): Lease | undefined {
+    const live = this.live(process)
+    const newest = live.at(-1)
+    const isSame = ({ starts, limit }: Lease) =>
+      limit === newest!.limit && starts.every((start, w) => start === newest!.starts[w])
+    const one = live.find(({ tokens }) => tokens >= cost)
+    const spent = one === undefined ? live.filter(isSame) : [one]
+    if (spent.reduce((sum, { tokens }) => sum + tokens, 0) < cost) return undefined
+    let left = cost
+    for (const lease of spent) {
+      const tokens = Math.min(left, lease.tokens)
+      lease.tokens -= tokens
+      left -= tokens
+    }
+    return one ?? newest
   }
 
   /** The tokens count from here on: in windows that are open now. */

@@ -48,6 +48,11 @@ export class SimulatedSite {
     }
   }
 
+  /** Closes every window, as a reset by somebody else does. */
+  close(): void {
+    this.#used.fill(CLOSED)
+  }
+
   #grant(process: string, { costs, wanted, idle, limits, mayOpen, leaseId }: GrantRequest): GrantReply {
     this.grants++
     // Behind all others, so that those who were not heard of for long are in front.

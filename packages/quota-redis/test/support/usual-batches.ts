@@ -49,6 +49,8 @@ export interface RowSeed {
   /** By cell: what is used, and when it started, from now. */
   readonly used?: readonly number[] | undefined
   readonly startsInMs?: readonly number[] | undefined
+  /** Whether something else than a row is stored there. */
+  readonly isHash?: boolean | undefined
   /** Bytes that are changed thereafter. */
   readonly damage?: ((bytes: Buffer) => Buffer) | undefined
 }
@@ -61,6 +63,10 @@ export interface PlainTakes {
   readonly cost: number
   /** Whose takes, by the keys of both own layers. */
   readonly subjects: readonly { readonly org: string; readonly personal: string }[]
+  /** Their ids, one a take. Without: takes without ids. */
+  readonly ids?: readonly string[] | undefined
+  /** What the nonces begin with. */
+  readonly holder?: string | undefined
   readonly follows?: string | undefined
   /** Hours by which the told periods are behind; of a subject's own anchor, by layer. */
   readonly behind?: readonly number[] | undefined
@@ -100,8 +106,27 @@ export class Player {
     if (revision !== undefined) await this.#redis.set(this.#keys.settings, `${revision} and the rest`)
     for (const row of rows) {
       const key = this.#keys.row(row.layer, 0, row.subject)
-      await this.#redis.set(key, this.#bytes(row), 'PXAT', SEEDS_EXPIRE_AT)
+      if (row.isHash === true) await this.#redis.hset(key, 'field', 'value')
+      else await this.#redis.set(key, this.#bytes(row), 'PXAT', SEEDS_EXPIRE_AT)
     }
+  }
+
+  /** Stores something that is no record under an id. */
+  async seedRecord(subject: string, id: string, isHash: boolean): Promise<void> {
+    const key = this.#keys.record(0, { org: subject, personal: subject }, id)
+    if (isHash) await this.#redis.hset(key, 'field', 'value')
+    else await this.#redis.set(key, 'no record')
+  }
+
+  /** The policy's list of limits, as text. */
+  get list(): string {
+    return this.#layout.list
+  }
+
+  /** @param list `undefined`: none is stored */
+  async seedList(list: string | undefined): Promise<void> {
+    const field = this.#layout.hash.toString(16).padStart(8, '0')
+    if (list !== undefined) await this.#redis.hset(this.#keys.lists, field, list)
   }
 
   async play(takes: PlainTakes): Promise<Played> {
@@ -114,12 +139,17 @@ export class Player {
     return { isUsual: Buffer.isBuffer(reply), answers, ...(await this.#stored()) }
   }
 
-  #batch({ layers, limits, cost, subjects, follows, behind, ...told }: PlainTakes, answers: unknown[]): Batch {
+  #batch(
+    { layers, limits, cost, subjects, follows, behind, ids, holder = '', ...told }: PlainTakes,
+    answers: unknown[],
+  ): Batch {
     const batch = new Batch(this.#keys, NOW)
     const quotas = { layers, limits }
     const periods = told.periods ?? layers.flatMap((_, l) => this.#periods(behind?.[l] ?? 0))
     for (const [index, subject] of subjects.entries()) {
-      const request = { subject, category: 0, quotas, cost, settingsRevision: follows, periods }
+      const terms = { fingerprint: 'operation:', ttlMs: 600_000 }
+      const id = ids && { id: ids[index]!, nonce: `${holder}nonce-${index}`, ...terms }
+      const request = { subject, category: 0, quotas, cost, settingsRevision: follows, periods, id }
       const hear = (answer: unknown): void => {
         answers[index] = answer
       }

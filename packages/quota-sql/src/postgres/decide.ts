@@ -28,6 +28,8 @@ interface Decided {
 export interface DecidedIn extends Decided {
   /** As the server calls it. */
   readonly transaction: string
+  /** What it was decided on. */
+  readonly stored: Stored
 }
 
 /** Whether operations only look, and nothing has to be locked for them. */
@@ -45,19 +47,25 @@ export async function lookAt(
   decide(stepOf(asked, await look(session, asked), parts), operations)
 }
 
-/** Begins, locks everything that operations need, and decides. */
+/**
+ * Begins, locks everything that operations need, and decides.
+ *
+ * @param begun the beginning, where that was sent already
+ */
 export async function decideOn(
   session: StepSession,
   operations: readonly Operation[],
   parts: DecisionParts,
+  begun?: Promise<unknown>,
 ): Promise<DecidedIn> {
   const asked = askedBy(operations)
   for (let widened = 0; ; widened++) {
-    const [, stored] = await allOf(session.together(() => [session.begin(), lock(session, asked)] as const))
+    const begin = (): Promise<unknown> => (widened === 0 ? begun : undefined) ?? session.begin()
+    const [, stored] = await allOf(session.together(() => [begin(), lock(session, asked)] as const))
     const step = stepOf(asked, stored, parts)
     const missing = widened < MAX_WIDENED ? step.missing() : undefined
     const decided = missing === undefined ? await confirmed(session, step, operations) : undefined
-    if (decided !== undefined) return { ...decided, transaction: stored.transaction }
+    if (decided !== undefined) return { ...decided, stored, transaction: stored.transaction }
     // Locked in the one order, or not at all.
     await session.rollback()
     asked.add(missing ?? {})

@@ -11,6 +11,7 @@ import { footprintOf } from '../step/stored.ts'
 import { Sweeper } from '../step/sweeper.ts'
 import { endWork } from '../step/works.ts'
 import { hindranceOf, refusal, verdictOf } from './errors.ts'
+import { Guesses } from './guesses.ts'
 import { type ParsedPostgresStoreOptions, type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
 import { outliveLostConnections } from './pool.ts'
 import { Session } from './session.ts'
@@ -75,6 +76,7 @@ class Store implements PostgresStore {
       statements: this.#statements,
       now: testClock && (() => testClock.now()),
       workspace: new Workspace(),
+      guesses: new Guesses(),
       ended: (holds) => this.#sweeper.add(holds),
     })
     this.#sweeper = new Sweeper({

@@ -63,12 +63,21 @@ export class Session implements StepSession {
    * the middle of it.
    */
   begin(): Promise<PostgresResult> {
+    return this.#send({ text: this.#beginning() })
+  }
+
+  /** The same; resolves to the transaction, as the server calls it. */
+  async beginTold(): Promise<string> {
+    const told = await this.#send({ text: `${this.#beginning()}; select pg_current_xact_id()::text`, rowMode: 'array' })
+    const results: readonly PostgresResult[] = Array.isArray(told) ? told : [told]
+    return String((results.at(-1)?.rows[0] as Row | undefined)?.[0])
+  }
+
+  #beginning(): string {
     const { deadlineMs } = this.#parts
-    return this.#send({
-      text: `begin isolation level read committed; set local statement_timeout = ${deadlineMs};
-        set local idle_in_transaction_session_timeout = ${2 * deadlineMs};
-        set local plan_cache_mode = force_generic_plan`,
-    })
+    return `begin isolation level read committed; set local statement_timeout = ${deadlineMs};
+      set local idle_in_transaction_session_timeout = ${2 * deadlineMs};
+      set local plan_cache_mode = force_generic_plan`
   }
 
   async commit(): Promise<boolean> {

@@ -21,6 +21,14 @@ export interface PostgresStatements {
   /** Values: the columns of keys, cells, ends. */
   readonly updateRows: string
   readonly insertRows: string
+  /**
+   * Values: the columns of keys in order, cells as they are to be and to become; the last key and its cells; how many rows;
+   * the revision; the first instant and the one after the last, or `null`. Rows: one, whether they became so, and the
+   * instant. Fails where some did and others could not.
+   */
+  readonly swapRows: string
+  /** Values: as of {@link lockIds}, and a transaction. Rows: one for each row that it has written, and nobody since. */
+  readonly findWritten: string
   /** Values: the columns of keys, records, ends of records, ends of holds. */
   readonly updateIds: string
   readonly insertIds: string
@@ -69,6 +77,20 @@ export function postgresStatements(names: TableNames): PostgresStatements {
     lookAtRows: rowsOf(found('')),
     whatBecame: 'select pg_xact_status($1::xid8)',
     findRows: `select 1 from ${rowsAsked} join ${rows} r on ${rowKey} limit 1`,
+    // A look at the row that others are most likely to have changed spares the server the attempt.
+    swapRows: `with written as (update ${rows} r set cells = a.after
+        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+          as a(layer, category, subject, before, after)
+        where ${rowKey} and r.cells = a.before and $9 =
+          (select l.cells from ${rows} l where (l.layer, l.category, l.subject) = ($6, $7, $8))
+        returning 1)
+      select case when t.count = 0 then false
+          when t.count = $10::int and t.now >= coalesce($12::bigint, t.now) and t.now < coalesce($13::bigint, t.now + 1)
+            and $11 = coalesce((select s.revision from ${settings} s
+              where s.layer = '' and s.subject = '' and s.document is not null), '') then true
+          else ('counters that others have changed: ' || t.count)::boolean end, t.now
+      from (select ${NOW} as now, count(*) as count from written) t`,
+    findWritten: `select 1 from ${rowsAsked} join ${rows} r on ${rowKey} and r.xmin = $4::xid8::xid limit 1`,
     findIds: `select 1 from ${idsAsked} join ${ids} i on ${idKey} limit 1`,
     openHolds: `select category, owner, id, record from ${ids} where owner = any($1::text[]) and hold_ends_at is not null`,
     updateRows: `update ${rows} r set cells = a.cells, ends_at = a.ends_at

@@ -1,7 +1,8 @@
-import { type Asked, type Key, nameOf } from '../step/asked.ts'
+import type { Asked, Key } from '../step/asked.ts'
 import type { Change, Changes } from '../step/changes.ts'
 import { keptText } from '../step/names.ts'
 import type { Stored } from '../step/step.ts'
+import { StoredRow } from '../step/stored.ts'
 import { arrayOf } from './arrays.ts'
 import { allOf, type Session, type StepSession } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
@@ -16,6 +17,7 @@ export function plan(session: Session): Promise<void> {
     updateIds: [...none, [], [], []],
     findRows: none,
     findIds: none,
+    swapRows: [...none, [], [], '', '', '', '', 0, '', null, null],
   })
 }
 
@@ -36,7 +38,11 @@ export function look(session: StepSession, asked: Asked): Promise<Stored> {
 }
 
 async function read(session: StepSession, asked: Asked, statement: 'lockRows' | 'lookAtRows'): Promise<Locked> {
-  const [idKeys, rowKeys] = [asked.idKeys(), asked.rowKeys()]
+  const [idNames, rowNames] = [asked.idNames(), asked.rowNames()]
+  const [idKeys, rowKeys] = [
+    idNames.map((name) => asked.ids.get(name)!.key),
+    rowNames.map((name) => asked.rows.get(name)!.key),
+  ]
   // Ids before rows, everywhere; what owners have open comes when the lock of their number is held.
   const [ids, rows, holds] = await allOf([
     idKeys.length === 0 ? [] : session.run('lockIds', columnsOf(idKeys)),
@@ -49,9 +55,11 @@ async function read(session: StepSession, asked: Asked, statement: 'lockRows' | 
     now: Number(now),
     revision: String(revision),
     rows: new Map(
-      rows.flatMap(([, , place, cells]) => (place === null ? [] : [[nameAt(rowKeys, place), String(cells)]])),
+      rows.flatMap(([, , place, cells]) =>
+        place === null ? [] : [[nameAt(rowNames, place), new StoredRow(String(cells))]],
+      ),
     ),
-    ids: new Map(ids.map(([place, record]) => [nameAt(idKeys, place), String(record)])),
+    ids: new Map(ids.map(([place, record]) => [nameAt(idNames, place), String(record)])),
     holds: holds.map(([category, owner, id, record]) => ({
       key: [String(category), String(owner), String(id)],
       record: String(record),
@@ -97,13 +105,14 @@ function isOld({ isNew: value }: Change): boolean {
 
 /** New ones are made in one order everywhere: who makes the same waits for the first, and nobody for each other. */
 function inOrder(changes: readonly Change[]): readonly Change[] {
-  return changes.toSorted((a, b) => (nameOf(a.key) < nameOf(b.key) ? -1 : 1))
+  return changes.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function nameAt(keys: readonly Key[], place: unknown): string {
-  return nameOf(keys[Number(place) - 1]!)
+function nameAt(names: readonly string[], place: unknown): string {
+  return names[Number(place) - 1]!
 }
 
-function columnsOf(keys: readonly Key[]): unknown[] {
+/** Keys as a statement takes them: three arrays. */
+export function columnsOf(keys: readonly Key[]): unknown[] {
   return [0, 1, 2].map((column) => arrayOf(keys.map((key) => key[column]!)))
 }

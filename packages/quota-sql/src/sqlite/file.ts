@@ -6,7 +6,7 @@ import { keptText, textOf } from '../step/names.ts'
 import type { Operation } from '../step/operation.ts'
 import { restored } from '../step/restored.ts'
 import { Step, type Stored } from '../step/step.ts'
-import { footprintOf } from '../step/stored.ts'
+import { footprintOf, StoredRow } from '../step/stored.ts'
 import type { SqliteConnection, SqliteStatement } from './database.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -165,7 +165,7 @@ export class SqliteFile {
     return {
       now,
       revision: marked === undefined ? '' : String(marked.revision),
-      rows: this.#cellsOf(asked, rows),
+      rows: this.#rowsOf(asked, rows),
       ids: records,
       holds: [...asked.owners].flatMap((owner) =>
         this.#records(
@@ -177,8 +177,8 @@ export class SqliteFile {
   }
 
   /** Rows of one layer and category by one statement: a call of the driver costs several times what a row does. */
-  #cellsOf(asked: Asked, table: string): ReadonlyMap<string, string> {
-    const texts = new Map<string, string>()
+  #rowsOf(asked: Asked, table: string): ReadonlyMap<string, StoredRow> {
+    const stored = new Map<string, StoredRow>()
     for (const [[layer, category], names] of groupsOf(asked.rows)) {
       const subjects = names.map((name) => asked.rows.get(name)!.key[2])
       const [found] = this.#all(
@@ -189,9 +189,9 @@ export class SqliteFile {
         category,
       )
       const pairs = JSON.parse(String(found?.found)) as readonly (readonly [number, string])[]
-      for (const [place, cells] of pairs) texts.set(names[place]!, cells)
+      for (const [place, cells] of pairs) stored.set(names[place]!, new StoredRow(cells))
     }
-    return texts
+    return stored
   }
 
   #write(changes: Changes): void {

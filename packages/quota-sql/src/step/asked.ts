@@ -31,14 +31,15 @@ export class Asked {
   }
 
   /**
-   * The keys of rows in the one order in which all processes lock them: what everybody shares comes last, so that it is held
+   * The names of rows in the one order in which all processes lock them: what everybody shares comes last, so that it is held
    * shortest.
    */
-  rowKeys(): readonly Key[] {
+  rowNames(): readonly string[] {
     return inOrder(this.rows)
   }
 
-  idKeys(): readonly Key[] {
+  /** In the one order as well. */
+  idNames(): readonly string[] {
     return inOrder(this.ids)
   }
 
@@ -58,7 +59,8 @@ export function nameOf([first, second, third]: Key): string {
   return `${first}\0${second}\0${third}`
 }
 
-function inOrder(all: ReadonlyMap<string, { readonly key: Key }>): readonly Key[] {
-  const names = [...all].map(([name, { key }]) => ({ name: `${key[2] === '' ? 1 : 0}${name}`, key }))
-  return names.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ key }) => key)
+function inOrder(all: ReadonlyMap<string, { readonly key: Key }>): readonly string[] {
+  const [own, shared]: [string[], string[]] = [[], []]
+  for (const [name, { key }] of all) (key[2] === '' ? shared : own).push(name)
+  return [...own.sort(), ...shared.sort()]
 }

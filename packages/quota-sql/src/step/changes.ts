@@ -1,15 +1,19 @@
 import type { NamedCell, NamedRecord, RowPlace, Workspace } from '@scoregw/quota/store'
-import type { Key } from './asked.ts'
+import { type Key, nameOf } from './asked.ts'
 import { rowText } from './stored.ts'
 
 /** A row or record to be written. */
 export interface Change {
+  /** See {@link nameOf}. */
+  readonly name: string
   readonly key: Key
   readonly text: string
   /** When it may be forgotten, epoch milliseconds; `null`: not before it was written again. */
   readonly endsAt: number | null
   /** Of a record: when its open hold ends. */
   readonly holdEndsAt: number | null
+  /** Of a row: what the text says. */
+  readonly cells?: readonly NamedCell[]
   /** Nobody had it when it was looked for: another one who makes it meanwhile is a reason to begin again. */
   readonly isNew: boolean
 }
@@ -26,7 +30,7 @@ const COUNTER_KEPT_MS = 86_400_000
 export function changedCounter(key: Key, before: string | undefined, now: number): Change | undefined {
   const endsAt = now + COUNTER_KEPT_MS
   if (before !== undefined && Number(before) >= now + COUNTER_KEPT_MS / 2) return undefined
-  return { key, text: String(endsAt), endsAt, holdEndsAt: null, isNew: before === undefined }
+  return { name: nameOf(key), key, text: String(endsAt), endsAt, holdEndsAt: null, isNew: before === undefined }
 }
 
 /** A row, and what it was. */
@@ -46,7 +50,8 @@ export function changedRow({ key, place, before, unknown }: RowNow, workspace: W
   if (text === (before ?? '[]')) return undefined
   // Of cells that this version does not know nobody knows when they end.
   const endsAt = unknown.length === 0 ? workspace.rowEndsAt(place) : Number.POSITIVE_INFINITY
-  return { key, text, endsAt: Number.isFinite(endsAt) ? endsAt : null, holdEndsAt: null, isNew: before === undefined }
+  const kept = Number.isFinite(endsAt) ? endsAt : null
+  return { name: nameOf(key), key, text, cells: all, endsAt: kept, holdEndsAt: null, isNew: before === undefined }
 }
 
 export function changedRecord(key: Key, before: string | undefined, record: NamedRecord): Change | undefined {
@@ -54,5 +59,12 @@ export function changedRecord(key: Key, before: string | undefined, record: Name
   if (text === before) return undefined
   const { state, hold, expiresAt } = record
   const holdEndsAt = state === 'reserved' ? (hold?.endsAt ?? null) : null
-  return { key, text, endsAt: holdEndsAt === null ? expiresAt : null, holdEndsAt, isNew: before === undefined }
+  return {
+    name: nameOf(key),
+    key,
+    text,
+    endsAt: holdEndsAt === null ? expiresAt : null,
+    holdEndsAt,
+    isNew: before === undefined,
+  }
 }

@@ -16,6 +16,11 @@ export interface Work<T> {
   readonly isLook: boolean
   /** Decides. Throws before it changes anything. */
   decide(step: Step): T
+  /**
+   * The same answer at another instant, between which and the first no window opens, ends or closes. Only answers that
+   * say nothing else of the instant have it.
+   */
+  at?(answer: T, now: number): T
   /** Called where it was done and its caller was told that it was not answered. */
   undo?(answer: T): void
 }
@@ -29,6 +34,10 @@ export interface Operation {
   readonly isOver: boolean
   /** May be called again: in a transaction that is made anew. */
   decide(step: Step): void
+  /** Whether what was decided may turn out to be of another instant: see {@link moveTo}. */
+  readonly isMovable: boolean
+  /** What was decided is of this instant, between which and that of the step nothing began or ended. */
+  moveTo(now: number): void
   /** What was decided is so from now on. */
   done(): void
   fail(error: unknown): void
@@ -64,6 +73,16 @@ class Pending<T> implements Operation {
 
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  get isMovable(): boolean {
+    return this.#work.at !== undefined
+  }
+
+  moveTo(now: number): void {
+    const answer = this.#answer
+    if (answer === undefined || !('value' in answer) || this.#work.at === undefined) return
+    this.#answer = { value: this.#work.at(answer.value, now) }
   }
 
   decide(step: Step): void {

@@ -12,7 +12,7 @@ import type {
 import { type Asked, type Footprint, type Key, nameOf } from './asked.ts'
 import { type Change, type Changes, changedCounter, changedRecord, changedRow } from './changes.ts'
 import { keptText, textOf } from './names.ts'
-import { cellsOf, isKnown, recordOf } from './stored.ts'
+import { isKnown, recordOf, type StoredRow } from './stored.ts'
 
 /** What a database has of what was asked for, locked but for {@link holds}. */
 export interface Stored {
@@ -20,8 +20,8 @@ export interface Stored {
   readonly now: number
   /** Of the settings in force, `''`: none. */
   readonly revision: string
-  /** Cells of the rows that there are, by {@link nameOf} their keys. */
-  readonly rows: ReadonlyMap<string, string>
+  /** The rows that there are, by {@link nameOf} their keys. */
+  readonly rows: ReadonlyMap<string, StoredRow>
   /** Records of the ids that there are, by {@link nameOf} their keys. */
   readonly ids: ReadonlyMap<string, string>
   /** Open holds of the owners asked for. */
@@ -82,8 +82,8 @@ export class Step {
   load(): void {
     this.#workspace.begin(this.now)
     for (const [name, { place }] of this.#asked.rows) {
-      const text = this.#stored.rows.get(name)
-      if (text !== undefined && place.layer !== '') this.#putRow(name, place, text)
+      const row = this.#stored.rows.get(name)
+      if (row !== undefined && place.layer !== '') this.#putRow(name, place, row)
     }
     for (const [name, { place }] of this.#asked.ids) {
       const text = this.#stored.ids.get(name)
@@ -135,7 +135,7 @@ export class Step {
     const [rows, ids]: [Change[], Change[]] = [[], []]
     for (const [name, { place, key }] of this.#asked.rows) {
       if (this.#damaged.has(name)) continue
-      const before = this.#stored.rows.get(name)
+      const before = this.#stored.rows.get(name)?.text
       const change =
         place.layer === ''
           ? changedCounter(key, before, this.now)
@@ -166,8 +166,7 @@ export class Step {
     return this.#workspace.drain()
   }
 
-  #putRow(name: string, place: RowPlace, text: string): void {
-    const cells = cellsOf(text)
+  #putRow(name: string, place: RowPlace, { cells }: StoredRow): void {
     if (cells === undefined) {
       this.#damaged.add(name)
       return
@@ -192,11 +191,11 @@ export class Step {
 
 function absentOf(
   asked: ReadonlyMap<string, { readonly key: Key }>,
-  stored: ReadonlyMap<string, string>,
+  stored: ReadonlyMap<string, unknown>,
   changes: readonly Change[],
 ): readonly Key[] {
   if (stored.size === asked.size) return []
-  const made = new Set(changes.map(({ key }) => nameOf(key)))
+  const made = new Set(changes.map(({ name }) => name))
   return [...asked].flatMap(([name, { key }]) => (stored.has(name) || made.has(name) ? [] : [key]))
 }
 

@@ -1,5 +1,12 @@
 import { QuotaError } from '@scoregw/quota'
-import { CLOSED, cellOfIdentity, type IdPlace, type NamedCell, type NamedRecord } from '@scoregw/quota/store'
+import {
+  type CellSchema,
+  CLOSED,
+  cellOfIdentity,
+  type IdPlace,
+  type NamedCell,
+  type NamedRecord,
+} from '@scoregw/quota/store'
 import type { Footprint } from './asked.ts'
 
 /** A row's cells as they are stored: equal rows are equal texts. Never opened ones are left out. */
@@ -22,8 +29,28 @@ function quoted(identity: string): string {
 const MAX_KNOWN = 10_000
 const QUOTED = new Map<string, string>()
 
-/** The cells of a stored row; `undefined` where nobody can read them. */
-export function cellsOf(text: string): readonly NamedCell[] | undefined {
+/** A row as it is stored, read when somebody asks for its cells. */
+export class StoredRow {
+  readonly text: string
+  #cells: readonly NamedCell[] | undefined
+  #isRead: boolean
+
+  /** @param cells what the text says, where that is known */
+  constructor(text: string, cells?: readonly NamedCell[]) {
+    this.text = text
+    this.#cells = cells
+    this.#isRead = cells !== undefined
+  }
+
+  /** `undefined` where nobody can read them. */
+  get cells(): readonly NamedCell[] | undefined {
+    if (!this.#isRead) this.#cells = cellsOf(this.text)
+    this.#isRead = true
+    return this.#cells
+  }
+}
+
+function cellsOf(text: string): readonly NamedCell[] | undefined {
   const cells = parsed(text)
   return Array.isArray(cells) && cells.every(isCell) ? cells : undefined
 }
@@ -36,13 +63,26 @@ function isCell(cell: unknown): cell is NamedCell {
 
 /** Whether this version knows what a cell counts; others are carried as they are. */
 export function isKnown([identity]: NamedCell): boolean {
-  const known = KNOWN.get(identity) ?? cellOfIdentity(identity) !== undefined
-  if (KNOWN.size < MAX_KNOWN) KNOWN.set(identity, known)
-  return known
+  return kindOf(identity) !== null
+}
+
+/** After how many milliseconds a rolling window ends; `undefined` for cells that are none. */
+export function rollingLengthMs(identity: string): number | undefined {
+  const cell = kindOf(identity)
+  return cell?.kind === 'rolling' ? cell.lengthMs : undefined
+}
+
+/** What a cell counts; `null`: nobody here knows. */
+function kindOf(identity: string): CellSchema | null {
+  const known = KNOWN.get(identity)
+  if (known !== undefined) return known
+  const cell = cellOfIdentity(identity) ?? null
+  if (KNOWN.size < MAX_KNOWN) KNOWN.set(identity, cell)
+  return cell
 }
 
 /** Identities that were looked at: every row that is read asks for some. */
-const KNOWN = new Map<string, boolean>()
+const KNOWN = new Map<string, CellSchema | null>()
 
 /** @throws {QuotaError} `damaged_row` */
 export function recordOf(text: string): NamedRecord {

@@ -176,6 +176,10 @@ class TakeWork implements Work<TakeReply> {
     return step.counters(this.#schema).take(this.#request)
   }
 
+  at(reply: TakeReply, now: number): TakeReply {
+    return { ...reply, now }
+  }
+
   undo({ outcome, states }: TakeReply): void {
     if (outcome !== 'admitted') return
     const { subject, category, quotas, id, hold, cost } = this.#request

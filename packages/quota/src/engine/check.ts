@@ -6,6 +6,7 @@ import type { Policy } from '../policy/policy.ts'
 import type { HoldTerms } from '../store/hold-port.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
 import type { CompiledOperation, CompiledSettings } from './compiled-settings.ts'
+import type { Nonces } from './nonces.ts'
 import type { QuotaRequest, ReserveRequest } from './requests.ts'
 import { checkSubject, checkText, ownLayerNames } from './text.ts'
 
@@ -18,7 +19,7 @@ export interface ReservationTerms {
 /** What the checks of an engine go by. */
 export interface CheckRules {
   readonly idTtlMs: number
-  readonly createNonce: () => string
+  readonly nonces: Nonces
   readonly holdTtlMs: number
   readonly maxTtlMs: number
   readonly maxHolds: number
@@ -85,12 +86,12 @@ export class RequestCheck {
     const hold = ttlMs === undefined && !slot ? undefined : this.#hold(ttlMs, slot)
     if (id === undefined && hold === undefined) return NO_TERMS
     if (id !== undefined) checkText(id, 'invalid_id', 'id')
-    const nonce = this.#rules.createNonce()
+    const { nonces, idTtlMs } = this.#rules
+    const nonce = hold === undefined ? nonces.ofId() : nonces.ofHold()
     const use = `${operation}:${cost ?? ''}`
-    const ttl = this.#rules.idTtlMs
     return id === undefined
-      ? { id: { id: nonce, nonce, fingerprint: `${HOLD_MARK}${use}`, ttlMs: ttl }, hold }
-      : { id: { id, nonce, fingerprint: use, ttlMs: ttl }, hold }
+      ? { id: { id: nonce, nonce, fingerprint: `${HOLD_MARK}${use}`, ttlMs: idTtlMs }, hold }
+      : { id: { id, nonce, fingerprint: use, ttlMs: idTtlMs }, hold }
   }
 
   /** @throws {QuotaError} `invalid_ttl` unless a hold may last so long */

@@ -89,7 +89,7 @@ export class Decider {
       }
       return { kind: 'held', asked, decision, settlement, hasId: false, isUnrecorded: hold !== undefined }
     }
-    const { outcome, states, endsAt } = answer
+    const { outcome, endsAt } = answer
     if (outcome === 'duplicate' || outcome === 'cancelled' || outcome === 'expired') {
       return { kind: 'repeated', status: outcome }
     }
@@ -104,8 +104,9 @@ export class Decider {
     if (!decision.allowed) return { kind: 'refused', decision }
     const { subject, category } = asked
     const { layers } = answer.quotas
+    // States may be worked out when they are looked at: most reservations are kept in full, and ask for none.
     const settlement = (giveBack: number, as: SettleRequest['as']): SettleRequest => {
-      return { subject, category, layers, states, giveBack, as, id }
+      return { subject, category, layers, states: answer.states, giveBack, as, id }
     }
     const held = hold === undefined ? undefined : this.#parts.held(asked, id!, hold.ttlMs, endsAt!)
     return { kind: 'held', asked, decision, settlement, hasId: id !== undefined, hold: held }

@@ -17,6 +17,7 @@ import { decisionFrames } from './frames.ts'
 import { HeldTokens } from './held-tokens.ts'
 import { LivePeriods } from './live-periods.ts'
 import { LiveSettings } from './live-settings.ts'
+import { noncesBy } from './nonces.ts'
 import type { ParsedOptions } from './options.ts'
 import { holdRequired } from './reservation.ts'
 import { checkAbilities } from './store-abilities.ts'
@@ -57,8 +58,9 @@ export class EngineParts {
     this.calendar = options.calendar
     this.#frames = decisionFrames(policy)
     const { idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds } = options
+    const nonces = noncesBy(createNonce)
     const canHold = this.store.can?.holds === true
-    this.check = new RequestCheck(policy, { idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds, canHold })
+    this.check = new RequestCheck(policy, { idTtlMs, nonces, holdTtlMs, maxTtlMs, maxHolds, canHold })
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
     this.#holdTtlMs = holdTtlMs
     this.live = new LiveSettings(

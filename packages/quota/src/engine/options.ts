@@ -106,8 +106,8 @@ export interface QuotaOptions<Operation extends string = string> {
    */
   readonly clock?: Clock | undefined
   /**
-   * Makes the nonce that tells the holders of one reservation id apart.
-   * @default `crypto.randomUUID`
+   * Makes the nonces that tell the holders of one reservation id apart: another text each time, which nobody can guess.
+   * @default `crypto.randomUUID` for holds; for others a number after one such text
    */
   readonly createNonce?: (() => string) | undefined
   /**
@@ -120,7 +120,7 @@ export interface QuotaOptions<Operation extends string = string> {
 /** Options after their check, defaults filled in. */
 export type ParsedOptions = Omit<
   QuotaOptions,
-  'failurePolicy' | 'idTtlMs' | 'createNonce' | 'stopwatch' | 'holdTtlMs' | 'maxTtlMs' | 'maxHolds' | 'thresholds'
+  'failurePolicy' | 'idTtlMs' | 'stopwatch' | 'holdTtlMs' | 'maxTtlMs' | 'maxHolds' | 'thresholds'
 > & {
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   readonly idTtlMs: number
@@ -128,7 +128,6 @@ export type ParsedOptions = Omit<
   readonly maxTtlMs: number
   readonly maxHolds: number
   readonly thresholds: readonly Threshold[]
-  readonly createNonce: () => string
   readonly stopwatch: Stopwatch
 }
 
@@ -155,7 +154,7 @@ export function sharedChecks(): Checks<SharedOptions> {
     thresholds: withDefault(thresholdsCheck(), DEFAULT_THRESHOLDS),
     calendar: optional(having<Calendar>(['periods', 'isTimeZone'], 'a calendar, as luxonCalendar() makes it')),
     clock: optional(aClock()),
-    createNonce: withDefault(aFunction<() => string>(), () => crypto.randomUUID()),
+    createNonce: optional(aFunction<() => string>()),
     stopwatch: withDefault(aFunction<Stopwatch>(), systemStopwatch),
   }
 }

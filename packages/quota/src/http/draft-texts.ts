@@ -14,15 +14,15 @@ export interface DraftFields {
 
 /** A limit that is told, and where its numbers stand in a state. */
 interface ToldLimit {
-  /** Its item of `RateLimit`, up to the tokens that remain, with what parts it from the one before. */
-  readonly text: string
+  /** The item of `RateLimit` that follows, up to the tokens that remain, with what parts the two. */
+  readonly next: string
   readonly limit: number
   readonly lengthMs: number
   /** Place of its start; what it used is the next number. */
   readonly startAt: number
-  /** Seconds that were told last, and their text: most windows that are told side by side end in the same second. */
+  /** Seconds that were told last, and their text with {@link next}: most windows told one after the other end in the same. */
   seconds: number
-  secondsText: string
+  ending: string
 }
 
 /**
@@ -32,10 +32,13 @@ interface ToldLimit {
 class DraftTexts {
   readonly frame: DecisionFrame
   readonly #policy: string
+  /** The item that comes first, up to the tokens that remain. */
+  readonly #first: string
   readonly #told: readonly ToldLimit[]
 
-  constructor(frame: DecisionFrame, told: readonly ToldLimit[], policy: string) {
+  constructor(frame: DecisionFrame, first: string, told: readonly ToldLimit[], policy: string) {
     this.frame = frame
+    this.#first = first
     this.#told = told
     this.#policy = policy
   }
@@ -43,12 +46,16 @@ class DraftTexts {
   fieldsOf({ states, now }: Counted, more: number): DraftFields | null {
     const told = this.#told
     if (told.length === 0) return null
-    let text = ''
-    for (const item of told) {
+    let text = this.#first
+    for (let i = 0; i < told.length; i++) {
+      const item = told[i]!
       const startedAt = states[item.startAt]!
-      text += item.text + remainingOf(item.limit, states[item.startAt + 1]! + more)
-      if (startedAt !== NOT_OPEN)
-        text += endingIn(item, Math.max(0, Math.ceil((startedAt + item.lengthMs - now) / 1000)))
+      const remaining = remainingOf(item.limit, states[item.startAt + 1]! + more)
+      const ending =
+        startedAt === NOT_OPEN
+          ? item.next
+          : endingIn(item, Math.max(0, Math.ceil((startedAt + item.lengthMs - now) / 1000)))
+      text += remaining + ending
     }
     return { policy: this.#policy, limit: text }
   }
@@ -57,9 +64,9 @@ class DraftTexts {
 function endingIn(item: ToldLimit, seconds: number): string {
   if (item.seconds !== seconds) {
     item.seconds = seconds
-    item.secondsText = `;t=${seconds}`
+    item.ending = `;t=${seconds}${item.next}`
   }
-  return item.secondsText
+  return item.ending
 }
 
 /** What a window has left that has used so much, and at least nothing. */
@@ -103,7 +110,8 @@ function textsOf(frame: DecisionFrame, { quotas }: Counted): DraftTexts | null {
 /** `null`: they have limits whose texts change with time, or that have no end. */
 function made(frame: DecisionFrame, { layers, limits }: Quotas): DraftTexts | null {
   const { layout } = frame
-  const told: ToldLimit[] = []
+  const told: Omit<ToldLimit, 'next'>[] = []
+  const names: string[] = []
   const policy: string[] = []
   for (const [slot, layer] of layers.entries()) {
     for (const cell of frame.shownAs[layer]!) {
@@ -114,10 +122,11 @@ function made(frame: DecisionFrame, { layers, limits }: Quotas): DraftTexts | nu
       if (limit === Number.POSITIVE_INFINITY) continue
       if (kind !== 'rolling') return null
       const name = `"${frame.layers[layer]!.name}-${label}"`
-      const text = `${told.length === 0 ? '' : ', '}${name};r=`
-      told.push({ text, limit, lengthMs, startAt: layout.cellAt(slot, cell), seconds: -1, secondsText: '' })
+      names.push(name)
+      told.push({ limit, lengthMs, startAt: layout.cellAt(slot, cell), seconds: -1, ending: '' })
       policy.push(`${name};q=${limit};w=${Math.ceil(lengthMs / 1000)}`)
     }
   }
-  return new DraftTexts(frame, told, policy.join(', '))
+  const parted = told.map((item, at) => ({ ...item, next: at + 1 < names.length ? `, ${names[at + 1]};r=` : '' }))
+  return new DraftTexts(frame, `${names[0]};r=`, parted, policy.join(', '))
 }

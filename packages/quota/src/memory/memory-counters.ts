@@ -68,9 +68,11 @@ export class MemoryCounters implements SyncCounters {
       throw new QuotaError('store_full', `the memory store holds ${maxIds} live ids (maxIds)`)
     }
     if (request.hold !== undefined) return this.holds.take({ ...request, id, hold: request.hold }, key, now)
-    const reply = this.#rows.decide(request, now)
-    if (reply.outcome === 'admitted') ids.write(key, id, 'reserved', reply.states, now)
-    return reply
+    const { subject, category, quotas, cost } = request
+    const { outcome, states } =
+      this.#rows.open.take(subject, category, quotas, cost, 0, now) ?? this.#rows.decide(request, now)
+    if (outcome === 'admitted') ids.write(key, id, 'reserved', states, now)
+    return { outcome, now, states }
   }
 
   read({ subject, categories, layers, periods }: ReadRequest): ReadReply {

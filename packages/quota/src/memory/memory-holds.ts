@@ -197,7 +197,7 @@ export class MemoryHolds implements SyncHolds {
     return layers.map((layer) => {
       const { table, places } = this.#rows.viewOf(layer, category)
       const key = this.#rows.keyOf(layer, subject)
-      const row = table.kept(key)
+      const row = table.find(key)
       const charged = table.cells.flatMap(() => [NOT_OPEN, 0])
       for (const [cell, place] of places.entries()) {
         const taken = cell < layout.width ? tokens : Number(slot)

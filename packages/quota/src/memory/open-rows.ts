@@ -3,8 +3,9 @@ import type { OpenReply } from '../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
 import type { Layout } from '../windows/layout.ts'
 import { CLOSED, MAX_AHEAD_MS, MAX_USED, NOT_OPEN } from '../windows/window.ts'
-import { blankRow, PAIRS, type Row } from './row-table.ts'
+import { type KeptRow, PAIRS, type Row } from './row-table.ts'
 import type { TableView } from './table-view.ts'
+import { YoungRow } from './young-row.ts'
 
 /** Rows that a reply keeps: most policies have a personal and a shared layer. */
 const MOST_LAYERS = 2
@@ -16,7 +17,7 @@ const VACANT = 2
 const UNUSUAL = 3
 
 /** `undefined`: there is none; `null`: it has other policies' cells too. */
-type Kept = Row | null | undefined
+type Kept = KeptRow | null | undefined
 
 /**
  * The usual decision, by itself: rolling windows, every one of them open, one row or two. It is what nearly every request
@@ -28,19 +29,18 @@ export class OpenRows {
   readonly #schema: StoreSchema
   readonly #views: readonly TableView[]
   readonly #lengthsMs: readonly number[]
+  readonly #shortestMs: number
   /** Whether the policy has nothing but rolling windows. */
   readonly #isRolling: boolean
   readonly #maxSubjects: number
-  /** Copied for each row that is new. */
-  readonly #blank: Row
 
   /** @param views one for each (layer, category), at `layer * categories + category` */
   constructor(schema: StoreSchema, layout: Layout, views: readonly TableView[], maxSubjects: number) {
     this.#schema = schema
     this.#views = views
     this.#maxSubjects = maxSubjects
-    this.#blank = blankRow(layout.size)
     this.#lengthsMs = layout.lengthsMs
+    this.#shortestMs = Math.min(...layout.lengthsMs)
     this.#isRolling = layout.calendars.length === 0 && !layout.hasSlots
   }
 
@@ -55,7 +55,8 @@ export class OpenRows {
   ): OpenReply | undefined {
     const { layers, limits } = quotas
     const { length } = layers
-    if (!this.#isRolling || length > MOST_LAYERS || length === 0) return undefined
+    // What costs nothing is admitted also where more is used than a limit that was lowered since.
+    if (!this.#isRolling || length > MOST_LAYERS || length === 0 || cost === 0) return undefined
     const first = this.#rowOf(layers[0]!, category, subject)
     let room = this.#roomIn(first, limits, 0, cost, now)
     if (room === UNUSUAL) return undefined
@@ -68,12 +69,9 @@ export class OpenRows {
     }
     // Who has no room in one row opens no other.
     if (room === NO_ROOM) return new Reply(false, now, quotas, settingsVersion, first, second)
-    if (room === VACANT) {
-      if (cost === 0 || now < 0 || !this.#hasRoomFor(layers, category)) return undefined
-      return this.#open(subject, category, quotas, cost, settingsVersion, now, first, second)
-    }
-    first![0]! += cost
-    if (length === MOST_LAYERS) second![0]! += cost
+    if (room === VACANT) return this.#open(subject, category, quotas, cost, settingsVersion, now, first, second)
+    charge(first!, cost)
+    if (length === MOST_LAYERS) charge(second!, cost)
     return new Reply(true, now, quotas, settingsVersion, first, second)
   }
 
@@ -91,7 +89,7 @@ export class OpenRows {
     return true
   }
 
-  /** Charges every row, and opens those that are not there. */
+  /** Charges every row, and opens those that are not there; `undefined` where there is no room for them, or for the cost. */
   #open(
     subject: Subject,
     category: number,
@@ -101,33 +99,33 @@ export class OpenRows {
     now: number,
     first: Kept,
     second: Kept,
-  ): OpenReply {
+  ): OpenReply | undefined {
+    if (cost > YoungRow.MOST || now < 0 || !this.#hasRoomFor(quotas.layers, category)) return undefined
     const [own, other] = quotas.layers
     const charged = this.#charged(first, own!, category, subject, cost, now)
     const more = other === undefined ? undefined : this.#charged(second, other, category, subject, cost, now)
     return new Reply(true, now, quotas, settingsVersion, charged, more)
   }
 
-  #charged(kept: Kept, layer: number, category: number, subject: Subject, cost: number, now: number): Row {
-    const row = kept ?? this.#opened(layer, category, subject, now)
-    row[0]! += cost
-    return row
-  }
-
-  /** A new row whose windows open now, with nothing charged to them yet. */
-  #opened(layer: number, category: number, subject: Subject, now: number): Row {
-    const row = this.#blank.slice()
-    for (let w = 0; w < this.#lengthsMs.length; w++) {
-      row[PAIRS + 2 * w] = now
-      row[PAIRS + 2 * w + 1] = 0
+  #charged(kept: Kept, layer: number, category: number, subject: Subject, cost: number, now: number): KeptRow {
+    if (kept) {
+      charge(kept, cost)
+      return kept
     }
-    this.#viewOf(layer, category).put(layerKey(this.#schema.layers[layer]!, subject), row)
+    const row = new YoungRow(now, cost)
+    this.#viewOf(layer, category).keep(layerKey(this.#schema.layers[layer]!, subject), row)
     return row
   }
 
   #roomIn(row: Kept, limits: readonly number[], from: number, cost: number, now: number): number {
-    if (row === null) return UNUSUAL
     if (row === undefined) return this.#roomInNothing(limits, from, cost)
+    if (row === null) return UNUSUAL
+    return row instanceof YoungRow
+      ? this.#roomInYoung(row, limits, from, cost, now)
+      : this.#roomInPairs(row, limits, from, cost, now)
+  }
+
+  #roomInPairs(row: Row, limits: readonly number[], from: number, cost: number, now: number): number {
     const lengthsMs = this.#lengthsMs
     const added = row[0]! + cost
     let room = ROOM
@@ -142,10 +140,30 @@ export class OpenRows {
     return room
   }
 
+  #roomInYoung(row: YoungRow, limits: readonly number[], from: number, cost: number, now: number): number {
+    const ageMs = now - row.startedAt
+    const used = row.used + cost
+    // A window is over, or was opened by a clock that was fast, or it is too much for such a row: it is to be written.
+    if (ageMs >= this.#shortestMs || -ageMs > MAX_AHEAD_MS || used > YoungRow.MOST) return UNUSUAL
+    for (let w = 0; w < this.#lengthsMs.length; w++) if (used > limits[from + w]!) return NO_ROOM
+    return ROOM
+  }
+
   #roomInNothing(limits: readonly number[], from: number, cost: number): number {
     for (let w = 0; w < this.#lengthsMs.length; w++) if (cost > limits[from + w]!) return NO_ROOM
     return VACANT
   }
+}
+
+function charge(row: KeptRow, cost: number): void {
+  if (row instanceof YoungRow) row.used += cost
+  else row[0]! += cost
+}
+
+/** What was added to a row, or used of it, by now. */
+function countOf(row: Kept): number {
+  if (row instanceof YoungRow) return row.used
+  return row ? row[0]! : 0
 }
 
 /** An answer that has its states of the rows as they were: see {@link Row}. */
@@ -156,8 +174,8 @@ class Reply implements OpenReply {
   readonly settingsVersion: number
   readonly #first: Kept
   readonly #second: Kept
-  readonly #addedToFirst: number
-  readonly #addedToSecond: number
+  readonly #firstCount: number
+  readonly #secondCount: number
 
   constructor(isAdmitted: boolean, now: number, quotas: Quotas, settingsVersion: number, first: Kept, second: Kept) {
     this.outcome = isAdmitted ? 'admitted' : 'refused'
@@ -166,8 +184,8 @@ class Reply implements OpenReply {
     this.settingsVersion = settingsVersion
     this.#first = first
     this.#second = second
-    this.#addedToFirst = first ? first[0]! : 0
-    this.#addedToSecond = second ? second[0]! : 0
+    this.#firstCount = countOf(first)
+    this.#secondCount = countOf(second)
   }
 
   get periods(): undefined {
@@ -177,17 +195,30 @@ class Reply implements OpenReply {
   get states(): number[] {
     const { layers, limits } = this.quotas
     const width = limits.length / layers.length
-    // Of doubles from the beginning, see `copyOf` of rows.
-    const states = new Array<number>(2 * limits.length).fill(0.5)
-    addStates(states, 0, this.#first, this.#addedToFirst, width)
-    if (layers.length > 1) addStates(states, 2 * width, this.#second, this.#addedToSecond, width)
+    const states = doubles(2 * limits.length)
+    addStates(states, 0, this.#first, this.#firstCount, width)
+    if (layers.length > 1) addStates(states, 2 * width, this.#second, this.#secondCount, width)
     return states
   }
 }
 
-function addStates(states: number[], at: number, row: Kept, added: number, width: number): void {
+const BLANKS: number[][] = []
+
+/** An array of doubles from the beginning, see `copyOf` of rows; a copy of one costs a third of filling it. */
+function doubles(length: number): number[] {
+  BLANKS[length] ??= new Array<number>(length).fill(0.5)
+  return BLANKS[length].slice()
+}
+
+/** @param count of the row when the answer was made, see {@link countOf} */
+function addStates(states: number[], at: number, row: Kept, count: number, width: number): void {
   for (let i = 0; i < 2 * width; i += 2) {
-    states[at + i] = row ? row[PAIRS + i]! : NOT_OPEN
-    states[at + i + 1] = row ? row[PAIRS + i + 1]! + added : 0
+    if (row instanceof YoungRow) {
+      states[at + i] = row.startedAt
+      states[at + i + 1] = count
+    } else {
+      states[at + i] = row ? row[PAIRS + i]! : NOT_OPEN
+      states[at + i + 1] = row ? row[PAIRS + i + 1]! + count : 0
+    }
   }
 }

@@ -9,7 +9,8 @@ export interface MemoryStoreOptions {
    */
   readonly clock?: Clock | undefined
   /**
-   * Most live subjects in one layer and category; about 180 bytes each. Beyond it new subjects get the failure policy.
+   * Most live subjects in one layer and category; about 130 bytes each, 185 once a window has ended. Beyond it new subjects
+   * get the failure policy.
    * @default 1_000_000
    */
   readonly maxSubjects?: number | undefined

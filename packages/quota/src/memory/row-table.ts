@@ -2,6 +2,7 @@ import type { CellSchema } from '../windows/identity.ts'
 import { closedRow, lastEnd } from '../windows/row.ts'
 import { CLOSED, GRACE_MS } from '../windows/window.ts'
 import { Sweeper } from './sweeper.ts'
+import { YoungRow } from './young-row.ts'
 
 /**
  * `[added, ...pairs]`: the pairs of a row's cells, see `windows/row.ts`, and what was charged to every one of them since
@@ -9,6 +10,9 @@ import { Sweeper } from './sweeper.ts'
  * are never written in place: decisions keep the row, and what was added to it by then, and have their states of it.
  */
 export type Row = number[]
+
+/** A row as a table keeps it: the short form wherever it says the same. */
+export type KeptRow = Row | YoungRow
 
 /** Where the pairs of a {@link Row} begin. */
 export const PAIRS = 1
@@ -19,13 +23,33 @@ export function blankRow(cells: number): Row {
 }
 
 /** Another row that says the same, with nothing added to its pairs. */
-function writable(row: Row): Row {
+function writable(row: KeptRow, cells: number): Row {
+  if (row instanceof YoungRow) return grown(row, cells)
   const copy = copyOf(row)
   const added = copy[0]!
   if (added === 0) return copy
   copy[0] = 0
   for (let i = PAIRS + 1; i < copy.length; i += 2) if (copy[i] !== CLOSED) copy[i]! += added
   return copy
+}
+
+function grown({ startedAt, used }: YoungRow, cells: number): Row {
+  const row = blankRow(cells)
+  for (let i = PAIRS; i < row.length; i += 2) {
+    row[i] = startedAt
+    row[i + 1] = used
+  }
+  return row
+}
+
+/** The short form of a row with nothing added to its pairs; `undefined`: it says more than that has room for. */
+function youngOf(row: Row): YoungRow | undefined {
+  const startedAt = row[PAIRS]
+  const used = row[PAIRS + 1]
+  if (startedAt === undefined || used === undefined) return undefined
+  if (startedAt < 0 || used < 0 || used > YoungRow.MOST) return undefined
+  for (let i = PAIRS + 2; i < row.length; i += 2) if (row[i] !== startedAt || row[i + 1] !== used) return undefined
+  return new YoungRow(startedAt, used)
 }
 
 /** An array that was made of fractions holds plain doubles; one of small integers would be copied at the first instant. */
@@ -42,9 +66,12 @@ function copyOf(row: Row): Row {
 export class RowTable {
   readonly #cells: CellSchema[] = []
   readonly #lengthsMs: number[] = []
-  #lifeMs = 0
-  readonly #rows = new Map<string, Row>()
-  #sharedRow: Row | undefined
+  /** Of the windows, in milliseconds. */
+  #longestMs = 0
+  /** Whether every cell is one of a window, which is all that a {@link YoungRow} knows of. */
+  #hasWindowsAlone = true
+  readonly #rows = new Map<string, KeptRow>()
+  #sharedRow: KeptRow | undefined
   readonly #sweeper = new Sweeper(this.#rows, (row) => this.#endOf(row))
 
   get size(): number {
@@ -63,19 +90,24 @@ export class RowTable {
     })
   }
 
-  /** The row as it is kept: only its first number may be written. */
-  kept(key: string): Row | undefined {
+  /** The row as it is kept: only what was added to it may be written. */
+  kept(key: string): KeptRow | undefined {
     return key === '' ? this.#sharedRow : this.#rows.get(key)
   }
 
   /** A copy with nothing added to its pairs, to be {@link put} after a change. */
   find(key: string): Row | undefined {
     const row = this.kept(key)
-    return row && writable(row)
+    return row && writable(row, this.#cells.length)
   }
 
-  /** The row of a subject from now on; whoever puts it writes it no more. */
+  /** The row of a subject from now on, with nothing added to its pairs; whoever puts it writes it no more. */
   put(key: string, row: Row): void {
+    this.keep(key, (this.#hasWindowsAlone ? youngOf(row) : undefined) ?? row)
+  }
+
+  /** As {@link put}, in the form in which it is kept. */
+  keep(key: string, row: KeptRow): void {
     if (key === '') this.#sharedRow = row
     else this.#rows.set(key, row)
   }
@@ -88,37 +120,41 @@ export class RowTable {
 
   /** Looks at a few rows, where any can have ended, and forgets those that have. */
   step(now: number): void {
-    this.#sweeper.step(now, this.#lifeMs)
+    this.#sweeper.step(now, this.#longestMs + GRACE_MS)
   }
 
   /** Looks at the next rows, `most` of them, and forgets those that ended. */
   sweep(now: number, most: number): void {
-    this.#sweeper.sweep(now, this.#lifeMs, most)
+    this.#sweeper.sweep(now, this.#longestMs + GRACE_MS, most)
   }
 
   /** Every row that still says something. */
   *rows(now: number): Generator<readonly [key: string, pairs: number[]]> {
-    if (this.#sharedRow !== undefined && now < this.#endOf(this.#sharedRow)) yield ['', pairsOf(this.#sharedRow)]
-    for (const [key, row] of this.#rows) if (now < this.#endOf(row)) yield [key, pairsOf(row)]
+    if (this.#sharedRow !== undefined && now < this.#endOf(this.#sharedRow)) yield ['', this.#pairsOf(this.#sharedRow)]
+    for (const [key, row] of this.#rows) if (now < this.#endOf(row)) yield [key, this.#pairsOf(row)]
   }
 
-  #endOf(row: Row): number {
-    return lastEnd(row, PAIRS, this.#lengthsMs) + GRACE_MS
+  #endOf(row: KeptRow): number {
+    const end = row instanceof YoungRow ? row.startedAt + this.#longestMs : lastEnd(row, PAIRS, this.#lengthsMs)
+    return end + GRACE_MS
+  }
+
+  #pairsOf(row: KeptRow): number[] {
+    return writable(row, this.#cells.length).slice(PAIRS)
   }
 
   #append(cell: CellSchema): number {
+    // What was added is never added to a closed cell, see `writable`.
+    const cells = this.#cells.length
+    const longer = (row: KeptRow): Row =>
+      copyOf([...(row instanceof YoungRow ? grown(row, cells) : row), CLOSED, CLOSED])
     this.#cells.push(cell)
     this.#lengthsMs.push(cell.lengthMs)
     // Rows with slots taken stay as long as those are; it is windows that end by themselves.
-    if (Number.isFinite(cell.lengthMs)) this.#lifeMs = Math.max(this.#lifeMs, cell.lengthMs + GRACE_MS)
-    // What was added is never added to a closed cell, see `writable`.
-    const longer = (row: Row): Row => copyOf([...row, CLOSED, CLOSED])
+    if (Number.isFinite(cell.lengthMs)) this.#longestMs = Math.max(this.#longestMs, cell.lengthMs)
+    else this.#hasWindowsAlone = false
     for (const [key, row] of this.#rows) this.#rows.set(key, longer(row))
     if (this.#sharedRow !== undefined) this.#sharedRow = longer(this.#sharedRow)
     return this.#cells.length - 1
   }
-}
-
-function pairsOf(row: Row): number[] {
-  return writable(row).slice(PAIRS)
 }

@@ -1,5 +1,5 @@
 import type { Layout } from '../windows/layout.ts'
-import { blankRow, PAIRS, type Row, type RowTable } from './row-table.ts'
+import { blankRow, type KeptRow, PAIRS, type Row, type RowTable } from './row-table.ts'
 
 /** A table as one layout sees it: only the cells of the layout, in its order. */
 export class TableView {
@@ -19,7 +19,7 @@ export class TableView {
   }
 
   /** The row as it is kept; `null` where the table's rows have other policies' cells too, or another order. */
-  kept(key: string): Row | null | undefined {
+  kept(key: string): KeptRow | null | undefined {
     return this.#isStraight && this.places.length === this.table.cells.length ? this.table.kept(key) : null
   }
 
@@ -46,6 +46,11 @@ export class TableView {
       row[PAIRS + 2 * place + 1] = copy[PAIRS + 2 * index + 1]!
     }
     this.table.put(key, row)
+  }
+
+  /** As {@link put}, in the form of {@link kept}, where that is not `null`. */
+  keep(key: string, row: KeptRow): void {
+    this.table.keep(key, row)
   }
 
   #seen(row: Row): Row {

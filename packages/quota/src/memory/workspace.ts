@@ -178,7 +178,7 @@ class NamedTable {
 
   endsAt(key: string): number {
     const lengthsMs = this.#table.cells.map(({ lengthMs }) => lengthMs)
-    return lastEnd(this.#table.kept(key) ?? blankRow(lengthsMs.length), PAIRS, lengthsMs) + GRACE_MS
+    return lastEnd(this.#table.find(key) ?? blankRow(lengthsMs.length), PAIRS, lengthsMs) + GRACE_MS
   }
 
   /** The numbers of cells at the places that the table has for them. */

@@ -2,7 +2,8 @@ import type { DraftFields } from '../draft-texts.ts'
 import { Exchange } from '../exchange.ts'
 import type { AdmittedRequest } from '../http-meter.ts'
 import type { QuotaLogger } from '../warnings.ts'
-import type { NodeRequest, NodeResponse } from './node-response.ts'
+import { addToHead, headIsText } from './head-text.ts'
+import { type NodeRequest, type NodeResponse, nodeCarrier } from './node-response.ts'
 import { ResponseGate } from './response-gate.ts'
 
 /** What the framework is like whose response is watched. */
@@ -26,12 +27,12 @@ export type WriteHead = (this: NodeResponse, status: unknown, reason?: unknown, 
 
 /**
  * A `writeHead` for the prototype of a framework's responses: those that are watched are written by their watch. A
- * response is watched by the exchange of its `req`, as Node's responses have it.
+ * response is watched by the exchange that the {@link nodeCarrier} of its `req` has, as Node's responses have it.
  */
 export function hookedWriteHead(writeHead: WriteHead): WriteHead {
   return function hooked(status, reason, headers) {
     const { req } = this
-    const watch = req === undefined ? undefined : (Exchange.find(req)?.watch as ResponseWatch | undefined)
+    const watch = req === undefined ? undefined : (Exchange.find(nodeCarrier(req))?.watch as ResponseWatch | undefined)
     return watch?.isHooked === true
       ? watch.write(writeHead, status, reason, headers)
       : writeHead.call(this, status, reason, headers)
@@ -69,6 +70,8 @@ class ResponseWatch {
   readonly #res: NodeResponse
   readonly #exchange: Exchange
   readonly #ownsHeads: boolean
+  /** Whether fields may be added to the head when Node has made it. */
+  #isText = false
   #gate: ResponseGate | undefined
   #closes = false
   #isWritten = false
@@ -85,6 +88,7 @@ class ResponseWatch {
     const beneath = res.writeHead as WriteHead
     this.isHooked = beneath === hook && res.req === this.#req
     if (this.isHooked) return
+    this.#isText = this.#ownsHeads && headIsText(beneath)
     // Arguments by name: a list of them would be made anew for each head.
     const writeHead = (status: unknown, reason: unknown, headers: unknown): unknown =>
       this.write(beneath, status, reason, headers)
@@ -123,14 +127,30 @@ class ResponseWatch {
     const told = typeof status === 'number' ? status : res.statusCode
     // Of an answer that is no failure it makes no difference whether its caller is still there.
     const fields = this.#exchange.fieldsFor(told, told >= 400 && this.#isHungUp())
-    if (fields !== undefined && !res.headersSent) this.#setFields(fields, headers ?? reason)
-    // Throws where the head is gone already, or wrong: then nothing is settled by it.
-    writeHead.call(res, status, reason, headers)
+    const head = headers ?? reason
+    if (fields !== undefined && this.#hasNone(head)) {
+      writeHead.call(res, status, reason, headers)
+      addToHead(res, fields)
+      // Where the framework's users look for what was written.
+      head[POLICY] = fields.policy
+      head[LIMIT] = fields.limit
+    } else {
+      if (fields !== undefined && !res.headersSent) this.#setFields(fields, head)
+      // Throws where the head is gone already, or wrong: then nothing is settled by it.
+      writeHead.call(res, status, reason, headers)
+    }
     this.#isWritten = true
     const written = res.statusCode
     const pending = this.#exchange.settle(written, written >= 400 && this.#isHungUp())
     if (pending !== undefined) this.#gate?.hold(pending)
     return res
+  }
+
+  /** Whether fields of nobody's are to stand beside ours, so that ours may be added when the head is a text. */
+  #hasNone(head: unknown): head is Fields {
+    if (!this.#isText || !isFields(head)) return false
+    // Node sends a head with `Expect` at once.
+    return head[POLICY] === undefined && head[LIMIT] === undefined && head.expect === undefined
   }
 
   /** Puts fields into the head: behind those of others, in place of our own of an earlier try. */
@@ -156,6 +176,8 @@ class ResponseWatch {
 const POLICY = 'ratelimit-policy'
 const LIMIT = 'ratelimit'
 
-function isFields(head: unknown): head is Record<string, string | number | readonly string[] | undefined> {
+type Fields = Record<string, string | number | readonly string[] | undefined>
+
+function isFields(head: unknown): head is Fields {
   return typeof head === 'object' && head !== null && !Array.isArray(head)
 }

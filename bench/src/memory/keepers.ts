@@ -1,0 +1,50 @@
+import { floorRow } from './floor.ts'
+import { engine } from './ours.ts'
+import { expressWindows, flexibleLimiters } from './peers.ts'
+
+/** Those whose memory is measured, the keys alone first. `later`: as `quota`, when a first window has ended. */
+export const KEEPERS = ['keys', 'quota', 'later', 'array', 'express-rate-limit', 'rate-limiter-flexible'] as const
+export type Keeper = (typeof KEEPERS)[number]
+
+const AN_HOUR_MS = 3_600_000
+
+/** Keeps something for a user. */
+export type Keep = (user: string) => unknown
+
+/** All by name; told how many users will come. */
+export const keepers: Readonly<Record<Keeper, (users: number) => Keep>> = {
+  keys(users) {
+    // The array itself is there before the count begins: what is counted is the text alone.
+    const keys = new Array<string>(users)
+    let next = 0
+    return (user) => {
+      keys[next++] = user
+    }
+  },
+  quota() {
+    const quota = engine(10 ** 11)
+    return (subject) => quota.consumeSync({ subject, operation: 'music.upsert' })
+  },
+  later() {
+    let now = Date.now()
+    const quota = engine(10 ** 11, { now: () => now })
+    return (subject) => {
+      quota.consumeSync({ subject, operation: 'music.upsert' })
+      now += AN_HOUR_MS
+      quota.consumeSync({ subject, operation: 'music.upsert' })
+      now -= AN_HOUR_MS
+    }
+  },
+  array() {
+    const rows = new Map<string, number[]>()
+    return (user) => rows.set(user, floorRow())
+  },
+  'express-rate-limit'() {
+    const stores = expressWindows()
+    return (user) => Promise.all(stores.map((store) => store.increment(user)))
+  },
+  'rate-limiter-flexible'() {
+    const limiters = flexibleLimiters('personal')
+    return (user) => Promise.all(limiters.map((limiter) => limiter.consume(user)))
+  },
+}

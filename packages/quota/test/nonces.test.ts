@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { noncesBy } from '../src/engine/nonces.ts'
+
+describe('nonces', () => {
+  it('are no two alike, of one engine or of several', () => {
+    const engines = [noncesBy(undefined), noncesBy(undefined)]
+    const made = engines.flatMap(({ ofId, ofHold }) => Array.from({ length: 100 }, () => [ofId(), ofHold()]).flat())
+    expect(new Set(made).size).toBe(400)
+  })
+
+  it('of holds cannot be guessed from each other', () => {
+    const { ofHold } = noncesBy(undefined)
+    expect([ofHold(), ofHold()].map((nonce) => nonce.slice(0, 8))).toSatisfy(([a, b]) => a !== b)
+  })
+
+  it('are the own ones of whoever brings some', () => {
+    const { ofId, ofHold } = noncesBy(() => 'mine')
+    expect([ofId(), ofHold()]).toEqual(['mine', 'mine'])
+  })
+})
