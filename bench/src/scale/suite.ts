@@ -16,7 +16,7 @@ const MILLION = 'twelve primaries, leased'
 
 /** What is known of the goal that is missed. */
 const BECAUSE =
-  'a lease that runs out waits for its grant, and grants of all processes stand in line at the one server that has the site'
+  'grants of all processes are the work of the one server that has the site, besides its share of the subjects'
 
 type Told = { readonly progress: string } | { readonly loads: readonly SimulatedLoad[] }
 

@@ -78,6 +78,8 @@ describe.runIf(redisTests)('on a Redis', () => {
     expect(json).toMatchObject({ rows: 3, isSample: false })
     expect(json.hottest[0]).toMatchObject({ subject: 'ann', window: '1h', used: 45, limit: 60 })
     expect(json.hottest.map(({ subject }) => subject)).toContain('bo\u0000b')
+    // By what is used of a limit, not by what is used: fifty of many are less than forty-five of sixty.
+    expect(json.hottest.filter(({ window }) => window === '1h').map(({ used }) => used)).toEqual([45, 50, 10])
     expect(out).not.toContain('\u0000')
   })
 
@@ -217,7 +219,7 @@ async function fill(url: string, prefix: string): Promise<void> {
   const quota = createQuota({ policy: defaultPolicy(), store, settingsStore: redisSettings({ client, prefix }) })
   await quota.consume({ subject: 'ann', operation: 'write', cost: 45 })
   await quota.consume({ subject: 'bo\u0000b', operation: 'write', cost: 10 })
-  await quota.consume({ subject: 'ann', operation: 'read', cost: 5 })
+  await quota.consume({ subject: 'ann', operation: 'read', cost: 50 })
   await quota.settings.update({ mode: 'normal' })
   await quota.close()
   client.disconnect()

@@ -85,6 +85,14 @@ test.each([
   },
 )
 
+test('a head that Node sends at once has the fields too', async () => {
+  const metered = quotaMiddleware({ quota: engine(), subject, standardHeaders: 'draft-10' }).operation('read')
+  const ask = await asking(new Hono().get('/', metered, () => new Response('x', { headers: { Expect: 'nothing' } })))
+  const { headers } = await ask('/')
+  expect(headers.get('expect')).toBe('nothing')
+  expect(headers.get('ratelimit')).toMatch(/^"personal-1h";r=119;/)
+})
+
 test('apps within apps meter what stands in them', async () => {
   const quota = engine()
   const metered = quotaMiddleware({ quota, subject, standardHeaders: 'draft-10' })

@@ -10,7 +10,7 @@ import { fields, playOf } from '../sources/records.ts'
 import { SYNC_LINE } from './turn.ts'
 
 /** Records that are looked at before others have a turn: a few milliseconds. */
-const SLICE = 200
+const SLICE = 50
 
 /** A record that is skipped, and why. */
 export interface RecordFault extends Detail {

@@ -8,7 +8,7 @@ import type { SyncRecords } from './records.ts'
 import { SYNC_LINE, type Turn } from './turn.ts'
 
 /** Scores that are read and written before others have a turn: a few milliseconds of an embedded database. */
-const SLICE = 200
+const SLICE = 100
 
 export interface WriteOptions {
   /** Writes over what is there, instead of keeping the best of each field. */

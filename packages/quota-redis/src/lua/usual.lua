@@ -10,7 +10,7 @@
 --       there is shown as it was opened, with nothing used; or as zeros, where it still is not there
 
 -- What it needs from outside are arguments: a function that has it as upvalues costs as much as a row.
-local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, write_opened, record_parts, keep_cells, write_records)
+local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, make_writes)
   local now = numbers[1]
   if now < 0 then
     local time = call('TIME')
@@ -64,13 +64,14 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
 
   -- Rows that were not there, by place: when they end, as SET reads it. Until it is known whether they are charged, `raw`
   -- has them as if they were there, with nothing used.
-  local opened, opened_keys
+  local opened, opened_keys, writes
 
   -- What a take's record is packed of, and how; the records of those that are admitted.
   local record, record_format, nonce_bytes, records
   if nonces then
     nonce_bytes, records = #nonces / takes, {}
-    record, record_format = record_parts(numbers, layers, nonce_bytes, now, ARGV)
+    writes = make_writes()
+    record, record_format = writes.record_parts(numbers, layers, nonce_bytes, now, ARGV)
   end
 
   -- What still fits: into the rows that all share, and by place into the takes' own but for those of the last own layer.
@@ -106,8 +107,8 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
         local row = raw[place]
         if not row then
           if everybodys > 0 then return end
-          if not opened then opened, opened_keys = {}, {} end
-          row, opened[place] = opened_row(numbers, pack, own_head, @w{begins_$|, })
+          if not opened then writes, opened, opened_keys = writes or make_writes(), {}, {} end
+          row, opened[place] = writes.opened_row(numbers, pack, own_head, @w{begins_$|, })
           raw[place], opened_keys[#opened_keys + 1] = row, KEYS[place + FIRST_ROW - 1]
         end
         if #row ~= ROW_BYTES then return end
@@ -123,7 +124,7 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
         end
         @w{if everybodys > 0 and limit_$ - used_$ < left then left = limit_$ - used_$ end|
         }
-        if record and everybodys > 0 then keep_cells(record, l, unpack_cells, row, 0) end
+        if record and everybodys > 0 then writes.keep_cells(record, l, unpack_cells, row, 0) end
         if everybodys == 0 then rooms[place] = math.min(@w{limit_$ - used_$|, }) end
       end
     end
@@ -146,7 +147,7 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
         local other = place_of(nth_row)
         charged[other] = (charged[other] or 0) + cost
         if record then
-          keep_cells(record, own_layers[nth_row - own * (take - 1)], unpack_cells, raw[other], charged[other])
+          writes.keep_cells(record, own_layers[nth_row - own * (take - 1)], unpack_cells, raw[other], charged[other])
         end
       end
     end
@@ -175,9 +176,9 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
     else
       value = raw[place]
       if not value then
-        if not opened then opened, opened_keys = {}, {} end
+        if not opened then writes, opened, opened_keys = writes or make_writes(), {}, {} end
         if not opened_now then
-          opened_now, opened_until = opened_row(numbers, pack, own_head, @w{begins_$|, })
+          opened_now, opened_until = writes.opened_row(numbers, pack, own_head, @w{begins_$|, })
         end
         value, raw[place], opened[place] = opened_now, opened_now, opened_until
         opened_keys[#opened_keys + 1] = KEYS[place + FIRST_ROW - 1]
@@ -234,12 +235,12 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
   -- MGET has nothing of keys of another type either; and a list is there before the first row or record that names it.
   if opened and call('EXISTS', unpack(opened_keys)) > 0 then return end
   if (opened or nonces) and call('HGET', KEYS[2], string.format('%08x', numbers[2])) ~= ARGV[2] then return end
-  if opened then write_opened(opened, values, raw, now, numbers[1] >= 0, call, KEYS) end
+  if opened then writes.write_opened(opened, values, raw, now, numbers[1] >= 0, call, KEYS) end
   for changed = 1, #raw do
     local value = values[changed]
     if value then call('SETRANGE', KEYS[changed + FIRST_ROW - 1], '5', value) end
   end
-  if records then write_records(records, rows, now, numbers[1] >= 0, call, KEYS, ARGV) end
+  if records then writes.write_records(records, rows, now, numbers[1] >= 0, call, KEYS, ARGV) end
   if letters then
     for take = 1, takes do letters[take] = letters[take] or 'a' end
   end
@@ -248,6 +249,6 @@ local function usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, 
 end
 
 if is_plain then
-  local reply = usual(numbers, call, pack, unpack_cells, KEYS, ARGV, opened_row, write_opened, record_parts, keep_cells, write_records)
+  local reply = usual(numbers, call, pack, unpack_cells, KEYS, ARGV, make_writes)
   if reply then return reply end
 end

@@ -8,12 +8,13 @@ import { SimulatedSite } from './simulated-site.ts'
 const HOUR_MS = 3_600_000
 const NOW = 1_790_000_000_000
 
-/** A process with several leases, two of which have tokens left: 11 and 68. */
-async function withTwoLeases(): Promise<{
+interface Process {
   readonly site: SimulatedSite
   readonly pool: SitePool
   ask(cost: number): SiteAnswer | Promise<SiteAnswer>
-}> {
+}
+
+function newProcess(): Process {
   const site = new SimulatedSite([HOUR_MS], NOW)
   let leases = 0
   const pool = new SitePool({
@@ -28,13 +29,20 @@ async function withTwoLeases(): Promise<{
   })
   const ask = (cost: number) =>
     pool.take({ cost, limits: [1_000_000], settingsRevision: undefined, periods: undefined, mayOpen: true })
+  return { site, pool, ask }
+}
+
+/** A process with several leases, two of which have tokens left: 11 and 128. */
+async function withTwoLeases(): Promise<Process> {
+  const process = newProcess()
+  const { pool, ask } = process
   for (const cost of [10, 10, 10, 10, 20, 30, 19, 30]) {
     await ask(cost)
     await pool.refreshed
     await Promise.resolve()
   }
-  expect(left(pool)).toEqual([0, 0, 11, 68])
-  return { site, pool, ask }
+  expect(left(pool)).toEqual([0, 0, 11, 128])
+  return process
 }
 
 /** Tokens of its leases. */
@@ -45,7 +53,7 @@ function left({ leases }: SitePool): number[] {
 describe('what is left in several leases', () => {
   it('is spent together, so that none of it is missed', async () => {
     const { pool, ask } = await withTwoLeases()
-    expect(ask(60)).toMatchObject({ outcome: 'charged' })
+    expect(ask(120)).toMatchObject({ outcome: 'charged' })
     expect(ask(15)).toMatchObject({ outcome: 'charged' })
     expect(left(pool)).toEqual([4])
     expect(ask(5)).toBeInstanceOf(Promise)
@@ -56,11 +64,31 @@ describe('what is left in several leases', () => {
     const { site, pool, ask } = await withTwoLeases()
     site.close()
     site.nowMs++
-    await ask(100)
+    for (const cost of [150, 150]) await ask(cost)
     const all = left(pool)
-    expect(all.at(-1)).toBeGreaterThan(0)
+    expect(all).toEqual([0, 0, 11, 128, expect.any(Number)])
     expect(ask(all.reduce((sum, tokens) => sum + tokens))).toBeInstanceOf(Promise)
     expect(left(pool)).toEqual(all)
+    await pool.close()
+  })
+})
+
+describe('leases of steady demand', () => {
+  it('are renewed before they run out, and not much before', async () => {
+    const { site, pool, ask } = newProcess()
+    let waits = 0
+    for (let ms = 0; ms < 4_000; ms += 10) {
+      const [before, isWarm] = [site.grants, ms >= 1_000]
+      const answer = ask(1)
+      if (answer instanceof Promise && isWarm) waits++
+      await answer
+      await pool.refreshed
+      await new Promise((resolve) => setImmediate(resolve))
+      // Half a second's demand is 50 tokens or so.
+      if (site.grants > before && isWarm) expect(pool.leases.at(-1)!.tokens).toBeGreaterThan(30)
+      site.nowMs += 10
+    }
+    expect(waits).toBe(0)
     await pool.close()
   })
 })

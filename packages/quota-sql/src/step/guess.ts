@@ -5,7 +5,7 @@ import type { Stored } from './step.ts'
 import { rollingLengthMs } from './stored.ts'
 
 /** A row that is to become another one, if it still is what it was taken for. */
-export interface Swapped {
+interface Swapped {
   readonly change: Change
   readonly before: string
 }

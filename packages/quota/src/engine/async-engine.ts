@@ -76,7 +76,8 @@ export class AsyncEngine extends Engine {
   async consume(request: QuotaRequest): Promise<Decision> {
     const { signal } = request
     if (signal !== undefined) return this.#consumeOrAbort(request, signal)
-    const first = await this.#firstLook()
+    const look = this.#firstLook()
+    const first = look && (await look)
     const asked = this.#decider.asked(request)
     if (asked.slot) this.parts.check.consumable(asked)
     if (asked.cost === 0 && first?.error === undefined) return this.#decider.free(asked)
@@ -174,7 +175,8 @@ export class AsyncEngine extends Engine {
   }
 
   async #reserve(request: ReserveRequest): Promise<Reservation> {
-    const first = await this.#firstLook()
+    const look = this.#firstLook()
+    const first = look && (await look)
     const asked = this.#decider.asked(request)
     const terms = this.parts.check.terms(request, asked)
     if (asked.cost === 0 && terms.id === undefined && first?.error === undefined) {
@@ -199,10 +201,13 @@ export class AsyncEngine extends Engine {
   }
 
   /** The very first look at the settings, which decisions wait for; its failure is the failure policy's. */
-  async #firstLook(): Promise<FirstLook | undefined> {
+  #firstLook(): Promise<FirstLook> | undefined {
     this.requireOpen()
+    return this.parts.live.loaded ? undefined : this.#lookFirst()
+  }
+
+  async #lookFirst(): Promise<FirstLook> {
     const { live } = this.parts
-    if (live.loaded) return undefined
     const askedAt = systemStopwatch()
     try {
       await live.ready()
@@ -212,7 +217,7 @@ export class AsyncEngine extends Engine {
     }
   }
 
-  async #take(asked: Asked, terms: ReservationTerms, first: FirstLook | undefined): Promise<Answered | NoAnswer> {
+  #take(asked: Asked, terms: ReservationTerms, first: FirstLook | undefined): Promise<Answered | NoAnswer> | NoAnswer {
     if (first?.error === undefined) return this.#counting.take(asked, terms, first?.askedAt)
     return new NoAnswer(first.error, this.parts.live.compiled.defaults[asked.category]!, true)
   }

@@ -55,6 +55,8 @@ interface Wait {
 
 const TOO_LATE = 'too late'
 
+const itself = (stale: Stale): Stale => stale
+
 /** The subject's quotas by category; `undefined` where they have to be asked for. */
 function knownTo(live: LiveSettings, { subject, plan, category }: Asked): readonly Quotas[] | NoAnswer | undefined {
   try {
@@ -134,11 +136,11 @@ export class AsyncCounting {
   }
 
   /**
-   * Never rejects.
+   * Never rejects, and waits for one promise where everything is as usual: each more would be a part of every decision.
    *
    * @param firstAskedAt when the caller began to wait for the very first look at the settings, by the machine's stopwatch
    */
-  async take(asked: Asked, terms: ReservationTerms, firstAskedAt?: number): Promise<Answered | NoAnswer> {
+  take(asked: Asked, terms: ReservationTerms, firstAskedAt?: number): Promise<Answered | NoAnswer> | NoAnswer {
     const { live, keepTime } = this.#parts
     const askedAt = firstAskedAt ?? systemStopwatch()
     const known = knownTo(live, asked)
@@ -146,9 +148,9 @@ export class AsyncCounting {
     if (known === undefined || !keepTime || firstAskedAt !== undefined) {
       return this.#inTime(asked, terms, askedAt, (wait) => this.#takeKnowing(asked, terms, known, wait))
     }
-    const answer = await this.#takeUnder(known[asked.category]!, asked, terms)
-    if (!(answer instanceof Stale)) return answer
-    return this.#inTime(asked, terms, askedAt, (wait) => this.#takeCaughtUp(asked, terms, answer, wait))
+    const caughtUp = (stale: Stale): Promise<Answered | NoAnswer> =>
+      this.#inTime(asked, terms, askedAt, (wait) => this.#takeCaughtUp(asked, terms, stale, wait))
+    return this.#takeUnder(known[asked.category]!, asked, terms, caughtUp)
   }
 
   /** Several stores are asked, or one that keeps no time: the caller waits for one deadline. */
@@ -188,7 +190,7 @@ export class AsyncCounting {
     }
     wait.forSettings = false
     if (wait.isOver) return new NoAnswer(TOO_LATE, quotas[asked.category]!)
-    const answer = await this.#takeUnder(quotas[asked.category]!, asked, terms)
+    const answer = await this.#takeUnder(quotas[asked.category]!, asked, terms, itself)
     return answer instanceof Stale ? this.#takeCaughtUp(asked, terms, answer, wait) : answer
   }
 
@@ -209,7 +211,7 @@ export class AsyncCounting {
       }
       wait.forSettings = false
       if (wait.isOver) return new NoAnswer(TOO_LATE, byCategory[asked.category]!)
-      const answer = await this.#takeUnder(byCategory[asked.category]!, asked, terms)
+      const answer = await this.#takeUnder(byCategory[asked.category]!, asked, terms, itself)
       // What was read was in force when it was read: stale again, it was changed since.
       if (!(answer instanceof Stale)) return answer
       stale = answer
@@ -218,7 +220,13 @@ export class AsyncCounting {
     return new NoAnswer(error, live.compiled.defaults[asked.category]!)
   }
 
-  async #takeUnder(quotas: Quotas, asked: Asked, terms: ReservationTerms): Promise<Answered | NoAnswer | Stale> {
+  /** @param stale what is answered where the counters know other settings */
+  async #takeUnder<T>(
+    quotas: Quotas,
+    asked: Asked,
+    terms: ReservationTerms,
+    stale: (stale: Stale) => T | Promise<T>,
+  ): Promise<Answered | NoAnswer | T> {
     const { live, periods, counters, sync } = this.#parts
     const { subject, category, cost } = asked
     try {
@@ -234,7 +242,9 @@ export class AsyncCounting {
           periods.heard(reply.now)
           return answeredUnder(reply, quotas, known, version)
         }
-        if (reply.settingsRevision !== undefined || known === undefined) return new Stale(reply.settingsRevision ?? '')
+        if (reply.settingsRevision !== undefined || known === undefined) {
+          return await stale(new Stale(reply.settingsRevision ?? ''))
+        }
         if (turns === MAX_TURNS) throw clockTurned()
         periods.stale(reply.now)
       }
