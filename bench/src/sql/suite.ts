@@ -13,7 +13,7 @@ const CALLERS = [1, 64, 512]
 const BECAUSE = {
   lone: 'a transaction is begun, named for whoever may have to ask what became of it, and committed: two round trips',
   batch: 'every user has a row, which PostgreSQL finds, compares and writes in a fifth of the time of an upsert',
-  sqlite: 'the rows of a batch are read, decided and written here one after the other, each by a statement of its own',
+  sqlite: 'a bare transaction that reads and writes a row for each user has 0.48 of an UPDATE of one row by itself',
 } as const
 
 /**
