@@ -47,8 +47,7 @@ class DraftTexts {
     const told = this.#told
     if (told.length === 0) return null
     let text = this.#first
-    for (let i = 0; i < told.length; i++) {
-      const item = told[i]!
+    for (const item of told) {
       const startedAt = states[item.startAt]!
       const remaining = remainingOf(item.limit, states[item.startAt + 1]! + more)
       const ending =
