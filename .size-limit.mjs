@@ -15,7 +15,7 @@ export default [
   budget('@scoregw/quota, simpleQuota', '41.5 kB', '{ simpleQuota }'),
   budget('@scoregw/quota, QuotaError', '1.5 kB', '{ QuotaError }'),
   budget('@scoregw/quota/options', '6.4 kB', undefined, 'options'),
-  budget('@scoregw/quota/http', '19.5 kB', undefined, 'http'),
+  budget('@scoregw/quota/http', '19.9 kB', undefined, 'http'),
   budget('@scoregw/quota/calendar', '2.5 kB', undefined, 'calendar'),
   budget('@scoregw/quota/prometheus', '7.4 kB', undefined, 'prometheus'),
   budget('@scoregw/quota/top', '7.5 kB', undefined, 'top'),

@@ -13,14 +13,14 @@ const FIELDS =
 
 const METERING =
   'Six counters found and charged, a dozen objects and a look at the clock a request: states made late, arrays copied in ' +
-  'place of filled, and one look for a route in place of two took a fifth of it.'
+  'place of filled, and one look for a route in place of two are in it.'
 
 const LIMITER = 'It counts one limit and tells three numbers; six limits and their names are 400 bytes.'
 
 /** Express gives each request and response the prototype of its app, after which no look at one is ever known before. */
 const SHAPES =
   'A middleware that reads a header costs 0.05 already, and each look at a request of Express is a look-up: one hook on its ' +
-  'prototypes, quotas off the request and fewer looks took half of it.'
+  'prototypes, quotas off the request and prepared texts are in it.'
 
 /** By framework. */
 export const BECAUSE: Readonly<Record<string, Because>> = {
