@@ -21,8 +21,8 @@ describe.runIf(redisTests).each([
   async function behindProxy(options: EngineOptions = {}) {
     const redis = await server()
     const proxy = await startProxy(redis.port)
-    const engine = engineOn(proxy.port, later, { Client, ...options })
-    const witness = engineOn(redis.port, later, { Client }).quota
+    const engine = engineOn(proxy.port, later, { Client, deadlineMs: 1_000, ...options })
+    const witness = engineOn(redis.port, later, { Client, deadlineMs: 1_000 }).quota
     await engine.store.ready()
     await engine.quota.consume({ ...write, subject: 'somebody else' })
     return { ...engine, redis, proxy, used: () => usedBy(witness, 'u') }
