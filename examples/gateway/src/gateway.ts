@@ -6,6 +6,7 @@ import { type App, createApp } from './app.ts'
 import { type Repeated, repeat } from './chores.ts'
 import type { Config } from './config/config.ts'
 import { codesOf, StartError } from './config/start-error.ts'
+import { lockDataDir } from './db/data-dir-lock.ts'
 import { type DemoCredentials, ensureDemo, removeDemo } from './demo/demo.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Logger } from './log/logger.ts'
@@ -43,7 +44,12 @@ export interface GatewayOptions {
 /** Starts the gateway: database, demo, servers, timers. */
 export async function startGateway(config: Config, logger: Logger, options: GatewayOptions = {}): Promise<Gateway> {
   const { clock = systemClock, policy, idleGraceMs = 0 } = options
-  const app = await createApp({ config, clock, logger, policy })
+  const isOurs = config.databaseUrl === undefined && !config.isDataDirShared
+  const unlock = isOurs ? lockDataDir(config.dataDir) : () => undefined
+  const app = await createApp({ config, clock, logger, policy }).catch((error: unknown) => {
+    unlock()
+    throw error
+  })
   const listeners: Listener[] = []
   try {
     const demo = await demoOf(config, app)
@@ -64,10 +70,11 @@ export async function startGateway(config: Config, logger: Logger, options: Gate
     const metricsPort = wanted === undefined ? undefined : await serve('METRICS_PORT', metricsHandler(registry), wanted)
     const addresses = app.listening(ports)
     const chores = app.chores.map((chore) => repeat(chore, logger))
-    return { app, ports, metricsPort, addresses, demo, stop: () => stop(app, listeners, chores, idleGraceMs) }
+    return { app, ports, metricsPort, addresses, demo, stop: () => stop(app, listeners, chores, idleGraceMs).finally(unlock) }
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.stop(0)))
     await app.close()
+    unlock()
     throw error
   }
 }

@@ -75,6 +75,7 @@ describe.runIf(redisTests && deep)('four processes on a cluster', { timeout: 180
     const env = {
       DEMO_USER_TOKEN: USER_TOKEN,
       DEMO_ADMIN_TOKEN: ADMIN_TOKEN,
+      DATA_DIR_SHARED: 'true',
       REDIS_URL: `redis+cluster://${nodes}`,
       QUOTA_FAILURE_POLICY: 'read=closed,write=closed',
       EXPECTED_PROCESSES: String(PROCESSES),

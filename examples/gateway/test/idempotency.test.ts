@@ -234,7 +234,7 @@ describe('after a restart, and through other processes', { timeout: 60_000 }, ()
 
   it('one of twenty that come to two processes at once buys, and a killed process takes no answer with it', async () => {
     const dataDir = tempDir()
-    const env = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
+    const env = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN, DATA_DIR_SHARED: 'true' }
     const processes = await Promise.all([runGateway(dataDir, env), runGateway(dataDir, env)])
     const senders = processes.map(({ baseUrl }) => ({ send: sender(baseUrl) }))
     const asked = Array.from({ length: 20 }, (_each, index) => buy(senders[index % 2]!, 'one', 5))

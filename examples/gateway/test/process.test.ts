@@ -94,7 +94,8 @@ describe('the whole way, with a process that is killed', { timeout: TIMEOUT_MS }
 describe('two processes on one file', { timeout: TIMEOUT_MS }, () => {
   it('start together, write together, and hear of each other', async () => {
     const dataDir = tempDir()
-    const both = await Promise.all([runGateway(dataDir), runGateway(dataDir)])
+    const env = { DATA_DIR_SHARED: 'true' }
+    const both = await Promise.all([runGateway(dataDir, env), runGateway(dataDir, env)])
     const { userToken, adminToken } = JSON.parse(readFileSync(join(dataDir, 'demo-credentials.json'), 'utf8'))
     const senders = both.map(({ baseUrl }) => sender(baseUrl)) as [ReturnType<typeof sender>, ReturnType<typeof sender>]
     const { version: _, ...document } = (await senders[0]('GET', '/admin/quota/settings', { token: adminToken })).body
@@ -120,6 +121,20 @@ describe('two processes on one file', { timeout: TIMEOUT_MS }, () => {
     const read = async (): Promise<number> =>
       (await senders[1]('GET', '/me/quota', { token: userToken })).body.windows.read[0].limit
     await expect.poll(read, { interval: 20, timeout: 10_000 }).toBe(180)
+  })
+})
+
+describe('a second process on one file', { timeout: TIMEOUT_MS }, () => {
+  it('is refused in one line until the first has ended, however that ends', async () => {
+    const dataDir = tempDir()
+    const first = await runGateway(dataDir, TOKENS)
+    const second = run('main', [], { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir })
+    expect(await second.ended()).toEqual({ code: 78, signal: null })
+    expect(second.stderr()).toMatch(/^DATA_DIR=\S+: another gateway serves from it; .*DATABASE_URL.*DATA_DIR_SHARED=true.*\n$/)
+    expect((await sender(first.baseUrl)('GET', '/me/quota', { token: TOKENS.DEMO_USER_TOKEN })).status).toBe(200)
+    first.process.kill('SIGKILL')
+    await first.ended()
+    await runGateway(dataDir, TOKENS)
   })
 })
 

@@ -25,7 +25,7 @@ describe.runIf(redisTests)('two processes on one Redis and one database', { time
   it('act as one', async () => {
     const redis = await redisServer()
     const dataDir = tempDir()
-    const env = { ...TOKENS, REDIS_URL: redis.url }
+    const env = { ...TOKENS, DATA_DIR_SHARED: 'true', REDIS_URL: redis.url }
     const children = await Promise.all([runGateway(dataDir, env), runGateway(dataDir, env)])
     expect(children[0].stdout()).toContain(`Counters        Redis 127.0.0.1:${redis.port}\n`)
     const [here, there] = children.map(({ baseUrl }) => sender(baseUrl)) as [Send, Send]
@@ -50,7 +50,7 @@ describe.runIf(redisTests)('two processes on one Redis and one database', { time
   it('go by settings of everybody from the moment that they are stored, and of one user within a second', async () => {
     const redis = await redisServer()
     const dataDir = tempDir()
-    const env = { ...TOKENS, REDIS_URL: redis.url }
+    const env = { ...TOKENS, DATA_DIR_SHARED: 'true', REDIS_URL: redis.url }
     const children = await Promise.all([runGateway(dataDir, env), runGateway(dataDir, env)])
     const [here, there] = children.map(({ baseUrl }) => sender(baseUrl)) as [Send, Send]
     const { version: _, ...document } = (await here('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body

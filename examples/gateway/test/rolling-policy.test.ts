@@ -32,7 +32,7 @@ async function starter(): Promise<(lines: PolicyLines) => Promise<Process>> {
   const redis = await redisServer({ aof: true })
   const dataDir = tempDir()
   const tokens = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
-  const env = { ...tokens, REDIS_URL: redis.url, LOG_LEVEL: 'error' }
+  const env = { ...tokens, DATA_DIR_SHARED: 'true', REDIS_URL: redis.url, LOG_LEVEL: 'error' }
   return async (lines) => {
     const child = await runWithPolicy(lines, dataDir, env)
     return { ...child, send: sender(child.baseUrl, ownContract(child.baseUrl)) }

@@ -22,6 +22,8 @@ export interface Config {
   readonly publicChartsUrl: string | undefined
   /** Folder of the embedded database and of the demo's credentials. */
   readonly dataDir: string
+  /** Whether several processes may serve from the embedded database, each of which waits while another writes. */
+  readonly isDataDirShared: boolean
   /** PostgreSQL's address, with credentials: not to be shown; absent: the embedded database. */
   readonly databaseUrl: string | undefined
   /** The Redis that several processes share, with credentials: not to be shown; absent: counters in this process. */
@@ -97,6 +99,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     publicSyncUrl: values.PUBLIC_SYNC_URL,
     publicChartsUrl: values.PUBLIC_CHARTS_URL,
     dataDir: values.DATA_DIR,
+    isDataDirShared: values.DATA_DIR_SHARED,
     databaseUrl: values.DATABASE_URL,
     redisUrl: values.REDIS_URL,
     redisDeadlineMs: values.REDIS_DEADLINE_MS,

@@ -141,6 +141,7 @@ export const VARIABLES = {
   PUBLIC_SYNC_URL: variable(baseUrl.optional()),
   PUBLIC_CHARTS_URL: variable(baseUrl.optional()),
   DATA_DIR: variable(z.string().min(1, 'expected the path of a folder'), join(ROOT, '.data/gateway')),
+  DATA_DIR_SHARED: variable(onOrOff, 'false'),
   DATABASE_URL: variable(databaseUrl.optional()),
   REDIS_URL: variable(redisUrl.optional()),
   REDIS_DEADLINE_MS: variable(deadlineMs, '150'),

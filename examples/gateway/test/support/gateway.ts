@@ -78,6 +78,8 @@ export async function testGateway({
     SYNC_PORT: '0',
     CHARTS_PORT: '0',
     DATA_DIR: dataDir,
+    // Some tests have two gateways on one folder, as several processes would be.
+    DATA_DIR_SHARED: 'true',
     DEMO_USER_TOKEN: USER_TOKEN,
     DEMO_ADMIN_TOKEN: ADMIN_TOKEN,
     LOG_LEVEL: 'debug',

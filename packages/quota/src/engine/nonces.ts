@@ -11,6 +11,9 @@ export function noncesBy(createNonce: (() => string) | undefined): Nonces {
   return { ofId: createNonce ?? numbered(), ofHold: createNonce ?? (() => crypto.randomUUID()) }
 }
 
+/** Of numbers of one length: stores decide alike what is written alike. */
+const DIGITS = 9
+
 /** Numbers after 128 bits of the engine's own: random bits for each would cost more than all the rest of a reservation. */
 function numbered(): () => string {
   let own = ''
@@ -18,6 +21,6 @@ function numbered(): () => string {
   return () => {
     // At the first use: some runtimes give nothing random to modules that are being loaded.
     if (own === '') own = `${crypto.randomUUID().replaceAll('-', '')}.`
-    return `${own}${(count++).toString(36)}`
+    return `${own}${(count++).toString(36).padStart(DIGITS, '0')}`
   }
 }
