@@ -186,7 +186,7 @@ export function awaitedCalls(calls: CallsNow): ReservationCalls {
   }
 }
 
-const NOT_KEPT = { token: undefined, endsAt: undefined, keepAlive: () => () => undefined }
+const keepsNothing = () => () => undefined
 
 /** What can be seen of a reservation, and the one call that answers at once either way. */
 function seen(
@@ -194,8 +194,8 @@ function seen(
   extend: (ttlMs: number | undefined) => Promise<number>,
   isSettled: () => boolean,
 ): Pick<ReservationCalls, 'token' | 'endsAt' | 'keepAlive'> {
-  // An accessor of its own gives a handle a shape of its own, which costs more than all the rest of it.
-  if (hold === undefined) return { ...NOT_KEPT }
+  // One literal, so that all handles share a shape: an accessor or a spread gives each its own, at twice the time of a reservation.
+  if (hold === undefined) return { token: undefined, endsAt: undefined, keepAlive: keepsNothing }
   return {
     token: hold.token,
     get endsAt(): number | undefined {
