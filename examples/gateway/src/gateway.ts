@@ -70,7 +70,14 @@ export async function startGateway(config: Config, logger: Logger, options: Gate
     const metricsPort = wanted === undefined ? undefined : await serve('METRICS_PORT', metricsHandler(registry), wanted)
     const addresses = app.listening(ports)
     const chores = app.chores.map((chore) => repeat(chore, logger))
-    return { app, ports, metricsPort, addresses, demo, stop: () => stop(app, listeners, chores, idleGraceMs).finally(unlock) }
+    return {
+      app,
+      ports,
+      metricsPort,
+      addresses,
+      demo,
+      stop: () => stop(app, listeners, chores, idleGraceMs).finally(unlock),
+    }
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.stop(0)))
     await app.close()

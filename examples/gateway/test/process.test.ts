@@ -130,7 +130,9 @@ describe('a second process on one file', { timeout: TIMEOUT_MS }, () => {
     const first = await runGateway(dataDir, TOKENS)
     const second = run('main', [], { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir })
     expect(await second.ended()).toEqual({ code: 78, signal: null })
-    expect(second.stderr()).toMatch(/^DATA_DIR=\S+: another gateway serves from it; .*DATABASE_URL.*DATA_DIR_SHARED=true.*\n$/)
+    expect(second.stderr()).toMatch(
+      /^DATA_DIR=\S+: another gateway serves from it; .*DATABASE_URL.*DATA_DIR_SHARED=true.*\n$/,
+    )
     expect((await sender(first.baseUrl)('GET', '/me/quota', { token: TOKENS.DEMO_USER_TOKEN })).status).toBe(200)
     first.process.kill('SIGKILL')
     await first.ended()
