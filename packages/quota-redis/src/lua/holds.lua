@@ -147,7 +147,7 @@ local function make_holds()
       --#if calendars
       use(tariff.spans[l])
       --#end
-      cells[l], tables[l] = ids().cells(list), ids().table_of(row)
+      cells[l], tables[l] = ids().cells(list, tariff.cost), ids().table_of(row)
       made.add_charged(rows, row, tariff.cost, slots)
     end
     local hold = { category, owner, ttl, tariff.cost, slots, now, ends_at, '', HASH, {}, false }

@@ -53,12 +53,13 @@ local function make_ids()
     records[place], new_records[place] = record, ttl
   end
 
-  -- The cells of some rows as they are seen, windows that are not open left out; the policy's own, 13 bytes each.
-  local function cells_now(list)
+  -- The cells of some rows as they are seen, windows that are not open left out; the policy's own, 13 bytes each. What was just
+  -- charged is seen as it is in its row: tokens go back to the very start that stands there.
+  local function cells_now(list, cost)
     local cells = {}
     for w = 1, W do
       local open, start = is_open(list, w), list[W + w]
-      if w <= V then start = anchored(start) end
+      if w <= V and cost == 0 then start = anchored(start) end
       cells[2 * w - 1], cells[2 * w] = open and start or 0, open and list[w] or CLOSED
     end
     return pack('<@{I6i7|}', unpack(cells))
@@ -112,7 +113,7 @@ local function make_ids()
       --#if calendars
       use(tariff.spans[tariff.order[i]])
       --#end
-      cells[tariff.order[i]] = cells_now(list)
+      cells[tariff.order[i]] = cells_now(list, tariff.cost)
     end
     write_record(place, { 'R', nonce, fingerprint, table.concat(cells), 0, HASH, table.concat(tables) }, ttl)
     needed[HASH] = ARGV[2]
