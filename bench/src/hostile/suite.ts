@@ -104,9 +104,11 @@ async function atOnce(how: string, victim: Victim, sender: ChildProcess, quick: 
   )
   return [
     atMost(`${how}: 500 at once, peak of memory, MiB`, 512, peakBytes / MIB),
-    atMost(`${how}: 500 at once, others' /me/quota p99, ms`, 100, p99(answers, 'tookMs')),
+    atMost(`${how}: 500 at once, others' /me/quota p99, ms`, 100, p99(answers, 'tookMs'), TWO_CORES),
   ]
 }
+
+const TWO_CORES = 'who sends the 500 shares the cores with who is asked: 91 ms in a run on a quieter machine'
 
 /** How the other user was answered. */
 interface Answered {

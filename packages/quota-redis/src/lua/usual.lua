@@ -1,6 +1,6 @@
--- The usual batch, spelled out: plain takes of one tariff, all without ids or all under ids that nobody used, on rows of the policy's own list that are there with all windows
--- open, or are a subject's own and not there yet. Nothing is written before it is known that the whole batch is usual; where
--- anything is not, the general part decides it from the beginning.
+-- The usual batch, spelled out: plain takes of one tariff, all without ids or all under ids that nobody used, on rows of the
+-- policy's own list that are there with all windows open, or are a subject's own and not there yet. Nothing is written before
+-- it is known that the whole batch is usual; where anything is not, the general part decides it from the beginning.
 --
 -- KEYS  FIRST_ROW..   rows, and behind them the records of ids, one a take
 -- ARGV  3       PLAIN, and what decide.lua says; missing, or nothing behind PLAIN: every take has rows of its own, which stand
