@@ -144,10 +144,8 @@ export class RowTable {
   }
 
   #append(cell: CellSchema): number {
-    // What was added is never added to a closed cell, see `writable`.
     const cells = this.#cells.length
-    const longer = (row: KeptRow): Row =>
-      copyOf([...(row instanceof YoungRow ? grown(row, cells) : row), CLOSED, CLOSED])
+    const longer = (row: KeptRow): Row => copyOf([...writable(row, cells), CLOSED, CLOSED])
     this.#cells.push(cell)
     this.#lengthsMs.push(cell.lengthMs)
     // Rows with slots taken stay as long as those are; it is windows that end by themselves.
