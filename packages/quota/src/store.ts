@@ -35,7 +35,6 @@ export type { BaseLimits, LayerInput, PolicyDefinition } from './policy/define-p
 export type { Quotas } from './policy/limits.ts'
 export type {
   ConcurrencyDefinition,
-  DefaultPolicyOptions,
   LayerDefinition,
   OperationDefinition,
   OverrunPolicy,

@@ -64,7 +64,7 @@ describe('simpleQuota', () => {
     const quota = simpleQuota({ limit: 0, per: '15m', clock: { now: () => NOON } })
     const decision = await quota.consume({ subject: 'u' })
     if (decision.allowed) throw new Error('expected a refusal')
-    expect(quotaExceededBody(decision).msg).toContain('Personal 15-Minute Quota Limit of 0 for All requests')
+    expect(quotaExceededBody(decision).msg).toBe('Limit reached: 0 requests per 15 minutes.')
   })
 
   it('heeds the failure policy', async () => {

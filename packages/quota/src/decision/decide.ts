@@ -1,5 +1,5 @@
 import type { Quotas } from '../policy/limits.ts'
-import type { LayerDefinition, Limit } from '../policy/policy.ts'
+import type { LayerDefinition, Limit, Policy } from '../policy/policy.ts'
 import { type Layout, PERIOD_NUMBERS, type Period, periodAt } from '../windows/layout.ts'
 import { NOT_OPEN } from '../windows/window.ts'
 import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
@@ -12,6 +12,7 @@ export type WindowStates = readonly number[]
 
 /** What the numbers of a state mean: the policy's limits and layers, and the category asked for. */
 export interface DecisionFrame {
+  readonly policy: Policy
   readonly layout: Layout
   /**
    * For each layer the limits that it has, as places in a row, in the order in which the policy names them and people see

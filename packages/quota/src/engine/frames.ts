@@ -8,6 +8,7 @@ export function decisionFrames(policy: Policy): readonly DecisionFrame[] {
   const { layers, categories } = policy
   const layout = new Layout(policyCells(policy))
   return categories.map((category) => ({
+    policy,
     layout,
     layers,
     category,

@@ -15,7 +15,7 @@ import {
 } from '../options/checks.ts'
 import { noSuchName } from '../options/names.ts'
 import { optionsParser, refusedOptions } from '../options/options-parser.ts'
-import type { Policy } from '../policy/policy.ts'
+import { copyOfPolicy, type Policy } from '../policy/policy.ts'
 import { policyFaults } from '../policy/schema.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { DEFAULT_THRESHOLDS, thresholdsCheck } from '../policy/threshold-rules.ts'
@@ -191,7 +191,7 @@ export function parseQuotaOptions(options: QuotaOptions): ParsedOptions {
   const parsed = parse(options)
   const faults = policyFaults(parsed.policy)
   if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
-  const policy = structuredClone(parsed.policy)
+  const policy = copyOfPolicy(parsed.policy)
   const strangers = Object.keys(parsed.failurePolicy).filter((category) => !policy.categories.includes(category))
   if (strangers.length > 0) {
     const faultsOfStrangers = strangers.map((category) => ({

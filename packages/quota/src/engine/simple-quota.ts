@@ -125,7 +125,7 @@ function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {
   return {
     windows: [{ label, lengthMs }],
     categories: ['all'],
-    layers: [{ name: 'personal', scope: 'Personal', shared: false }],
+    layers: [{ name: 'personal', scope: 'personal', shared: false }],
     operations: { [OPERATION]: { category: 'all', cost: 1 } },
     base: { personal: { all: { [label]: limit } } },
   }
