@@ -1,5 +1,5 @@
-import type { OwnAnchor } from '../windows/calendar.ts'
 import { isObject } from '../options/objects.ts'
+import type { OwnAnchor } from '../windows/calendar.ts'
 import { hasLimit, limitLabels } from './cells.ts'
 import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
 
