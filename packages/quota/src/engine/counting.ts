@@ -1,6 +1,7 @@
 import type { Asked, Counted } from '../decision/outcome.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { Quotas } from '../policy/limits.ts'
+import type { HoldTerms } from '../store/hold-port.ts'
 import type { Counters, SyncCounters, TakeOutcome, TakeReply, TakeRequest } from '../store/quota-store.ts'
 import { systemStopwatch } from '../time/clock.ts'
 import type { ReservationTerms } from './check.ts'
@@ -95,7 +96,17 @@ export class SyncCounting {
         const periods = this.#periods.of(quotas)
         // Settings that answer at once are read by every decision: nothing could be newer.
         const settingsRevision = undefined
-        const reply = counters.take({ subject, category, quotas, cost, settingsRevision, id, periods, hold })
+        const request = {
+          subject,
+          category,
+          quotas,
+          cost,
+          settingsRevision,
+          id,
+          periods,
+          hold: holdUnder(quotas, hold),
+        }
+        const reply = counters.take(request)
         if (reply.outcome !== 'stale') {
           this.#periods.heard(reply.now)
           return answeredUnder(reply, quotas, periods, live.compiled.settings.version)
@@ -234,7 +245,8 @@ export class AsyncCounting {
         const version = live.compiled.settings.version
         const known = periods.of(quotas)
         const settingsRevision = live.revision
-        const { id, hold } = terms
+        const { id } = terms
+        const hold = holdUnder(quotas, terms.hold)
         const request: TakeRequest = { subject, category, quotas, cost, settingsRevision, id, periods: known, hold }
         const answer = counters.take(request)
         const reply = sync ? (answer as TakeReply) : await answer
@@ -252,6 +264,11 @@ export class AsyncCounting {
       return new NoAnswer(error, quotas)
     }
   }
+}
+
+/** A hold has no slot where nothing that applies limits how many there are. */
+function holdUnder({ isSlotless }: Quotas, hold: HoldTerms | undefined): HoldTerms | undefined {
+  return isSlotless === true && hold?.slot === true ? { ...hold, slot: false } : hold
 }
 
 function answeredUnder(
