@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import Database from 'libsql'
 import { dataDirFault, makeDataDir } from '../config/data-dir.ts'
+import { ownFile } from '../config/own-file.ts'
 import { codesOf, StartError } from '../config/start-error.ts'
 
 /**
@@ -15,7 +16,7 @@ export function lockDataDir(dataDir: string): () => void {
   makeDataDir(dataDir)
   let file: Database.Database | undefined
   try {
-    file = new Database(join(dataDir, 'gateway.lock'))
+    file = new Database(ownFile(join(dataDir, 'gateway.lock')))
     file.pragma('busy_timeout = 0')
     file.exec('begin exclusive')
   } catch (error) {
