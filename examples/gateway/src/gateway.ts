@@ -45,8 +45,8 @@ export interface GatewayOptions {
 /** Starts the gateway: database, demo, servers, timers. */
 export async function startGateway(config: Config, logger: Logger, options: GatewayOptions = {}): Promise<Gateway> {
   const { clock = systemClock, policy, idleGraceMs = 0 } = options
-  const isOurs = config.databaseUrl === undefined && !config.isDataDirShared
-  const unlock = isOurs ? lockDataDir(config.dataDir) : () => undefined
+  const isEmbedded = config.databaseUrl === undefined
+  const unlock = isEmbedded ? lockDataDir(config.dataDir, config.isDataDirShared) : () => undefined
   const app = await createApp({ config, clock, logger, policy }).catch((error: unknown) => {
     unlock()
     throw error
