@@ -86,7 +86,7 @@ describe.runIf(postgresTests)('two processes on one PostgreSQL', () => {
       await transaction.updateTable('users').set({ qq: null }).where('id', '=', 'u').execute()
       push = service.sync(syncBody.parse({ qq: QQ, records: manyRecords(3) }))
       const waiting = "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'"
-      await expect.poll(async () => (await postgres.sql(waiting))[0]?.count, { timeout: 5_000 }).toBe(1)
+      await expect.poll(async () => (await postgres.sql(waiting))[0]?.count).toBe(1)
     })
     await push
     expect(await new OwnedScores(db, { userId: 'u' }).count()).toBe(0)

@@ -81,7 +81,7 @@ describe.runIf(redisTests)('life of a Redis store', { timeout: 30_000 }, () => {
   it('close() waits for what is under way, and later calls reject', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
-    const { quota, store } = engineOn(proxy.port, later, { deadlineMs: 500 })
+    const { quota, store } = engineOn(proxy.port, later)
     await store.ready()
     await quota.consume(write)
     proxy.latency(30)
