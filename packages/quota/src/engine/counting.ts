@@ -3,6 +3,7 @@ import { QuotaError } from '../errors/quota-error.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { HoldTerms } from '../store/hold-port.ts'
 import type { Counters, SyncCounters, TakeOutcome, TakeReply, TakeRequest } from '../store/quota-store.ts'
+import type { SettingsReader } from '../store/settings-store.ts'
 import { systemStopwatch } from '../time/clock.ts'
 import type { ReservationTerms } from './check.ts'
 import type { LivePeriods } from './live-periods.ts'
@@ -134,6 +135,8 @@ export interface AsyncCountingParts {
   /** Whether the counters answer in time by themselves. */
   readonly keepTime: boolean
   readonly deadlineMs: number
+  /** Reads the settings as a part of the transaction that the counters are in. */
+  readonly settings?: SettingsReader | undefined
   /** Hears of an admission whose caller was already told that there was no answer. */
   readonly late: (asked: Asked, answer: Answered, terms: ReservationTerms) => void
 }
@@ -191,11 +194,11 @@ export class AsyncCounting {
     known: readonly Quotas[] | undefined,
     wait: Wait,
   ): Promise<Answered | NoAnswer> {
-    const { live } = this.#parts
+    const { live, settings } = this.#parts
     let quotas: readonly Quotas[]
     try {
       wait.forSettings = known === undefined
-      quotas = known ?? live.quotasOf(await live.fetch(asked.subject), asked.plan, asked.subject)
+      quotas = known ?? live.quotasOf(await live.fetch(asked.subject, settings), asked.plan, asked.subject)
     } catch (error) {
       return new NoAnswer(error, live.compiled.defaults[asked.category]!, true)
     }
@@ -207,16 +210,16 @@ export class AsyncCounting {
 
   /** Once more, after settings were read that the counters knew of and this process did not. */
   async #takeCaughtUp(asked: Asked, terms: ReservationTerms, first: Stale, wait: Wait): Promise<Answered | NoAnswer> {
-    const { live } = this.#parts
+    const { live, settings } = this.#parts
     let stale = first
     for (let tries = 1; tries <= MAX_CATCH_UPS; tries++) {
       let byCategory: readonly Quotas[]
       try {
         wait.forSettings = true
-        await live.catchUp(stale.revision)
+        await live.catchUp(stale.revision, settings)
         byCategory =
           live.known(asked.subject, asked.plan) ??
-          live.quotasOf(await live.fetch(asked.subject), asked.plan, asked.subject)
+          live.quotasOf(await live.fetch(asked.subject, settings), asked.plan, asked.subject)
       } catch (error) {
         return new NoAnswer(error, live.compiled.defaults[asked.category]!, true)
       }
