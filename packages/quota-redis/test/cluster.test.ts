@@ -17,11 +17,11 @@ const HISTORIES = { runs: deep ? 5_000 : 10, maxSteps: 30 }
 
 const { later } = useCleanups()
 
-describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('on a cluster', () => {
   let cluster: RedisCluster
   beforeAll(async () => {
     cluster = await startCluster()
-  }, 30_000)
+  })
   afterAll(() => cluster.stop())
   const factory = clusterFactory(() => cluster)
 

@@ -23,7 +23,7 @@ async function keepBusy(redis: RedisServer, witness: Redis): Promise<void> {
   await vi.waitFor(() => expect(witness.get('k')).rejects.toThrow(/^BUSY/), { timeout: 15_000, interval: 5 })
 }
 
-describe.runIf(redisTests)('faults of the server', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('faults of the server', () => {
   it('kill -9 with an append-only file loses no acknowledged charge', async () => {
     const redis = await server({ aof: true })
     const { quota, store } = engineOn(redis.port, later)

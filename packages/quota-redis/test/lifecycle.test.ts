@@ -67,7 +67,7 @@ describe('options of redisStore', () => {
   })
 })
 
-describe.runIf(redisTests)('life of a Redis store', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('life of a Redis store', () => {
   it.each(['there', 'away'])('a program ends by itself after close(), with the server %s', async (server_) => {
     const redis = await server()
     if (server_ === 'away') await redis.kill()

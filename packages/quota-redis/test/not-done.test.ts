@@ -34,7 +34,7 @@ async function cancel(counters: RedisCounters, states: readonly number[], id?: t
   )
 }
 
-describe.runIf(redisTests)('a settle that fails', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('a settle that fails', () => {
   it.each([undefined, ID])('says whether nothing was done, and may be made again then (id %o)', async (id) => {
     const redis = await server()
     const proxy = await startProxy(redis.port)

@@ -14,7 +14,7 @@ const SLOT = { slot: true } as const
 
 const { later, proxy: startProxy } = useCleanups()
 
-describe.runIf(redisTests)('leased holds of which nobody knows for a while', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('leased holds of which nobody knows for a while', () => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()
