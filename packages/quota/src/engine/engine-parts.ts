@@ -56,12 +56,12 @@ export class EngineParts {
     this.factorStore = adaptive && factorInTime(adaptive.factor, this.deadlineMs)
     this.clock = clock
     this.calendar = options.calendar
-    this.#frames = decisionFrames(policy)
     const { idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds } = options
     const nonces = noncesBy(createNonce)
     const canHold = this.store.can?.holds === true
     this.check = new RequestCheck(policy, { idTtlMs, nonces, holdTtlMs, maxTtlMs, maxHolds, canHold })
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
+    this.#frames = decisionFrames(policy, this.periods)
     this.#holdTtlMs = holdTtlMs
     this.live = new LiveSettings(
       policy,
