@@ -15,6 +15,24 @@ function tables() {
 }
 
 describe('what is stored', () => {
+  it('forgets an id for good when it is found expired, whatever the clock does after that', async () => {
+    const { database } = tables()
+    const clock = manualClock()
+    const counters = sqliteStore({ database, clock }).open(SCHEMA)
+    const quotas = { layers: [0], limits: [10] }
+    const takeBy = async (nonce: string, cost: number): Promise<string> => {
+      const id = { id: 'job', nonce, fingerprint: 'work', ttlMs: 1_000 }
+      return (await counters.take({ subject: 'u', category: 0, quotas, cost, id })).outcome
+    }
+    expect(await takeBy('a', 1)).toBe('admitted')
+    clock.advance(999)
+    expect(await takeBy('b', 1)).toBe('duplicate')
+    clock.advance(1)
+    expect(await takeBy('b', 100)).toBe('refused')
+    clock.advance(-1)
+    expect(await takeBy('b', 1)).toBe('admitted')
+  })
+
   it('keeps the row that counts a subject’s holds for minutes after the last, and writes it seldom', async () => {
     const { database } = tables()
     const clock = manualClock()
