@@ -67,6 +67,8 @@ export class World {
       calendar: utcCalendar,
       idTtlMs: ID_TTL_MS,
       holdTtlMs: HOLD_TTL_MS,
+      // Some of its limits are below prices, on purpose.
+      logger: { warn: () => undefined },
     })
     quota.on('nearLimit', (near) => this.near.push(near))
     return quota
