@@ -14,11 +14,12 @@ const luaAsText = {
   },
 }
 
-/** `packages/*` and `examples/*`, plus `bench` and `docs`: every workspace folder that has tests. */
+/** `packages/*` and `examples/*`, plus `bench`, `docs` and `scripts`: every folder that has tests. */
 const folders = [
   ...['packages', 'examples'].flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`)),
   'bench',
   'docs',
+  'scripts',
 ].filter((folder) => existsSync(join(root, folder, 'test')))
 
 /** One project for all of them: what many of them import is translated once, and read once by each worker. */

@@ -106,6 +106,30 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await one.commit(1), { charged: 3, uncharged: 0 }, 'answered from the record')
     assert.deepEqual(await own(quota), [3, 0])
   }),
+  engineCase('a late commit crosses thresholds with all that it charges', HELD, ['holds'], async (given) => {
+    const { quota, advance } = given
+    for (const actual of [9, 10, 15]) {
+      const late = held(await quota.reserve({ ...SMALL, subject: `of ${actual}`, cost: 10, ttlMs: 60_000 }))
+      await advance(60_000)
+      await quota.holds.sweep()
+      const crossed: unknown[] = []
+      const off = quota.on('nearLimit', ({ window, threshold }) => {
+        if (window.layer === 'personal') crossed.push([window.used, threshold])
+      })
+      assert.deepEqual(await late.commit(actual), { charged: actual, uncharged: 0 })
+      off()
+      assert.deepEqual(crossed, [[actual, { share: 0.8 }]])
+    }
+  }),
+  engineCase('an overrun is reported once, with the commit that settled', HELD, ['holds'], async ({ quota, other }) => {
+    const overruns: unknown[] = []
+    for (const each of [quota, other])
+      each.on('overrun', ({ charged, uncharged }) => overruns.push([charged, uncharged]))
+    const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
+    const holders = [one, await quota.resume(one.token ?? ''), await other.resume(one.token ?? '')]
+    for (const holder of holders) assert.deepEqual(await holder.commit(12), { charged: 9, uncharged: 3 })
+    assert.deepEqual(overruns, [[9, 3]])
+  }),
   engineCase('open holds are listed, and an administrator releases one', HELD, ['holds'], async ({ quota, other }) => {
     const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
     const [hold, ...more] = await other.holds.list('u')

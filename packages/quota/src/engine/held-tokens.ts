@@ -102,7 +102,7 @@ export class HeldTokens {
 
   /** @throws {QuotaError} `commit_above_reservation`, `reservation_expired`, `reservation_cancelled` */
   settled({ as, actual, quotas, periods }: SettleHoldRequest, reply: SettleHoldReply): CommitResult {
-    const { outcome, now, states } = reply
+    const { outcome, added, now, states } = reply
     const [charged, uncharged, reserved] = [reply.charged[0]!, reply.uncharged[0]!, reply.reserved[0]!]
     // A cancel of what is gone has nothing to give back.
     if (as === 'cancelled') return NOTHING
@@ -111,15 +111,17 @@ export class HeldTokens {
       throw new QuotaError('reservation_cancelled', `commit: this hold of "${this.asked.operation}" was cancelled`)
     }
     if (outcome !== 'settled') throw this.#gone('expired')
+    // A repeat is answered like the commit that settled, which has reported it all.
+    if (added === undefined) return { charged, uncharged }
+    const { telling, frames, live } = this.#parts
+    const { subject, operation, category } = this.asked
+    const frame = frames[category]!
     if (charged + uncharged > reserved) {
-      const { telling, frames, live } = this.#parts
-      const { subject, operation, category } = this.asked
-      const frame = frames[category]!
+      telling.overrun({ subject, operation, category: frame.category, charged, uncharged, reserved })
+    }
+    if (added.some((amount) => amount > 0) && states.length > 0) {
       const counted: Counted = { now, states, quotas, periods, settingsVersion: live.compiled.settings.version }
-      const costs = costsOf(charged - reserved, false)
-      const excess = admitted({ ...this.asked, costs }, counted, frame, 'store')
-      const overrun = { subject, operation, category: frame.category, charged, uncharged, reserved }
-      telling.overrun(overrun, states.length === 0 ? undefined : excess)
+      telling.added(admitted({ ...this.asked, costs: [...added, 0] }, counted, frame, 'store'))
     }
     return { charged, uncharged }
   }

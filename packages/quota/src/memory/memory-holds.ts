@@ -145,7 +145,7 @@ export class MemoryHolds implements SyncHolds {
     this.#shared.book.close(key, record, 'committed', now, (unit) => giveBack[units.indexOf(unit)] ?? 0, answer)
     // Read again: the slots are free by now.
     const states = isAbove ? (this.#rows.look(request, now) ?? []) : []
-    return { charged, uncharged, reserved, outcome: 'settled', now, states }
+    return { charged, uncharged, reserved, added: more, outcome: 'settled', now, states }
   }
 
   /** Charges what is above a hold, in the windows that are open now; `undefined`: the clock is outside of the periods. */

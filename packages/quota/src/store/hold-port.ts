@@ -102,7 +102,12 @@ export interface Settled<A = readonly number[]> {
 export interface SettleHoldReply extends Settled {
   readonly outcome: SettleHoldOutcome
   readonly now: number
-  /** Where something was charged in addition: the states of the rows of `quotas` thereafter; else empty. */
+  /**
+   * Of the commit that settled the hold: what it charged beside what the hold had, one number a unit; of a late one, all of
+   * it. Absent where nothing was settled by this call, also of a repeat.
+   */
+  readonly added?: readonly number[] | undefined
+  /** Where something was added: the states of the rows of `quotas` after it; else empty. */
   readonly states: WindowStates
 }
 
@@ -164,7 +169,7 @@ export interface SweepReply {
  * 3. A commit above the hold in some unit charges the excess in the windows open then, in one step with the settling. A
  *    commit after the end charges, unit by unit, `min(actual, what the hold had + maxOverrun)` as a new charge where
  *    `overrun` is `charge` and the record lives; else it is `expired`. A repeat by the same holder is answered from the
- *    record and charges nothing. `fit` fits every unit by itself.
+ *    record, without `added`, and charges nothing. `fit` fits every unit by itself.
  * 4. Cancelling an unknown id marks it cancelled, as `settle` does. Cancelling after the end does nothing (`settled`).
  * 5. A repeated take by the same holder after the end is `expired`, by another one `duplicate`.
  * 6. A row lives at least until the latest end of a hold that has a slot in it.
