@@ -62,7 +62,7 @@ export function reanchor(cells: Cells, i: number, after: number, now: number): v
  * @param amount 0 or more; below 0 it is charged whatever the limits
  * @param isSlots the last slot closes the cell, so that a row which is kept shows what one shows that was dropped
  */
-export function refund(cells: Cells, i: number, startedAt: number, amount: number, isSlots: boolean): void {
+export function refund(cells: Cells, i: number, startedAt: number, amount: number, isSlots = false): void {
   const used = cells[i + 1]!
   if (used === CLOSED || cells[i] !== startedAt || amount === 0) return
   cells[i + 1] = isSlots && used <= amount ? CLOSED : Math.min(Math.max(0, used - amount), MAX_USED)
