@@ -20,7 +20,7 @@ describe('what is stored', () => {
     const clock = manualClock()
     const schema: StoreSchema = { ...SCHEMA, layers: [SCHEMA.layers[0] ?? { name: 'personal', shared: false }] }
     const counters = sqliteStore({ database, clock }).open(schema)
-    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [10] }, cost: 1 }
+    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [10] }, costs: [1, 0] }
     await counters.take(request)
     const later = `["later kind of limit",5,7]`
     database.exec(`update quota_rows set cells = '[${later},' || substr(cells, 2)`)
@@ -38,7 +38,7 @@ describe('what is stored', () => {
     await take(counters, 'u')
     const before = [cells(), database.prepare('select total_changes() as changes').all()]
     const quotas = { layers: [0, 1], limits: [1, 1] }
-    expect((await counters.take({ subject: 'u', category: 0, quotas, cost: 1 })).outcome).toBe('refused')
+    expect((await counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0] })).outcome).toBe('refused')
     expect([cells(), database.prepare('select total_changes() as changes').all()]).toEqual(before)
   })
 
@@ -47,7 +47,7 @@ describe('what is stored', () => {
     const memory = memoryStore({ clock })
     const before = memory.open(SCHEMA)
     const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-    for (const subject of ['a', 'a', 'b']) before.take({ subject, category: 0, quotas, cost: 1 })
+    for (const subject of ['a', 'a', 'b']) before.take({ subject, category: 0, quotas, costs: [1, 0] })
     const store = sqliteStore({ database: tables().database, clock })
     const counters = store.open(SCHEMA)
     await take(counters, 'b')
@@ -58,7 +58,7 @@ describe('what is stored', () => {
 
   it('is the same for a store that answers at once', () => {
     const counters = syncSqliteStore({ database: tables().database }).open(SCHEMA)
-    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, cost: 1 }
+    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, costs: [1, 0] }
     expect([1, 2, 3].map(() => counters.take(request).outcome)).toEqual(['admitted', 'admitted', 'refused'])
     expect(counters.read({ subject: 'u', categories: [0], layers: [0, 1] }).states[0]?.[1]).toBe(2)
   })
