@@ -27,7 +27,6 @@ export type { BaseLimits, LayerInput, PolicyDefinition } from './policy/define-p
 export type { Quotas } from './policy/limits.ts'
 export type {
   ConcurrencyDefinition,
-  DefaultPolicyOptions,
   LayerDefinition,
   OperationDefinition,
   OverrunPolicy,
@@ -111,7 +110,9 @@ export {
 export {
   type AsyncSettingsStore,
   newRevision,
+  type ReadWithin,
   type SettingsChange,
+  type SettingsReader,
   type SettingsStore,
   type StoredDocument,
   type StoreWriteOptions,

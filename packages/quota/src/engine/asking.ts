@@ -1,8 +1,10 @@
 import type { Asked, Counted } from '../decision/outcome.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { Quotas } from '../policy/limits.ts'
+import { takesSlots } from '../policy/units.ts'
 import type { Answer } from '../store/answer.ts'
 import type { Counters, TakeOutcome, TakeReply } from '../store/quota-store.ts'
+import type { SettingsReader } from '../store/settings-store.ts'
 import { systemStopwatch } from '../time/clock.ts'
 import type { ReservationTerms } from './check.ts'
 import type { SettingsByLayer } from './compiled-settings.ts'
@@ -60,6 +62,8 @@ export interface AskingParts {
   /** Whether the counters answer in time by themselves. */
   readonly keepTime: boolean
   readonly deadlineMs: number
+  /** Reads the settings as a part of the transaction that the counters are in. */
+  readonly settings?: SettingsReader | undefined
   /** Hears of an admission whose caller was already told that there was no answer. */
   readonly late: (asked: Asked, answer: Answered, terms: ReservationTerms) => void
 }
@@ -122,7 +126,7 @@ export class Asking {
     const fetched = (settings: SettingsByLayer): Answer<Answered | NoAnswer> =>
       under(live.quotasOf(settings, plan, subject))
     return LATER.ask(
-      () => live.fetch(subject),
+      () => live.fetch(subject, this.#parts.settings),
       fetched,
       (error) => this.#noSettings(error, asked),
     )
@@ -137,8 +141,11 @@ export class Asking {
     before: Turn | undefined,
   ): Answer<Answered | NoAnswer> {
     const { live, periods: all, counters, sync } = this.#parts
-    const { subject, category, costs } = asked
+    const { subject, category } = asked
     const { id, hold } = terms
+    // A hold has no slot where nothing that applies limits how many there are.
+    const isSlotless = quotas.isSlotless === true && takesSlots(asked.costs)
+    const costs = isSlotless ? asked.costs.with(-1, 0) : asked.costs
     const settingsVersion = live.compiled.settings.version
     const settingsRevision = live.revision
     const periods = all.of(quotas)
@@ -200,7 +207,7 @@ export class Asking {
     turn.forSettings = true
     const caughtUp = (): Answer<Answered | NoAnswer> =>
       LATER.ask(
-        () => live.catchUp(settingsRevision ?? ''),
+        () => live.catchUp(settingsRevision ?? '', this.#parts.settings),
         () => this.#knowing(live.known(asked.subject, asked.plan), turn),
         (error) => this.#noSettings(error, asked),
       )

@@ -288,26 +288,37 @@ export class OneEngine extends Engine {
 
   override within(transaction: unknown): QuotaWithin {
     this.requireOpen()
-    const { store, live, periods, deadlineMs, policy } = this.parts
+    const { store, settingsStore, live, periods, deadlineMs, policy } = this.parts
     const counters = store.sync ? undefined : store.within?.(storeSchema(policy), transaction)
     if (counters === undefined) return super.within(transaction)
     const late = (): void => undefined
+    const settings = settingsStore.within?.(transaction)
+    const inTransaction = { counters, sync: false, keepTime: true, settings }
     // What comes late is a part of the transaction all the same, and goes with it.
-    const asking = new Asking({ live, periods, counters, sync: false, keepTime: true, deadlineMs, late })
+    const asking = new Asking({ live, periods, deadlineMs, late, ...inTransaction })
+    const consume = (request: QuotaRequest): Answer<Decision> => {
+      const asked = this.#decider.asked(request)
+      this.parts.check.consumable(asked)
+      if (isFree(asked.costs)) return this.#decider.free(asked)
+      const startedAtMs = this.parts.telling.start()
+      return LATER.then(asking.take(asked, NO_TERMS), (answer) => {
+        if (answer instanceof NoAnswer)
+          throw unavailable(answer.error, answer.ofSettings ? 'the settings store' : undefined)
+        return this.#decider.decision(asked, startedAtMs, answer)
+      })
+    }
     return {
       consume: (request) =>
-        promised(() =>
-          this.#ready(() => {
-            const asked = this.#decider.asked(request)
-            this.parts.check.consumable(asked)
-            if (isFree(asked.costs)) return this.#decider.free(asked)
-            const startedAtMs = this.parts.telling.start()
-            return LATER.then(asking.take(asked, NO_TERMS), (answer) => {
-              if (answer instanceof NoAnswer) throw unavailable(answer.error)
-              return this.#decider.decision(asked, startedAtMs, answer)
-            })
-          }),
-        ),
+        promised(() => {
+          this.requireOpen()
+          if (live.loaded) return consume(request)
+          return this.#asked(
+            LATER,
+            () => live.ready(settings),
+            () => consume(request),
+            'the settings store',
+          )
+        }),
     }
   }
 
