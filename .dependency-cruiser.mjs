@@ -10,6 +10,7 @@ const rooms = {
   decision: ['windows', 'policy', 'time'],
   store: ['decision', 'policy', 'windows', 'time'],
   memory: ['options', 'store', 'windows', 'decision', 'policy', 'time'],
+  scratch: ['memory', 'store', 'windows', 'time'],
   calendar: ['windows'],
   adaptive: ['options', 'policy', 'store', 'time'],
   engine: ['options', 'time', 'windows', 'policy', 'decision', 'store', 'memory', 'adaptive'],

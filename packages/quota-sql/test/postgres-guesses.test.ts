@@ -54,7 +54,7 @@ describe.runIf(postgresTests)('decisions on rows as they were last seen', () => 
       const subject = randomUUID()
       const { counters, sent } = await knowing(subject)
       const [, before] = await used(counters, subject)
-      await other.counters.take({ subject, category: 0, quotas: { layers, limits: [1e9, 1e9] }, cost: 10 })
+      await other.counters.take({ subject, category: 0, quotas: { layers, limits: [1e9, 1e9] }, costs: [10, 0] })
       expect((await take(counters, subject)).outcome).toBe('admitted')
       expect(sent).toContain('swapRows')
       expect(sent).toContain('lockRows')
@@ -66,7 +66,7 @@ describe.runIf(postgresTests)('decisions on rows as they were last seen', () => 
   it('are made anew under other settings', async () => {
     const { counters } = await knowing('b')
     const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-    const request = { subject: 'b', category: 0, quotas, cost: 1, settingsRevision: '' }
+    const request = { subject: 'b', category: 0, quotas, costs: [1, 0], settingsRevision: '' }
     expect((await counters.take(request)).outcome).toBe('admitted')
     const settings = sqlSettings({ db: kyselyOnPool(database.pool()) })
     const { revision } = await settings.write({ mode: 'normal' }, {})

@@ -22,7 +22,7 @@ describe('what is stored', () => {
     const quotas = { layers: [0], limits: [10] }
     const takeBy = async (nonce: string, cost: number): Promise<string> => {
       const id = { id: 'job', nonce, fingerprint: 'work', ttlMs: 1_000 }
-      return (await counters.take({ subject: 'u', category: 0, quotas, cost, id })).outcome
+      return (await counters.take({ subject: 'u', category: 0, quotas, costs: [cost, 0], id })).outcome
     }
     expect(await takeBy('a', 1)).toBe('admitted')
     clock.advance(999)
@@ -41,7 +41,7 @@ describe('what is stored', () => {
     const quotas = { layers: [0], limits: [100] }
     const endsAt = async (id: string): Promise<unknown> => {
       const reservationId = { id, nonce: id, fingerprint: 'work', ttlMs: 1_000 }
-      await counters.take({ subject: 'u', category: 0, quotas, cost: 1, id: reservationId, hold })
+      await counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0], id: reservationId, hold })
       const found = database.prepare("select ends_at from quota_rows where layer = ''").all()
       return (found as { ends_at: unknown }[])[0]?.ends_at
     }
@@ -58,7 +58,7 @@ describe('what is stored', () => {
     const clock = manualClock()
     const schema: StoreSchema = { ...SCHEMA, layers: [SCHEMA.layers[0] ?? { name: 'personal', shared: false }] }
     const counters = sqliteStore({ database, clock }).open(schema)
-    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [10] }, cost: 1 }
+    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [10] }, costs: [1, 0] }
     await counters.take(request)
     const later = `["later kind of limit",5,7]`
     database.exec(`update quota_rows set cells = '[${later},' || substr(cells, 2)`)
@@ -76,7 +76,7 @@ describe('what is stored', () => {
     await take(counters, 'u')
     const before = [cells(), database.prepare('select total_changes() as changes').all()]
     const quotas = { layers: [0, 1], limits: [1, 1] }
-    expect((await counters.take({ subject: 'u', category: 0, quotas, cost: 1 })).outcome).toBe('refused')
+    expect((await counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0] })).outcome).toBe('refused')
     expect([cells(), database.prepare('select total_changes() as changes').all()]).toEqual(before)
   })
 
@@ -85,7 +85,7 @@ describe('what is stored', () => {
     const memory = memoryStore({ clock })
     const before = memory.open(SCHEMA)
     const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-    for (const subject of ['a', 'a', 'b']) before.take({ subject, category: 0, quotas, cost: 1 })
+    for (const subject of ['a', 'a', 'b']) before.take({ subject, category: 0, quotas, costs: [1, 0] })
     const store = sqliteStore({ database: tables().database, clock })
     const counters = store.open(SCHEMA)
     await take(counters, 'b')
@@ -96,7 +96,7 @@ describe('what is stored', () => {
 
   it('is the same for a store that answers at once', () => {
     const counters = syncSqliteStore({ database: tables().database }).open(SCHEMA)
-    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, cost: 1 }
+    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, costs: [1, 0] }
     expect([1, 2, 3].map(() => counters.take(request).outcome)).toEqual(['admitted', 'admitted', 'refused'])
     expect(counters.read({ subject: 'u', categories: [0], layers: [0, 1] }).states[0]?.[1]).toBe(2)
   })

@@ -129,7 +129,7 @@ export function withHeld(
     const name = cells.find(({ layer, label }) => layer.name === status.layer && label === status.window)?.name ?? ''
     const held = records.map(({ charged, hold }): number => {
       if (status.kind === 'concurrency') return hold?.slots.includes(name) ? 1 : 0
-      return charged[name]?.startedAt === status.startedAt ? (charged[name]?.tokens ?? 0) : 0
+      return charged[name]?.startedAt === status.startedAt ? (charged[name]?.amount ?? 0) : 0
     })
     const sum = held.reduce((total, each) => total + each, 0)
     return status.layer === own && sum > 0 && status.used > 0 ? { ...status, held: Math.min(sum, status.used) } : status

@@ -92,6 +92,9 @@ interface Shared {
   holders: number
 }
 
+/** What the policies of histories count. */
+const TOKENS = 'tokens'
+
 const NOTHING: ModelCommit = { charged: 0, uncharged: 0 }
 
 /**
@@ -152,7 +155,7 @@ export class QuotaModel {
       const slots = this.takesSlot(request.operation) ? enforcedSlots(cells) : []
       const { counters } = this.#shared
       const hasSlots = slots.every(({ name, limit }) => counters.slotsTaken(name) + 1 <= limit)
-      const isAdmitted = hasSlots && counters.fits(enforcedWindows(cells), cost)
+      const isAdmitted = hasSlots && counters.fits(enforcedWindows(cells), { [TOKENS]: cost })
       return { outcome: isAdmitted ? 'admitted' : 'refused', charged: {} }
     })[0]
   }
@@ -207,9 +210,9 @@ export class QuotaModel {
   /** The subject's open holds, the earliest end first. */
   holds(subject: Subject): readonly { readonly tokens: number; readonly endsAt: number }[] {
     const open = this.#now().open(this.#ownerOf(subject))
-    return open.flatMap(([name, { tokens }, endsAt]) => {
+    return open.flatMap(([name, { costs }, endsAt]) => {
       const [, category] = JSON.parse(name) as [string, string]
-      return this.policy.categories.includes(category) ? [{ tokens, endsAt }] : []
+      return this.policy.categories.includes(category) ? [{ tokens: costs[TOKENS] ?? 0, endsAt }] : []
     })
   }
 
@@ -299,12 +302,18 @@ export class QuotaModel {
     if (id === undefined) throw new RangeError('a hold without an id')
     const { overrun = 'refuse', maxOverrun = 0 } = operationOf(this.policy, request.operation)
     const windows = enforcedWindows(this.#cells.of(this.#cellsOf(request)))
-    const settled = this.#now().settleHold(id, { as, actual, overrun, maxOverrun, windows })
+    const settled = this.#now().settleHold(id, {
+      as,
+      actual: actual === undefined ? {} : { [TOKENS]: actual },
+      overrun,
+      maxOverrun: { [TOKENS]: maxOverrun },
+      windows,
+    })
     if (as === 'cancelled') return { value: NOTHING }
     if (settled.outcome === 'above') return { code: 'commit_above_reservation' }
     if (settled.outcome === 'cancelled') return { code: 'reservation_cancelled' }
-    const { charged = 0, uncharged = 0 } = settled
-    return settled.outcome === 'settled' ? { value: { charged, uncharged } } : { code: 'reservation_expired' }
+    if (settled.outcome !== 'settled') return { code: 'reservation_expired' }
+    return { value: { charged: settled.charged?.[TOKENS] ?? 0, uncharged: settled.uncharged?.[TOKENS] ?? 0 } }
   }
 
   #grow(id: ModelId, request: ModelReserveRequest, tokens: number): ModelAnswer<ModelDecision> {
@@ -312,7 +321,7 @@ export class QuotaModel {
     const [decision] = this.#decide(
       { ...request, cost: tokens },
       (cells) => {
-        const { outcome } = this.#now().grow(id, tokens, enforcedWindows(cells))
+        const { outcome } = this.#now().grow(id, { [TOKENS]: tokens }, enforcedWindows(cells))
         isOver = outcome !== 'held' && outcome !== 'refused'
         return { outcome: outcome === 'refused' ? 'refused' : 'admitted', charged: {} }
       },
@@ -329,7 +338,7 @@ export class QuotaModel {
       maxHolds: Number.POSITIVE_INFINITY,
       slots: this.takesSlot(hold.operation) ? enforcedSlots(cells) : [],
     }
-    return this.#now().take({ cost, windows: enforcedWindows(cells), id, hold: terms })
+    return this.#now().take({ costs: { [TOKENS]: cost }, windows: enforcedWindows(cells), id, hold: terms })
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Quotas } from '../policy/limits.ts'
 import type { LayerDefinition, Limit, Policy } from '../policy/policy.ts'
-import { type Layout, PERIOD_NUMBERS, type Period, periodAt } from '../windows/layout.ts'
+import type { Layout } from '../windows/layout.ts'
+import { PERIOD_NUMBERS, type Period, periodAt } from '../windows/period.ts'
 import { NOT_OPEN } from '../windows/window.ts'
 import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
 
@@ -38,10 +39,8 @@ export interface Looked {
 
 /** What a request needs of the counters. */
 export interface Needed {
-  /** Tokens of every window. */
-  readonly cost: number
-  /** Whether it needs a slot as well. */
-  readonly slot: boolean
+  /** One number a unit, and behind them its slots: see `TakeRequest.costs`. */
+  readonly costs: readonly number[]
 }
 
 /** Calls `visit` for every limit that applies, in the policy's order; `at` is its place among the limits and states. */
@@ -87,12 +86,12 @@ function periodOf(
 }
 
 /** Whether a request fits under every limit of a state: `used + cost <= limit`. */
-export function admits({ layout }: DecisionFrame, { quotas, states }: Looked, { cost, slot }: Needed): boolean {
+export function admits({ layout }: DecisionFrame, { quotas, states }: Looked, { costs }: Needed): boolean {
   const { limits, layers } = quotas
   for (let l = 0; l < layers.length; l++) {
     for (let c = 0; c < layout.size; c++) {
       const at = layout.limitAt(l, c)
-      const needed = c < layout.width ? cost : Number(slot)
+      const needed = costs[layout.units[c]!]!
       if (needed > 0 && states[2 * at + 1]! + needed > limits[at]!) return false
     }
   }
@@ -117,7 +116,7 @@ export function violationsOf(
   const violations: Violation[] = []
   eachLimit(frame, quotas, (slot, cell, at) => {
     const { kind, label } = layout.cells[cell]!
-    const requested = kind === 'concurrency' ? Number(needed.slot) : needed.cost
+    const requested = needed.costs[layout.units[cell]!]!
     const shadowed = quotas.shadowed?.[at]
     const limit = which === 'shadowed' ? shadowed : quotas.limits[at]!
     if (limit === undefined || requested === 0) return

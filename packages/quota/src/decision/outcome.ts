@@ -59,20 +59,20 @@ class Outcome {
   readonly source: DecisionSource
   readonly #frame: DecisionFrame
   readonly #counted: Counted
-  readonly #slot: boolean
+  readonly #asked: Asked
 
   constructor(asked: Asked, counted: Counted, frame: DecisionFrame, source: DecisionSource, allowed: boolean) {
     this.allowed = allowed
     this.subject = asked.subject
     this.operation = asked.operation
     this.category = frame.category
-    this.cost = asked.cost
+    this.cost = asked.costs[0]!
     this.now = counted.now
     this.settingsVersion = counted.settingsVersion
     this.source = source
     this.#frame = frame
     this.#counted = counted
-    this.#slot = asked.slot
+    this.#asked = asked
   }
 
   /** Worked out when it is looked at: most decisions are asked whether they admit, and nothing more. */
@@ -87,7 +87,7 @@ class Outcome {
     const { quotas, isLook } = this.#counted
     if (quotas.shadowed === undefined || this.source !== 'store') return NONE
     const isCharged = this.allowed && isLook !== true
-    return violationsOf(this.#frame, this.#counted, { cost: this.cost, slot: this.#slot }, 'shadowed', isCharged)
+    return violationsOf(this.#frame, this.#counted, this.#asked, 'shadowed', isCharged)
   }
 
   toJSON(): object {

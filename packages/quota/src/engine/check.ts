@@ -3,6 +3,7 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { listed, noSuchName } from '../options/names.ts'
 import type { Policy } from '../policy/policy.ts'
+import { costsOf, costText, takesSlots } from '../policy/units.ts'
 import type { HoldTerms } from '../store/hold-port.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
 import type { CompiledOperation, CompiledSettings } from './compiled-settings.ts'
@@ -55,12 +56,11 @@ export class RequestCheck {
     if (operation === undefined) throw unknownOperation(request, this.#policy)
     if (request.subject === undefined) checkNamesSubject(request)
     checkSubject(request.subject, this.#ownLayers)
-    const cost = request.cost === undefined ? operation.cost : request.cost
-    if (!Number.isSafeInteger(cost) || cost < 0) throw invalidCost(cost)
-    const { plan } = request
+    const { cost, plan } = request
+    const costs = cost === undefined || cost === operation.costs[0] ? operation.costs : ownCosts(cost, operation)
     if (plan !== undefined) checkPlan(plan)
-    const { name, category, slot } = operation
-    return { subject: request.subject, operation: name, category, cost, slot, plan }
+    const { name, category } = operation
+    return { subject: request.subject, operation: name, category, costs, plan }
   }
 
   /** @throws {QuotaError} `invalid_subject`, `invalid_plan` */
@@ -70,8 +70,8 @@ export class RequestCheck {
   }
 
   /** @throws {QuotaError} `reservation_required` for what needs a slot, which only a reservation can give back */
-  consumable({ slot, operation }: Asked): void {
-    if (!slot) return
+  consumable({ costs, operation }: Asked): void {
+    if (!takesSlots(costs)) return
     const { label } = this.#policy.concurrency!
     const message = `"${operation}" takes a slot of "${label}", which has to be given back: use reserve() or run()`
     throw new QuotaError('reservation_required', message)
@@ -83,13 +83,13 @@ export class RequestCheck {
    *
    * @throws {QuotaError} `invalid_id`, `invalid_ttl`, `holds_unsupported`
    */
-  terms({ id, cost, ttlMs }: ReserveRequest, { operation, slot }: Asked): ReservationTerms {
-    const hold = ttlMs === undefined && !slot ? undefined : this.#hold(ttlMs, slot)
+  terms({ id, cost, ttlMs }: ReserveRequest, { operation, costs }: Asked): ReservationTerms {
+    const hold = ttlMs === undefined && !takesSlots(costs) ? undefined : this.#hold(ttlMs)
     if (id === undefined && hold === undefined) return NO_TERMS
     if (id !== undefined) checkText(id, 'invalid_id', 'id')
     const { nonces, idTtlMs } = this.#rules
     const nonce = hold === undefined ? nonces.ofId() : nonces.ofHold()
-    const use = `${operation}:${cost ?? ''}`
+    const use = `${operation}:${costText(cost)}`
     return id === undefined
       ? { id: { id: nonce, nonce, fingerprint: `${HOLD_MARK}${use}`, ttlMs: idTtlMs }, hold }
       : { id: { id, nonce, fingerprint: use, ttlMs: idTtlMs }, hold }
@@ -103,13 +103,19 @@ export class RequestCheck {
     throw new QuotaError('invalid_ttl', message)
   }
 
-  #hold(ttlMs: number | undefined, slot: boolean): HoldTerms {
+  #hold(ttlMs: number | undefined): HoldTerms {
     const { holdTtlMs, maxHolds, canHold } = this.#rules
     if (!canHold) {
       throw new QuotaError('holds_unsupported', 'ttlMs: this store has no holds; see "can" of the store')
     }
-    return { ttlMs: ttlMs === undefined ? holdTtlMs : this.ttl(ttlMs), slot, maxHolds }
+    return { ttlMs: ttlMs === undefined ? holdTtlMs : this.ttl(ttlMs), maxHolds }
   }
+}
+
+/** A cost of the request's own. @throws {QuotaError} `invalid_cost` */
+function ownCosts(cost: unknown, { costs }: CompiledOperation): readonly number[] {
+  if (!Number.isSafeInteger(cost) || (cost as number) < 0) throw invalidCost(cost)
+  return costsOf(cost as number, takesSlots(costs))
 }
 
 const NO_TERMS: ReservationTerms = {}

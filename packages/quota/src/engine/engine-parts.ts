@@ -15,12 +15,12 @@ import { Decider, type DeciderParts } from './decider.ts'
 import { Events } from './events.ts'
 import { Fallback } from './fallback.ts'
 import { decisionFrames } from './frames.ts'
+import { holdRequired } from './handle.ts'
 import { HeldTokens } from './held-tokens.ts'
 import { LivePeriods } from './live-periods.ts'
 import { LiveSettings } from './live-settings.ts'
 import { noncesBy } from './nonces.ts'
 import type { ParsedOptions } from './options.ts'
-import { holdRequired } from './reservation.ts'
 import { checkAbilities } from './store-abilities.ts'
 import { factorInTime, settingsInTime } from './stores-in-time.ts'
 import { Telling } from './telling.ts'
@@ -110,8 +110,12 @@ export class EngineParts {
    * @throws {QuotaError} `hold_required` for what was to be none; `invalid_ttl`
    */
   endWithoutStore(isUnrecorded: boolean, ttlMs: number = this.#holdTtlMs): number {
-    if (!isUnrecorded) throw holdRequired('extend')
+    this.requireHold(isUnrecorded, 'extend')
     return this.clock.now() + this.check.ttl(ttlMs)
+  }
+
+  requireHold(isUnrecorded: boolean, call: 'extend' | 'add' = 'add'): void {
+    if (!isUnrecorded) throw holdRequired(call)
   }
 
   async close(): Promise<void> {

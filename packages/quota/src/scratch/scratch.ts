@@ -1,3 +1,9 @@
+import { HoldBook } from '../memory/hold-book.ts'
+import { type HoldFacts, type HoldRow, type IdRecord, IdRecords } from '../memory/id-records.ts'
+import { MemoryCounters } from '../memory/memory-counters.ts'
+import { NOWHERE, type RowTable } from '../memory/row-table.ts'
+import type { MemoryShared } from '../memory/shared.ts'
+import { Tables } from '../memory/tables.ts'
 import type { EndedHold } from '../store/hold-port.ts'
 import type { SyncCounters } from '../store/quota-store.ts'
 import type { StoreSchema } from '../store/schema.ts'
@@ -5,12 +11,6 @@ import { instantOf } from '../time/clock.ts'
 import { cellOfIdentity } from '../windows/identity.ts'
 import { lastEnd } from '../windows/row.ts'
 import { GRACE_MS, NOT_OPEN } from '../windows/window.ts'
-import { HoldBook } from './hold-book.ts'
-import { type HoldFacts, type HoldRow, type IdRecord, IdRecords } from './id-records.ts'
-import { MemoryCounters } from './memory-counters.ts'
-import { blankRow, PAIRS, type RowTable } from './row-table.ts'
-import type { MemoryShared } from './shared.ts'
-import { Tables } from './tables.ts'
 
 /** One limit's numbers under the name it is recognised by: when it started, and what was used or charged since. */
 export type NamedCell = readonly [identity: string, startedAt: number, used: number]
@@ -38,17 +38,27 @@ export interface NamedHoldRow {
   readonly charged: readonly NamedCell[]
 }
 
-/** What is remembered of an id, by names alone: it may be kept anywhere, and read under any policy. */
+/** The record of an id, by names alone, units too: it may be kept anywhere, and read under any policy. */
 export interface NamedRecord extends Omit<IdRecord, 'hold'> {
   readonly hold?: (Omit<HoldFacts, 'rows'> & { readonly rows: readonly NamedHoldRow[] }) | undefined
 }
 
 /**
- * Rows and records that are kept elsewhere, for the length of one step. A store locks what a step needs, puts it here,
- * lets the counters decide as the memory store does, and takes out what it has to write. Counters find nothing but what
- * was put, and forget nothing that lives; whether there is room for more is the store's to say.
+ * A temporary copy of rows and records that are kept elsewhere, while one step changes them. A store reads what a step
+ * needs, puts it here, lets the counters decide as the memory store does, and takes out what it has to write:
+ *
+ * ```ts
+ * scratch.begin(now)
+ * scratch.putRow(place, cells) // every row and record that the step reads
+ * scratch.endDue()
+ * const reply = scratch.open(schema).take(request)
+ * const changed = scratch.row(place)
+ * ```
+ *
+ * Counters find nothing but what was put, and forget nothing that lives; whether there is room for more is the store's to
+ * say. One scratch serves one step at a time.
  */
-export class Workspace {
+export class Scratch {
   readonly #tables = new Tables()
   readonly #ids = new IdRecords()
   readonly #book = new HoldBook(this.#tables, this.#ids)
@@ -149,7 +159,7 @@ export class Workspace {
 /** A table by the names of its cells. */
 class NamedTable {
   readonly #table: RowTable
-  /** Where cells stand; `undefined`: nowhere, since nobody knows what they count. */
+  /** Where cells stand; `undefined`: nowhere, since this version does not know what they count. */
   readonly #places = new Map<string, number | undefined>()
   /** The cells in the order of their identities. */
   #ordered: readonly (readonly [identity: string, place: number])[] = []
@@ -161,24 +171,26 @@ class NamedTable {
   put(key: string, cells: readonly NamedCell[]): void {
     // Asked first: a cell that is new to the table makes its rows longer.
     const places = cells.map(([identity]) => this.#placeOf(identity))
-    const row = this.#table.find(key) ?? blankRow(this.#table.cells.length)
+    const known = this.#table.placeOf(key)
+    const row = known === NOWHERE ? this.#table.add(key) : known
+    const [page, at] = [this.#table.pageOf(row), this.#table.at(row)]
     for (const [index, [, startedAt, used]] of cells.entries()) {
       const place = places[index]
       if (place === undefined) continue
-      row[PAIRS + 2 * place] = startedAt
-      row[PAIRS + 2 * place + 1] = used
+      page[at + 2 * place] = startedAt
+      page[at + 2 * place + 1] = used
     }
-    this.#table.put(key, row)
   }
 
   row(key: string): readonly NamedCell[] | undefined {
-    const row = this.#table.find(key)
-    return row && this.named(row.slice(PAIRS))
+    const place = this.#table.placeOf(key)
+    return place === NOWHERE ? undefined : this.named(this.#table.pairsAt(place))
   }
 
   endsAt(key: string): number {
     const lengthsMs = this.#table.cells.map(({ lengthMs }) => lengthMs)
-    return lastEnd(this.#table.find(key) ?? blankRow(lengthsMs.length), PAIRS, lengthsMs) + GRACE_MS
+    const place = this.#table.placeOf(key)
+    return (place === NOWHERE ? 0 : lastEnd(this.#table.pageOf(place), this.#table.at(place), lengthsMs)) + GRACE_MS
   }
 
   /** The numbers of cells at the places that the table has for them. */
