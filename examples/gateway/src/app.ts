@@ -129,6 +129,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const { factorStore } = adaptive
   const { webhookAllowPrivate: allowPrivate } = config
   const alerts = new Alerts({ db, clock, logger, audit, quota, factorStore, allowPrivate })
+  await alerts.readLayers()
   const overview = new Overview({
     alerts: alerts.book,
     quota,
@@ -151,7 +152,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     overview,
     live,
     alerts,
-    checks: checksOf(db, backend, config.dataDir),
+    checks: checksOf(db, backend, config.dataDir, clock),
     users,
     audit,
     credentials,

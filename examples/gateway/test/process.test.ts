@@ -142,6 +142,31 @@ describe('a second process on one file', { timeout: TIMEOUT_MS }, () => {
     await first.ended()
     await runGateway(dataDir, TOKENS)
   })
+
+  it.each([
+    {
+      first: 'false',
+      second: 'true',
+      fault: /^DATA_DIR=\S+: another gateway serves from it alone; .*DATA_DIR_SHARED=true .*\n$/,
+    },
+    { first: 'true', second: 'false', fault: /^DATA_DIR=\S+: gateways with DATA_DIR_SHARED=true serve from it; .*\n$/ },
+  ])('is refused where only one of them shares: $first, $second', async ({ first, second, fault }) => {
+    const dataDir = tempDir()
+    const holder = await runGateway(dataDir, { ...TOKENS, DATA_DIR_SHARED: first })
+    const ports = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0' }
+    const other = run('main', [], { ...ports, DATA_DIR: dataDir, DATA_DIR_SHARED: second })
+    // One that serves all the same ends nothing: it fails at once.
+    const served = other.printed(/Score gateway/).catch(() => other.ended())
+    expect(await Promise.race([other.ended(), served])).toEqual({ code: 78, signal: null })
+    expect(other.stderr()).toMatch(fault)
+    expect((await sender(holder.baseUrl)('GET', '/me/quota', { token: TOKENS.DEMO_USER_TOKEN })).status).toBe(200)
+    holder.process.kill('SIGKILL')
+    await holder.ended()
+    // Those that share may start at one time, also after one that was killed.
+    const count = second === 'true' ? 3 : 1
+    const env = { ...TOKENS, DATA_DIR_SHARED: second }
+    await Promise.all(Array.from({ length: count }, () => runGateway(dataDir, env)))
+  })
 })
 
 describe('stopping', { timeout: TIMEOUT_MS }, () => {

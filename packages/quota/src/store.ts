@@ -35,7 +35,6 @@ export type { BaseLimits, LayerInput, PolicyDefinition } from './policy/define-p
 export type { Quotas } from './policy/limits.ts'
 export type {
   ConcurrencyDefinition,
-  DefaultPolicyOptions,
   LayerDefinition,
   OperationDefinition,
   OverrunPolicy,
@@ -104,7 +103,9 @@ export { idOwnerKey, type LayerSchema, layerKey, type StoreSchema, type Subject,
 export {
   type AsyncSettingsStore,
   newRevision,
+  type ReadWithin,
   type SettingsChange,
+  type SettingsReader,
   type SettingsStore,
   type StoredDocument,
   type StoreWriteOptions,

@@ -76,9 +76,10 @@ export class LeasedHolds {
     const { ownQuotas, periodsOf, shared } = parts
     const periods = periodsOf(request.periods).own
     const own = { ...request, quotas: ownQuotas, periods }
-    const { more, ...reply } = await this.#places.shard(request.subject).settleHold(own)
-    if (more === 0 || shared.length === 0) return reply
-    const site = await this.#overrun(request, parts, more).catch(() => undefined)
+    const reply = await this.#places.shard(request.subject).settleHold(own)
+    const { added = 0 } = reply
+    if (added === 0 || shared.length === 0) return reply
+    const site = await this.#overrun(request, parts, added).catch(() => undefined)
     return { ...reply, states: site === undefined ? [] : this.#places.joined(parts, reply.states, site) }
   }
 

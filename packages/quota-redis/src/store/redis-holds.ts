@@ -33,10 +33,7 @@ export function holdsOf(shard: Shard): RedisHolds {
       const { hasGrown: _, isInDoubt: __, ...reply } = await shard.grow(request)
       return reply
     },
-    async settle(request) {
-      const { more: _, ...reply } = await shard.settleHold(request)
-      return reply
-    },
+    settle: (request) => shard.settleHold(request),
     list: (request) => shard.list(request),
     async sweep() {
       const open = await shard.sweeper.sweep()

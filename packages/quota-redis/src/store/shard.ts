@@ -11,6 +11,7 @@ import {
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
+  type SettleHoldReply,
   type SettleHoldRequest,
   type SettleRequest,
   type StoreSchema,
@@ -24,7 +25,7 @@ import { Batch } from '../operations/batch.ts'
 import { ExtendOperation } from '../operations/hold-extend.ts'
 import { type Grown, GrowOperation, type GrowthTerms, newMark } from '../operations/hold-grow.ts'
 import type { HoldDesk } from '../operations/hold-operation.ts'
-import { type Settled, SettleHoldOperation } from '../operations/hold-settle.ts'
+import { SettleHoldOperation } from '../operations/hold-settle.ts'
 import type { FreedTokens, SharedCharge } from '../operations/hold-shared.ts'
 import { ShowOperation } from '../operations/hold-show.ts'
 import { type NamedRecord, SweepOperation } from '../operations/hold-sweep.ts'
@@ -134,7 +135,7 @@ export class Shard {
     return this.#asked((waiter) => new GrowOperation(request, terms, waiter, this.#desk))
   }
 
-  settleHold(request: SettleHoldRequest): Promise<Settled> {
+  settleHold(request: SettleHoldRequest): Promise<SettleHoldReply> {
     return this.#asked((waiter) => new SettleHoldOperation(request, waiter, this.#desk))
   }
 

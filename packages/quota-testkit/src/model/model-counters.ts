@@ -66,6 +66,8 @@ export interface ModelSettle {
 
 export type ModelSettled = Partial<ModelSettlement> & {
   readonly outcome: 'settled' | 'above' | 'expired' | 'cancelled' | 'unknown'
+  /** Of the commit that settled: what it charged beside the hold's tokens. */
+  readonly added?: number
 }
 
 export interface ModelMoved {
@@ -271,7 +273,7 @@ export class ModelCounters {
     if (had > 0 || known.state === 'reserved')
       this.#end(name, known, 'committed', settlement, Math.max(0, had - wanted))
     else this.#close(known, 'committed', settlement)
-    return { outcome: 'settled', ...settlement }
+    return { outcome: 'settled', ...settlement, added: more }
   }
 
   /** Tokens go back, the slots are free. */

@@ -1,7 +1,10 @@
-import type { Limit, RefusedDecision, UncountedWindow, Violation, WindowStatus } from '@scoregw/quota'
+import type { Decision, Limit, RefusedDecision, UncountedWindow, Violation, WindowStatus } from '@scoregw/quota'
 import { inTokens, type ModelCell, type ModelCells } from './model-cells.ts'
 import type { ModelCounters } from './model-counters.ts'
 import type { ModelRecord } from './model-records.ts'
+
+/** A decision of the model: plain data. */
+export type ModelDecision = ReturnType<Decision['toJSON']>
 
 /** Nobody knows when a slot will be free: refusals name one second from now. */
 const SLOT_RETRY_MS = 1_000

@@ -1,6 +1,5 @@
 import type {
   Clock,
-  Decision,
   Policy,
   QuotaErrorCode,
   QuotaStatus,
@@ -20,7 +19,7 @@ import {
   operationOf,
 } from './model-cells.ts'
 import { ModelCounters, type ModelId, type ModelTaken } from './model-counters.ts'
-import { endingAs, ModelSight, refusalOf, uncounted, withHeld } from './model-decision.ts'
+import { endingAs, type ModelDecision, ModelSight, refusalOf, uncounted, withHeld } from './model-decision.ts'
 import { ModelDocuments } from './model-documents.ts'
 import type { ModelRecord } from './model-records.ts'
 
@@ -45,7 +44,7 @@ export interface ModelReserveRequest extends ModelRequest {
 /** What a reservation of the model came to. */
 export interface ModelReservation {
   readonly status: 'reserved' | 'refused' | 'duplicate' | 'cancelled' | 'expired' | 'conflict'
-  readonly decision?: Decision | undefined
+  readonly decision?: ModelDecision | undefined
   /** Of a hold: when it ends. */
   readonly endsAt?: number | undefined
 }
@@ -144,11 +143,11 @@ export class QuotaModel {
     return this.#cells.takesSlot(operation)
   }
 
-  consume(request: ModelRequest): Decision {
+  consume(request: ModelRequest): ModelDecision {
     return this.#decide(request, (cells, cost) => this.#take(cells, cost))[0]
   }
 
-  peek(request: ModelRequest): Decision {
+  peek(request: ModelRequest): ModelDecision {
     return this.#decide(request, (cells, cost) => {
       const slots = this.takesSlot(request.operation) ? enforcedSlots(cells) : []
       const { counters } = this.#shared
@@ -200,7 +199,7 @@ export class QuotaModel {
   }
 
   /** Grows a hold, or not. */
-  add(reservation: ModelReservation, tokens: number): ModelAnswer<Decision> {
+  add(reservation: ModelReservation, tokens: number): ModelAnswer<ModelDecision> {
     const { engine, request, id, isHold } = this.#handle(reservation)
     return id === undefined || !isHold ? { code: 'hold_required' } : engine.#grow(id, request, tokens)
   }
@@ -308,7 +307,7 @@ export class QuotaModel {
     return settled.outcome === 'settled' ? { value: { charged, uncharged } } : { code: 'reservation_expired' }
   }
 
-  #grow(id: ModelId, request: ModelReserveRequest, tokens: number): ModelAnswer<Decision> {
+  #grow(id: ModelId, request: ModelReserveRequest, tokens: number): ModelAnswer<ModelDecision> {
     let isOver = false
     const [decision] = this.#decide(
       { ...request, cost: tokens },
@@ -345,7 +344,7 @@ export class QuotaModel {
     ask: (cells: readonly ModelCell[], cost: number) => ModelTaken,
     askStore = false,
     slot = this.takesSlot(request.operation),
-  ): [decision: Decision, taken: ModelTaken] {
+  ): [decision: ModelDecision, taken: ModelTaken] {
     const { subject, operation } = request
     const of = this.#cellsOf(request)
     const cost = this.#costOf(request)

@@ -87,21 +87,25 @@ export class AsyncEngine extends Engine {
 
   override within(transaction: unknown): QuotaWithin {
     this.requireOpen()
-    const { store, live, periods, deadlineMs, policy } = this.parts
+    const { store, settingsStore, live, periods, deadlineMs, policy } = this.parts
     const counters = store.sync ? undefined : store.within?.(storeSchema(policy), transaction)
     if (counters === undefined) return super.within(transaction)
     const late = (): void => undefined
+    const settings = settingsStore.within?.(transaction)
+    const inTransaction = { counters, sync: false, keepTime: true, settings }
     // What comes late is a part of the transaction all the same, and goes with it.
-    const counting = new AsyncCounting({ live, periods, counters, sync: false, keepTime: true, deadlineMs, late })
+    const counting = new AsyncCounting({ live, periods, deadlineMs, late, ...inTransaction })
     return {
       consume: async (request) => {
-        await this.#ready()
+        this.requireOpen()
+        if (!live.loaded) await askLater(() => live.ready(settings), 'the settings store')
         const asked = this.#decider.asked(request)
         if (asked.slot) this.parts.check.consumable(asked)
         if (asked.cost === 0) return this.#decider.free(asked)
         const startedAtMs = this.parts.telling.start()
         const answer = await counting.take(asked, NO_TERMS)
-        if (answer instanceof NoAnswer) throw unavailable(answer.error)
+        if (answer instanceof NoAnswer)
+          throw unavailable(answer.error, answer.ofSettings ? 'the settings store' : undefined)
         return this.#decider.decision(asked, startedAtMs, answer)
       },
     }

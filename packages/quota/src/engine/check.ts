@@ -53,6 +53,7 @@ export class RequestCheck {
   request(request: QuotaRequest, { operations }: CompiledSettings): Asked {
     const operation = operations.get(request?.operation) ?? onlyOperation(request, operations)
     if (operation === undefined) throw unknownOperation(request, this.#policy)
+    if (request.subject === undefined) checkNamesSubject(request)
     checkSubject(request.subject, this.#ownLayers)
     const cost = request.cost === undefined ? operation.cost : request.cost
     if (!Number.isSafeInteger(cost) || cost < 0) throw invalidCost(cost)
@@ -136,12 +137,28 @@ function onlyOperation(
   return isUnnamed && operations.size === 1 ? operations.values().next().value : undefined
 }
 
+/** What a request has. */
+const REQUEST_KEYS: readonly string[] = ['subject', 'operation', 'cost', 'plan', 'id', 'ttlMs', 'signal']
+
+/** @throws {QuotaError} `invalid_subject` for a request that says under another name who asks */
+function checkNamesSubject(request: QuotaRequest): void {
+  const stranger = Object.keys(request).find((key) => !REQUEST_KEYS.includes(key))
+  if (stranger === undefined) return
+  const message = `subject: missing, and ${shown(stranger)} is unknown; a request has ${listed(REQUEST_KEYS)}`
+  throw new QuotaError('invalid_subject', message)
+}
+
 function unknownOperation(request: unknown, { operations }: Policy): QuotaError {
+  const names = Object.keys(operations)
+  if (typeof request === 'string') {
+    const operation = names.length === 1 ? '' : `, operation: ${shown(names[0])}`
+    const message = `${shown(request)} alone is no request; if it is the subject, write { subject: ${shown(request)}${operation} }`
+    return new QuotaError('invalid_subject', message)
+  }
   if (typeof request !== 'object' || request === null) {
     return new QuotaError('unknown_operation', `expected a request, { subject, operation }, got ${kindOf(request)}`)
   }
   const { operation } = request as Partial<QuotaRequest>
-  const names = Object.keys(operations)
   if (operation === undefined) {
     return new QuotaError('unknown_operation', `operation: missing; the policy has ${listed(names)}`)
   }

@@ -1,7 +1,9 @@
 import type { Asked, Counted } from '../decision/outcome.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { Quotas } from '../policy/limits.ts'
+import type { HoldTerms } from '../store/hold-port.ts'
 import type { Counters, SyncCounters, TakeOutcome, TakeReply, TakeRequest } from '../store/quota-store.ts'
+import type { SettingsReader } from '../store/settings-store.ts'
 import { systemStopwatch } from '../time/clock.ts'
 import type { ReservationTerms } from './check.ts'
 import type { LivePeriods } from './live-periods.ts'
@@ -95,7 +97,17 @@ export class SyncCounting {
         const periods = this.#periods.of(quotas)
         // Settings that answer at once are read by every decision: nothing could be newer.
         const settingsRevision = undefined
-        const reply = counters.take({ subject, category, quotas, cost, settingsRevision, id, periods, hold })
+        const request = {
+          subject,
+          category,
+          quotas,
+          cost,
+          settingsRevision,
+          id,
+          periods,
+          hold: holdUnder(quotas, hold),
+        }
+        const reply = counters.take(request)
         if (reply.outcome !== 'stale') {
           this.#periods.heard(reply.now)
           return answeredUnder(reply, quotas, periods, live.compiled.settings.version)
@@ -123,6 +135,8 @@ export interface AsyncCountingParts {
   /** Whether the counters answer in time by themselves. */
   readonly keepTime: boolean
   readonly deadlineMs: number
+  /** Reads the settings as a part of the transaction that the counters are in. */
+  readonly settings?: SettingsReader | undefined
   /** Hears of an admission whose caller was already told that there was no answer. */
   readonly late: (asked: Asked, answer: Answered, terms: ReservationTerms) => void
 }
@@ -180,11 +194,11 @@ export class AsyncCounting {
     known: readonly Quotas[] | undefined,
     wait: Wait,
   ): Promise<Answered | NoAnswer> {
-    const { live } = this.#parts
+    const { live, settings } = this.#parts
     let quotas: readonly Quotas[]
     try {
       wait.forSettings = known === undefined
-      quotas = known ?? live.quotasOf(await live.fetch(asked.subject), asked.plan, asked.subject)
+      quotas = known ?? live.quotasOf(await live.fetch(asked.subject, settings), asked.plan, asked.subject)
     } catch (error) {
       return new NoAnswer(error, live.compiled.defaults[asked.category]!, true)
     }
@@ -196,16 +210,16 @@ export class AsyncCounting {
 
   /** Once more, after settings were read that the counters knew of and this process did not. */
   async #takeCaughtUp(asked: Asked, terms: ReservationTerms, first: Stale, wait: Wait): Promise<Answered | NoAnswer> {
-    const { live } = this.#parts
+    const { live, settings } = this.#parts
     let stale = first
     for (let tries = 1; tries <= MAX_CATCH_UPS; tries++) {
       let byCategory: readonly Quotas[]
       try {
         wait.forSettings = true
-        await live.catchUp(stale.revision)
+        await live.catchUp(stale.revision, settings)
         byCategory =
           live.known(asked.subject, asked.plan) ??
-          live.quotasOf(await live.fetch(asked.subject), asked.plan, asked.subject)
+          live.quotasOf(await live.fetch(asked.subject, settings), asked.plan, asked.subject)
       } catch (error) {
         return new NoAnswer(error, live.compiled.defaults[asked.category]!, true)
       }
@@ -234,7 +248,8 @@ export class AsyncCounting {
         const version = live.compiled.settings.version
         const known = periods.of(quotas)
         const settingsRevision = live.revision
-        const { id, hold } = terms
+        const { id } = terms
+        const hold = holdUnder(quotas, terms.hold)
         const request: TakeRequest = { subject, category, quotas, cost, settingsRevision, id, periods: known, hold }
         const answer = counters.take(request)
         const reply = sync ? (answer as TakeReply) : await answer
@@ -252,6 +267,11 @@ export class AsyncCounting {
       return new NoAnswer(error, quotas)
     }
   }
+}
+
+/** A hold has no slot where nothing that applies limits how many there are. */
+function holdUnder({ isSlotless }: Quotas, hold: HoldTerms | undefined): HoldTerms | undefined {
+  return isSlotless === true && hold?.slot === true ? { ...hold, slot: false } : hold
 }
 
 function answeredUnder(

@@ -3,6 +3,7 @@ import type { Asked } from '../decision/outcome.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type { Policy } from '../policy/policy.ts'
+import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
@@ -51,17 +52,18 @@ export class EngineParts {
     this.policy = policy
     this.store = options.store ?? memoryStore({ clock })
     checkAbilities(policy, this.store, options.calendar)
+    for (const { path, message } of policyWarnings(policy)) options.logger.warn(`createQuota(): ${path}: ${message}`)
     this.deadlineMs = deadlineMs ?? (this.store.sync ? undefined : this.store.deadlineMs) ?? DEADLINE_MS
     this.settingsStore = settingsInTime(options.settingsStore ?? memorySettings(), this.deadlineMs)
     this.factorStore = adaptive && factorInTime(adaptive.factor, this.deadlineMs)
     this.clock = clock
     this.calendar = options.calendar
-    this.#frames = decisionFrames(policy)
     const { idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds } = options
     const nonces = noncesBy(createNonce)
     const canHold = this.store.can?.holds === true
     this.check = new RequestCheck(policy, { idTtlMs, nonces, holdTtlMs, maxTtlMs, maxHolds, canHold })
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
+    this.#frames = decisionFrames(policy, this.periods)
     this.#holdTtlMs = holdTtlMs
     this.live = new LiveSettings(
       policy,

@@ -99,7 +99,7 @@ export class HeldTokens {
 
   /** @throws {QuotaError} `commit_above_reservation`, `reservation_expired`, `reservation_cancelled` */
   settled({ as, actual, quotas, periods }: SettleHoldRequest, reply: SettleHoldReply): CommitResult {
-    const { outcome, charged, uncharged, reserved, now, states } = reply
+    const { outcome, charged, uncharged, reserved, added, now, states } = reply
     // A cancel of what is gone has nothing to give back.
     if (as === 'cancelled') return NOTHING
     if (outcome === 'above') throw commitAbove(actual!, reserved, 'the operation has no `overrun`')
@@ -107,14 +107,17 @@ export class HeldTokens {
       throw new QuotaError('reservation_cancelled', `commit: this hold of "${this.asked.operation}" was cancelled`)
     }
     if (outcome !== 'settled') throw this.#gone('expired')
+    // A repeat is answered like the commit that settled, which has reported it all.
+    if (added === undefined) return { charged, uncharged }
+    const { telling, frames, live } = this.#parts
+    const { subject, operation, category } = this.asked
+    const frame = frames[category]!
     if (charged + uncharged > reserved) {
-      const { telling, frames, live } = this.#parts
-      const { subject, operation, category } = this.asked
-      const frame = frames[category]!
+      telling.overrun({ subject, operation, category: frame.category, charged, uncharged, reserved })
+    }
+    if (added > 0 && states.length > 0) {
       const counted: Counted = { now, states, quotas, periods, settingsVersion: live.compiled.settings.version }
-      const excess = admitted({ ...this.asked, cost: charged - reserved, slot: false }, counted, frame, 'store')
-      const overrun = { subject, operation, category: frame.category, charged, uncharged, reserved }
-      telling.overrun(overrun, states.length === 0 ? undefined : excess)
+      telling.added(admitted({ ...this.asked, cost: added, slot: false }, counted, frame, 'store'))
     }
     return { charged, uncharged }
   }

@@ -48,10 +48,13 @@ export class Telling {
     if (decision.allowed) this.#nearLimit(decision, asked)
   }
 
-  /** @param excess what was charged in addition, as a decision; `undefined`: nothing */
-  overrun(overrun: QuotaOverrun, excess: AdmittedDecision | undefined): void {
+  overrun(overrun: QuotaOverrun): void {
     this.#events.tell('overrun', overrun)
-    if (excess !== undefined) this.#nearLimit(excess, { cost: excess.cost, slot: false })
+  }
+
+  /** Reports the limits that a commit took across thresholds. @param charge what it charged in addition, as a decision */
+  added(charge: AdmittedDecision): void {
+    this.#nearLimit(charge, { cost: charge.cost, slot: false })
   }
 
   degraded({ category }: Asked, startedAtMs: number | undefined, allowed: boolean, error: unknown): void {

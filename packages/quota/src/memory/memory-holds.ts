@@ -130,7 +130,7 @@ export class MemoryHolds implements SyncHolds {
     this.#shared.book.close(key, record, 'committed', now, { giveBack, answer })
     // Looked at once more: the slots are free by now.
     const states = excess > 0 ? (this.#rows.look(request, now) ?? []) : []
-    return { ...answer, outcome: 'settled', now, states }
+    return { ...answer, outcome: 'settled', now, added: more.added, states }
   }
 
   /** Charges what is above a hold, in the windows that are open now; `undefined`: the clock is outside of the periods. */

@@ -99,7 +99,12 @@ export interface SettleHoldReply {
   readonly uncharged: number
   /** What the hold had, before. */
   readonly reserved: number
-  /** Where something was charged in addition: the states of the rows of `quotas` thereafter; else empty. */
+  /**
+   * Of the commit that settled the hold: tokens that it charged beside those that the hold had; of a late one, all of them.
+   * Absent where nothing was settled by this call, also of a repeat.
+   */
+  readonly added?: number | undefined
+  /** Where something was added: the states of the rows of `quotas` after it; else empty. */
   readonly states: WindowStates
 }
 
@@ -158,7 +163,8 @@ export interface SweepReply {
  *    record, whatever layers are in force now.
  * 3. A commit above the hold charges the excess in the windows open then, in one step with the settling. A commit after
  *    the end charges `min(actual, tokens of the hold + maxOverrun)` as a new charge where `overrun` is `charge` and the
- *    record lives; else it is `expired`. A repeat by the same holder is answered from the record and charges nothing.
+ *    record lives; else it is `expired`. A repeat by the same holder is answered from the record, without `added`, and
+ *    charges nothing.
  * 4. Cancelling an unknown id marks it cancelled, as `settle` does. Cancelling after the end does nothing (`settled`).
  * 5. A repeated take by the same holder after the end is `expired`, by another one `duplicate`.
  * 6. A row lives at least until the latest end of a hold that has a slot in it.

@@ -138,6 +138,11 @@ export function reanchor(cells: Cells, at: number, windows: number, now: number)
   for (let i = at; i < at + 2 * windows; i += 2) if (cells[i + 1] !== CLOSED) cells[i] = anchored(cells[i]!, now)
 }
 
+/** What is left of `used` when tokens go back, or come in addition (below 0); all where more was charged than is counted. */
+function less(used: number, tokens: number): number {
+  return used === MAX_USED ? used : Math.min(MAX_USED, Math.max(0, used - tokens))
+}
+
 /**
  * Gives tokens back to the very windows they came from; windows with another start are left alone.
  *
@@ -154,7 +159,7 @@ export function refund(
   for (let w = 0; w < windows; w++) {
     const i = at + 2 * w
     const used = cells[i + 1]!
-    if (used !== CLOSED && cells[i] === startedAts[from + w]) cells[i + 1] = Math.max(0, used - tokens)
+    if (used !== CLOSED && cells[i] === startedAts[from + w]) cells[i + 1] = less(used, tokens)
   }
 }
 
@@ -177,7 +182,7 @@ export function refundCharged(
     const i = at + 2 * w
     const used = cells[i + 1]!
     if (used === CLOSED || cells[i] !== charged[from + 2 * w]) continue
-    cells[i + 1] = Math.max(0, used - Math.min(tokens, charged[from + 2 * w + 1]!))
+    cells[i + 1] = less(used, Math.min(tokens, charged[from + 2 * w + 1]!))
   }
 }
 
@@ -200,7 +205,8 @@ export function undo(
     const i = at + 2 * w
     const used = cells[i + 1]!
     if (used === CLOSED || cells[i] !== startedAts[from + w]) continue
-    cells[i + 1] = used <= tokens && cells[i]! >= takenAt ? CLOSED : Math.max(0, used - tokens)
+    const left = less(used, tokens)
+    cells[i + 1] = left === 0 && cells[i]! >= takenAt ? CLOSED : left
   }
 }
 

@@ -1,77 +1,23 @@
 import type { RefusedDecision, Violation } from '../decision/decision.ts'
-import { BEIJING_TIME_ZONE } from '../time/beijing.ts'
+import type { Locale } from '../http/texts.ts'
 import { zonedText } from '../time/zoned.ts'
-
-/** Languages that refusals come in. */
-export const LOCALES = ['en', 'zh-CN'] as const
-export type Locale = (typeof LOCALES)[number]
+import { BEIJING_TIME_ZONE } from './beijing.ts'
 
 /** What a text is made from. */
-export interface MessageFacts {
+export interface TextFacts {
   readonly decision: RefusedDecision
-  /** When to go on, `yyyy-MM-dd HH:mm:ss` in Beijing time. */
-  readonly retryAtBeijing: string
-  /** The same in `timeZone`. */
-  readonly retryAt: string
-  /** IANA name of the zone that the application chose. */
+  /** IANA name of the zone in which the time is named. */
   readonly timeZone: string
-  /** Where people ask for a higher quota; `undefined` when the application named no place. */
   readonly supportForumUrl: string | undefined
 }
 
-/** The texts of one language; those left out are ours. */
-export interface AnswerTexts {
-  /** Of a 429. */
-  readonly exceeded?: ((facts: MessageFacts) => string) | undefined
-  /** Of a 401. */
-  readonly unauthorized?: string | undefined
-  /** Of a 503. */
-  readonly unavailable?: string | undefined
+/** The specification's text of a refusal. */
+export function specifiedText(facts: TextFacts, locale: Locale): string {
+  return locale === 'en' ? english(facts) : chinese(facts)
 }
 
-/** Texts of an application's own, by locale: that of a 429, or several. */
-export type MessageTexts = Readonly<Partial<Record<Locale, ((facts: MessageFacts) => string) | AnswerTexts>>>
-
-const TEXTS: Readonly<Record<Locale, (facts: MessageFacts) => string>> = { en: english, 'zh-CN': chinese }
-
-/** The text of a refusal for people. */
-export function refusalMessage(
-  decision: RefusedDecision,
-  options: {
-    readonly locale?: Locale | undefined
-    readonly supportForumUrl?: string | undefined
-    readonly messages?: MessageTexts | undefined
-    /** @default 'Asia/Shanghai' */
-    readonly timeZone?: string | undefined
-  } = {},
-): string {
-  const { locale = 'en', supportForumUrl, messages, timeZone = BEIJING_TIME_ZONE } = options
-  const own = messages?.[locale]
-  const text = (typeof own === 'function' ? own : own?.exceeded) ?? TEXTS[locale]
-  const retryAtBeijing = zonedText(decision.resetAt, BEIJING_TIME_ZONE)
-  const retryAt = timeZone === BEIJING_TIME_ZONE ? retryAtBeijing : zonedText(decision.resetAt, timeZone)
-  return text({ decision, supportForumUrl, retryAtBeijing, retryAt, timeZone })
-}
-
-const OTHER_TEXTS: Readonly<Record<Locale, { readonly unauthorized: string; readonly unavailable: string }>> = {
-  en: {
-    unauthorized: 'Credentials are needed for this request.',
-    unavailable: 'The quota service is not available right now. Please try again soon.',
-  },
-  'zh-CN': { unauthorized: '此请求需要身份凭证。', unavailable: '配额服务暂时不可用，请稍后重试。' },
-}
-
-/** The text of a 401 or a 503 for people. */
-export function answerMessage(
-  kind: 'unauthorized' | 'unavailable',
-  locale: Locale,
-  messages: MessageTexts | undefined,
-): string {
-  const own = messages?.[locale]
-  return (typeof own === 'function' ? undefined : own?.[kind]) ?? OTHER_TEXTS[locale][kind]
-}
-
-function english({ decision, retryAt, timeZone, supportForumUrl }: MessageFacts): string {
+function english({ decision, timeZone, supportForumUrl }: TextFacts): string {
+  const retryAt = zonedText(decision.resetAt, timeZone)
   const { scope, category, kind, limit, requested } = decision.binding
   const requests = `${capitalized(category)} requests`
   const when = `${retryAt} ${timeZone === BEIJING_TIME_ZONE ? 'Beijing Time (UTC+8)' : `(${timeZone})`}`
@@ -88,7 +34,8 @@ function english({ decision, retryAt, timeZone, supportForumUrl }: MessageFacts)
   return `Reached ${what} for ${requests}. You may continue after ${when}. ${ask}`
 }
 
-function chinese({ decision, retryAt, timeZone, supportForumUrl }: MessageFacts): string {
+function chinese({ decision, timeZone, supportForumUrl }: TextFacts): string {
+  const retryAt = zonedText(decision.resetAt, timeZone)
   const { scope, category, kind, limit, requested } = decision.binding
   const whose = CHINESE[scope] ?? scope
   const requests = CHINESE[category] ?? ` ${category} `

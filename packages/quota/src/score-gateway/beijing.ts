@@ -1,6 +1,6 @@
-import { zonedText } from './zoned.ts'
+import { zonedText } from '../time/zoned.ts'
 
-/** IANA name of the zone in which refusals tell the time. */
+/** IANA name of the zone in which the specification's refusals name the time. */
 export const BEIJING_TIME_ZONE = 'Asia/Shanghai'
 
 /**
@@ -11,9 +11,4 @@ export const BEIJING_TIME_ZONE = 'Asia/Shanghai'
  */
 export function beijingText(instant: number): string {
   return zonedText(instant, BEIJING_TIME_ZONE)
-}
-
-/** An instant as ISO 8601 UTC with milliseconds, `2026-08-06T15:06:26.000Z`. */
-export function isoText(instant: number): string {
-  return new Date(instant).toISOString()
 }
