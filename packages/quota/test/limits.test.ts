@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CompiledSettings } from '../src/engine/compiled-settings.ts'
+import { CompiledSettings } from '../src/engine/settings/compiled-settings.ts'
 import {
   createQuota,
   definePolicy,

@@ -8,14 +8,14 @@ import type { AsyncHolds, HoldRecord, SyncHolds } from '../store/hold-port.ts'
 import type { Counters, ReadReply, ReadRequest, ResetRequest, SettleRequest } from '../store/quota-store.ts'
 import { type Subject, storeSchema } from '../store/schema.ts'
 import { systemStopwatch } from '../time/clock.ts'
-import { orAborted } from './abort.ts'
-import { type Answered, Asking, NoAnswer } from './asking.ts'
-import { checkTokens, type ReservationTerms } from './check.ts'
-import type { Decider, Reserved } from './decider.ts'
+import { orAborted } from './decide/abort.ts'
+import { type Answered, Asking, NoAnswer } from './decide/asking.ts'
+import { checkTokens, type ReservationTerms } from './decide/check.ts'
+import type { Decider, Reserved } from './decide/decider.ts'
+import { LATER, NOW, promised, type Steps } from './decide/driver.ts'
+import { unavailable } from './decide/unavailable.ts'
 import { Engine } from './engine.ts'
 import type { EngineParts } from './engine-parts.ts'
-import { awaited, HandleLater, HandleNow, type HandleWork, refusedReservation, repeatedReservation } from './handle.ts'
-import { commitAbove, type HeldTokens } from './held-tokens.ts'
 import type { QuotaWithin, SyncQuota } from './quota.ts'
 import type {
   QuotaRequest,
@@ -26,8 +26,15 @@ import type {
   StatusOptions,
   SyncReservation,
 } from './requests.ts'
-import { LATER, NOW, promised, type Steps } from './steps.ts'
-import { unavailable } from './unavailable.ts'
+import {
+  awaited,
+  HandleLater,
+  HandleNow,
+  type HandleWork,
+  refusedReservation,
+  repeatedReservation,
+} from './reservations/handle.ts'
+import { commitAbove, type HeldTokens } from './reservations/hold.ts'
 
 /** How often something is asked again since the store's clock, or the settings, were not what they were last. */
 const MAX_TURNS = 3
