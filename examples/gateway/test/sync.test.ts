@@ -94,7 +94,7 @@ describe('a push', () => {
     expect(body).toMatchObject({ imported: 10_000, stored_records: 10_000 })
     const more = await bot.sync({ qq: UNLINKED, records: manyRecords(10_001) })
     expect([more.status, more.body.error]).toEqual([422, 'validation_failed'])
-  }, 20_000)
+  })
 
   it('is refused with 422 where it is not of the right form', async () => {
     const { bot } = await testSync()

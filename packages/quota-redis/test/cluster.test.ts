@@ -17,11 +17,11 @@ const HISTORIES = { runs: deep ? 5_000 : 10, maxSteps: 30 }
 
 const { later } = useCleanups()
 
-describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('on a cluster', () => {
   let cluster: RedisCluster
   beforeAll(async () => {
     cluster = await startCluster()
-  }, 30_000)
+  })
   afterAll(() => cluster.stop())
   const factory = clusterFactory(() => cluster)
 
@@ -118,7 +118,7 @@ describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
 
   it('loses and doubles no charge while its slot moves under load', async () => {
     const prefix = newPrefix()
-    const { quota, store } = engine(prefix, 150)
+    const { quota, store } = engine(prefix)
     await store.ready()
     const subjects = Array.from({ length: 20 }, (_, index) => `u${index}`)
     const counts = { ok: 0, failed: 0 }
@@ -140,9 +140,14 @@ describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
     stopped = true
     await Promise.all(callers)
     const { windows } = await quota.status('u0')
-    expect(windows.writes?.find(({ layer }) => layer === 'site')?.used).toBe(counts.ok)
+    const site = windows.writes?.find(({ layer }) => layer === 'site')?.used
     const own = await Promise.all(subjects.map((subject) => usedBy(quota, subject)))
-    expect(own.reduce((sum, used) => sum + used, 0)).toBe(counts.ok)
+    // What got no answer in time is in doubt: it was charged or not, and is given back where its answer comes late.
+    const used = { site, own: own.reduce((sum, each) => sum + each, 0) }
+    for (const sum of Object.values(used)) {
+      expect(sum, JSON.stringify({ used, counts })).toBeGreaterThanOrEqual(counts.ok)
+      expect(sum, JSON.stringify({ used, counts })).toBeLessThanOrEqual(counts.ok + counts.failed)
+    }
   })
 
   it('waits within the deadline for rows that are on their way, and then answers by the failure policy', async () => {
@@ -192,14 +197,19 @@ describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
   it('gives back at the site what holds had there, whichever server they ended on', async () => {
     const prefix = newPrefix()
     const [one, other] = [1, 2].map(() => leasedEngine(clientOf(), later, { policy: sitePolicy(10_000, 100), prefix }))
-    const holding = Array.from({ length: 60 }, (_, n) =>
-      one!.quota.reserve({ subject: `u${n}`, operation: 'take', cost: 50, ttlMs: 1_000 }),
-    )
-    expect(new Set((await Promise.all(holding)).map(({ status }) => status))).toEqual(new Set(['reserved']))
+    await Promise.all([one!.store.ready(), other!.store.ready()])
+    const subjects = Array.from({ length: 60 }, (_, n) => `u${n}`)
+    const holdAll = async (): Promise<void> => {
+      for (let subject = subjects.pop(); subject !== undefined; subject = subjects.pop()) {
+        const hold = await one!.quota.reserve({ subject, operation: 'take', cost: 50, ttlMs: 5_000 })
+        expect(hold.status).toBe('reserved')
+      }
+    }
+    await Promise.all([1, 2, 3, 4, 5].map(holdAll))
     expect(await siteUsed(one!.quota)).toBe(3_000)
     // Nobody settles them any more.
     await one!.quota.close()
-    await vi.waitFor(async () => expect(await siteUsed(other!.quota)).toBe(0), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(async () => expect(await siteUsed(other!.quota)).toBe(0), { timeout: 30_000, interval: 20 })
     const own = async (n: number) => (await other!.quota.status(`u${n}`)).windows.write![0]!.used
     for (let n = 0; n < 60; n++) expect(await own(n)).toBe(0)
   })

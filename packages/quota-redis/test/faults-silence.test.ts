@@ -109,7 +109,7 @@ describe.runIf(redisTests).concurrent('silence', { timeout: 60_000 }, () => {
     await untilSpared(quota)
     expect(await usedBy(witness, 'u')).toBeGreaterThan(10)
     expect((await callers.stop()).filter(({ ok }) => ok)).toEqual([])
-    await vi.waitFor(async () => expect(await usedBy(witness, 'u')).toBe(1), { timeout: 3_000 })
+    await vi.waitFor(async () => expect(await usedBy(witness, 'u')).toBe(1), { timeout: 15_000 })
   })
 })
 
@@ -117,7 +117,7 @@ describe.runIf(redisTests)('a busy process', { timeout: 60_000 }, () => {
   it('calls that nobody can answer do not pile up', async ({ onTestFinished }) => {
     const { later, server } = cleanupsOf(onTestFinished)
     const redis = await server()
-    const { quota, store } = engineOn(redis.port, later)
+    const { quota, store } = engineOn(redis.port, later, { deadlineMs: 500 })
     await store.ready()
     await firstWrite(quota)
     redis.pause()

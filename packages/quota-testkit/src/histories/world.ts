@@ -67,6 +67,8 @@ export class World {
       calendar: utcCalendar,
       idTtlMs: ID_TTL_MS,
       holdTtlMs: HOLD_TTL_MS,
+      // Some of its limits are below prices, on purpose.
+      logger: { warn: () => undefined },
     })
     quota.on('nearLimit', (near) => this.near.push(near))
     return quota
@@ -111,13 +113,4 @@ export class World {
     if (ms > 0) await this.harness.advance(ms)
     await this.sweep()
   }
-}
-
-/** A decision as plain data, with everything in it that a caller can see. */
-export function plainDecision(decision: Decision): Readonly<Record<string, unknown>> {
-  const { subject, operation, category, cost, now, settingsVersion, source, shadowed, windows, allowed } = decision
-  const common = { subject, operation, category, cost, now, settingsVersion, source, shadowed, windows, allowed }
-  if (decision.allowed) return common
-  const { violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds } = decision
-  return { ...common, violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds }
 }
