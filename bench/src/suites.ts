@@ -2,6 +2,7 @@ import { cluster } from './cluster/suite.ts'
 import { gateway } from './gateway/suite.ts'
 import { hostile } from './hostile/suite.ts'
 import { http } from './http/suite.ts'
+import { instructions } from './instructions/suite.ts'
 import { memory } from './memory/suite.ts'
 import { redis } from './redis/suite.ts'
 import type { Findings } from './report.ts'
@@ -22,6 +23,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   gateway,
   hostile,
   http,
+  instructions,
   memory,
   redis,
   scale,
