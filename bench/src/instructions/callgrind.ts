@@ -32,10 +32,12 @@ export async function startCounted(): Promise<CountedServer> {
     async during(work) {
       await control('--instr=on')
       await control('--zero')
-      await work()
+      const [outcome] = await Promise.allSettled([work()])
       await control('--dump')
       await control('--instr=off')
-      return dumped(folder)
+      const total = await dumped(folder)
+      if (outcome.status === 'rejected') throw outcome.reason
+      return total
     },
     async stop() {
       await server.stop()

@@ -41,7 +41,11 @@ export function quotasOn(port: number, traffic: readonly Traffic[], prefix: stri
 
 async function quotaOn(port: number, traffic: Traffic, prefix: string, name: string): Promise<Decider> {
   const client = new Redis({ port, enableAutoPipelining: true })
-  const decider = await deciderFor(traffic, name, redisStore({ client, prefix, deadlineMs: 1_000 }))
+  const store = redisStore({ client, prefix, deadlineMs: 1_000 })
+  const decider = await deciderFor(traffic, name, store).catch((error: unknown) => {
+    client.disconnect()
+    throw error
+  })
   return {
     ...decider,
     async stop() {

@@ -31,8 +31,13 @@ export interface Traffic {
 /** An engine under the policy of some traffic. */
 export async function engineFor(traffic: Traffic, store: QuotaStore): Promise<Quota> {
   const quota = createQuota({ policy: traffic.policy, store, calendar: luxonCalendar() })
-  await traffic.prepare?.(quota)
-  return quota
+  try {
+    await traffic.prepare?.(quota)
+    return quota
+  } catch (error) {
+    await quota.close()
+    throw error
+  }
 }
 
 /** Makes the requests of some traffic by a store. */
