@@ -26,7 +26,7 @@ function newFile(): string {
 }
 
 function takeSync(counters: SyncCounters): unknown {
-  return counters.take({ subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [9, 9] }, cost: 1 })
+  return counters.take({ subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [9, 9] }, costs: [1, 0] })
 }
 
 const errorOf = async (call: () => unknown): Promise<Error & { code?: unknown }> => {

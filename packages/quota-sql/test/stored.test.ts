@@ -15,12 +15,50 @@ function tables() {
 }
 
 describe('what is stored', () => {
+  it('forgets an id for good when it is found expired, whatever the clock does after that', async () => {
+    const { database } = tables()
+    const clock = manualClock()
+    const counters = sqliteStore({ database, clock }).open(SCHEMA)
+    const quotas = { layers: [0], limits: [10] }
+    const takeBy = async (nonce: string, cost: number): Promise<string> => {
+      const id = { id: 'job', nonce, fingerprint: 'work', ttlMs: 1_000 }
+      return (await counters.take({ subject: 'u', category: 0, quotas, costs: [cost, 0], id })).outcome
+    }
+    expect(await takeBy('a', 1)).toBe('admitted')
+    clock.advance(999)
+    expect(await takeBy('b', 1)).toBe('duplicate')
+    clock.advance(1)
+    expect(await takeBy('b', 100)).toBe('refused')
+    clock.advance(-1)
+    expect(await takeBy('b', 1)).toBe('admitted')
+  })
+
+  it('keeps the row that counts a subject’s holds for minutes after the last, and writes it seldom', async () => {
+    const { database } = tables()
+    const clock = manualClock()
+    const counters = sqliteStore({ database, clock }).open(SCHEMA)
+    const hold = { ttlMs: 1_000, slot: false, maxHolds: 10 }
+    const quotas = { layers: [0], limits: [100] }
+    const endsAt = async (id: string): Promise<unknown> => {
+      const reservationId = { id, nonce: id, fingerprint: 'work', ttlMs: 1_000 }
+      await counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0], id: reservationId, hold })
+      const found = database.prepare("select ends_at from quota_rows where layer = ''").all()
+      return (found as { ends_at: unknown }[])[0]?.ends_at
+    }
+    const first = clock.now() + 600_000
+    expect(await endsAt('a')).toBe(first)
+    clock.advance(300_000)
+    expect(await endsAt('b')).toBe(first)
+    clock.advance(1)
+    expect(await endsAt('c')).toBe(first + 300_001)
+  })
+
   it('keeps the counters of limits that this version does not know, and their row with them', async () => {
     const { database, cells } = tables()
     const clock = manualClock()
     const schema: StoreSchema = { ...SCHEMA, layers: [SCHEMA.layers[0] ?? { name: 'personal', shared: false }] }
     const counters = sqliteStore({ database, clock }).open(schema)
-    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [10] }, cost: 1 }
+    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [10] }, costs: [1, 0] }
     await counters.take(request)
     const later = `["later kind of limit",5,7]`
     database.exec(`update quota_rows set cells = '[${later},' || substr(cells, 2)`)
@@ -38,7 +76,7 @@ describe('what is stored', () => {
     await take(counters, 'u')
     const before = [cells(), database.prepare('select total_changes() as changes').all()]
     const quotas = { layers: [0, 1], limits: [1, 1] }
-    expect((await counters.take({ subject: 'u', category: 0, quotas, cost: 1 })).outcome).toBe('refused')
+    expect((await counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0] })).outcome).toBe('refused')
     expect([cells(), database.prepare('select total_changes() as changes').all()]).toEqual(before)
   })
 
@@ -47,7 +85,7 @@ describe('what is stored', () => {
     const memory = memoryStore({ clock })
     const before = memory.open(SCHEMA)
     const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-    for (const subject of ['a', 'a', 'b']) before.take({ subject, category: 0, quotas, cost: 1 })
+    for (const subject of ['a', 'a', 'b']) before.take({ subject, category: 0, quotas, costs: [1, 0] })
     const store = sqliteStore({ database: tables().database, clock })
     const counters = store.open(SCHEMA)
     await take(counters, 'b')
@@ -58,7 +96,7 @@ describe('what is stored', () => {
 
   it('is the same for a store that answers at once', () => {
     const counters = syncSqliteStore({ database: tables().database }).open(SCHEMA)
-    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, cost: 1 }
+    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, costs: [1, 0] }
     expect([1, 2, 3].map(() => counters.take(request).outcome)).toEqual(['admitted', 'admitted', 'refused'])
     expect(counters.read({ subject: 'u', categories: [0], layers: [0, 1] }).states[0]?.[1]).toBe(2)
   })

@@ -20,6 +20,7 @@ export {
   WINDOW,
 } from './model/hold-moves.ts'
 export { copyOf, ModelCounters, type ModelState } from './model/model-counters.ts'
+export type { ModelDecision } from './model/model-decision.ts'
 export { type ModelSpan, type ModelWindow, ModelWindows } from './model/model-windows.ts'
 export {
   type ModelAnswer,

@@ -72,6 +72,7 @@ describe.each([
       'ModelAnswer',
       'ModelCalendar',
       'ModelCommit',
+      'ModelDecision',
       'ModelOptions',
       'ModelRequest',
       'ModelReservation',

@@ -4,12 +4,12 @@ import {
   type AsyncStore,
   type CellSchema,
   CLOSED,
-  fits,
   type ResetRequest,
   type SettleRequest,
   type Subject,
   type TakeReply,
   type TakeRequest,
+  usedIn,
 } from '@scoregw/quota/store'
 import { type Cell, MapCounters, mapStore } from './map-store.ts'
 import type { Mutant } from './mutant.ts'
@@ -70,10 +70,13 @@ function notAtomic(clock: Clock): AsyncStore {
       const counters = store.open(schema) as MapCounters
       return {
         async take(request) {
-          const { subject, category, quotas, cost } = request
+          const { subject, category, quotas, costs } = request
           const cells = counters.cells(subject, category, quotas.layers)
           const now = clock.now()
-          const free = cells.every(([pair, spans], at) => fits(pair, 0, spans, quotas.limits, at, cost, now))
+          const free = cells.every(
+            ([pair, lengthMs, unit], at) =>
+              usedIn(pair, 0, now - lengthMs) + (costs[unit] ?? 0) <= Number(quotas.limits[at]),
+          )
           await Promise.resolve()
           const limits = quotas.limits.map((limit) => (free ? Number.POSITIVE_INFINITY : limit))
           return counters.take({ ...request, quotas: { ...quotas, limits } })
@@ -115,16 +118,22 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
         const before = cells.map(([pair]) => Number(pair[1]))
         super.settle(request)
         for (const [at, [pair]] of cells.entries()) {
-          if (pair[1] === 0) pair[1] = Number(before[at]) - request.giveBack
+          if (pair[1] === 0) pair[1] = Number(before[at]) - Number(request.giveBack[0])
         }
       }
     },
   },
-  { fault: 'nothing is ever given back', Counters: settling((request) => ({ ...request, giveBack: 0 })) },
+  {
+    fault: 'nothing is ever given back',
+    Counters: settling((request) => ({ ...request, giveBack: request.giveBack.map(() => 0) })),
+  },
   {
     fault: 'a commit gives everything back',
     seed: 8,
-    Counters: settling((request) => ({ ...request, giveBack: request.as === 'committed' ? 1_000 : request.giveBack })),
+    Counters: settling((request) => ({
+      ...request,
+      giveBack: request.giveBack.map((amount) => (request.as === 'committed' ? 1_000 : amount)),
+    })),
   },
   {
     fault: 'a reset closes all categories',
@@ -169,12 +178,12 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
   {
     fault: 'store_full comes after a part was kept',
     Counters: FullTooLate,
-    capabilities: ['ids', 'sync', 'bounded', 'regroup'],
+    capabilities: ['ids', 'sync', 'bounded', 'units', 'regroup'],
     unseenByHistories: true,
   },
   {
     fault: 'unlimited room where a bound was promised',
-    capabilities: ['ids', 'sync', 'bounded', 'regroup'],
+    capabilities: ['ids', 'sync', 'bounded', 'units', 'regroup'],
     unseenByHistories: true,
   },
   {
@@ -193,7 +202,7 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
   {
     fault: 'look and charge are two steps',
     make: notAtomic,
-    capabilities: ['ids', 'clock-steps', 'regroup'],
+    capabilities: ['ids', 'clock-steps', 'units', 'regroup'],
     unseenByHistories: true,
   },
 ]

@@ -97,8 +97,8 @@ function countersOn(server: Server, faults: Faults): typeof MapCounters {
     /** Remembers for how long the rows have to be kept. */
     keep(subject: Subject, category: number, layers: readonly number[]): void {
       for (const [at, row] of this.rows(subject, category, layers).entries()) {
-        const ends = super.cells(subject, category, layers.slice(at, at + 1)).map(([pair, { lengthsMs }]) => {
-          return Number(pair[0]) + Number(lengthsMs[0]) + GRACE_MS
+        const ends = super.cells(subject, category, layers.slice(at, at + 1)).map(([pair, lengthMs]) => {
+          return Number(pair[0]) + lengthMs + GRACE_MS
         })
         const before = faults.expiry === 'goes by the last writer' ? 0 : (server.keptUntil.get(row) ?? 0)
         if (faults.expiry === 'stays as it was' && before > 0) continue
@@ -145,7 +145,7 @@ export function fullFactory(faults: Faults = {}): StoreFactory {
     }
     return {
       store: whole,
-      capabilities: ['ids', 'clock-steps', 'revisions', 'damage', 'expiry', 'deadline', 'regroup'],
+      capabilities: ['ids', 'clock-steps', 'revisions', 'damage', 'expiry', 'deadline', 'units', 'regroup'],
       clock,
       advance: clock.advance,
       stepClock: clock.advance,

@@ -78,7 +78,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     promise: /more than it may/,
     Counters: class extends ModelCounters {
       override settleHold(id: ModelId, request: ModelSettle): ModelSettled {
-        return super.settleHold(id, { ...request, maxOverrun: 1_000 })
+        return super.settleHold(id, { ...request, maxOverrun: { tokens: 1_000 } })
       }
     },
   },
@@ -108,9 +108,9 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     fault: 'a growth is forgotten by its hold',
     promise: /tokens are used/,
     Counters: class extends ModelCounters {
-      override grow(...[id, tokens, windows]: Parameters<ModelCounters['grow']>): ModelMoved {
+      override grow(...[id, costs, windows]: Parameters<ModelCounters['grow']>): ModelMoved {
         const before = structuredClone(record(this, id))
-        const moved = super.grow(id, tokens, windows)
+        const moved = super.grow(id, costs, windows)
         if (before) this.state.records[id.name] = before
         return moved
       }
@@ -120,12 +120,12 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     fault: 'a growth in a newer window goes back to it with all that was charged before',
     promise: /tokens are used/,
     Counters: class extends ModelCounters {
-      override grow(...[id, tokens, windows]: Parameters<ModelCounters['grow']>): ModelMoved {
-        const moved = super.grow(id, tokens, windows)
+      override grow(...[id, costs, windows]: Parameters<ModelCounters['grow']>): ModelMoved {
+        const moved = super.grow(id, costs, windows)
         const known = record(this, id)
         if (known && moved.outcome === 'held')
           for (const [name, charge] of Object.entries(known.charged))
-            known.charged[name] = { ...charge, tokens: known.tokens }
+            known.charged[name] = { ...charge, amount: known.costs[charge.unit] ?? 0 }
         return moved
       }
     },

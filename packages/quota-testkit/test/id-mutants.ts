@@ -119,7 +119,7 @@ export const ID_MUTANTS: readonly Mutant[] = [
     seed: 39,
     Counters: class extends MapCounters {
       override take(request: TakeRequest): TakeReply {
-        return super.take(request.cost === 0 ? { ...request, id: undefined } : request)
+        return super.take(request.costs[0] === 0 ? { ...request, id: undefined } : request)
       }
     },
   },

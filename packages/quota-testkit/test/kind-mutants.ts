@@ -176,12 +176,12 @@ export const SLOTS_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'every request takes a slot',
-    taking((request) => ({ ...request, hold: request.hold && { ...request.hold, slot: true } })),
+    taking((request) => (request.hold ? { ...request, costs: request.costs.with(-1, 1) } : request)),
   ),
   mutant(
     'a slot is taken where a window refuses',
     afterTaking((counters, request, { outcome }) => {
-      if (outcome !== 'refused' || request.hold?.slot !== true) return
+      if (outcome !== 'refused' || request.costs.at(-1) !== 1) return
       const { slots } = counters.model.state
       for (const { name } of counters.slots(whereOf(request))) slots[name] = [...(slots[name] ?? []), 'nobody']
     }),
@@ -189,8 +189,8 @@ export const SLOTS_MUTANTS: readonly Mutant[] = [
   mutant(
     'windows are charged where a slot is missing',
     afterTaking((counters, request, { outcome }) => {
-      if (outcome !== 'refused' || request.hold?.slot !== true) return
-      counters.model.take({ cost: request.cost, windows: counters.windows(whereOf(request)) ?? [] })
+      if (outcome !== 'refused' || request.costs.at(-1) !== 1) return
+      counters.model.take({ costs: counters.named(request.costs), windows: counters.windows(whereOf(request)) ?? [] })
     }),
   ),
   mutant(
@@ -276,8 +276,8 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
         const due = this.model.open().filter(([, , endsAt]) => this.now >= endsAt)
         super.end()
         for (const [, { charged }] of due) {
-          for (const [name, { startedAt, tokens }] of Object.entries(charged))
-            this.model.windows.refund(name, startedAt, tokens)
+          for (const [name, { startedAt, amount }] of Object.entries(charged))
+            this.model.windows.refund(name, startedAt, amount)
         }
       }
     },
@@ -317,8 +317,8 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
     class extends ModelledCounters {
       override grow(request: GrowRequest): HoldReply {
         const reply = super.grow(request)
-        const room = this.model.room(this.windows({ ...request, ...request.quotas }) ?? [])
-        if (reply.outcome === 'refused' && room > 0) super.grow({ ...request, tokens: room })
+        const room = this.model.room(this.windows({ ...request, ...request.quotas }) ?? [], 'tokens')
+        if (reply.outcome === 'refused' && room > 0) super.grow({ ...request, costs: [room, 0] })
         return reply
       }
     },
@@ -334,7 +334,7 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'the excess is never charged',
-    settlingHolds((request) => ({ ...request, maxOverrun: 0 })),
+    settlingHolds((request) => ({ ...request, maxOverrun: [0] })),
   ),
   mutant(
     'what is to fit is charged whatever the limits',
@@ -389,7 +389,7 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
     settlingHolds((request, counters) => {
       counters.end()
       const isLate = recordOf(counters, request)?.state === 'expired'
-      return isLate ? { ...request, maxOverrun: 1_000 } : request
+      return isLate ? { ...request, maxOverrun: [1_000] } : request
     }),
   ),
   mutant(
@@ -398,7 +398,7 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
       override settleHold(request: SettleHoldRequest): SettleHoldReply {
         this.end()
         const known = recordOf(this, request)
-        if (known?.state === 'expired') known.tokens = 0
+        if (known?.state === 'expired') known.costs = {}
         return super.settleHold(request)
       }
     },

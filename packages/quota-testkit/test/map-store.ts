@@ -1,22 +1,12 @@
 import type { Clock } from '@scoregw/quota'
 import * as row from '@scoregw/quota/store'
 
-/**
- * One window of one counter: a row of one window, for the functions
- * that move rows.
- */
+/** One window of one counter, and which of the costs it counts. */
 export type Cell = readonly [
   startedAtAndUsed: number[],
-  spans: row.Spans,
+  lengthMs: number,
+  unit: number,
 ]
-
-/**
- * How long a rolling window lasts, for the functions that move rows.
- */
-export const rolling = (lengthMs: number): row.Spans => ({
-  lengthsMs: [lengthMs],
-  agesMs: [0],
-})
 
 export interface IdRecord extends row.ReservationId {
   readonly state: 'reserved' | 'committed' | 'cancelled'
@@ -27,7 +17,7 @@ export interface IdRecord extends row.ReservationId {
 export interface MapData {
   readonly clock: Clock
   readonly schema: row.StoreSchema
-  readonly cells: Map<string, Cell>
+  readonly cells: Map<string, number[]>
   readonly ids: Map<string, IdRecord>
 }
 
@@ -77,22 +67,27 @@ export class MapCounters implements row.SyncCounters {
 
   /**
    * Looks at every window first, and writes only when all of them have
-   * room.
+   * room. Windows of units that cost nothing are left alone.
    */
   decide(
-    { subject, category, quotas, cost }: row.TakeRequest,
+    { subject, category, quotas, costs }: row.TakeRequest,
     now: number,
   ): row.TakeReply {
     const cells = this.cells(subject, category, quotas.layers)
-    const fits = cells.every(([pair, spans], at) =>
-      row.fits(pair, 0, spans, quotas.limits, at, cost, now),
-    )
-    for (const [pair, spans] of cost > 0 ? cells : []) {
-      if (fits) row.charge(pair, 0, spans, cost, now)
-      else row.reanchor(pair, 0, 1, now)
+    const fits = cells.every(([pair, lengthMs, unit], at) => {
+      const cost = costs[unit] ?? 0
+      const used = row.usedIn(pair, 0, now - lengthMs)
+      return cost === 0 || used + cost <= Number(quotas.limits[at])
+    })
+    for (const [pair, lengthMs, unit] of cells) {
+      const [cost = 0, after] = [costs[unit], now - lengthMs]
+      if (cost > 0 && !fits) row.reanchor(pair, 0, after, now)
+      if (cost === 0 || !fits) continue
+      row.roll(pair, 0, after, now, now)
+      row.add(pair, 0, cost)
     }
     return {
-      outcome: fits || cost === 0 ? 'admitted' : 'refused',
+      outcome: fits ? 'admitted' : 'refused',
       now,
       states: this.view(cells, now),
     }
@@ -116,14 +111,14 @@ export class MapCounters implements row.SyncCounters {
     const { subject, category, layers, states, giveBack, id } = request
     if (id && !this.settleId(request, id)) return
     const cells = this.cells(subject, category, layers)
-    for (const [at, [pair]] of cells.entries())
-      row.refund(pair, 0, 1, states, 2 * at, giveBack)
+    for (const [at, [pair, , unit]] of cells.entries())
+      row.refund(pair, 0, Number(states[2 * at]), giveBack[unit] ?? 0)
   }
 
   reset({ subject, categories, layers }: row.ResetRequest): void {
     for (const category of categories)
       for (const [pair] of this.cells(subject, category, layers))
-        row.close(pair, 0, 1)
+        row.close(pair, 0)
   }
 
   /**
@@ -149,21 +144,19 @@ export class MapCounters implements row.SyncCounters {
 
   cell(
     names: readonly unknown[],
-    { identity, lengthMs }: row.CellSchema,
+    { identity, lengthMs, unit }: row.CellSchema,
   ): Cell {
     const key = JSON.stringify([...names, identity])
-    const cell: Cell = this.data.cells.get(key) ?? [
-      [row.CLOSED, row.CLOSED],
-      rolling(lengthMs),
-    ]
-    this.data.cells.set(key, cell)
-    return cell
+    const kept = this.data.cells.get(key)
+    const pair = kept ?? [row.CLOSED, row.CLOSED]
+    this.data.cells.set(key, pair)
+    return [pair, lengthMs, unit]
   }
 
   view(cells: readonly Cell[], now: number): number[] {
     const state: number[] = []
-    for (const [at, [pair, spans]] of cells.entries())
-      row.viewRow(pair, 0, spans, now, state, 2 * at)
+    for (const [at, [pair, lengthMs]] of cells.entries())
+      row.view(pair, 0, now - lengthMs, now, state, 2 * at)
     return state
   }
 
@@ -232,7 +225,7 @@ const factory: StoreFactory = () => {
   const clock = manualClock()
   return {
     store: mapStore(clock),
-    capabilities: ['ids', 'sync', 'clock-steps', 'regroup'],
+    capabilities: ['ids', 'sync', 'clock-steps', 'units', 'regroup'],
     clock,
     advance: clock.advance,
     stepClock: clock.advance,
@@ -243,4 +236,4 @@ const factory: StoreFactory = () => {
 for (const testCase of CONFORMANCE_CASES)
   await runCase(testCase, factory)
 console.log(`${CONFORMANCE_CASES.length} cases passed`)
-// => 293 cases passed
+// => 324 cases passed

@@ -1,5 +1,7 @@
 import type { Clock } from '@scoregw/quota'
 import {
+  type Amounts,
+  amountsIn,
   type EndedHold,
   type ExtendRequest,
   type GrowRequest,
@@ -27,7 +29,7 @@ import {
   type TakeRequest,
 } from '@scoregw/quota/store'
 import { ModelCounters, type ModelId, type ModelLimit } from '../src/model/model-counters.ts'
-import type { ModelRecord } from '../src/model/model-records.ts'
+import type { ModelCosts, ModelRecord } from '../src/model/model-records.ts'
 import type { ModelSpan } from '../src/model/model-windows.ts'
 
 /** Which cells of which rows, and where their periods are told. */
@@ -73,7 +75,7 @@ export class ModelledCounters implements SyncCounters {
   take(request: TakeRequest): TakeReply {
     const { now } = this
     this.end()
-    const { subject, category, quotas, cost, hold } = request
+    const { subject, category, quotas, costs, hold } = request
     const where = { subject, category, ...quotas, periods: request.periods }
     const windows = this.windows(where)
     if (windows === undefined) return { outcome: 'stale', now, states: [] }
@@ -81,9 +83,9 @@ export class ModelledCounters implements SyncCounters {
     const terms = hold && {
       ...hold,
       owner: idOwnerKey(this.schema, subject),
-      slots: hold.slot ? this.slots(where) : [],
+      slots: costs.at(-1) === 1 ? this.slots(where) : [],
     }
-    const { outcome, endsAt } = this.model.take({ cost, windows, id, hold: terms })
+    const { outcome, endsAt } = this.model.take({ costs: this.named(costs), windows, id, hold: terms })
     if (outcome !== 'admitted' && outcome !== 'refused') return { outcome, now, states: [] }
     const record = id && this.model.state.records[id.name]
     const before = record && answers.get(record)
@@ -106,7 +108,8 @@ export class ModelledCounters implements SyncCounters {
     const { subject, category, layers, states, giveBack, as, id } = request
     if (id && !this.model.settleId(this.id(request, id), as)) return
     for (const [at, name] of this.names({ subject, category, layers }).entries()) {
-      this.model.windows.refund(name, states[2 * at] ?? -1, giveBack)
+      const { unit } = this.layout.cells[at % this.layout.size] ?? { unit: 0 }
+      this.model.windows.refund(name, states[2 * at] ?? -1, giveBack[unit] ?? 0)
     }
   }
 
@@ -138,7 +141,7 @@ export class ModelledCounters implements SyncCounters {
     const where = { ...request, ...request.quotas }
     const windows = this.windows(where)
     if (windows === undefined) return { outcome: 'stale', now, states: [] }
-    const moved = this.model.grow(this.id(request, request.id), request.tokens, windows)
+    const moved = this.model.grow(this.id(request, request.id), this.named(request.costs), windows)
     const isDecided = moved.outcome === 'held' || moved.outcome === 'refused'
     return { ...moved, now, states: isDecided ? this.view(where) : [] }
   }
@@ -148,10 +151,17 @@ export class ModelledCounters implements SyncCounters {
     this.end()
     const where = { ...request, ...request.quotas }
     const windows = this.windows(where)
-    const nothing = { now, charged: 0, uncharged: 0, reserved: 0, states: [] }
+    const amounts = (costs: ModelCosts = {}): readonly number[] => amountsIn(this.schema.units, costs)
+    const nothing = { now, charged: amounts(), uncharged: amounts(), reserved: amounts(), states: [] }
     if (windows === undefined) return { outcome: 'stale', ...nothing }
-    const settled = this.model.settleHold(this.id(request, request.id), { ...request, windows })
-    return { ...nothing, ...settled, states: this.view(where) }
+    const { outcome, charged, uncharged, reserved, added } = this.model.settleHold(this.id(request, request.id), {
+      ...request,
+      actual: request.actual === undefined ? {} : this.named(request.actual),
+      maxOverrun: this.named(request.maxOverrun),
+      windows,
+    })
+    const settled = { charged: amounts(charged), uncharged: amounts(uncharged), reserved: amounts(reserved) }
+    return { outcome, now, ...settled, added: added && amounts(added), states: this.view(where) }
   }
 
   list(subject: Subject): ListHoldsReply {
@@ -162,13 +172,12 @@ export class ModelledCounters implements SyncCounters {
       if (category < 0) return []
       const layers = [this.schema.layers.findIndex(({ shared }) => !shared)]
       const charged = this.names({ subject, category, layers }).flatMap((window) => {
-        const { startedAt, tokens } = record.charged[window] ?? { startedAt: -1, tokens: 0 }
-        return [startedAt, tokens]
+        const { startedAt, amount } = record.charged[window] ?? { startedAt: -1, amount: 0 }
+        return [startedAt, amount]
       })
-      const { holder: nonce, use: fingerprint, tokens } = record
+      const { holder: nonce, use: fingerprint } = record
       const takenAt = record.hold?.takenAt ?? 0
-      const slot = (record.hold?.slots.length ?? 0) > 0
-      return [{ category, id, nonce, fingerprint, tokens, slot, takenAt, endsAt, charged }]
+      return [{ category, id, nonce, fingerprint, costs: costsOf(record), takenAt, endsAt, charged }]
     })
     return { now: this.now, holds }
   }
@@ -184,6 +193,11 @@ export class ModelledCounters implements SyncCounters {
     const category = this.schema.categories[request.category]
     const name = JSON.stringify([category, idOwnerKey(this.schema, request.subject), id])
     return { name, holder: nonce, use: fingerprint, ttlMs }
+  }
+
+  /** Every amount by the name of its unit, those of 0 too; slots have no part in it. */
+  named(amounts: readonly number[]): ModelCosts {
+    return Object.fromEntries(this.schema.units.map((unit, at) => [unit, amounts[at] ?? 0]))
   }
 
   /** The names of all cells, those of slots too. */
@@ -203,7 +217,8 @@ export class ModelledCounters implements SyncCounters {
     const windows = where.layers.flatMap((_, slot) =>
       this.spans(where, slot).map((span, window): ModelLimit | undefined => {
         const at = layout.limitAt(slot, window)
-        return span && { name: names[at] ?? '', span, limit: where.limits?.[at] ?? Number.POSITIVE_INFINITY }
+        const unit = this.schema.units[layout.units[window] ?? 0] ?? ''
+        return span && { name: names[at] ?? '', span, unit, limit: where.limits?.[at] ?? Number.POSITIVE_INFINITY }
       }),
     )
     return windows.every((window) => window !== undefined) ? windows : undefined
@@ -248,7 +263,13 @@ export class ModelledCounters implements SyncCounters {
   }
 }
 
-function ended(name: string, { use: fingerprint, tokens }: ModelRecord, endsAt: number): EndedHold {
+/** What a record has, as lists and sweeps name it: without what is 0, with the slot. */
+function costsOf({ costs, hold }: ModelRecord): Amounts {
+  const slots = hold !== null && hold.slots.length > 0 ? 1 : 0
+  return Object.fromEntries(Object.entries({ ...costs, slots }).filter(([, amount]) => amount > 0))
+}
+
+function ended(name: string, record: ModelRecord, endsAt: number): EndedHold {
   const [category, owner] = JSON.parse(name) as [string, string]
-  return { category, owner, fingerprint, tokens, endsAt }
+  return { category, owner, fingerprint: record.use, costs: costsOf(record), endsAt }
 }

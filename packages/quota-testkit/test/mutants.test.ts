@@ -16,12 +16,14 @@ import { ROLLING_ID_CASES } from '../src/suite/rolling-id-cases.ts'
 import { SETTLE_CASES } from '../src/suite/settle-cases.ts'
 import { SLOTS_CASES } from '../src/suite/slots-cases.ts'
 import { SUBJECT_CASES } from '../src/suite/subject-cases.ts'
+import { UNIT_CASES } from '../src/suite/unit-cases.ts'
 import { WINDOW_CASES } from '../src/suite/window-cases.ts'
 import { COUNTER_MUTANTS } from './counter-mutants.ts'
 import { ID_MUTANTS } from './id-mutants.ts'
 import { CALENDAR_MUTANTS, HOLD_MUTANTS, SLOTS_MUTANTS } from './kind-mutants.ts'
 import { factoryOf, type Mutant } from './mutant.ts'
 import { NAME_MUTANTS } from './name-mutants.ts'
+import { UNIT_MUTANTS } from './unit-mutants.ts'
 import { WINDOW_MUTANTS } from './window-mutants.ts'
 
 const isSlow = ({ name }: ConformanceCase): boolean => name.includes('every history')
@@ -35,6 +37,7 @@ const KINDS: readonly (readonly [mutants: readonly Mutant[], likely: readonly Co
   [NAME_MUTANTS, [...ROLLING_ID_CASES, ...EDIT_CASES, ...ROLLING_CASES]],
   [CALENDAR_MUTANTS, CALENDAR_CASES],
   [SLOTS_MUTANTS, SLOTS_CASES],
+  [UNIT_MUTANTS, UNIT_CASES],
   [HOLD_MUTANTS, [...HOLD_CASES, ...HOLD_GROWTH_CASES, ...HOLD_SETTLE_CASES, ...HOLD_ID_CASES]],
 ]
 const MUTANTS = KINDS.flatMap(([mutants, likely]) => mutants.map((mutant) => ({ ...mutant, likely })))

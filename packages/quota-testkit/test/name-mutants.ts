@@ -8,11 +8,11 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
-import { type Cell, MapCounters, rolling } from './map-store.ts'
+import { type Cell, MapCounters } from './map-store.ts'
 import type { Mutant } from './mutant.ts'
 
 /** When rows end that live as long as the windows of whoever wrote last, by their first cells. */
-const ends = new WeakMap<Cell, number>()
+const ends = new WeakMap<number[], number>()
 
 /** Counters that recognise a window by something else than its identity. */
 function recognising(
@@ -21,17 +21,17 @@ function recognising(
   return class extends MapCounters {
     override cell(names: readonly unknown[], window: CellSchema): Cell {
       const key = JSON.stringify(identity(names, window, this.data.schema))
-      const cell: Cell = this.data.cells.get(key) ?? [[CLOSED, CLOSED], rolling(window.lengthMs)]
-      this.data.cells.set(key, cell)
-      return cell
+      const pair = this.data.cells.get(key) ?? [CLOSED, CLOSED]
+      this.data.cells.set(key, pair)
+      return [pair, window.lengthMs, window.unit]
     }
   }
 }
 
-/** The cells of the same layer, category and subject, also those that the schema does not know. */
-function rowOf({ data }: MapCounters, names: readonly unknown[]): Cell[] {
+/** The pairs of the same layer, category and subject, also those that the schema does not know. */
+function rowOf({ data }: MapCounters, names: readonly unknown[]): number[][] {
   const prefix = JSON.stringify(names).slice(0, -1)
-  return [...data.cells].filter(([key]) => key.startsWith(`${prefix},`)).map(([, cell]) => cell)
+  return [...data.cells].filter(([key]) => key.startsWith(`${prefix},`)).map(([, pair]) => pair)
 }
 
 function namesOf({ data: { schema } }: MapCounters, layer: LayerSchema, category: number, subject: Subject): unknown[] {
@@ -40,7 +40,7 @@ function namesOf({ data: { schema } }: MapCounters, layer: LayerSchema, category
 }
 
 /** All the rows that a request is about, whole. */
-function rows(counters: MapCounters, subject: Subject, category: number, layers: readonly number[]): Cell[][] {
+function rows(counters: MapCounters, subject: Subject, category: number, layers: readonly number[]): number[][][] {
   return layers.flatMap((index) => {
     const layer = counters.data.schema.layers[index]
     return layer === undefined ? [] : [rowOf(counters, namesOf(counters, layer, category, subject))]
@@ -105,11 +105,12 @@ export const NAME_MUTANTS: readonly Mutant[] = [
     fault: 'what a policy does not know is dropped when it writes',
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
-        const known = new Set(this.cells(request.subject, request.category, request.quotas.layers))
+        const cells = this.cells(request.subject, request.category, request.quotas.layers)
+        const known = new Set(cells.map(([pair]) => pair))
         const reply = super.decide(request, now)
         if (reply.outcome !== 'admitted') return reply
         for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {
-          for (const cell of row) if (!known.has(cell)) cell[0].splice(0, 2, CLOSED, CLOSED)
+          for (const pair of row) if (!known.has(pair)) pair.splice(0, 2, CLOSED, CLOSED)
         }
         return reply
       }
@@ -122,7 +123,7 @@ export const NAME_MUTANTS: readonly Mutant[] = [
       override decide(request: TakeRequest, now: number): TakeReply {
         for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {
           const end = row[0] && ends.get(row[0])
-          if (end !== undefined && now >= end) for (const [pair] of row) pair.splice(0, 2, CLOSED, CLOSED)
+          if (end !== undefined && now >= end) for (const pair of row) pair.splice(0, 2, CLOSED, CLOSED)
         }
         const reply = super.decide(request, now)
         const longest = Math.max(...this.data.schema.cells.map(({ lengthMs }) => lengthMs))
@@ -140,7 +141,7 @@ export const NAME_MUTANTS: readonly Mutant[] = [
       override reset(request: ResetRequest): void {
         super.reset(request)
         for (const category of request.categories) {
-          for (const [pair] of rows(this, request.subject, category, request.layers).flat()) pair[1] = CLOSED
+          for (const pair of rows(this, request.subject, category, request.layers).flat()) pair[1] = CLOSED
         }
       }
     },

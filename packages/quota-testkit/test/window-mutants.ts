@@ -1,24 +1,29 @@
 import {
+  add,
   type CellSchema,
   CLOSED,
-  charge,
-  fits,
   reanchor,
+  roll,
   type StoreSchema,
   type TakeReply,
   type TakeRequest,
+  usedIn,
 } from '@scoregw/quota/store'
-import { type Cell, MapCounters, rolling } from './map-store.ts'
+import { type Cell, MapCounters } from './map-store.ts'
 import type { Mutant } from './mutant.ts'
 
 /** Counters whose windows are of another length than they should be. */
 function lasting(change: (lengthMs: number) => number): typeof MapCounters {
   return class extends MapCounters {
     override cell(names: readonly unknown[], window: CellSchema): Cell {
-      const [pair] = super.cell(names, window)
-      return [pair, rolling(change(window.lengthMs))]
+      const [pair, lengthMs, unit] = super.cell(names, window)
+      return [pair, change(lengthMs), unit]
     }
   }
+}
+
+function opened(cells: readonly Cell[], now: number): void {
+  for (const [pair, lengthMs] of cells) roll(pair, 0, now - lengthMs, now, now)
 }
 
 /** Counters that do something to each window before it is looked at. */
@@ -63,11 +68,14 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
     fault: 'windows are charged one by one until one refuses',
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
-        const { subject, category, quotas, cost } = request
+        const { subject, category, quotas, costs } = request
         const cells = this.cells(subject, category, quotas.layers)
-        for (const [at, [pair, spans]] of cells.entries()) {
-          if (!fits(pair, 0, spans, quotas.limits, at, cost, now)) break
-          if (at < cells.length - 1) charge(pair, 0, spans, cost, now)
+        const [cost = 0] = costs
+        for (const [at, [pair, lengthMs]] of cells.entries()) {
+          const after = now - lengthMs
+          if (usedIn(pair, 0, after) + cost > Number(quotas.limits[at])) break
+          if (at < cells.length - 1) roll(pair, 0, after, now, now)
+          if (at < cells.length - 1) add(pair, 0, cost)
           if (at === cells.length - 1) for (const [each] of cells.slice(0, -1)) each[1] = Number(each[1]) - cost
         }
         return super.decide(request, now)
@@ -86,7 +94,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
       override decide(request: TakeRequest, now: number): TakeReply {
         const reply = super.decide(request, now)
         const cells = this.cells(request.subject, request.category, request.quotas.layers)
-        if (reply.outcome === 'refused') for (const [pair, spans] of cells) charge(pair, 0, spans, 0, now)
+        if (reply.outcome === 'refused') opened(cells, now)
         return reply
       }
     },
@@ -97,7 +105,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
       override decide(request: TakeRequest, now: number): TakeReply {
         const reply = super.decide(request, now)
         const cells = this.cells(request.subject, request.category, request.quotas.layers)
-        if (request.cost === 0) for (const [pair, spans] of cells) charge(pair, 0, spans, 0, now)
+        if (request.costs[0] === 0) opened(cells, now)
         return reply
       }
     },
@@ -109,7 +117,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
       override decide(request: TakeRequest, now: number): TakeReply {
         const reply = super.decide(request, now)
         const over = reply.states.some((used, at) => at % 2 === 1 && used > Number(request.quotas.limits[(at - 1) / 2]))
-        return request.cost === 0 && over ? { ...reply, outcome: 'refused' } : reply
+        return request.costs[0] === 0 && over ? { ...reply, outcome: 'refused' } : reply
       }
     },
   },
@@ -118,7 +126,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
     Counters: class extends MapCounters {
       override read(request: Parameters<MapCounters['read']>[0]): ReturnType<MapCounters['read']> {
         const cells = request.categories.flatMap((category) => this.cells(request.subject, category, request.layers))
-        for (const [pair, spans] of cells) charge(pair, 0, spans, 0, this.data.clock.now())
+        opened(cells, this.data.clock.now())
         return super.read(request)
       }
     },
@@ -169,7 +177,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
     fault: 'a window that is moved to the present forgets what was used',
     Counters: touching((pair, now) => {
       if (Number(pair[0]) - now <= 5_000) return
-      reanchor(pair, 0, 1, now)
+      reanchor(pair, 0, 0, now)
       pair[1] = 0
     }),
   },
@@ -190,9 +198,9 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
   {
     fault: 'what is used grows beyond safe integers',
     unseenByHistories: true,
-    Counters: afterwards((cells, { cost }, { outcome }, before) => {
+    Counters: afterwards((cells, { costs }, { outcome }, before) => {
       if (outcome === 'admitted')
-        for (const [at, [pair]] of cells.entries()) pair[1] = Number(before[2 * at + 1]) + cost
+        for (const [at, [pair]] of cells.entries()) pair[1] = Number(before[2 * at + 1]) + Number(costs[0])
     }),
   },
   {

@@ -23,19 +23,10 @@ export type { SubjectOptions } from './engine/subject-admin.ts'
 export type { UnknownPlan } from './engine/unknown-plans.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export type { SnapshotPart } from './memory/snapshot.ts'
-export {
-  type IdPlace,
-  type NamedCell,
-  type NamedHoldRow,
-  type NamedRecord,
-  type RowPlace,
-  Workspace,
-} from './memory/workspace.ts'
 export type { BaseLimits, LayerInput, PolicyDefinition } from './policy/define-policy.ts'
 export type { Quotas } from './policy/limits.ts'
 export type {
   ConcurrencyDefinition,
-  DefaultPolicyOptions,
   LayerDefinition,
   OperationDefinition,
   OverrunPolicy,
@@ -51,6 +42,14 @@ export {
   type Versioned,
 } from './policy/settings.ts'
 export { hundredths, MAX_LIMIT } from './policy/values.ts'
+export {
+  type IdPlace,
+  type NamedCell,
+  type NamedHoldRow,
+  type NamedRecord,
+  type RowPlace,
+  Scratch,
+} from './scratch/scratch.ts'
 export type { Answer } from './store/answer.ts'
 export { Breaker } from './store/breaker.ts'
 export type { AdaptiveCounts, FactorReason, FactorReasonCode, FactorState } from './store/factor-state.ts'
@@ -68,6 +67,7 @@ export type {
   ListHoldsReply,
   ListHoldsRequest,
   Overrun,
+  Settled,
   SettleHoldOutcome,
   SettleHoldReply,
   SettleHoldRequest,
@@ -86,7 +86,6 @@ export type {
   AsyncCounters,
   AsyncStore,
   Counters,
-  OpenReply,
   QuotaStore,
   ReadReply,
   ReadRequest,
@@ -100,11 +99,20 @@ export type {
   TakeRequest,
 } from './store/quota-store.ts'
 export type { ReservationId } from './store/reservation-id.ts'
-export { idOwnerKey, type LayerSchema, layerKey, type StoreSchema, type Subject, storeSchema } from './store/schema.ts'
+export {
+  idOwnerKey,
+  type LayerSchema,
+  layerKey,
+  type StoreSchema,
+  type Subject,
+  storeSchema,
+} from './store/schema.ts'
 export {
   type AsyncSettingsStore,
   newRevision,
+  type ReadWithin,
   type SettingsChange,
+  type SettingsReader,
   type SettingsStore,
   type StoredDocument,
   type StoreWriteOptions,
@@ -113,28 +121,21 @@ export {
 } from './store/settings-store.ts'
 export { type Stopwatch, systemClock } from './time/clock.ts'
 export {
+  type CellDefinition,
   type CellSchema,
   cellOfIdentity,
+  cellsIn,
   hash32,
   inRowOrder,
   slotsCell,
   windowCell,
 } from './windows/identity.ts'
-export { Layout, PERIOD_NUMBERS, type Period, periodAt, type Spans } from './windows/layout.ts'
-export {
-  type Cells,
-  charge,
-  clearRow,
-  close,
-  fits,
-  reanchor,
-  refund,
-  refundCharged,
-  roomIn,
-  undo,
-  viewRow,
-} from './windows/row.ts'
-export { freeSlot, slotFits, takeSlot, viewSlots } from './windows/slots.ts'
+export { Instant } from './windows/instant.ts'
+export type { KindName } from './windows/kinds/kind.ts'
+export { Layout } from './windows/layout.ts'
+export { PERIOD_NUMBERS, type Period, periodAt } from './windows/period.ts'
+export { add, type Cells, clearRow, close, reanchor, refund, roll, undo, usedIn, view } from './windows/row.ts'
+export { type Amounts, amountsIn, named, SLOTS, TOKENS } from './windows/units.ts'
 export {
   type CalendarAnchor,
   type CalendarPeriod,

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { type Decision, quotaStatusBody, type RefusedDecision } from '../src/index.ts'
 import { fixture, flatBase, HOUR, START, testPolicy } from './support.ts'
@@ -201,5 +202,40 @@ describe('clocks that step', () => {
     expect(decision.binding).toMatchObject({ window: '1h', used: 60, resetAt: START + HOUR + 1 })
     clock.at += HOUR + 1
     expect(quota.consumeSync({ subject: 'u', operation: 'write' }).allowed).toBe(true)
+  })
+})
+
+describe('a copy of a decision', () => {
+  const SAME = ['allowed', 'subject', 'operation', 'category', 'cost', 'now', 'settingsVersion', 'source'] as const
+  const LAZY = ['shadowed', 'windows'] as const
+  const OF_REFUSAL = ['violations', 'binding', 'retryable', 'resetAt', 'retryAfterMs', 'retryAfterSeconds'] as const
+
+  function two(): readonly [Decision, RefusedDecision] {
+    const { quota } = fixture({ policy: testPolicy(flatBase(100, 20)) })
+    const admission = quota.consumeSync({ subject: 'a', operation: 'write' })
+    return [admission, refusal(quota.consumeSync({ subject: 'b', operation: 'write' }))]
+  }
+
+  it('by toJSON(), and as JSON, has all that the decision says', () => {
+    const [admission, refused] = two()
+    for (const [decision, names] of [
+      [admission, [...SAME, ...LAZY]],
+      [refused, [...SAME, ...OF_REFUSAL, ...LAZY]],
+    ] as const) {
+      const all = Object.fromEntries(names.map((name) => [name, decision[name as keyof Decision]]))
+      expect(decision.toJSON()).toEqual(all)
+      expect({ ...decision.toJSON() }).toEqual(all)
+      expect(structuredClone(decision.toJSON())).toEqual(all)
+      expect(JSON.parse(JSON.stringify(decision))).toEqual(all)
+    }
+  })
+
+  it('is what the console shows, the reason of a refusal before its windows', () => {
+    const [admission, refused] = two()
+    expect(inspect(admission)).toMatch(/allowed: true.*windows: \[\s*\{\s*layer: 'personal'/s)
+    expect(inspect(refused)).toMatch(
+      /allowed: false.*binding: \{\s*layer: 'site'.*retryAfterSeconds: \d.*windows: \[\s*\{\s*layer: 'personal'/s,
+    )
+    expect(inspect({ refused }, { depth: 0 })).not.toContain('binding')
   })
 })

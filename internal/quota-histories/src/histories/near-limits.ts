@@ -10,7 +10,7 @@ export function inWords({ window: { layer, window, used }, threshold }: NearLimi
 }
 
 /** The limits that a charge took across thresholds: not near before it, and near thereafter. */
-export function crossed(decision: Decision, set: readonly Threshold[] | null): string[] {
+export function crossed(decision: ReturnType<Decision['toJSON']>, set: readonly Threshold[] | null): string[] {
   const { allowed, cost, windows } = decision
   if (!allowed) return []
   return windows.flatMap(({ layer, window, limit, used, kind }) => {

@@ -14,11 +14,11 @@ import {
   type SubjectSettings,
 } from '@scoregw/quota'
 import type { StoreHarness } from '@scoregw/quota-testkit'
-import { type ModelReservation, QuotaModel, utcCalendar } from '@scoregw/quota-testkit/model'
+import { type ModelDecision, type ModelReservation, QuotaModel, utcCalendar } from '@scoregw/quota-testkit/model'
 import { crossed, inWords } from './near-limits.ts'
 import { pick, type Scene, subjectIn } from './policies.ts'
 import type { Step } from './steps.ts'
-import { HOLD_TTL_MS, ID_TTL_MS, plainDecision, World } from './world.ts'
+import { HOLD_TTL_MS, ID_TTL_MS, World } from './world.ts'
 
 /** How far all steps back of one history may lead together: less than any store's grace for ended windows. */
 const MOST_BACK_MS = 30_000
@@ -337,8 +337,8 @@ async function answerOf<T>(call: () => T | PromiseLike<T>): Promise<{ value: T }
   }
 }
 
-function compareDecisions(real: Decision, model: Decision): void {
-  assert.deepEqual(plainDecision(real), plainDecision(model), 'decision')
+function compareDecisions(real: Decision, model: ModelDecision): void {
+  assert.deepEqual(real.toJSON(), model, 'decision')
 }
 
 /** The earliest end first; those that end together stand in any order in a list. */

@@ -112,12 +112,3 @@ export class World {
     await this.sweep()
   }
 }
-
-/** A decision as plain data, with everything in it that a caller can see. */
-export function plainDecision(decision: Decision): Readonly<Record<string, unknown>> {
-  const { subject, operation, category, cost, now, settingsVersion, source, shadowed, windows, allowed } = decision
-  const common = { subject, operation, category, cost, now, settingsVersion, source, shadowed, windows, allowed }
-  if (decision.allowed) return common
-  const { violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds } = decision
-  return { ...common, violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds }
-}

@@ -1,17 +1,19 @@
 import {
-  type EndedHold,
   type ExtendRequest,
-  type GrowRequest,
   type HoldReply,
   isNotDone,
-  type ListHoldsReply,
   type ListHoldsRequest,
-  type SettleHoldReply,
-  type SettleHoldRequest,
-  type SweepReply,
   type TakeReply,
   type WindowStates,
 } from '@scoregw/quota/store'
+import type {
+  EndedHold,
+  GrowRequest,
+  ListHoldsReply,
+  SettleHoldReply,
+  SettleHoldRequest,
+  SweepReply,
+} from '../one-unit.ts'
 import { type Grown, newMark } from '../operations/hold-grow.ts'
 import type { SharedCharge } from '../operations/hold-shared.ts'
 import type { HoldTaken, HoldTakeRequest } from '../operations/hold-take.ts'
@@ -76,9 +78,10 @@ export class LeasedHolds {
     const { ownQuotas, periodsOf, shared } = parts
     const periods = periodsOf(request.periods).own
     const own = { ...request, quotas: ownQuotas, periods }
-    const { more, ...reply } = await this.#places.shard(request.subject).settleHold(own)
-    if (more === 0 || shared.length === 0) return reply
-    const site = await this.#overrun(request, parts, more).catch(() => undefined)
+    const reply = await this.#places.shard(request.subject).settleHold(own)
+    const { added = 0 } = reply
+    if (added === 0 || shared.length === 0) return reply
+    const site = await this.#overrun(request, parts, added).catch(() => undefined)
     return { ...reply, states: site === undefined ? [] : this.#places.joined(parts, reply.states, site) }
   }
 

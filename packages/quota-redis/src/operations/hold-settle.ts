@@ -1,4 +1,5 @@
-import type { SettleHoldOutcome, SettleHoldReply, SettleHoldRequest } from '@scoregw/quota/store'
+import type { SettleHoldOutcome } from '@scoregw/quota/store'
+import type { SettleHoldReply, SettleHoldRequest } from '../one-unit.ts'
 import { CODES } from './codes.ts'
 import { encodeTariff, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
 import type { Call, Replay, Waiter } from './operation.ts'
@@ -13,16 +14,11 @@ const OUTCOMES: Readonly<Record<string, SettleHoldOutcome>> = {
   t: 'stale',
 }
 
-/** What came of it, and what is charged in addition now; 0 where it was settled before. */
-export interface Settled extends SettleHoldReply {
-  readonly more: number
-}
-
 /** The end of a hold by its holder. */
-export class SettleHoldOperation extends HoldOperation<Settled> {
+export class SettleHoldOperation extends HoldOperation<SettleHoldReply> {
   readonly #request: SettleHoldRequest
 
-  constructor(request: SettleHoldRequest, waiter: Waiter<Settled>, desk: HoldDesk) {
+  constructor(request: SettleHoldRequest, waiter: Waiter<SettleHoldReply>, desk: HoldDesk) {
     super(waiter, desk)
     this.#request = request
   }
@@ -36,10 +32,10 @@ export class SettleHoldOperation extends HoldOperation<Settled> {
     call.words(...ends, actual ?? '', overrun, maxOverrun)
   }
 
-  protected reply(replay: Replay, letter: string, facts: HoldFacts): Settled {
+  protected reply(replay: Replay, letter: string, facts: HoldFacts): SettleHoldReply {
     const { quotas, periods } = this.#request
-    const [charged = 0, uncharged = 0, reserved = 0, hasCharged, more = 0] = facts.map(Number)
+    const [charged = 0, uncharged = 0, reserved = 0, hasCharged, added] = facts.map(Number)
     const states = hasCharged === 1 ? this.states(replay, quotas.layers.length, periods) : []
-    return { outcome: OUTCOMES[letter]!, now: replay.now, charged, uncharged, reserved, states, more }
+    return { outcome: OUTCOMES[letter]!, now: replay.now, charged, uncharged, reserved, added, states }
   }
 }

@@ -9,6 +9,7 @@ import type {
   SettleHoldRequest,
   SweepReply,
 } from '@scoregw/quota/store'
+import type { OneUnitHolds } from '../one-unit.ts'
 import type { Shard } from './shard.ts'
 
 /** Holds of one policy in Redis. */
@@ -26,17 +27,14 @@ export interface RedisHolds extends AsyncHolds {
 }
 
 /** The holds of a shard. */
-export function holdsOf(shard: Shard): RedisHolds {
+export function holdsOf(shard: Shard): OneUnitHolds {
   return {
     extend: (request) => shard.extend(request),
     async grow(request) {
       const { hasGrown: _, isInDoubt: __, ...reply } = await shard.grow(request)
       return reply
     },
-    async settle(request) {
-      const { more: _, ...reply } = await shard.settleHold(request)
-      return reply
-    },
+    settle: (request) => shard.settleHold(request),
     list: (request) => shard.list(request),
     async sweep() {
       const open = await shard.sweeper.sweep()

@@ -1,30 +1,33 @@
 import type { Clock } from '@scoregw/quota'
 import {
-  type EndedHold,
   type ExtendRequest,
-  type GrowRequest,
-  type HoldRecord,
   type HoldReply,
-  type ListHoldsReply,
   type ListHoldsRequest,
   notDone,
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
-  type SettleHoldRequest,
-  type SettleRequest,
   type StoreSchema,
   type Subject,
   type TakeReply,
-  type TakeRequest,
 } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
+import type {
+  EndedHold,
+  GrowRequest,
+  HoldRecord,
+  ListHoldsReply,
+  SettleHoldReply,
+  SettleHoldRequest,
+  SettleRequest,
+  TakeRequest,
+} from '../one-unit.ts'
 import { Batch } from '../operations/batch.ts'
 import { ExtendOperation } from '../operations/hold-extend.ts'
 import { type Grown, GrowOperation, type GrowthTerms, newMark } from '../operations/hold-grow.ts'
 import type { HoldDesk } from '../operations/hold-operation.ts'
-import { type Settled, SettleHoldOperation } from '../operations/hold-settle.ts'
+import { SettleHoldOperation } from '../operations/hold-settle.ts'
 import type { FreedTokens, SharedCharge } from '../operations/hold-shared.ts'
 import { ShowOperation } from '../operations/hold-show.ts'
 import { type NamedRecord, SweepOperation } from '../operations/hold-sweep.ts'
@@ -134,7 +137,7 @@ export class Shard {
     return this.#asked((waiter) => new GrowOperation(request, terms, waiter, this.#desk))
   }
 
-  settleHold(request: SettleHoldRequest): Promise<Settled> {
+  settleHold(request: SettleHoldRequest): Promise<SettleHoldReply> {
     return this.#asked((waiter) => new SettleHoldOperation(request, waiter, this.#desk))
   }
 

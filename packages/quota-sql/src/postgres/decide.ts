@@ -1,4 +1,4 @@
-import type { EndedHold, Workspace } from '@scoregw/quota/store'
+import type { EndedHold, Scratch } from '@scoregw/quota/store'
 import { Asked } from '../step/asked.ts'
 import type { Changes } from '../step/changes.ts'
 import type { Operation } from '../step/operation.ts'
@@ -12,7 +12,7 @@ const MAX_WIDENED = 5
 /** What decisions are made with. */
 export interface DecisionParts {
   /** Where they are made, each without a pause. */
-  readonly workspace: Workspace
+  readonly scratch: Scratch
   /** Stands in for the server's clock. */
   readonly now: (() => number) | undefined
 }
@@ -96,6 +96,6 @@ function askedBy(operations: readonly Operation[]): Asked {
   return asked
 }
 
-function stepOf(asked: Asked, stored: Stored, { now, workspace }: DecisionParts): Step {
-  return new Step(asked, now === undefined ? stored : { ...stored, now: now() }, workspace)
+function stepOf(asked: Asked, stored: Stored, { now, scratch }: DecisionParts): Step {
+  return new Step(asked, now === undefined ? stored : { ...stored, now: now() }, scratch)
 }

@@ -29,12 +29,12 @@ export class Guesses {
   }
 
   /** What they come to, as far as anybody knows here; `undefined`: it cannot be told by comparing alone. */
-  make(asked: Asked, operations: readonly Operation[], { now, workspace }: DecisionParts): Guess | undefined {
+  make(asked: Asked, operations: readonly Operation[], { now, scratch }: DecisionParts): Guess | undefined {
     if (this.#seen === undefined) return undefined
     const { now: then, at, revision } = this.#seen
     const instant = now?.() ?? then + Math.floor(performance.now() - at)
     const stored: Stored = { now: instant, revision, rows: this.#known.of(asked), ids: new Map(), holds: [] }
-    const step = new Step(asked, stored, workspace)
+    const step = new Step(asked, stored, scratch)
     step.load()
     for (const operation of operations) operation.decide(step)
     const guess = guessOf(asked, stored, step.changes().rows)

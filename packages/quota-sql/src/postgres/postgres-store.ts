@@ -1,5 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
-import { type AsyncStore, notDone, type StoreAbilities, type StoreSchema, Workspace } from '@scoregw/quota/store'
+import { type AsyncStore, notDone, Scratch, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
 import { FORMAT, tableNames } from '../schema/tables.ts'
 import type { Footprint } from '../step/asked.ts'
 import { type Ask, countersOf, type SqlCounters } from '../step/counters.ts'
@@ -75,7 +75,7 @@ class Store implements PostgresStore {
       deadlineMs,
       statements: this.#statements,
       now: testClock && (() => testClock.now()),
-      workspace: new Workspace(),
+      scratch: new Scratch(),
       guesses: new Guesses(),
       ended: (holds) => this.#sweeper.add(holds),
     })
@@ -95,7 +95,7 @@ class Store implements PostgresStore {
 
   within(schema: StoreSchema, transaction: unknown): SqlCounters {
     const { testClock } = this.#options
-    const parts = { workspace: new Workspace(), now: testClock && (() => testClock.now()) }
+    const parts = { scratch: new Scratch(), now: testClock && (() => testClock.now()) }
     return countersOf(schema, askWithin(transaction, this.#statements, parts), () => this.#sweeper.sweep())
   }
 

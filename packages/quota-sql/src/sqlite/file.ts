@@ -1,4 +1,4 @@
-import type { EndedHold, SnapshotPart, Workspace } from '@scoregw/quota/store'
+import type { EndedHold, Scratch, SnapshotPart } from '@scoregw/quota/store'
 import type { TableNames } from '../schema/tables.ts'
 import { Asked, type Footprint, type Key } from '../step/asked.ts'
 import type { Change, Changes } from '../step/changes.ts'
@@ -29,13 +29,13 @@ const LEVELS = ['off', 'normal', 'full', 'extra']
 export class SqliteFile {
   readonly #database: SqliteConnection
   readonly #names: TableNames
-  readonly #workspace: Workspace
+  readonly #scratch: Scratch
   readonly #statements = new Map<string, SqliteStatement>()
 
-  constructor(database: SqliteConnection, names: TableNames, workspace: Workspace) {
+  constructor(database: SqliteConnection, names: TableNames, scratch: Scratch) {
     this.#database = database
     this.#names = names
-    this.#workspace = workspace
+    this.#scratch = scratch
   }
 
   begin(): void {
@@ -89,7 +89,7 @@ export class SqliteFile {
 
   /** Takes over what a part of a memory store's snapshot holds, in the transaction that is open. */
   restore(part: SnapshotPart, now: number): void {
-    const { rows, ids } = restored(part, this.#workspace, now)
+    const { rows, ids } = restored(part, this.#scratch, now)
     const isNew = ({ key }: Change, table: string, columns: string): boolean => {
       const [first, second, third] = columns.split(', ')
       const found = `select 1 from ${table} where ${first} = ? and ${second} = ? and ${third} = ?`
@@ -145,7 +145,7 @@ export class SqliteFile {
 
   #loaded(asked: Asked, now: number): Step {
     for (let widened = 0; ; widened++) {
-      const step = new Step(asked, this.#stored(asked, now), this.#workspace)
+      const step = new Step(asked, this.#stored(asked, now), this.#scratch)
       const missing = step.missing()
       if (missing === undefined || widened === MAX_WIDENED) return step
       asked.add(missing)
@@ -159,8 +159,15 @@ export class SqliteFile {
     )
     const records = new Map<string, string>()
     for (const [name, { key }] of asked.ids) {
-      const [row] = this.#all(`select record from ${ids} where category = ? and owner = ? and id = ?`, ...key)
-      if (row !== undefined) records.set(name, String(row.record))
+      const [row] = this.#all(
+        `select record, expires_at from ${ids} where category = ? and owner = ? and id = ?`,
+        ...key,
+      )
+      if (row === undefined) continue
+      const isOver = row.expires_at !== null && Number(row.expires_at) <= now
+      // What was found expired once does not live again where the clock steps back.
+      if (isOver) this.#run(`delete from ${ids} where category = ? and owner = ? and id = ?`, ...key)
+      else records.set(name, String(row.record))
     }
     return {
       now,

@@ -2,13 +2,13 @@ import { QuotaError } from '@scoregw/quota'
 import {
   type AsyncStore,
   notDone,
+  Scratch,
   type SnapshotPart,
   type StoreAbilities,
   type StoreSchema,
   type SyncCounters,
   type SyncStore,
   systemClock,
-  Workspace,
 } from '@scoregw/quota/store'
 import { FORMAT, tableNames } from '../schema/tables.ts'
 import { type Ask, countersOf, type SqlCounters } from '../step/counters.ts'
@@ -63,7 +63,7 @@ export interface SqliteStore extends AsyncStore {
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { database, prefix, clock, db, deadlineMs, synchronous } = parseSqliteStoreOptions(options)
-  const file = checkedFile(new SqliteFile(database, tableNames(prefix), new Workspace()))
+  const file = checkedFile(new SqliteFile(database, tableNames(prefix), new Scratch()))
   const turns = new SqliteTurns({ file, clock, db, deadlineMs, synchronous, ended: (holds) => sweeper.add(holds) })
   let isClosed = false
   const ask: Ask = (work) =>
@@ -113,7 +113,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
  */
 export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
   const { database, prefix, clock } = parseSyncSqliteStoreOptions(options)
-  const file = checkedFile(new SqliteFile(database, tableNames(prefix), new Workspace()))
+  const file = checkedFile(new SqliteFile(database, tableNames(prefix), new Scratch()))
   return {
     sync: true,
     can: CAN,

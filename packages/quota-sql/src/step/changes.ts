@@ -1,4 +1,4 @@
-import type { NamedCell, NamedRecord, RowPlace, Workspace } from '@scoregw/quota/store'
+import type { NamedCell, NamedRecord, RowPlace, Scratch } from '@scoregw/quota/store'
 import { type Key, nameOf } from './asked.ts'
 import { rowText } from './stored.ts'
 
@@ -23,8 +23,8 @@ export interface Changes {
   readonly ids: readonly Change[]
 }
 
-/** How long the row is kept whose lock keeps the number of an owner's holds, in milliseconds. */
-const COUNTER_KEPT_MS = 86_400_000
+/** How long the row is kept whose lock keeps the number of an owner's holds, in milliseconds: as one is taken again and again. */
+const COUNTER_KEPT_MS = 600_000
 
 /** The row whose lock keeps the number of an owner's holds: it is there, and seldom written. */
 export function changedCounter(key: Key, before: string | undefined, now: number): Change | undefined {
@@ -42,14 +42,14 @@ interface RowNow {
   readonly unknown: readonly NamedCell[]
 }
 
-export function changedRow({ key, place, before, unknown }: RowNow, workspace: Workspace): Change | undefined {
-  const cells = workspace.row(place)
+export function changedRow({ key, place, before, unknown }: RowNow, scratch: Scratch): Change | undefined {
+  const cells = scratch.row(place)
   if (cells === undefined) return undefined
   const all = unknown.length === 0 ? cells : [...cells, ...unknown].sort(([a], [b]) => (a < b ? -1 : 1))
   const text = rowText(all)
   if (text === (before ?? '[]')) return undefined
   // Of cells that this version does not know nobody knows when they end.
-  const endsAt = unknown.length === 0 ? workspace.rowEndsAt(place) : Number.POSITIVE_INFINITY
+  const endsAt = unknown.length === 0 ? scratch.rowEndsAt(place) : Number.POSITIVE_INFINITY
   const kept = Number.isFinite(endsAt) ? endsAt : null
   return { name: nameOf(key), key, text, cells: all, endsAt: kept, holdEndsAt: null, isNew: before === undefined }
 }

@@ -1,19 +1,19 @@
-import type { NamedCell, NamedRecord, SnapshotPart, Workspace } from '@scoregw/quota/store'
+import type { NamedCell, NamedRecord, Scratch, SnapshotPart } from '@scoregw/quota/store'
 import { type Change, type Changes, changedRecord, changedRow } from './changes.ts'
 import { keptText } from './names.ts'
 
 /** What a part of a memory store's snapshot holds, as it is stored. */
-export function restored(part: SnapshotPart, workspace: Workspace, now: number): Changes {
-  workspace.begin(now)
+export function restored(part: SnapshotPart, scratch: Scratch, now: number): Changes {
+  scratch.begin(now)
   const rows: Change[] = []
   for (const [index, subject, cells] of part.rows) {
     const table = part.tables[index]
     if (table === undefined) continue
     const { layer, category } = table
     const place = { layer, category, key: subject }
-    workspace.putRow(place, named(table.cells, cells))
+    scratch.putRow(place, named(table.cells, cells))
     const key = [layer, category, keptText(subject)] as const
-    const row = changedRow({ key, place, before: undefined, unknown: [] }, workspace)
+    const row = changedRow({ key, place, before: undefined, unknown: [] }, scratch)
     if (row !== undefined) rows.push(row)
   }
   const ids: Change[] = []

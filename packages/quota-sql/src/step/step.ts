@@ -5,9 +5,9 @@ import type {
   NamedCell,
   NamedRecord,
   RowPlace,
+  Scratch,
   StoreSchema,
   SyncCounters,
-  Workspace,
 } from '@scoregw/quota/store'
 import { type Asked, type Footprint, type Key, nameOf } from './asked.ts'
 import { type Change, type Changes, changedCounter, changedRecord, changedRow } from './changes.ts'
@@ -34,7 +34,7 @@ export class Step {
   readonly revision: string
   readonly #asked: Asked
   readonly #stored: Stored
-  readonly #workspace: Workspace
+  readonly #scratch: Scratch
   /** Rows that nobody can read. */
   readonly #damaged = new Set<string>()
   /** Cells of limits that this version does not know. */
@@ -42,13 +42,13 @@ export class Step {
   /** Why records that nobody can read cannot. */
   readonly #broken = new Map<string, unknown>()
 
-  /** @param workspace is this step's until the next one begins */
-  constructor(asked: Asked, stored: Stored, workspace: Workspace) {
+  /** @param scratch is this step's until the next one begins */
+  constructor(asked: Asked, stored: Stored, scratch: Scratch) {
     this.#asked = asked
     this.#stored = stored
     this.now = stored.now
     this.revision = stored.revision
-    this.#workspace = workspace
+    this.#scratch = scratch
   }
 
   /**
@@ -75,12 +75,12 @@ export class Step {
 
   /** The counters of a schema, on what is locked. */
   counters(schema: StoreSchema): SyncCounters {
-    return this.#workspace.open(schema)
+    return this.#scratch.open(schema)
   }
 
   /** Puts everything that is locked where the counters find it, and settles the holds that have ended by now. */
   load(): void {
-    this.#workspace.begin(this.now)
+    this.#scratch.begin(this.now)
     for (const [name, { place }] of this.#asked.rows) {
       const row = this.#stored.rows.get(name)
       if (row !== undefined && place.layer !== '') this.#putRow(name, place, row)
@@ -95,12 +95,12 @@ export class Step {
       // One that has ended and is not locked is left to others; nobody counts or shows it.
       if (!isOver && !this.#asked.ids.has(name)) this.#putRecord(name, placeOf(key), record)
     }
-    this.#workspace.endDue()
+    this.#scratch.endDue()
   }
 
   /** Whether there is a live record of an id. */
   hasRecord(place: IdPlace): boolean {
-    const record = this.#workspace.record(place)
+    const record = this.#scratch.record(place)
     return record !== undefined && this.now < record.expiresAt
   }
 
@@ -126,7 +126,7 @@ export class Step {
       const name = rowName(place)
       if (!this.#damaged.delete(name)) continue
       const closed = cells.map(({ identity }): NamedCell => [identity, this.now, -1])
-      this.#workspace.putRow(place, closed)
+      this.#scratch.putRow(place, closed)
     }
   }
 
@@ -139,11 +139,11 @@ export class Step {
       const change =
         place.layer === ''
           ? changedCounter(key, before, this.now)
-          : changedRow({ key, place, before, unknown: this.#unknown.get(name) ?? [] }, this.#workspace)
+          : changedRow({ key, place, before, unknown: this.#unknown.get(name) ?? [] }, this.#scratch)
       if (change !== undefined) rows.push(change)
     }
     for (const [name, { place, key }] of this.#asked.ids) {
-      const record = this.#broken.has(name) ? undefined : this.#workspace.record(place)
+      const record = this.#broken.has(name) ? undefined : this.#scratch.record(place)
       const change = record && changedRecord(key, this.#stored.ids.get(name), record)
       if (change !== undefined) ids.push(change)
     }
@@ -163,7 +163,7 @@ export class Step {
 
   /** Holds that ended in this step. To be asked before the next one begins. */
   ended(): readonly EndedHold[] {
-    return this.#workspace.drain()
+    return this.#scratch.drain()
   }
 
   #putRow(name: string, place: RowPlace, { cells }: StoredRow): void {
@@ -177,12 +177,12 @@ export class Step {
         cells.filter((cell) => !isKnown(cell)),
       )
     }
-    this.#workspace.putRow(place, cells)
+    this.#scratch.putRow(place, cells)
   }
 
   #putRecord(name: string, place: IdPlace, text: string): void {
     try {
-      this.#workspace.putRecord(place, recordOf(text))
+      this.#scratch.putRecord(place, recordOf(text))
     } catch (error) {
       this.#broken.set(name, error)
     }

@@ -1,6 +1,6 @@
 import { QuotaError } from '@scoregw/quota'
 import {
-  type CellSchema,
+  type CellDefinition,
   CLOSED,
   cellOfIdentity,
   type IdPlace,
@@ -73,7 +73,7 @@ export function rollingLengthMs(identity: string): number | undefined {
 }
 
 /** What a cell counts; `null`: nobody here knows. */
-function kindOf(identity: string): CellSchema | null {
+function kindOf(identity: string): CellDefinition | null {
   const known = KNOWN.get(identity)
   if (known !== undefined) return known
   const cell = cellOfIdentity(identity) ?? null
@@ -82,7 +82,7 @@ function kindOf(identity: string): CellSchema | null {
 }
 
 /** Identities that were looked at: every row that is read asks for some. */
-const KNOWN = new Map<string, CellSchema | null>()
+const KNOWN = new Map<string, CellDefinition | null>()
 
 /** @throws {QuotaError} `damaged_row` */
 export function recordOf(text: string): NamedRecord {
@@ -109,12 +109,13 @@ function isRecord(value: unknown): value is NamedRecord {
 
 function isHold(hold: unknown): boolean {
   if (!isObject(hold)) return false
-  const { category, owner, tokens, takenAt, endsAt, ttlMs, rows } = hold
+  const { category, owner, costs, takenAt, endsAt, ttlMs, rows } = hold
   const isRow = (row: unknown): boolean =>
     isObject(row) && typeof row.layer === 'string' && typeof row.key === 'string' && isCells(row.charged)
   return (
     [category, owner].every((text) => typeof text === 'string') &&
-    [tokens, takenAt, endsAt, ttlMs].every(Number.isSafeInteger) &&
+    isObject(costs) &&
+    [...Object.values(costs), takenAt, endsAt, ttlMs].every(Number.isSafeInteger) &&
     Array.isArray(rows) &&
     rows.every(isRow)
   )

@@ -127,7 +127,7 @@ export class Works {
 
   #holds(step: Step): SyncHolds {
     const { holds } = step.counters(this.#schema)
-    if (holds === undefined) throw new TypeError('counters of a workspace have holds')
+    if (holds === undefined) throw new TypeError('counters of a scratch have holds')
     return holds
   }
 
@@ -182,11 +182,12 @@ class TakeWork implements Work<TakeReply> {
 
   undo({ outcome, states }: TakeReply): void {
     if (outcome !== 'admitted') return
-    const { subject, category, quotas, id, hold, cost } = this.#request
+    const { subject, category, quotas, id, hold, costs } = this.#request
+    const giveBack = costs.slice(0, -1)
     if (hold !== undefined && id !== undefined) {
-      this.#late.cancel({ subject, category, id, quotas, as: 'cancelled', overrun: 'refuse', maxOverrun: 0 })
+      this.#late.cancel({ subject, category, id, quotas, as: 'cancelled', overrun: 'refuse', maxOverrun: giveBack })
     } else {
-      this.#late.settle({ subject, category, layers: quotas.layers, states, giveBack: cost, as: 'cancelled', id })
+      this.#late.settle({ subject, category, layers: quotas.layers, states, giveBack, as: 'cancelled', id })
     }
   }
 }

@@ -38,6 +38,7 @@ export function sqliteFactory(kind: SqliteKind): StoreFactory {
       'revisions',
       'damage',
       'expiry',
+      'units',
       'regroup',
     ]
     const where = 'where layer = ? and category = ? and subject = ?'

@@ -42,8 +42,9 @@ export type HoldMove = (typeof HOLD_MOVES)[number]
 
 /** The names of the one window and of its slots, as a model has them. */
 const WINDOW_NAME = 'window'
+const UNIT = 'tokens'
 export const SLOTS_NAME = 'slots'
-export const WINDOW: ModelLimit = { name: WINDOW_NAME, span: { lengthMs: WINDOW_MS }, limit: TOKENS }
+export const WINDOW: ModelLimit = { name: WINDOW_NAME, span: { lengthMs: WINDOW_MS }, unit: UNIT, limit: TOKENS }
 
 function idOfParty(party: PartyName): ModelId {
   return { name: party, holder: party, use: 'hold', ttlMs: 600_000 }
@@ -75,7 +76,7 @@ export function moveModel(model: ModelCounters, move: HoldMove): MoveAnswer {
     model.windows.close(WINDOW_NAME)
     return []
   }
-  if (move === 'other takes') return [model.take({ cost: PLAIN, windows: [WINDOW] }).outcome]
+  if (move === 'other takes') return [model.take({ costs: { [UNIT]: PLAIN }, windows: [WINDOW] }).outcome]
   const [party, what] = move.split(' ') as [PartyName, string]
   return Object.hasOwn(PARTIES, party) ? moveHold(model, party, what) : []
 }
@@ -86,20 +87,26 @@ function moveHold(model: ModelCounters, party: PartyName, what: string): MoveAns
   if (what === 'holds') {
     const slots = [{ name: SLOTS_NAME, limit: SLOTS }]
     const hold = { owner: 'u', ttlMs: HOLD_MS, maxHolds: 100, slots }
-    const { outcome, endsAt } = model.take({ cost, windows: [WINDOW], id, hold })
+    const { outcome, endsAt } = model.take({ costs: { [UNIT]: cost }, windows: [WINDOW], id, hold })
     return outcome === 'admitted' ? [outcome, endsAt] : [outcome]
   }
   if (what === 'extends' || what === 'adds') {
-    const moved = what === 'adds' ? model.grow(id, GROWTH, [WINDOW]) : model.extend(id, EXTENSION_MS)
+    const moved = what === 'adds' ? model.grow(id, { [UNIT]: GROWTH }, [WINDOW]) : model.extend(id, EXTENSION_MS)
     return movedAnswer(moved.outcome, moved.endsAt, what)
   }
   if (what === 'cancels') {
     // Whether a cancel that nobody waits for was the first is nobody's business.
-    model.settleHold(id, { as: 'cancelled', overrun: 'charge', maxOverrun: 0, windows: [WINDOW] })
+    model.settleHold(id, { as: 'cancelled', actual: {}, overrun: 'charge', maxOverrun: {}, windows: [WINDOW] })
     return []
   }
-  const settled = model.settleHold(id, { as: 'committed', actual, overrun: 'charge', maxOverrun, windows: [WINDOW] })
-  return commitAnswer(settled.outcome, settled.charged, settled.uncharged)
+  const { outcome, charged, uncharged } = model.settleHold(id, {
+    as: 'committed',
+    actual: { [UNIT]: actual },
+    overrun: 'charge',
+    maxOverrun: { [UNIT]: maxOverrun },
+    windows: [WINDOW],
+  })
+  return commitAnswer(outcome, charged?.[UNIT], uncharged?.[UNIT])
 }
 
 /** Of an extension or a growth. */

@@ -145,7 +145,9 @@ export class ModelCells {
 /** The windows of some cells as those who charge them see them. */
 export function enforcedWindows(cells: readonly ModelCell[]): ModelLimit[] {
   return cells.flatMap(({ name, span, limit, enforced }) =>
-    span === undefined ? [] : [{ name, span, limit: enforced ? inTokens(limit) : Number.POSITIVE_INFINITY }],
+    span === undefined
+      ? []
+      : [{ name, span, unit: 'tokens', limit: enforced ? inTokens(limit) : Number.POSITIVE_INFINITY }],
   )
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@scoregw/quota'
-import type { ModelCharge, ModelHoldPart, ModelRecord, ModelSettlement } from './model-records.ts'
+import type { ModelCharge, ModelCosts, ModelHoldPart, ModelRecord, ModelSettlement } from './model-records.ts'
 import { type ModelSpan, type ModelWindow, ModelWindows } from './model-windows.ts'
 
 /** Everything that a model of counters knows. Plain data. */
@@ -19,7 +19,9 @@ export function copyOf(state: ModelState): ModelState {
 export interface ModelLimit {
   readonly name: string
   readonly span: ModelSpan
-  /** Tokens; `Infinity`: unlimited. */
+  /** What it counts. */
+  readonly unit: string
+  /** `Infinity`: unlimited. */
   readonly limit: number
 }
 
@@ -42,7 +44,8 @@ export interface ModelTerms {
 }
 
 export interface ModelTake {
-  readonly cost: number
+  /** By unit; one that is not named costs nothing. */
+  readonly costs: ModelCosts
   readonly windows: readonly ModelLimit[]
   readonly id?: ModelId | undefined
   readonly hold?: ModelTerms | undefined
@@ -57,15 +60,18 @@ export interface ModelTaken {
 
 export interface ModelSettle {
   readonly as: 'committed' | 'cancelled'
-  readonly actual?: number | undefined
+  /** Of units that it does not name: what the hold has. */
+  readonly actual: ModelCosts
   readonly overrun: 'refuse' | 'charge' | 'fit'
-  readonly maxOverrun: number
+  readonly maxOverrun: ModelCosts
   /** Where what is charged in addition goes. */
   readonly windows: readonly ModelLimit[]
 }
 
 export type ModelSettled = Partial<ModelSettlement> & {
   readonly outcome: 'settled' | 'above' | 'expired' | 'cancelled' | 'unknown'
+  /** Of the commit that settled: what it charged beside what the hold had. */
+  readonly added?: ModelCosts
 }
 
 export interface ModelMoved {
@@ -75,7 +81,7 @@ export interface ModelMoved {
 
 type OpenHold = ModelRecord & { readonly hold: ModelHoldPart }
 
-const NOTHING: ModelSettlement = { charged: 0, uncharged: 0, reserved: 0 }
+const NOTHING: ModelSettlement = { charged: {}, uncharged: {}, reserved: {} }
 
 /** Windows, slots, ids and holds by their names: one atomic step a call, written as plainly as possible. */
 export class ModelCounters {
@@ -90,29 +96,30 @@ export class ModelCounters {
   }
 
   take(request: ModelTake): ModelTaken {
-    const { cost, windows, id, hold } = request
+    const { costs, windows, id, hold } = request
     const known = id && this.#look(id.name)
     if (id && known) return this.#repeated(known, id)
     if (hold && this.open(hold.owner).length >= hold.maxHolds) return { outcome: 'too_many_holds', charged: {} }
     const slots = hold?.slots ?? []
     const hasSlots = slots.every(({ name, limit }) => this.slotsTaken(name) + 1 <= limit)
-    if (!hasSlots || !this.fits(windows, cost)) {
-      if (cost > 0) this.#moveToThePresent(windows)
+    if (!hasSlots || !this.fits(windows, costs)) {
+      this.#moveToThePresent(windows, costs)
       return { outcome: 'refused', charged: {} }
     }
-    const charged = this.#charge(windows, cost)
-    if (id) this.#remember(id, cost, charged, hold)
+    const charged = this.#charge(windows, costs)
+    if (id) this.#remember(id, costs, charged, hold)
     return { outcome: 'admitted', charged, endsAt: hold && this.clock.now() + hold.ttlMs }
   }
 
-  /** Whether every window has room. What costs nothing always has. */
-  fits(windows: readonly ModelLimit[], cost: number): boolean {
-    return cost === 0 || this.room(windows) >= cost
+  /** Whether every window has room for what is asked of its unit. What costs nothing always fits. */
+  fits(windows: readonly ModelLimit[], costs: ModelCosts): boolean {
+    return Object.entries(costs).every(([unit, cost]) => cost === 0 || this.room(windows, unit) >= cost)
   }
 
-  /** Tokens that every window has room for. */
-  room(windows: readonly ModelLimit[]): number {
-    return Math.min(...windows.map(({ name, span, limit }) => limit - (this.windows.look(name, span)?.used ?? 0)))
+  /** What every window of a unit has room for. */
+  room(windows: readonly ModelLimit[], of: string): number {
+    const ofUnit = windows.filter(({ unit }) => unit === of)
+    return Math.min(...ofUnit.map(({ name, span, limit }) => limit - (this.windows.look(name, span)?.used ?? 0)))
   }
 
   slotsTaken(name: string): number {
@@ -126,19 +133,19 @@ export class ModelCounters {
     return { outcome: 'held', endsAt: known.hold.endsAt }
   }
 
-  grow(id: ModelId, tokens: number, windows: readonly ModelLimit[]): ModelMoved {
+  grow(id: ModelId, costs: ModelCosts, windows: readonly ModelLimit[]): ModelMoved {
     const known = this.#ofHolder(id)
     if (typeof known === 'string') return { outcome: known }
-    if (!this.fits(windows, tokens)) {
-      this.#moveToThePresent(windows)
+    if (!this.fits(windows, costs)) {
+      this.#moveToThePresent(windows, costs)
       return { outcome: 'refused' }
     }
-    for (const [name, more] of Object.entries(this.#charge(windows, tokens))) {
+    for (const [name, more] of Object.entries(this.#charge(windows, costs))) {
       const before = known.charged[name]
       const isSame = before?.startedAt === more.startedAt
-      known.charged[name] = isSame ? { ...more, tokens: before.tokens + tokens } : more
+      known.charged[name] = isSame ? { ...more, amount: before.amount + more.amount } : more
     }
-    known.tokens += tokens
+    known.costs = eachUnit([known.costs, costs], (unit) => (known.costs[unit] ?? 0) + (costs[unit] ?? 0))
     return { outcome: 'held', endsAt: known.hold.endsAt }
   }
 
@@ -200,20 +207,20 @@ export class ModelCounters {
     return known.state === 'reserved' ? known : 'settled'
   }
 
-  #charge(windows: readonly ModelLimit[], tokens: number): Record<string, ModelCharge> {
-    if (tokens === 0) return {}
-    const charges = windows.map(({ name, span }): [string, ModelCharge] => [
-      name,
-      { startedAt: this.windows.charge(name, span, tokens), tokens },
-    ])
-    return Object.fromEntries(charges)
+  #charge(windows: readonly ModelLimit[], costs: ModelCosts): Record<string, ModelCharge> {
+    const charges: Record<string, ModelCharge> = {}
+    for (const { name, span, unit } of windows) {
+      const amount = costs[unit] ?? 0
+      if (amount > 0) charges[name] = { startedAt: this.windows.charge(name, span, amount), amount, unit }
+    }
+    return charges
   }
 
-  #moveToThePresent(windows: readonly ModelLimit[]): void {
-    for (const { name } of windows) this.windows.moveToThePresent(name)
+  #moveToThePresent(windows: readonly ModelLimit[], costs: ModelCosts): void {
+    for (const { name, unit } of windows) if ((costs[unit] ?? 0) > 0) this.windows.moveToThePresent(name)
   }
 
-  #remember(id: ModelId, tokens: number, charged: Record<string, ModelCharge>, hold: ModelTerms | undefined): void {
+  #remember(id: ModelId, costs: ModelCosts, charged: Record<string, ModelCharge>, hold: ModelTerms | undefined): void {
     const now = this.clock.now()
     const slots = hold?.slots.map(({ name }) => name) ?? []
     for (const name of slots) this.state.slots[name] = [...(this.state.slots[name] ?? []), id.name]
@@ -223,7 +230,7 @@ export class ModelCounters {
       use: id.use,
       ttlMs: id.ttlMs,
       keptUntil: hold ? null : now + id.ttlMs,
-      tokens,
+      costs,
       charged,
       hold: hold ? { owner: hold.owner, takenAt: now, endsAt: now + hold.ttlMs, slots } : null,
       settlement: null,
@@ -232,58 +239,51 @@ export class ModelCounters {
 
   /** An id that was cancelled before anybody reserved under it. */
   #mark(id: ModelId): void {
-    this.#remember(id, 0, {}, undefined)
+    this.#remember(id, {}, {}, undefined)
     this.settleId(id, 'cancelled')
   }
 
   #cancelled(name: string, known: ModelRecord): ModelSettled {
-    if (known.state === 'reserved') this.#end(name, known, 'cancelled', { ...NOTHING, reserved: known.tokens })
+    if (known.state === 'reserved') this.#end(name, known, 'cancelled', { ...NOTHING, reserved: known.costs })
     return { outcome: 'settled', ...known.settlement }
   }
 
-  #commit(name: string, known: ModelRecord, { actual, overrun, maxOverrun, windows }: ModelSettle): ModelSettled {
+  #commit(name: string, known: ModelRecord, request: ModelSettle): ModelSettled {
+    const { actual, overrun, maxOverrun, windows } = request
     if (known.state === 'cancelled') return { outcome: 'cancelled' }
     if (known.state === 'committed') return { outcome: 'settled', ...known.settlement }
-    const wanted = actual ?? known.tokens
-    if (known.state === 'expired') {
-      if (overrun !== 'charge') return { outcome: 'expired' }
-      return this.#committed(name, known, windows, Math.min(wanted, known.tokens + maxOverrun), wanted)
-    }
-    if (wanted > known.tokens && overrun === 'refuse') return { outcome: 'above' }
-    const more = Math.min(Math.max(0, wanted - known.tokens), maxOverrun)
-    const fitting = overrun === 'fit' ? Math.max(0, Math.min(more, this.room(windows))) : more
-    return this.#committed(name, known, windows, fitting, wanted)
+    const isLate = known.state === 'expired'
+    if (isLate && overrun !== 'charge') return { outcome: 'expired' }
+    const reserved = known.costs
+    const units = [reserved, actual]
+    const wanted = eachUnit(units, (unit) => actual[unit] ?? reserved[unit] ?? 0)
+    const above = eachUnit(units, (unit) => Math.max(0, (wanted[unit] ?? 0) - (reserved[unit] ?? 0)))
+    if (!isLate && overrun === 'refuse' && isAny(above)) return { outcome: 'above' }
+    const within = eachUnit(units, (unit) => (isLate ? 0 : Math.min(wanted[unit] ?? 0, reserved[unit] ?? 0)))
+    const added = eachUnit(units, (unit) => {
+      const most = (isLate ? (reserved[unit] ?? 0) : 0) + (maxOverrun[unit] ?? 0)
+      const more = Math.min((wanted[unit] ?? 0) - (within[unit] ?? 0), most)
+      return overrun === 'fit' ? Math.max(0, Math.min(more, this.room(windows, unit))) : more
+    })
+    const charged = eachUnit(units, (unit) => (within[unit] ?? 0) + (added[unit] ?? 0))
+    const uncharged = eachUnit(units, (unit) => (wanted[unit] ?? 0) - (charged[unit] ?? 0))
+    const settlement = { charged, uncharged, reserved }
+    this.#charge(windows, added)
+    if (isLate) this.#close(known, 'committed', settlement)
+    else this.#end(name, known, 'committed', settlement, (unit) => (reserved[unit] ?? 0) - (within[unit] ?? 0))
+    return { outcome: 'settled', ...settlement, added }
   }
 
-  /** A commit: more is charged than the hold had, or what is too much goes back. */
-  #committed(
-    name: string,
-    known: ModelRecord,
-    windows: readonly ModelLimit[],
-    more: number,
-    wanted: number,
-  ): ModelSettled {
-    const reserved = known.tokens
-    const had = known.state === 'expired' ? 0 : reserved
-    const charged = Math.min(wanted, had) + more
-    const settlement = { charged, uncharged: wanted - charged, reserved }
-    this.#charge(windows, more)
-    if (had > 0 || known.state === 'reserved')
-      this.#end(name, known, 'committed', settlement, Math.max(0, had - wanted))
-    else this.#close(known, 'committed', settlement)
-    return { outcome: 'settled', ...settlement }
-  }
-
-  /** Tokens go back, the slots are free. */
+  /** What it has goes back, at most so much of a unit; the slots are free. */
   #end(
     name: string,
     record: ModelRecord,
     state: ModelRecord['state'],
     settlement: ModelSettlement | null,
-    giveBack = record.tokens,
+    giveBack: (unit: string) => number = () => Number.POSITIVE_INFINITY,
   ): void {
-    for (const [window, { startedAt, tokens }] of Object.entries(record.charged))
-      this.windows.refund(window, startedAt, Math.min(giveBack, tokens))
+    for (const [window, { startedAt, amount, unit }] of Object.entries(record.charged))
+      this.windows.refund(window, startedAt, Math.min(giveBack(unit), amount))
     for (const slot of record.hold?.slots ?? [])
       this.state.slots[slot] = (this.state.slots[slot] ?? []).filter((each) => each !== name)
     this.#close(record, state, settlement)
@@ -310,4 +310,14 @@ export class ModelCounters {
 
 function isHold(record: ModelRecord): record is OpenHold {
   return record.hold !== null
+}
+
+/** An amount for every unit that some amounts name. */
+function eachUnit(all: readonly ModelCosts[], amount: (unit: string) => number): ModelCosts {
+  const units = new Set(all.flatMap((costs) => Object.keys(costs)))
+  return Object.fromEntries([...units].map((unit) => [unit, amount(unit)]))
+}
+
+function isAny(costs: ModelCosts): boolean {
+  return Object.values(costs).some((amount) => amount > 0)
 }

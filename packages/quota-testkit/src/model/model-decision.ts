@@ -1,7 +1,10 @@
-import type { Limit, RefusedDecision, UncountedWindow, Violation, WindowStatus } from '@scoregw/quota'
+import type { Decision, Limit, RefusedDecision, UncountedWindow, Violation, WindowStatus } from '@scoregw/quota'
 import { inTokens, type ModelCell, type ModelCells } from './model-cells.ts'
 import type { ModelCounters } from './model-counters.ts'
 import type { ModelRecord } from './model-records.ts'
+
+/** A decision of the model: plain data. */
+export type ModelDecision = ReturnType<Decision['toJSON']>
 
 /** Nobody knows when a slot will be free: refusals name one second from now. */
 const SLOT_RETRY_MS = 1_000
@@ -126,7 +129,7 @@ export function withHeld(
     const name = cells.find(({ layer, label }) => layer.name === status.layer && label === status.window)?.name ?? ''
     const held = records.map(({ charged, hold }): number => {
       if (status.kind === 'concurrency') return hold?.slots.includes(name) ? 1 : 0
-      return charged[name]?.startedAt === status.startedAt ? (charged[name]?.tokens ?? 0) : 0
+      return charged[name]?.startedAt === status.startedAt ? (charged[name]?.amount ?? 0) : 0
     })
     const sum = held.reduce((total, each) => total + each, 0)
     return status.layer === own && sum > 0 && status.used > 0 ? { ...status, held: Math.min(sum, status.used) } : status

@@ -1,14 +1,18 @@
-/** Where tokens of a hold are: in the window of a name that began then. */
+/** Amounts by the names of units. */
+export type ModelCosts = Readonly<Record<string, number>>
+
+/** Where a part of a hold is: in the window of a name that began then. */
 export interface ModelCharge {
   readonly startedAt: number
-  readonly tokens: number
+  readonly amount: number
+  readonly unit: string
 }
 
 /** What a commit came to; a repeat gets it again. */
 export interface ModelSettlement {
-  readonly charged: number
-  readonly uncharged: number
-  readonly reserved: number
+  readonly charged: ModelCosts
+  readonly uncharged: ModelCosts
+  readonly reserved: ModelCosts
 }
 
 /** What is known of an id. Plain data. */
@@ -22,8 +26,8 @@ export interface ModelRecord {
   readonly ttlMs: number
   /** `null`: as long as its hold is open. */
   keptUntil: number | null
-  /** Tokens that it has now; what was given back is no part of them. */
-  tokens: number
+  /** What it has now; what was given back is no part of it. */
+  costs: ModelCosts
   /** By window; of each only what was charged to the opening that was charged last. */
   charged: Record<string, ModelCharge>
   /** Of a hold. */

@@ -1,6 +1,5 @@
 import type {
   Clock,
-  Decision,
   Policy,
   QuotaErrorCode,
   QuotaStatus,
@@ -20,7 +19,7 @@ import {
   operationOf,
 } from './model-cells.ts'
 import { ModelCounters, type ModelId, type ModelTaken } from './model-counters.ts'
-import { endingAs, ModelSight, refusalOf, uncounted, withHeld } from './model-decision.ts'
+import { endingAs, type ModelDecision, ModelSight, refusalOf, uncounted, withHeld } from './model-decision.ts'
 import { ModelDocuments } from './model-documents.ts'
 import type { ModelRecord } from './model-records.ts'
 
@@ -45,7 +44,7 @@ export interface ModelReserveRequest extends ModelRequest {
 /** What a reservation of the model came to. */
 export interface ModelReservation {
   readonly status: 'reserved' | 'refused' | 'duplicate' | 'cancelled' | 'expired' | 'conflict'
-  readonly decision?: Decision | undefined
+  readonly decision?: ModelDecision | undefined
   /** Of a hold: when it ends. */
   readonly endsAt?: number | undefined
 }
@@ -92,6 +91,9 @@ interface Shared {
   readonly handles: Map<ModelReservation, Handle>
   holders: number
 }
+
+/** What the policies of histories count. */
+const TOKENS = 'tokens'
 
 const NOTHING: ModelCommit = { charged: 0, uncharged: 0 }
 
@@ -144,16 +146,16 @@ export class QuotaModel {
     return this.#cells.takesSlot(operation)
   }
 
-  consume(request: ModelRequest): Decision {
+  consume(request: ModelRequest): ModelDecision {
     return this.#decide(request, (cells, cost) => this.#take(cells, cost))[0]
   }
 
-  peek(request: ModelRequest): Decision {
+  peek(request: ModelRequest): ModelDecision {
     return this.#decide(request, (cells, cost) => {
       const slots = this.takesSlot(request.operation) ? enforcedSlots(cells) : []
       const { counters } = this.#shared
       const hasSlots = slots.every(({ name, limit }) => counters.slotsTaken(name) + 1 <= limit)
-      const isAdmitted = hasSlots && counters.fits(enforcedWindows(cells), cost)
+      const isAdmitted = hasSlots && counters.fits(enforcedWindows(cells), { [TOKENS]: cost })
       return { outcome: isAdmitted ? 'admitted' : 'refused', charged: {} }
     })[0]
   }
@@ -200,7 +202,7 @@ export class QuotaModel {
   }
 
   /** Grows a hold, or not. */
-  add(reservation: ModelReservation, tokens: number): ModelAnswer<Decision> {
+  add(reservation: ModelReservation, tokens: number): ModelAnswer<ModelDecision> {
     const { engine, request, id, isHold } = this.#handle(reservation)
     return id === undefined || !isHold ? { code: 'hold_required' } : engine.#grow(id, request, tokens)
   }
@@ -208,9 +210,9 @@ export class QuotaModel {
   /** The subject's open holds, the earliest end first. */
   holds(subject: Subject): readonly { readonly tokens: number; readonly endsAt: number }[] {
     const open = this.#now().open(this.#ownerOf(subject))
-    return open.flatMap(([name, { tokens }, endsAt]) => {
+    return open.flatMap(([name, { costs }, endsAt]) => {
       const [, category] = JSON.parse(name) as [string, string]
-      return this.policy.categories.includes(category) ? [{ tokens, endsAt }] : []
+      return this.policy.categories.includes(category) ? [{ tokens: costs[TOKENS] ?? 0, endsAt }] : []
     })
   }
 
@@ -300,20 +302,26 @@ export class QuotaModel {
     if (id === undefined) throw new RangeError('a hold without an id')
     const { overrun = 'refuse', maxOverrun = 0 } = operationOf(this.policy, request.operation)
     const windows = enforcedWindows(this.#cells.of(this.#cellsOf(request)))
-    const settled = this.#now().settleHold(id, { as, actual, overrun, maxOverrun, windows })
+    const settled = this.#now().settleHold(id, {
+      as,
+      actual: actual === undefined ? {} : { [TOKENS]: actual },
+      overrun,
+      maxOverrun: { [TOKENS]: maxOverrun },
+      windows,
+    })
     if (as === 'cancelled') return { value: NOTHING }
     if (settled.outcome === 'above') return { code: 'commit_above_reservation' }
     if (settled.outcome === 'cancelled') return { code: 'reservation_cancelled' }
-    const { charged = 0, uncharged = 0 } = settled
-    return settled.outcome === 'settled' ? { value: { charged, uncharged } } : { code: 'reservation_expired' }
+    if (settled.outcome !== 'settled') return { code: 'reservation_expired' }
+    return { value: { charged: settled.charged?.[TOKENS] ?? 0, uncharged: settled.uncharged?.[TOKENS] ?? 0 } }
   }
 
-  #grow(id: ModelId, request: ModelReserveRequest, tokens: number): ModelAnswer<Decision> {
+  #grow(id: ModelId, request: ModelReserveRequest, tokens: number): ModelAnswer<ModelDecision> {
     let isOver = false
     const [decision] = this.#decide(
       { ...request, cost: tokens },
       (cells) => {
-        const { outcome } = this.#now().grow(id, tokens, enforcedWindows(cells))
+        const { outcome } = this.#now().grow(id, { [TOKENS]: tokens }, enforcedWindows(cells))
         isOver = outcome !== 'held' && outcome !== 'refused'
         return { outcome: outcome === 'refused' ? 'refused' : 'admitted', charged: {} }
       },
@@ -330,7 +338,7 @@ export class QuotaModel {
       maxHolds: Number.POSITIVE_INFINITY,
       slots: this.takesSlot(hold.operation) ? enforcedSlots(cells) : [],
     }
-    return this.#now().take({ cost, windows: enforcedWindows(cells), id, hold: terms })
+    return this.#now().take({ costs: { [TOKENS]: cost }, windows: enforcedWindows(cells), id, hold: terms })
   }
 
   /**
@@ -345,7 +353,7 @@ export class QuotaModel {
     ask: (cells: readonly ModelCell[], cost: number) => ModelTaken,
     askStore = false,
     slot = this.takesSlot(request.operation),
-  ): [decision: Decision, taken: ModelTaken] {
+  ): [decision: ModelDecision, taken: ModelTaken] {
     const { subject, operation } = request
     const of = this.#cellsOf(request)
     const cost = this.#costOf(request)

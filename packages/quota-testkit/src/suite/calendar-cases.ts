@@ -2,13 +2,24 @@ import assert from 'node:assert/strict'
 import { type CalendarWindow, inRowOrder, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { abilityCase } from './abilities.ts'
 import type { CaseContext, ConformanceCase } from './harness.ts'
-import { DAY_MS, HOUR_MS, idOf, PERSONAL, Probe, rollingCells, SITE, type TwoPeriods } from './probe.ts'
+import {
+  DAY_MS,
+  HOUR_MS,
+  idOf,
+  ONE_WINDOW,
+  PERSONAL,
+  Probe,
+  rollingCells,
+  SITE,
+  type TwoPeriods,
+  tokenCells,
+} from './probe.ts'
 
 const MINUTE_MS = 60_000
 const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC' }
 
 /** One calendar window, one layer. */
-const MONTHLY: StoreSchema = { cells: [windowCell(MONTH)], categories: ['read'], layers: [PERSONAL] }
+const MONTHLY: StoreSchema = { ...ONE_WINDOW, cells: tokenCells(windowCell(MONTH)) }
 const HOURLY: StoreSchema = { ...MONTHLY, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
 /** A rolling window and one of the calendar. */
 const BOTH: StoreSchema = { ...MONTHLY, cells: inRowOrder([...HOURLY.cells, ...MONTHLY.cells]) }
@@ -248,11 +259,16 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     await probe.admitted(4)
     const period = around(clock.now())
     for (const rule of [{ timeZone: 'Asia/Shanghai' }, { anchor: { day: 2 } }, { label: 'moon' }]) {
-      const other = new Probe(store, { ...MONTHLY, cells: [windowCell({ ...MONTH, ...rule })] }, 10, period)
+      const other = new Probe(store, { ...MONTHLY, cells: tokenCells(windowCell({ ...MONTH, ...rule })) }, 10, period)
       assert.deepEqual(await other.states(), [-1, 0])
       await other.admitted(1)
     }
-    const same = new Probe(store, { ...MONTHLY, cells: [windowCell({ ...MONTH, anchor: { day: 1 } })] }, 10, period)
+    const same = new Probe(
+      store,
+      { ...MONTHLY, cells: tokenCells(windowCell({ ...MONTH, anchor: { day: 1 } })) },
+      10,
+      period,
+    )
     assert.deepEqual(await same.states(), [start, 4])
     assert.deepEqual(await probe.states(), [start, 4])
   }),

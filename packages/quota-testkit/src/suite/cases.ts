@@ -20,6 +20,7 @@ import { ROLLING_ID_CASES } from './rolling-id-cases.ts'
 import { SETTLE_CASES } from './settle-cases.ts'
 import { SLOTS_CASES } from './slots-cases.ts'
 import { SUBJECT_CASES } from './subject-cases.ts'
+import { UNIT_CASES } from './unit-cases.ts'
 import { WINDOW_CASES } from './window-cases.ts'
 
 /** Everything that a store has to do, one case each. All of them run for every store. */
@@ -43,6 +44,7 @@ export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...HOLD_GROWTH_CASES,
   ...HOLD_SETTLE_CASES,
   ...HOLD_ID_CASES,
+  ...UNIT_CASES,
   ...ENGINE_CASES,
   ...ENGINE_EDIT_CASES,
   ...ENGINE_KIND_CASES,

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import type { StoreSchema } from '@scoregw/quota/store'
 import type { ConformanceCase } from './harness.ts'
-import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS } from './probe.ts'
+import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS, TOKENS_ALONE } from './probe.ts'
 
 const TEAM = { name: 'team', scope: 'Team', shared: false }
 
 const MANY: StoreSchema = {
+  units: TOKENS_ALONE,
   cells: rollingCells(
     ...[1, 10, 100, 1_000, 10_000].map((seconds) => ({ label: `${seconds}s`, lengthMs: seconds * 1_000 })),
   ),

@@ -4,7 +4,7 @@ import { abilityCase } from './abilities.ts'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
-import { HOUR_MS, ONE_WINDOW, PERSONAL, SITE, SIX_WINDOWS, type TwoPeriods } from './probe.ts'
+import { HOUR_MS, ONE_WINDOW, PERSONAL, SITE, SIX_WINDOWS, type TwoPeriods, tokenCells } from './probe.ts'
 
 const LONG = { ttlMs: 20 * HOUR_MS } as const
 
@@ -20,7 +20,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.grow('a', 1)).outcome, 'held')
     assert.deepEqual(await probe.used(), [10])
     await advance(HOLD_MS - 1_000)
-    assert.equal((await probe.sweep())[0]?.tokens, 10)
+    assert.equal((await probe.sweep())[0]?.costs.tokens, 10)
     assert.deepEqual(await probe.used(), [0])
   }),
   holdCase('grows in every window, or in none', async ({ store }) => {
@@ -124,7 +124,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
   ),
   abilityCase('holds: of calendar windows grow in the period of now', ['holds', 'calendar'], async (context) => {
     const { store, clock, advance } = context
-    const cells = [windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })]
+    const cells = tokenCells(windowCell({ label: 'month', every: 'month', timeZone: 'UTC' }))
     const now = clock.now()
     const period: TwoPeriods = [now - MINUTE_MS, now + MINUTE_MS, now + HOUR_MS]
     const probe = new HoldProbe(store, { ...ONE_WINDOW, cells }, 10, period)

@@ -135,14 +135,14 @@ class HoldHistory {
       return []
     }
     const [outcome, charged, uncharged] = await this.#probe.committed(party, { ...options, actual })
-    return commitAnswer(outcome, charged, uncharged)
+    return commitAnswer(outcome, Number(charged), Number(uncharged))
   }
 
   async #look(): Promise<View> {
     const subject = this.#subject
     const [startedAt, used, , slots = 0] = await this.#probe.states({ subject })
     const { holds } = await this.#probe.list({ subject })
-    return [startedAt, used, slots, holds.map(({ id, endsAt, tokens }) => [id, endsAt, tokens])]
+    return [startedAt, used, slots, holds.map(({ id, endsAt, costs }) => [id, endsAt, costs.tokens])]
   }
 }
 
@@ -164,7 +164,7 @@ function eachEnded(models: readonly ModelCounters[]): readonly ModelCounters[] {
 function viewOf(model: ModelCounters, slot: boolean): View {
   const { startedAt, used } = model.windows.look(WINDOW.name, WINDOW.span) ?? { startedAt: -1, used: 0 }
   const open = model.open().filter(([, , endsAt]) => model.clock.now() < endsAt)
-  const holds = open.map(([name, { tokens }, endsAt]) => [name, endsAt, tokens])
+  const holds = open.map(([name, { costs }, endsAt]) => [name, endsAt, costs.tokens])
   return [startedAt, used, slot ? model.slotsTaken(SLOTS_NAME) : 0, holds]
 }
 

@@ -165,8 +165,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
             id: 'soon',
             nonce: 'nonce-a',
             fingerprint: 'hold read:1',
-            tokens: 7,
-            slot: false,
+            costs: { tokens: 7 },
             takenAt: soon.now,
             endsAt: soon.now + HOLD_MS,
             charged: row(soon.now, 7),
@@ -176,8 +175,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
             id: 'late',
             nonce: 'n',
             fingerprint: 'hold write:5',
-            tokens: 5,
-            slot: false,
+            costs: { tokens: 5 },
             takenAt: late.now,
             endsAt: late.now + HOUR_MS,
             charged: row(late.now, 5),
@@ -186,7 +184,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
       )
       assert.deepEqual(await probe.list({ subject: 'nobody' }).then((reply) => reply.holds), [])
       const [theirs, ...more] = (await probe.list({ subject: 'v' })).holds
-      assert.deepEqual([theirs?.tokens, more], [7, []])
+      assert.deepEqual([theirs?.costs.tokens, more], [7, []])
     },
   ),
   holdCase('what is past its end is not listed, also before anybody swept', async ({ probe, advance }) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {
   type AsyncHolds,
+  type CellSchema,
   type EndedHold,
   type HoldRef,
   type HoldReply,
@@ -15,16 +16,31 @@ import {
   slotsCell,
   type TakeReply,
 } from '@scoregw/quota/store'
-import { idOf, ONE_WINDOW, PERSONAL, Probe, type ProbeOptions, SECOND_MS, SITE } from './probe.ts'
+import {
+  type Amount,
+  idOf,
+  ONE_WINDOW,
+  PERSONAL,
+  Probe,
+  type ProbeOptions,
+  SECOND_MS,
+  SITE,
+  tokenCells,
+} from './probe.ts'
 
 export const MINUTE_MS = 60_000
 /** How long holds last unless a case says otherwise: less than any window. */
 export const HOLD_MS: number = 60 * SECOND_MS
 
 /** A window of an hour and slots, in layers of each subject's own. */
-export const SLOTS: StoreSchema = { ...ONE_WINDOW, cells: [...ONE_WINDOW.cells, slotsCell('running')] }
+export const SLOTS: StoreSchema = { ...ONE_WINDOW, cells: withSlots(ONE_WINDOW.cells, 'running') }
 /** The same, and a layer that everybody shares. */
 export const SHARED_SLOTS: StoreSchema = { ...SLOTS, layers: [PERSONAL, SITE] }
+
+/** Cells of tokens, and behind them slots. */
+export function withSlots(cells: readonly CellSchema[], label: string): readonly CellSchema[] {
+  return [...cells, ...tokenCells(slotsCell(label))]
+}
 
 /** What differs from a usual hold. */
 export interface HoldOptions extends Omit<ProbeOptions, 'id' | 'hold'>, Partial<HoldTerms> {
@@ -32,25 +48,25 @@ export interface HoldOptions extends Omit<ProbeOptions, 'id' | 'hold'>, Partial<
   readonly fingerprint?: string
   /** How long the record of the id is kept after the hold. */
   readonly idTtlMs?: number
-  readonly actual?: number
+  readonly actual?: Amount
   readonly overrun?: Overrun
-  readonly maxOverrun?: number
+  readonly maxOverrun?: Amount
 }
 
 /** What came of a settling, in as few words as possible. */
-export type Settled = readonly [outcome: SettleHoldOutcome, charged: number, uncharged: number, reserved: number]
+export type Settled = readonly [outcome: SettleHoldOutcome, charged: Amount, uncharged: Amount, reserved: Amount]
 
 /** Requests about holds to one store under one schema, with everything usual left out. */
 export class HoldProbe extends Probe {
   /** Takes a hold under an id, whatever comes of it. */
-  async hold(id: string, cost: number, options: HoldOptions = {}): Promise<TakeReply> {
-    const { ttlMs = HOLD_MS, slot = false, maxHolds = 100 } = options
-    return this.take(cost, { ...options, id: this.#idOf(id, options), hold: { ttlMs, slot, maxHolds } })
+  async hold(id: string, cost: Amount, options: HoldOptions = {}): Promise<TakeReply> {
+    const { ttlMs = HOLD_MS, maxHolds = 100 } = options
+    return this.take(cost, { ...options, id: this.#idOf(id, options), hold: { ttlMs, maxHolds } })
   }
 
-  async held(id: string, cost: number, options: HoldOptions = {}): Promise<TakeReply> {
+  async held(id: string, cost: Amount, options: HoldOptions = {}): Promise<TakeReply> {
     const reply = await this.hold(id, cost, options)
-    assert.equal(reply.outcome, 'admitted', `a hold of ${cost}, cells ${JSON.stringify(reply.states)}`)
+    assert.equal(reply.outcome, 'admitted', `a hold of ${String(cost)}, cells ${JSON.stringify(reply.states)}`)
     return reply
   }
 
@@ -58,14 +74,17 @@ export class HoldProbe extends Probe {
     return this.#holds(options.store).extend({ ...this.#ref(id, options), ttlMs })
   }
 
-  async grow(id: string, tokens: number, options: HoldOptions = {}): Promise<HoldReply> {
+  async grow(id: string, cost: Amount, options: HoldOptions = {}): Promise<HoldReply> {
     const { settingsRevision } = options
-    const asked = { ...this.#ref(id, options), tokens, ...this.terms(options), settingsRevision }
+    const costs = [...this.amounts(cost), 0]
+    const asked = { ...this.#ref(id, options), costs, ...this.terms(options), settingsRevision }
     return this.#holds(options.store).grow(asked)
   }
 
   async settleHold(id: string, as: 'committed' | 'cancelled', options: HoldOptions = {}): Promise<SettleHoldReply> {
-    const { actual, overrun = 'refuse', maxOverrun = 0 } = options
+    const { overrun = 'refuse', maxOverrun: most = 0 } = options
+    const actual = options.actual === undefined ? undefined : this.amounts(options.actual)
+    const maxOverrun = this.amounts(most)
     const asked = { ...this.#ref(id, options), as, actual, overrun, maxOverrun, ...this.terms(options) }
     return this.#holds(options.store).settle(asked)
   }
@@ -73,7 +92,7 @@ export class HoldProbe extends Probe {
   /** Commits, and says what came of it. */
   async committed(id: string, options: HoldOptions = {}): Promise<Settled> {
     const { outcome, charged, uncharged, reserved } = await this.settleHold(id, 'committed', options)
-    return [outcome, charged, uncharged, reserved]
+    return [outcome, this.amount(charged), this.amount(uncharged), this.amount(reserved)]
   }
 
   async released(id: string, options: HoldOptions = {}): Promise<SettleHoldOutcome> {

@@ -23,7 +23,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     const { now } = await probe.held('a', 6)
     await advance(5)
     const reply = await probe.settleHold('a', 'cancelled')
-    assert.deepEqual([reply.outcome, reply.charged, reply.now], ['settled', 0, now + 5])
+    assert.deepEqual([reply.outcome, reply.charged, reply.now], ['settled', [0], now + 5])
     assert.deepEqual([await probe.states(), await probe.open()], [[now, 0], 0])
     await advance(HOLD_MS)
     assert.deepEqual(await probe.sweep(), [], 'what is settled does not end again')
@@ -39,8 +39,8 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     await probe.admitted(6)
     await probe.held('a', 4, LONG)
     const reply = await probe.settleHold('a', 'committed', { actual: 12, ...CHARGE })
-    assert.deepEqual([reply.outcome, reply.charged, reply.uncharged, reply.reserved], ['settled', 9, 3, 4])
-    assert.equal(reply.states[1], 15)
+    assert.deepEqual([reply.outcome, reply.charged, reply.uncharged, reply.reserved], ['settled', [9], [3], [4]])
+    assert.deepEqual([reply.states[1], reply.added], [15, [5]])
     assert.deepEqual(await probe.used(), [15])
     await probe.refused(1)
     await advance(HOUR_MS)
@@ -96,6 +96,8 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.committed('a', again), first)
       assert.deepEqual(await probe.used(), [6])
     }
+    const again = await probe.settleHold('a', 'committed', { actual: 9, ...CHARGE })
+    assert.equal(again.added, undefined, 'the answer to a repeat says that nothing was settled by it')
   }),
   holdCase('commits at the same time are one commit', async ({ probe, store, peer }) => {
     await probe.held('a', 4)
@@ -127,7 +129,8 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     await probe.sweep()
     await probe.admitted(9)
     const reply = await probe.settleHold('a', 'committed', { actual: 12, ...CHARGE })
-    assert.deepEqual([reply.outcome, reply.charged, reply.uncharged], ['settled', 9, 3])
+    assert.deepEqual([reply.outcome, reply.charged, reply.uncharged], ['settled', [9], [3]])
+    assert.deepEqual([reply.states[1], reply.added], [18, [9]], 'all of it is new')
     assert.deepEqual(await probe.used(), [18])
     const again = await probe.committed('a', { actual: 12, ...CHARGE })
     assert.deepEqual(again.slice(0, 3), ['settled', 9, 3])
@@ -138,7 +141,8 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     await probe.held('b', 5)
     await advance(HOLD_MS)
     await probe.sweep()
-    assert.deepEqual((await probe.committed('a', { actual: 3, ...CHARGE })).slice(0, 3), ['settled', 3, 0])
+    const less = await probe.settleHold('a', 'committed', { actual: 3, ...CHARGE })
+    assert.deepEqual([less.outcome, less.charged, less.uncharged, less.added], ['settled', [3], [0], [3]])
     assert.deepEqual((await probe.committed('b', CHARGE)).slice(0, 3), ['settled', 5, 0])
     assert.deepEqual(await probe.used(), [8])
   }),

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { QuotaError, type QuotaErrorCode } from '@scoregw/quota'
 import {
+  type CellDefinition,
   type CellSchema,
   type Counters,
+  cellsIn,
   type HoldTerms,
-  inRowOrder,
   type LayerDefinition,
   type QuotaStore,
   type Quotas,
@@ -24,13 +25,25 @@ export const DAY_MS = 86_400_000
 export const PERSONAL: LayerDefinition = { name: 'personal', scope: 'Personal', shared: false }
 export const SITE: LayerDefinition = { name: 'site', scope: 'Site', shared: true }
 
+/** The units of schemas that count tokens alone. */
+export const TOKENS_ALONE: readonly string[] = ['tokens']
+
+/** Cells that count tokens, and slots, in the order of a row. */
+export function tokenCells(...limits: readonly CellDefinition[]): readonly CellSchema[] {
+  return cellsIn(TOKENS_ALONE, limits)
+}
+
 /** The cells of rolling windows, in the order of a row. */
 export function rollingCells(...windows: readonly RollingWindow[]): readonly CellSchema[] {
-  return inRowOrder(windows.map(windowCell))
+  return tokenCells(...windows.map((window) => windowCell(window)))
 }
+
+/** What something costs: of the first unit, or one number for each unit of the schema. */
+export type Amount = number | readonly number[]
 
 /** One window of an hour, one category, one layer: the least there is. */
 export const ONE_WINDOW: StoreSchema = {
+  units: TOKENS_ALONE,
   cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }),
   categories: ['read'],
   layers: [PERSONAL],
@@ -38,6 +51,7 @@ export const ONE_WINDOW: StoreSchema = {
 
 /** The shape of the default policy: three windows, two categories, two layers. */
 export const SIX_WINDOWS: StoreSchema = {
+  units: TOKENS_ALONE,
   cells: rollingCells(
     { label: '1h', lengthMs: HOUR_MS },
     { label: '5h', lengthMs: 5 * HOUR_MS },
@@ -63,6 +77,8 @@ export interface ProbeOptions {
   /** The same for each layer by itself. */
   readonly periods?: readonly number[]
   readonly hold?: HoldTerms
+  /** Whether it takes a slot. */
+  readonly slot?: boolean
   readonly store?: QuotaStore
 }
 
@@ -117,17 +133,28 @@ export class Probe {
     return { quotas: { layers, limits }, periods: this.periods(layers.length, options) }
   }
 
-  async take(cost: number, options: ProbeOptions = {}): Promise<TakeReply> {
-    const { subject = 'u', category = 0, settingsRevision, id, hold } = options
-    const asked = { subject, category, ...this.terms(options), cost, settingsRevision, id, hold }
+  /** An amount of every unit of the schema. */
+  amounts(amount: Amount): readonly number[] {
+    return typeof amount === 'number' ? this.schema.units.map((_, unit) => (unit === 0 ? amount : 0)) : amount
+  }
+
+  /** Amounts of every unit as a case names them: a number where there is one unit. */
+  amount(amounts: readonly number[]): Amount {
+    return amounts.length === 1 ? (amounts[0] ?? 0) : [...amounts]
+  }
+
+  async take(cost: Amount, options: ProbeOptions = {}): Promise<TakeReply> {
+    const { subject = 'u', category = 0, settingsRevision, id, hold, slot = false } = options
+    const costs = [...this.amounts(cost), Number(slot)]
+    const asked = { subject, category, ...this.terms(options), costs, settingsRevision, id, hold }
     return this.counters(options.store).take(asked)
   }
 
-  async admitted(cost: number, options: ProbeOptions = {}): Promise<TakeReply> {
+  async admitted(cost: Amount, options: ProbeOptions = {}): Promise<TakeReply> {
     return this.#took('admitted', cost, options)
   }
 
-  async refused(cost: number, options: ProbeOptions = {}): Promise<TakeReply> {
+  async refused(cost: Amount, options: ProbeOptions = {}): Promise<TakeReply> {
     return this.#took('refused', cost, options)
   }
 
@@ -150,12 +177,12 @@ export class Probe {
     return (await this.states(options)).filter((_, index) => index % 2 === 0)
   }
 
-  async cancel(reply: TakeReply | undefined, cost: number, options: ProbeOptions = {}): Promise<void> {
+  async cancel(reply: TakeReply | undefined, cost: Amount, options: ProbeOptions = {}): Promise<void> {
     await this.#settle(reply, cost, 'cancelled', options)
   }
 
   /** @param giveBack what the work did not need */
-  async commit(reply: TakeReply | undefined, giveBack: number, options: ProbeOptions = {}): Promise<void> {
+  async commit(reply: TakeReply | undefined, giveBack: Amount, options: ProbeOptions = {}): Promise<void> {
     await this.#settle(reply, giveBack, 'committed', options)
   }
 
@@ -164,19 +191,20 @@ export class Probe {
     await this.counters(store).reset({ subject, categories, layers })
   }
 
-  async #took(outcome: TakeOutcome, cost: number, options: ProbeOptions): Promise<TakeReply> {
+  async #took(outcome: TakeOutcome, cost: Amount, options: ProbeOptions): Promise<TakeReply> {
     const reply = await this.take(cost, options)
-    assert.equal(reply.outcome, outcome, `a cost of ${cost}, windows ${JSON.stringify(reply.states)}`)
+    assert.equal(reply.outcome, outcome, `a cost of ${String(cost)}, windows ${JSON.stringify(reply.states)}`)
     return reply
   }
 
   async #settle(
     reply: TakeReply | undefined,
-    giveBack: number,
+    amount: Amount,
     as: 'committed' | 'cancelled',
     { subject = 'u', category = 0, layers = this.#allLayers, id, store }: ProbeOptions,
   ): Promise<void> {
     const states = reply?.states ?? []
+    const giveBack = this.amounts(amount)
     await this.counters(store).settle({ subject, category, layers, states, giveBack, as, id })
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { type StoreSchema, slotsCell } from '@scoregw/quota/store'
+import type { StoreSchema } from '@scoregw/quota/store'
 import { abilityCase } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need, RowName } from './harness.ts'
-import { HOLD_MS, HoldProbe, MINUTE_MS, SHARED_SLOTS, SLOTS } from './hold-probe.ts'
+import { HOLD_MS, HoldProbe, MINUTE_MS, SHARED_SLOTS, SLOTS, withSlots } from './hold-probe.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, rollingCells } from './probe.ts'
 
 interface Given extends CaseContext {
@@ -227,8 +227,8 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
   slotsCase('policies with other windows count the same slots, under another label others', async ({ store, peer }) => {
     const windows = rollingCells({ label: '1m', lengthMs: MINUTE_MS }, { label: '1d', lengthMs: DAY_MS })
     const one = new HoldProbe(store, SLOTS, [100, 2])
-    const same = new HoldProbe(peer, { ...SLOTS, cells: [...windows, slotsCell('running')] }, [100, 100, 2])
-    const other = new HoldProbe(peer, { ...SLOTS, cells: [...windows, slotsCell('active')] }, [100, 100, 2])
+    const same = new HoldProbe(peer, { ...SLOTS, cells: withSlots(windows, 'running') }, [100, 100, 2])
+    const other = new HoldProbe(peer, { ...SLOTS, cells: withSlots(windows, 'active') }, [100, 100, 2])
     await one.held('a', 1, SLOT)
     await same.held('b', 1, SLOT)
     assert.equal((await one.hold('c', 1, SLOT)).outcome, 'refused')

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { StoreSchema } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
-import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, rollingCells, SECOND_MS, SIX_WINDOWS } from './probe.ts'
+import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, rollingCells, SECOND_MS, SIX_WINDOWS } from './probe.ts'
 
 function lasting(...lengthsMs: number[]): StoreSchema {
   const cells = rollingCells(...lengthsMs.map((lengthMs, index) => ({ label: `w${index}`, lengthMs })))
-  return { cells, categories: ['read'], layers: [PERSONAL] }
+  return { ...ONE_WINDOW, cells }
 }
 
 /** A window of a length ends exactly when it should, and the next is a new one. */

@@ -100,6 +100,11 @@ interface DecisionBase {
 /** The request may go on; its cost is charged in every window. */
 export interface AdmittedDecision extends DecisionBase {
   readonly allowed: true
+  /**
+   * A plain copy of everything. A decision computes what few callers read, such as `windows`, on access, so that
+   * `{ ...decision }` and `structuredClone(decision)` lack it; copies of `decision.toJSON()` are complete.
+   */
+  toJSON(): Omit<AdmittedDecision, 'toJSON'>
 }
 
 /** The request may not go on; nothing was charged anywhere. */
@@ -118,6 +123,8 @@ export interface RefusedDecision extends DecisionBase {
   readonly retryAfterMs: number
   /** `max(1, ceil((resetAt - now) / 1000))`. */
   readonly retryAfterSeconds: number
+  /** A plain copy of everything, as of {@link AdmittedDecision}. */
+  toJSON(): Omit<RefusedDecision, 'toJSON'>
 }
 
 /** The one answer to a request, over every window of every layer that applies to it. */

@@ -36,6 +36,9 @@ export interface Counted extends Looked {
 
 const NONE: readonly Violation[] = []
 
+/** The method by which Node's `util.inspect` and `console.log` show an object. */
+const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
+
 /** A class with nothing above it: a derived one is slower to make, and most decisions admit. */
 class Outcome {
   static frameOf(decision: object): DecisionFrame | undefined {
@@ -56,20 +59,20 @@ class Outcome {
   readonly source: DecisionSource
   readonly #frame: DecisionFrame
   readonly #counted: Counted
-  readonly #slot: boolean
+  readonly #asked: Asked
 
   constructor(asked: Asked, counted: Counted, frame: DecisionFrame, source: DecisionSource, allowed: boolean) {
     this.allowed = allowed
     this.subject = asked.subject
     this.operation = asked.operation
     this.category = frame.category
-    this.cost = asked.cost
+    this.cost = asked.costs[0]!
     this.now = counted.now
     this.settingsVersion = counted.settingsVersion
     this.source = source
     this.#frame = frame
     this.#counted = counted
-    this.#slot = asked.slot
+    this.#asked = asked
   }
 
   /** Worked out when it is looked at: most decisions are asked whether they admit, and nothing more. */
@@ -84,11 +87,20 @@ class Outcome {
     const { quotas, isLook } = this.#counted
     if (quotas.shadowed === undefined || this.source !== 'store') return NONE
     const isCharged = this.allowed && isLook !== true
-    return violationsOf(this.#frame, this.#counted, { cost: this.cost, slot: this.#slot }, 'shadowed', isCharged)
+    return violationsOf(this.#frame, this.#counted, this.#asked, 'shadowed', isCharged)
   }
 
   toJSON(): object {
-    return { ...this, shadowed: this.shadowed, windows: this.windows }
+    return { ...this, ...this.refusal(), shadowed: this.shadowed, windows: this.windows }
+  }
+
+  [INSPECT](): object {
+    return this.toJSON()
+  }
+
+  /** What a refusal computes besides. */
+  protected refusal(): object | undefined {
+    return undefined
   }
 }
 
@@ -134,10 +146,9 @@ class Refusal extends Outcome {
     return retryAfterSeconds(this.resetAt, this.now)
   }
 
-  override toJSON(): object {
-    const { violations, binding, retryable, resetAt } = this
-    const wait = { retryAfterMs: this.retryAfterMs, retryAfterSeconds: this.retryAfterSeconds }
-    return { ...super.toJSON(), violations, binding, retryable, resetAt, ...wait }
+  protected override refusal(): object {
+    const { violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds } = this
+    return { violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds }
   }
 }
 
@@ -157,10 +168,10 @@ export function admitted(
   frame: DecisionFrame,
   source: DecisionSource,
 ): AdmittedDecision {
-  return new Outcome(asked, counted, frame, source, true) as Outcome & { readonly allowed: true }
+  return new Outcome(asked, counted, frame, source, true) as Outcome & Pick<AdmittedDecision, 'allowed' | 'toJSON'>
 }
 
 export function refused(asked: Asked, counted: Counted, frame: DecisionFrame): RefusedDecision {
   // Every counter of a refusal was asked, so that its windows are counted ones.
-  return new Refusal(asked, counted, frame) as Refusal & { readonly windows: readonly WindowStatus[] }
+  return new Refusal(asked, counted, frame) as Refusal & Pick<RefusedDecision, 'windows' | 'toJSON'>
 }

@@ -1,4 +1,4 @@
-import type { PendingReservation } from './reservation.ts'
+import type { PendingReservation } from './handle.ts'
 
 /**
  * Waits for a reservation or the signal. Whichever comes first decides, for good: a reservation that comes later is

@@ -3,6 +3,7 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { listed, noSuchName } from '../options/names.ts'
 import type { Policy } from '../policy/policy.ts'
+import { costsOf, costText, takesSlots } from '../policy/units.ts'
 import type { HoldTerms } from '../store/hold-port.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
 import type { CompiledOperation, CompiledSettings } from './compiled-settings.ts'
@@ -53,13 +54,13 @@ export class RequestCheck {
   request(request: QuotaRequest, { operations }: CompiledSettings): Asked {
     const operation = operations.get(request?.operation) ?? onlyOperation(request, operations)
     if (operation === undefined) throw unknownOperation(request, this.#policy)
+    if (request.subject === undefined) checkNamesSubject(request)
     checkSubject(request.subject, this.#ownLayers)
-    const cost = request.cost === undefined ? operation.cost : request.cost
-    if (!Number.isSafeInteger(cost) || cost < 0) throw invalidCost(cost)
-    const { plan } = request
+    const { cost, plan } = request
+    const costs = cost === undefined || cost === operation.costs[0] ? operation.costs : ownCosts(cost, operation)
     if (plan !== undefined) checkPlan(plan)
-    const { name, category, slot } = operation
-    return { subject: request.subject, operation: name, category, cost, slot, plan }
+    const { name, category } = operation
+    return { subject: request.subject, operation: name, category, costs, plan }
   }
 
   /** @throws {QuotaError} `invalid_subject`, `invalid_plan` */
@@ -69,8 +70,8 @@ export class RequestCheck {
   }
 
   /** @throws {QuotaError} `reservation_required` for what needs a slot, which only a reservation can give back */
-  consumable({ slot, operation }: Asked): void {
-    if (!slot) return
+  consumable({ costs, operation }: Asked): void {
+    if (!takesSlots(costs)) return
     const { label } = this.#policy.concurrency!
     const message = `"${operation}" takes a slot of "${label}", which has to be given back: use reserve() or run()`
     throw new QuotaError('reservation_required', message)
@@ -82,13 +83,13 @@ export class RequestCheck {
    *
    * @throws {QuotaError} `invalid_id`, `invalid_ttl`, `holds_unsupported`
    */
-  terms({ id, cost, ttlMs }: ReserveRequest, { operation, slot }: Asked): ReservationTerms {
-    const hold = ttlMs === undefined && !slot ? undefined : this.#hold(ttlMs, slot)
+  terms({ id, cost, ttlMs }: ReserveRequest, { operation, costs }: Asked): ReservationTerms {
+    const hold = ttlMs === undefined && !takesSlots(costs) ? undefined : this.#hold(ttlMs)
     if (id === undefined && hold === undefined) return NO_TERMS
     if (id !== undefined) checkText(id, 'invalid_id', 'id')
     const { nonces, idTtlMs } = this.#rules
     const nonce = hold === undefined ? nonces.ofId() : nonces.ofHold()
-    const use = `${operation}:${cost ?? ''}`
+    const use = `${operation}:${costText(cost)}`
     return id === undefined
       ? { id: { id: nonce, nonce, fingerprint: `${HOLD_MARK}${use}`, ttlMs: idTtlMs }, hold }
       : { id: { id, nonce, fingerprint: use, ttlMs: idTtlMs }, hold }
@@ -102,13 +103,19 @@ export class RequestCheck {
     throw new QuotaError('invalid_ttl', message)
   }
 
-  #hold(ttlMs: number | undefined, slot: boolean): HoldTerms {
+  #hold(ttlMs: number | undefined): HoldTerms {
     const { holdTtlMs, maxHolds, canHold } = this.#rules
     if (!canHold) {
       throw new QuotaError('holds_unsupported', 'ttlMs: this store has no holds; see "can" of the store')
     }
-    return { ttlMs: ttlMs === undefined ? holdTtlMs : this.ttl(ttlMs), slot, maxHolds }
+    return { ttlMs: ttlMs === undefined ? holdTtlMs : this.ttl(ttlMs), maxHolds }
   }
+}
+
+/** A cost of the request's own. @throws {QuotaError} `invalid_cost` */
+function ownCosts(cost: unknown, { costs }: CompiledOperation): readonly number[] {
+  if (!Number.isSafeInteger(cost) || (cost as number) < 0) throw invalidCost(cost)
+  return costsOf(cost as number, takesSlots(costs))
 }
 
 const NO_TERMS: ReservationTerms = {}
@@ -136,12 +143,28 @@ function onlyOperation(
   return isUnnamed && operations.size === 1 ? operations.values().next().value : undefined
 }
 
+/** What a request has. */
+const REQUEST_KEYS: readonly string[] = ['subject', 'operation', 'cost', 'plan', 'id', 'ttlMs', 'signal']
+
+/** @throws {QuotaError} `invalid_subject` for a request that says under another name who asks */
+function checkNamesSubject(request: QuotaRequest): void {
+  const stranger = Object.keys(request).find((key) => !REQUEST_KEYS.includes(key))
+  if (stranger === undefined) return
+  const message = `subject: missing, and ${shown(stranger)} is unknown; a request has ${listed(REQUEST_KEYS)}`
+  throw new QuotaError('invalid_subject', message)
+}
+
 function unknownOperation(request: unknown, { operations }: Policy): QuotaError {
+  const names = Object.keys(operations)
+  if (typeof request === 'string') {
+    const operation = names.length === 1 ? '' : `, operation: ${shown(names[0])}`
+    const message = `${shown(request)} alone is no request; if it is the subject, write { subject: ${shown(request)}${operation} }`
+    return new QuotaError('invalid_subject', message)
+  }
   if (typeof request !== 'object' || request === null) {
     return new QuotaError('unknown_operation', `expected a request, { subject, operation }, got ${kindOf(request)}`)
   }
   const { operation } = request as Partial<QuotaRequest>
-  const names = Object.keys(operations)
   if (operation === undefined) {
     return new QuotaError('unknown_operation', `operation: missing; the policy has ${listed(names)}`)
   }

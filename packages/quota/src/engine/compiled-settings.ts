@@ -3,6 +3,7 @@ import { effectiveQuotas, type LimitTerms, type Quotas } from '../policy/limits.
 import { planNames } from '../policy/plans.ts'
 import type { OverrunPolicy, Policy } from '../policy/policy.ts'
 import type { SubjectSettings, VersionedSettings } from '../policy/settings.ts'
+import { costsOf } from '../policy/units.ts'
 import { endedAt, inForceAt } from '../policy/until.ts'
 import { ownOf } from '../policy/values.ts'
 import { priceOf } from '../policy/warnings.ts'
@@ -14,10 +15,11 @@ export interface CompiledOperation {
   readonly name: string
   /** Index into the policy's categories. */
   readonly category: number
-  /** Price in tokens under the settings. */
-  readonly cost: number
-  /** Whether it takes a slot: the policy limits how much of it is under way, in some layer, on or off. */
-  readonly slot: boolean
+  /**
+   * Price under the settings, as stores take it: one array for all requests at the price. It takes a slot where the policy
+   * limits how much of it is in flight, in some layer, on or off.
+   */
+  readonly costs: readonly number[]
   readonly overrun: OverrunPolicy
   /** Most tokens that one commit charges beyond its hold; 0 where an overrun is refused. */
   readonly maxOverrun: number
@@ -99,8 +101,7 @@ function compiled(policy: Policy, settings: VersionedSettings, name: string): Co
   return {
     name,
     category: policy.categories.indexOf(category),
-    cost: priceOf(policy, settings, name),
-    slot: takesSlot(policy, name),
+    costs: costsOf(priceOf(policy, settings, name), takesSlot(policy, name)),
     overrun,
     maxOverrun: overrun === 'refuse' ? 0 : maxOverrun,
   }

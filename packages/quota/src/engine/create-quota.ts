@@ -1,10 +1,9 @@
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
-import { AsyncEngine } from './async-engine.ts'
 import { EngineParts } from './engine-parts.ts'
+import { OneEngine, OneSyncEngine } from './one-engine.ts'
 import { parseQuotaOptions, type QuotaOptions } from './options.ts'
 import type { Quota, SyncQuota } from './quota.ts'
-import { SyncEngine } from './sync-engine.ts'
 
 /** Options of an engine whose stores answer at once. */
 export interface SyncQuotaOptions<Operation extends string = string> extends QuotaOptions<Operation> {
@@ -26,7 +25,7 @@ export function createQuota<Operation extends string>(options: QuotaOptions<Oper
 export function createQuota(options: QuotaOptions): Quota {
   const parts = new EngineParts(parseQuotaOptions(options))
   const { store, settingsStore } = parts
-  return store.sync && settingsStore.sync ? new SyncEngine(parts, store) : new AsyncEngine(parts)
+  return store.sync && settingsStore.sync ? new OneSyncEngine(parts) : new OneEngine(parts)
 }
 
 /** Whether an engine has the `...Sync` calls. */

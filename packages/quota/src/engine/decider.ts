@@ -8,8 +8,8 @@ import type { ReadReply, ReadRequest, SettleRequest } from '../store/quota-store
 import type { ReservationId } from '../store/reservation-id.ts'
 import type { Subject } from '../store/schema.ts'
 import type { Clock } from '../time/clock.ts'
+import { type Answered, NoAnswer } from './asking.ts'
 import type { RequestCheck, ReservationTerms } from './check.ts'
-import { type Answered, NoAnswer } from './counting.ts'
 import type { Fallback } from './fallback.ts'
 import type { HeldTokens } from './held-tokens.ts'
 import type { LivePeriods } from './live-periods.ts'
@@ -41,8 +41,9 @@ export type Reserved =
       /** Whether it was to be a hold, and the store has none: the failure policy admitted it. */
       readonly isUnrecorded?: boolean | undefined
       /** What has to be sent to the store to settle; nothing where nothing has to be. */
-      readonly settlement: (giveBack: number, as: SettleRequest['as']) => SettleRequest | undefined
-      readonly hasId: boolean
+      readonly settlement: (tokens: number, as: SettleRequest['as']) => SettleRequest | undefined
+      /** Whether it has an id, or is a hold: it may be settled again whatever went wrong. */
+      readonly isNamed: boolean
       /** There if it is a hold, which is settled by this instead. */
       readonly hold?: HeldTokens | undefined
     }
@@ -87,7 +88,7 @@ export class Decider {
         const posting = giveBack(tokens)
         return posting && { ...posting, as: 'committed' }
       }
-      return { kind: 'held', asked, decision, settlement, hasId: false, isUnrecorded: hold !== undefined }
+      return { kind: 'held', asked, decision, settlement, isNamed: false, isUnrecorded: hold !== undefined }
     }
     const { outcome, endsAt } = answer
     if (outcome === 'duplicate' || outcome === 'cancelled' || outcome === 'expired') {
@@ -105,16 +106,16 @@ export class Decider {
     const { subject, category } = asked
     const { layers } = answer.quotas
     // States may be worked out when they are looked at: most reservations are kept in full, and ask for none.
-    const settlement = (giveBack: number, as: SettleRequest['as']): SettleRequest => {
-      return { subject, category, layers, states: answer.states, giveBack, as, id }
+    const settlement = (tokens: number, as: SettleRequest['as']): SettleRequest => {
+      return { subject, category, layers, states: answer.states, giveBack: [tokens], as, id }
     }
     const held = hold === undefined ? undefined : this.#parts.held(asked, id!, hold.ttlMs, endsAt!)
-    return { kind: 'held', asked, decision, settlement, hasId: id !== undefined, hold: held }
+    return { kind: 'held', asked, decision, settlement, isNamed: id !== undefined, hold: held }
   }
 
   /** The same as a reservation. */
   freely(asked: Asked): Reserved {
-    return { kind: 'held', asked, decision: this.free(asked), settlement: () => undefined, hasId: false }
+    return { kind: 'held', asked, decision: this.free(asked), settlement: () => undefined, isNamed: false }
   }
 
   /** What costs nothing is admitted, and no counter is asked. */

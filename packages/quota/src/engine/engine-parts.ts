@@ -3,6 +3,7 @@ import type { Asked } from '../decision/outcome.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type { Policy } from '../policy/policy.ts'
+import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
@@ -14,12 +15,12 @@ import { Decider, type DeciderParts } from './decider.ts'
 import { Events } from './events.ts'
 import { Fallback } from './fallback.ts'
 import { decisionFrames } from './frames.ts'
+import { holdRequired } from './handle.ts'
 import { HeldTokens } from './held-tokens.ts'
 import { LivePeriods } from './live-periods.ts'
 import { LiveSettings } from './live-settings.ts'
 import { noncesBy } from './nonces.ts'
 import type { ParsedOptions } from './options.ts'
-import { holdRequired } from './reservation.ts'
 import { checkAbilities } from './store-abilities.ts'
 import { factorInTime, settingsInTime } from './stores-in-time.ts'
 import { Telling } from './telling.ts'
@@ -51,17 +52,18 @@ export class EngineParts {
     this.policy = policy
     this.store = options.store ?? memoryStore({ clock })
     checkAbilities(policy, this.store, options.calendar)
+    for (const { path, message } of policyWarnings(policy)) options.logger.warn(`createQuota(): ${path}: ${message}`)
     this.deadlineMs = deadlineMs ?? (this.store.sync ? undefined : this.store.deadlineMs) ?? DEADLINE_MS
     this.settingsStore = settingsInTime(options.settingsStore ?? memorySettings(), this.deadlineMs)
     this.factorStore = adaptive && factorInTime(adaptive.factor, this.deadlineMs)
     this.clock = clock
     this.calendar = options.calendar
-    this.#frames = decisionFrames(policy)
     const { idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds } = options
     const nonces = noncesBy(createNonce)
     const canHold = this.store.can?.holds === true
     this.check = new RequestCheck(policy, { idTtlMs, nonces, holdTtlMs, maxTtlMs, maxHolds, canHold })
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
+    this.#frames = decisionFrames(policy, this.periods)
     this.#holdTtlMs = holdTtlMs
     this.live = new LiveSettings(
       policy,
@@ -108,8 +110,12 @@ export class EngineParts {
    * @throws {QuotaError} `hold_required` for what was to be none; `invalid_ttl`
    */
   endWithoutStore(isUnrecorded: boolean, ttlMs: number = this.#holdTtlMs): number {
-    if (!isUnrecorded) throw holdRequired('extend')
+    this.requireHold(isUnrecorded, 'extend')
     return this.clock.now() + this.check.ttl(ttlMs)
+  }
+
+  requireHold(isUnrecorded: boolean, call: 'extend' | 'add' = 'add'): void {
+    if (!isUnrecorded) throw holdRequired(call)
   }
 
   async close(): Promise<void> {

@@ -4,6 +4,7 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { noSuchName } from '../options/names.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
+import { costsOf } from '../policy/units.ts'
 import type { Answer } from '../store/answer.ts'
 import type { AsyncHolds, HoldRecord, SyncHolds } from '../store/hold-port.ts'
 import type { ResetRequest } from '../store/quota-store.ts'
@@ -102,7 +103,7 @@ export abstract class Engine implements Quota {
     }
     check.subject(subject)
     await askLater(() => live.ready(), 'the settings store')
-    const asked: Asked = { subject, operation, category: index, cost: 0, slot, plan }
+    const asked: Asked = { subject, operation, category: index, costs: costsOf(0, slot), plan }
     const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: check.idTtlMs }
     // A look: no end is moved to now or earlier.
     const look = { subject, category: index, id: reservationId, ttlMs: 0 }
@@ -184,7 +185,7 @@ export abstract class Engine implements Quota {
         id: reservationId,
         as: 'cancelled',
         overrun: 'refuse',
-        maxOverrun: 0,
+        maxOverrun: [0],
         quotas,
       }),
     )

@@ -30,7 +30,7 @@ export interface QuotaEvents {
   unknownPlan: UnknownPlan
   /** A hold ended, and nobody had settled it. Told by one process, which asks for it each second while it is listened to. */
   holdEnded: HoldEnd
-  /** A commit was above what its hold had reserved. */
+  /** A commit was above what its hold had reserved. Emitted by the commit that settled the hold, never by a repeat. */
   overrun: QuotaOverrun
   /** The store did not answer, and the failure policy decided. */
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }

@@ -2,10 +2,11 @@ import type { DecisionFrame } from '../decision/decide.ts'
 import type { AdmittedDecision } from '../decision/decision.ts'
 import { type Asked, admitted } from '../decision/outcome.ts'
 import type { Policy } from '../policy/policy.ts'
+import { takesSlots } from '../policy/units.ts'
 import type { SettleRequest } from '../store/quota-store.ts'
 import { storeSchema } from '../store/schema.ts'
 import type { Clock } from '../time/clock.ts'
-import type { Answered, NoAnswer } from './counting.ts'
+import type { Answered, NoAnswer } from './asking.ts'
 import type { LivePeriods } from './live-periods.ts'
 import type { LiveSettings } from './live-settings.ts'
 import { LocalShares, type Posting, type TakeBack } from './local-shares.ts'
@@ -74,7 +75,7 @@ export class Fallback {
     { expectedProcesses }: { readonly expectedProcesses: number },
   ): TakeBack | undefined {
     // Nobody knows how much work is under way.
-    if (asked.slot) return undefined
+    if (takesSlots(asked.costs)) return undefined
     return this.#shares?.spend(asked, layers, expectedProcesses)
   }
 }

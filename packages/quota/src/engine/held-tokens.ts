@@ -3,6 +3,7 @@ import type { Decision } from '../decision/decision.ts'
 import { type Asked, admitted, type Counted, refused } from '../decision/outcome.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { Quotas } from '../policy/limits.ts'
+import { costsOf, takesSlots } from '../policy/units.ts'
 import type {
   ExtendRequest,
   GrowRequest,
@@ -38,13 +39,13 @@ export class HeldTokens {
   readonly #ref: HoldRef
   readonly #ttlMs: number
 
-  /** @param asked its `cost` is what was reserved, as far as this process knows */
+  /** @param asked its `costs` are what was reserved, as far as this process knows */
   constructor(parts: HoldParts, asked: Asked, id: ReservationId, ttlMs: number, endsAt: number) {
-    const { subject, category, operation, plan, slot } = asked
+    const { subject, category, operation, plan, costs } = asked
     const { id: text, nonce, fingerprint } = id
     const name = { subject, category: parts.frames[category]!.category, operation, plan, id: text, nonce, fingerprint }
     this.asked = asked
-    this.token = holdToken({ ...name, slot, ttlMs } satisfies HoldName)
+    this.token = holdToken({ ...name, slot: takesSlots(costs), ttlMs } satisfies HoldName)
     this.endsAt = endsAt
     this.#parts = parts
     this.#ref = { subject, category, id }
@@ -71,14 +72,15 @@ export class HeldTokens {
   growRequest(tokens: number, quotas: Quotas): GrowRequest {
     checkTokens(tokens, 'add', 1)
     const { periods, live } = this.#parts
-    return { ...this.#ref, tokens, quotas, periods: periods.of(quotas), settingsRevision: live.revision }
+    const costs = costsOf(tokens, false)
+    return { ...this.#ref, costs, quotas, periods: periods.of(quotas), settingsRevision: live.revision }
   }
 
   /** @throws {QuotaError} `reservation_expired` */
-  grown({ tokens, quotas, periods }: GrowRequest, { outcome, now, states }: HoldReply): Decision {
+  grown({ costs, quotas, periods }: GrowRequest, { outcome, now, states }: HoldReply): Decision {
     if (outcome !== 'held' && outcome !== 'refused') throw this.#gone(outcome)
     const { frames, live, telling } = this.#parts
-    const asked = { ...this.asked, cost: tokens, slot: false }
+    const asked = { ...this.asked, costs }
     const counted: Counted = { now, states, quotas, periods, settingsVersion: live.compiled.settings.version }
     const frame = frames[asked.category]!
     const decision = outcome === 'held' ? admitted(asked, counted, frame, 'store') : refused(asked, counted, frame)
@@ -91,30 +93,35 @@ export class HeldTokens {
     if (actual !== undefined) checkTokens(actual, 'commit', 0)
   }
 
-  settleRequest(as: SettleHoldRequest['as'], actual: number | undefined, quotas: Quotas): SettleHoldRequest {
+  settleRequest(as: SettleHoldRequest['as'], tokens: number | undefined, quotas: Quotas): SettleHoldRequest {
     const { periods, live } = this.#parts
     const { overrun, maxOverrun } = live.compiled.operations.get(this.asked.operation)!
-    return { ...this.#ref, as, actual, overrun, maxOverrun, quotas, periods: periods.of(quotas) }
+    const actual = tokens === undefined ? undefined : [tokens]
+    return { ...this.#ref, as, actual, overrun, maxOverrun: [maxOverrun], quotas, periods: periods.of(quotas) }
   }
 
   /** @throws {QuotaError} `commit_above_reservation`, `reservation_expired`, `reservation_cancelled` */
   settled({ as, actual, quotas, periods }: SettleHoldRequest, reply: SettleHoldReply): CommitResult {
-    const { outcome, charged, uncharged, reserved, now, states } = reply
+    const { outcome, added, now, states } = reply
+    const [charged, uncharged, reserved] = [reply.charged[0]!, reply.uncharged[0]!, reply.reserved[0]!]
     // A cancel of what is gone has nothing to give back.
     if (as === 'cancelled') return NOTHING
-    if (outcome === 'above') throw commitAbove(actual!, reserved, 'the operation has no `overrun`')
+    if (outcome === 'above') throw commitAbove(actual![0]!, reserved, 'the operation has no `overrun`')
     if (outcome === 'cancelled') {
       throw new QuotaError('reservation_cancelled', `commit: this hold of "${this.asked.operation}" was cancelled`)
     }
     if (outcome !== 'settled') throw this.#gone('expired')
+    // A repeat is answered like the commit that settled, which has reported it all.
+    if (added === undefined) return { charged, uncharged }
+    const { telling, frames, live } = this.#parts
+    const { subject, operation, category } = this.asked
+    const frame = frames[category]!
     if (charged + uncharged > reserved) {
-      const { telling, frames, live } = this.#parts
-      const { subject, operation, category } = this.asked
-      const frame = frames[category]!
+      telling.overrun({ subject, operation, category: frame.category, charged, uncharged, reserved })
+    }
+    if (added.some((amount) => amount > 0) && states.length > 0) {
       const counted: Counted = { now, states, quotas, periods, settingsVersion: live.compiled.settings.version }
-      const excess = admitted({ ...this.asked, cost: charged - reserved, slot: false }, counted, frame, 'store')
-      const overrun = { subject, operation, category: frame.category, charged, uncharged, reserved }
-      telling.overrun(overrun, states.length === 0 ? undefined : excess)
+      telling.added(admitted({ ...this.asked, costs: [...added, 0] }, counted, frame, 'store'))
     }
     return { charged, uncharged }
   }

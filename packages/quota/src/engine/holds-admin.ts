@@ -1,6 +1,7 @@
 import type { Policy } from '../policy/policy.ts'
 import type { EndedHold, HoldRecord } from '../store/hold-port.ts'
 import type { Subject } from '../store/schema.ts'
+import { SLOTS, TOKENS } from '../windows/units.ts'
 import { operationOf } from './check.ts'
 import { holdRef } from './hold-token.ts'
 import type { Hold, HoldEnd } from './requests.ts'
@@ -31,12 +32,21 @@ export interface QuotaHolds {
 
 /** A hold as administrators see it. */
 export function shownHold({ categories }: Policy, hold: HoldRecord): Hold {
-  const { id, fingerprint, tokens, slot, takenAt, endsAt } = hold
+  const { id, fingerprint, costs, takenAt, endsAt } = hold
+  const { [TOKENS]: tokens = 0, [SLOTS]: slots = 0 } = costs
   const category = categories[hold.category]!
-  return { ref: holdRef(category, id), operation: operationOf(fingerprint), category, tokens, slot, takenAt, endsAt }
+  return {
+    ref: holdRef(category, id),
+    operation: operationOf(fingerprint),
+    category,
+    tokens,
+    slot: slots > 0,
+    takenAt,
+    endsAt,
+  }
 }
 
 /** The end of a hold as those see it who listen. */
-export function shownEnd({ fingerprint, ...rest }: EndedHold): HoldEnd {
-  return { operation: operationOf(fingerprint), ...rest }
+export function shownEnd({ fingerprint, costs, ...rest }: EndedHold): HoldEnd {
+  return { operation: operationOf(fingerprint), tokens: costs[TOKENS] ?? 0, ...rest }
 }

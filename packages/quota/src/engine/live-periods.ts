@@ -49,6 +49,11 @@ export class LivePeriods {
     return shared.periods
   }
 
+  /** The same for another instant, epoch milliseconds: where a clock was turned, a window may be in neither of the two. */
+  at({ layers, anchors }: Quotas, instant: number): readonly number[] {
+    return this.#around(anchors ?? layers.map(() => null), instant).flat()
+  }
+
   /** The store's time was `now`: from the second period on the next two are computed, before they are needed. */
   heard(now: number): void {
     if (now >= this.#until) this.stale(now)
@@ -63,13 +68,15 @@ export class LivePeriods {
   }
 
   #compute(anchors: readonly (OwnAnchor | null)[]): Known {
-    const each = anchors.flatMap((anchor) => this.#windows.map((window) => this.#periodsOf(window, anchor)))
+    const each = this.#around(anchors, this.#heardAt)
     const until = Math.min(...each.map(([, end]) => end))
     this.#until = Math.min(this.#until, until)
     return { periods: each.flat(), until }
   }
 
-  #periodsOf(window: CalendarWindow, anchor: OwnAnchor | null): TwoPeriods {
-    return this.#calendar!.periods(window, this.#heardAt, window.anchor === 'subject' ? anchor : null)
+  #around(anchors: readonly (OwnAnchor | null)[], instant: number): readonly TwoPeriods[] {
+    const periodsOf = (window: CalendarWindow, anchor: OwnAnchor | null): TwoPeriods =>
+      this.#calendar!.periods(window, instant, window.anchor === 'subject' ? anchor : null)
+    return anchors.flatMap((anchor) => this.#windows.map((window) => periodsOf(window, anchor)))
   }
 }

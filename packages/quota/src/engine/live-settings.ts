@@ -5,7 +5,7 @@ import type { Policy } from '../policy/policy.ts'
 import { initialSettings, type VersionedSettings } from '../policy/settings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { Subject } from '../store/schema.ts'
-import type { SettingsChange, SettingsStore, StoredDocument } from '../store/settings-store.ts'
+import type { SettingsChange, SettingsReader, SettingsStore, StoredDocument } from '../store/settings-store.ts'
 import type { Clock } from '../time/clock.ts'
 import { CompiledSettings, type SettingsByLayer } from './compiled-settings.ts'
 import { LiveFactor } from './live-factor.ts'
@@ -93,9 +93,15 @@ export class LiveSettings {
     return this.#store.isMarked ? this.#compiled.settings.revision : undefined
   }
 
-  /** Settles when the settings were read once. */
-  async ready(): Promise<void> {
-    if (!this.#loaded) await (this.#look ?? this.refresh())
+  /**
+   * Settles when the settings were read once.
+   *
+   * @param within reads them as a part of a transaction, which waits for nothing that may be waiting for its end
+   */
+  async ready(within?: SettingsReader): Promise<void> {
+    if (this.#loaded) return
+    if (within === undefined) await (this.#look ?? this.refresh())
+    else this.#adopt(await within.read())
   }
 
   /** Ends when the adaptive factor was read, or could not be; decisions do not wait for it. */
@@ -125,9 +131,11 @@ export class LiveSettings {
    * and is announced to the counters where that was forgotten or was another store's last word.
    *
    * @param seen the revision that the counters know, `''`: none
+   * @param within as of {@link ready}
    */
-  async catchUp(seen: string): Promise<void> {
-    await this.refresh()
+  async catchUp(seen: string, within?: SettingsReader): Promise<void> {
+    if (within === undefined) await this.refresh()
+    else this.#adopt(await within.read())
     const { revision } = this.#compiled.settings
     if (revision !== seen) await this.#store.reannounce?.(revision, seen)
   }
@@ -159,9 +167,13 @@ export class LiveSettings {
     return this.quotasOf(settings ?? NO_SETTINGS, plan, subject)
   }
 
-  /** A subject's settings by layer, asked of the store. Asks `ready()` to have been awaited. */
-  async fetch(subject: Subject): Promise<SettingsByLayer> {
-    return await this.#subjects.fetch(subject)
+  /**
+   * A subject's settings by layer, asked of the store. Asks `ready()` to have been awaited.
+   *
+   * @param within as of {@link ready}
+   */
+  async fetch(subject: Subject, within?: SettingsReader): Promise<SettingsByLayer> {
+    return await this.#subjects.fetch(subject, within)
   }
 
   /**

@@ -3,7 +3,7 @@ import { fitSubjectSettings } from '../policy/fit-subject.ts'
 import type { LayerDefinition, Policy } from '../policy/policy.ts'
 import type { SubjectSettings } from '../policy/settings.ts'
 import { layerKey, type Subject } from '../store/schema.ts'
-import type { SettingsStore, StoredDocument } from '../store/settings-store.ts'
+import type { ReadWithin, SettingsReader, SettingsStore, StoredDocument } from '../store/settings-store.ts'
 
 /** Most subjects whose settings (or their absence) are remembered, when the store does not answer at once. */
 const MAX_REMEMBERED = 10_000
@@ -49,20 +49,26 @@ export class LiveSubjects {
     return this.#store.sync ? this.#lookUp(subject) : this.#recall(subject)
   }
 
-  async fetch(subject: Subject): Promise<BySettingsLayer> {
+  /** @param within reads as a part of a transaction */
+  async fetch(subject: Subject, within?: SettingsReader): Promise<BySettingsLayer> {
     const changes = this.#changes
     const found = nothingFound()
     await Promise.all(
       this.#ownLayers.map(async (layer) => {
         const key = layerKey(layer, subject)
-        const stored = await this.#store.readSubject(layer.name, key)
+        const { stored, isLatest } = await this.#read(layer.name, key, within)
         const settings = stored === undefined ? null : this.#fit(stored, layer.name, key)
         // A change heard of meanwhile may be newer than what was read: use it once, remember nothing.
-        if (changes === this.#changes) this.#remember(memoryKey(layer, subject), settings)
+        if (isLatest && changes === this.#changes) this.#remember(memoryKey(layer, subject), settings)
         if (settings !== null) found[layer.name] = settings
       }),
     )
     return found
+  }
+
+  async #read(layer: string, key: string, within: SettingsReader | undefined): Promise<ReadWithin> {
+    if (within !== undefined) return within.readSubject(layer, key)
+    return { stored: await this.#store.readSubject(layer, key), isLatest: true }
   }
 
   #lookUp(subject: Subject): BySettingsLayer | null {

@@ -2,7 +2,8 @@ import type { Asked, Counted } from '../decision/outcome.ts'
 import type { SettleRequest } from '../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
 import type { Clock } from '../time/clock.ts'
-import { Layout, PERIOD_NUMBERS, periodAt } from '../windows/layout.ts'
+import { Layout } from '../windows/layout.ts'
+import { PERIOD_NUMBERS, periodAt } from '../windows/period.ts'
 import { NOT_OPEN } from '../windows/window.ts'
 
 /** Most rows whose last state is remembered; the least recently seen are forgotten and have no share. */
@@ -83,23 +84,24 @@ export class LocalShares {
    * @returns how to give the tokens back (once, at most the cost), or `undefined` where some share does not suffice
    */
   spend(
-    { subject, category, cost }: Asked,
+    { subject, category, costs }: Asked,
     layers: readonly number[],
     expectedProcesses: number,
   ): TakeBack | undefined {
+    const cost = costs[0]!
     const rows = layers.map((layer) => this.#openRow(layer, category, subject, expectedProcesses))
     const spents = rows.flatMap((row) => row?.spents ?? [])
     const known = rows.every((row) => row !== undefined)
     if (!known || spents.some((spent) => spent.tokens + cost > spent.shareTokens)) return undefined
     const states = rows.flatMap((row) => row.states)
     const key = JSON.stringify([layers, category, subject, states])
-    this.#post(key, { subject, category, layers, states, giveBack: -cost })
+    this.#post(key, { subject, category, layers, states, giveBack: [-cost] })
     for (const spent of spents) spent.tokens += cost
     const posted = this.#postings
     return (tokens) => {
       // Before the posting the tokens are simply not posted; after it they are given back like any others.
-      if (posted !== this.#postings) return { subject, category, layers, states, giveBack: tokens }
-      this.#post(key, { subject, category, layers, states, giveBack: tokens })
+      if (posted !== this.#postings) return { subject, category, layers, states, giveBack: [tokens] }
+      this.#post(key, { subject, category, layers, states, giveBack: [tokens] })
       for (const spent of spents) spent.tokens -= tokens
       return undefined
     }
@@ -108,14 +110,15 @@ export class LocalShares {
   /** What was spent since the last call, for the store; posted once, whether that arrives or not. */
   takePostings(): readonly Posting[] {
     if (this.#postings.size === 0) return []
-    const postings = [...this.#postings.values()].filter(({ giveBack }) => giveBack !== 0)
+    const postings = [...this.#postings.values()].filter(({ giveBack }) => giveBack.some((amount) => amount !== 0))
     this.#postings = new Map()
     return postings
   }
 
   #post(key: string, posting: Posting): void {
-    const before = this.#postings.get(key)?.giveBack ?? 0
-    this.#postings.set(key, { ...posting, giveBack: before + posting.giveBack })
+    const before = this.#postings.get(key)?.giveBack
+    const giveBack = posting.giveBack.map((amount, unit) => amount + (before?.[unit] ?? 0))
+    this.#postings.set(key, { ...posting, giveBack })
   }
 
   /** The windows of a row that was seen open and are open still; `undefined` where one is not. */

@@ -12,12 +12,12 @@ import type { NearLimit } from './requests.ts'
  */
 export function crossings(
   decision: AdmittedDecision,
-  { cost, slot }: Pick<Asked, 'cost' | 'slot'>,
+  { costs }: Pick<Asked, 'costs'>,
   thresholds: readonly Threshold[],
 ): NearLimit[] {
   const { subject, windows } = decision
   return windows.filter(isCounted).flatMap((window) => {
-    const charged = window.kind === 'concurrency' ? Number(slot) : cost
+    const charged = window.kind === 'concurrency' ? costs.at(-1)! : costs[0]!
     return thresholds
       .filter((threshold) => crosses(window, charged, threshold))
       .map((threshold) => ({ subject, decision, window, threshold }))

@@ -2,7 +2,13 @@ import { type Fault, faultyDocument } from '../errors/quota-error.ts'
 import { fitSettings } from '../policy/fit.ts'
 import { keepUnknown } from '../policy/keep-unknown.ts'
 import type { Policy } from '../policy/policy.ts'
-import { initialSettings, type Settings, type VersionedSettings } from '../policy/settings.ts'
+import {
+  completed,
+  initialSettings,
+  type Settings,
+  type SettingsDocument,
+  type VersionedSettings,
+} from '../policy/settings.ts'
 import { settingsCheck } from '../policy/settings-schema.ts'
 import { settingsWarnings } from '../policy/warnings.ts'
 import { boxed } from '../store/answer.ts'
@@ -37,8 +43,8 @@ export interface QuotaSettings {
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
    */
   update(patch: DeepPartial<Settings>, options?: WriteOptions): Promise<SettingsUpdate>
-  /** Stores a whole document; errors as of {@link update}. */
-  replace(settings: Settings, options?: WriteOptions): Promise<SettingsUpdate>
+  /** Stores a whole document, in which members with a default may be missing; errors as of {@link update}. */
+  replace(settings: SettingsDocument, options?: WriteOptions): Promise<SettingsUpdate>
 }
 
 export function settingsAdmin(
@@ -90,7 +96,7 @@ export function settingsAdmin(
       return stored === undefined ? [] : fitSettings(policy, hasFactor, stored.document).faults
     },
     update: (patch, options = {}) => write(patch, (current) => mergedSettings(current, patch), options),
-    replace: (settings, options = {}) => write(settings, () => structuredClone(settings), options),
+    replace: (settings, options = {}) => write(settings, () => structuredClone(completed(settings)), options),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FactorStore } from '../store/factor-store.ts'
-import type { SettingsStore } from '../store/settings-store.ts'
+import type { SettingsReader, SettingsStore } from '../store/settings-store.ts'
 import { withinTime } from './time-limit.ts'
 import { askLater } from './unavailable.ts'
 
@@ -16,9 +16,17 @@ export function settingsInTime(store: SettingsStore, deadlineMs: number): Settin
     write: (document, options) => inTime(() => store.write(document, options)),
     readSubject: (layer, key) => inTime(() => store.readSubject(layer, key)),
     writeSubject: (layer, key, document, options) => inTime(() => store.writeSubject(layer, key, document, options)),
+    ...(store.within && { within: (transaction) => readerInTime(store.within!(transaction), inTime) }),
     watch: (listener) => store.watch(listener),
     reannounce: (revision, seen) => inTime(async () => store.reannounce?.(revision, seen)),
     close: () => store.close?.(),
+  }
+}
+
+function readerInTime(reader: SettingsReader, inTime: <T>(ask: () => PromiseLike<T>) => Promise<T>): SettingsReader {
+  return {
+    read: () => inTime(() => reader.read()),
+    readSubject: (layer, key) => inTime(() => reader.readSubject(layer, key)),
   }
 }
 

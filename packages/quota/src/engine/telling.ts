@@ -2,6 +2,7 @@ import type { AdmittedDecision, Decision } from '../decision/decision.ts'
 import type { Asked } from '../decision/outcome.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Threshold } from '../policy/settings.ts'
+import { costsOf } from '../policy/units.ts'
 import type { Stopwatch } from '../time/clock.ts'
 import type { DecisionTime, Events } from './events.ts'
 import type { LiveSettings } from './live-settings.ts'
@@ -48,10 +49,13 @@ export class Telling {
     if (decision.allowed) this.#nearLimit(decision, asked)
   }
 
-  /** @param excess what was charged in addition, as a decision; `undefined`: nothing */
-  overrun(overrun: QuotaOverrun, excess: AdmittedDecision | undefined): void {
+  overrun(overrun: QuotaOverrun): void {
     this.#events.tell('overrun', overrun)
-    if (excess !== undefined) this.#nearLimit(excess, { cost: excess.cost, slot: false })
+  }
+
+  /** Reports the limits that a commit took across thresholds. @param charge what it charged in addition, as a decision */
+  added(charge: AdmittedDecision): void {
+    this.#nearLimit(charge, { costs: costsOf(charge.cost, false) })
   }
 
   degraded({ category }: Asked, startedAtMs: number | undefined, allowed: boolean, error: unknown): void {
@@ -59,7 +63,7 @@ export class Telling {
     this.#events.tell('degraded', { category: this.#policy.categories[category]!, allowed, error })
   }
 
-  #nearLimit(decision: AdmittedDecision, asked: Pick<Asked, 'cost' | 'slot'>): void {
+  #nearLimit(decision: AdmittedDecision, asked: Pick<Asked, 'costs'>): void {
     if (!this.#events.hears('nearLimit')) return
     const thresholds = this.#live.compiled.settings.thresholds ?? this.#thresholds
     for (const crossing of crossings(decision, asked, thresholds)) this.#events.tell('nearLimit', crossing)

@@ -1,5 +1,6 @@
 import { QuotaError, type QuotaErrorCode } from '../errors/quota-error.ts'
 import { kindOf, shown } from '../errors/shown.ts'
+import { noSuchName } from '../options/names.ts'
 import type { LayerDefinition } from '../policy/policy.ts'
 import type { Subject } from '../store/schema.ts'
 
@@ -11,8 +12,13 @@ const SURELY_SHORT = Math.floor(MAX_BYTES / 3)
 /** @throws {QuotaError} unless the text is a string of 1 to 256 bytes */
 export function checkText(text: unknown, code: QuotaErrorCode, what: string): asserts text is string {
   if (typeof text === 'string' && text.length > 0 && (text.length <= SURELY_SHORT || fitsBytes(text))) return
-  const got = typeof text === 'string' ? `${text.length} characters` : kindOf(text)
+  const got = typeof text === 'string' ? `${text.length} characters` : kindOf(text) + asText(text)
   throw new QuotaError(code, `${what}: expected text of 1 to ${MAX_BYTES} bytes (UTF-8), got ${got}`)
+}
+
+/** How a key of a database becomes text. */
+function asText(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'bigint' ? `: use String(${shown(value)})` : ''
 }
 
 function fitsBytes(text: string): boolean {
@@ -47,10 +53,11 @@ function checkAnySubject(subject: unknown, names: readonly string[]): void {
 }
 
 function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly string[]): void {
+  const stranger = Object.keys(keys).find((key) => !names.includes(key))
+  if (stranger !== undefined) {
+    const message = `subject: unknown key ${noSuchName(stranger, names, 'one key for each of')}`
+    throw new QuotaError('invalid_subject', message)
+  }
   for (const name of names)
     checkText(Object.hasOwn(keys, name) ? keys[name] : undefined, 'invalid_subject', `subject.${name}`)
-  const stranger = Object.keys(keys).find((key) => !names.includes(key))
-  if (stranger === undefined) return
-  const message = `subject: unknown key ${shown(stranger)}; one key for each of ${names.join(', ')}`
-  throw new QuotaError('invalid_subject', message)
 }

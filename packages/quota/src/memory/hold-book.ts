@@ -1,9 +1,9 @@
 import type { EndedHold } from '../store/hold-port.ts'
-import { refundCharged } from '../windows/row.ts'
-import { freeSlot } from '../windows/slots.ts'
+import { refund } from '../windows/row.ts'
+import { SLOTS } from '../windows/units.ts'
 import { EndQueue } from './end-queue.ts'
 import type { HoldFacts, IdRecord, IdRecords } from './id-records.ts'
-import { PAIRS } from './row-table.ts'
+import { NOWHERE } from './row-table.ts'
 import type { Tables } from './tables.ts'
 
 /** Most ended holds that are remembered until somebody asks. */
@@ -51,25 +51,30 @@ export class HoldBook {
     this.#size++
   }
 
-  /** Writes the record of a hold that was open: tokens go back by it, slots are free. */
+  /**
+   * Writes the record of a hold that was open: what it charged goes back by it, its slots are free.
+   *
+   * @param giveBack how much of a unit goes back at most; of slots all
+   */
   close(
     key: string,
     { hold, ...record }: IdRecord & { readonly hold: HoldFacts },
     state: IdRecord['state'],
     now: number,
-    { giveBack, answer }: { readonly giveBack: number; readonly answer?: HoldFacts['answer'] },
+    giveBack: (unit: string) => number = EVERYTHING,
+    answer?: HoldFacts['answer'],
   ): void {
     for (const { layer, key: subject, charged } of hold.rows) {
       const table = this.#tables.of(layer, hold.category)
-      const row = table.find(subject)
-      if (row === undefined) continue
-      for (const [c, { kind }] of table.cells.entries()) {
+      const place = table.placeOf(subject)
+      if (place === NOWHERE) continue
+      for (const [c, { unit }] of table.cells.entries()) {
         const [startedAt, taken] = [charged[2 * c], charged[2 * c + 1]]
-        if (startedAt === undefined || taken === undefined || taken === 0) continue
-        if (kind === 'concurrency') freeSlot(row, PAIRS + 2 * c, startedAt)
-        else refundCharged(row, PAIRS + 2 * c, 1, charged, 2 * c, giveBack)
+        if (startedAt === undefined || taken === undefined) continue
+        const isSlots = unit === SLOTS
+        const back = isSlots ? taken : Math.min(taken, giveBack(unit))
+        refund(table.pageOf(place), table.at(place) + 2 * c, startedAt, back, isSlots)
       }
-      table.put(subject, row)
     }
     this.#ids.put(key, { ...record, state, expiresAt: now + hold.ttlMs, hold: { ...hold, rows: [], answer } })
     this.#forget(key, hold.owner)
@@ -82,10 +87,10 @@ export class HoldBook {
       const record = this.#ids.find(key, now)
       const hold = record?.hold
       if (record?.state !== 'reserved' || hold === undefined || hold.endsAt > now) continue
-      const { category, owner, tokens, endsAt } = hold
-      this.close(key, { ...record, hold }, 'expired', now, { giveBack: tokens })
+      const { category, owner, costs, endsAt } = hold
+      this.close(key, { ...record, hold }, 'expired', now)
       if (this.#ended.length < MAX_ENDED) {
-        this.#ended.push({ category, owner, fingerprint: record.fingerprint, tokens, endsAt })
+        this.#ended.push({ category, owner, fingerprint: record.fingerprint, costs, endsAt })
       }
     }
   }
@@ -114,3 +119,4 @@ export class HoldBook {
 }
 
 const NONE: ReadonlySet<string> = new Set()
+const EVERYTHING = (): number => Number.POSITIVE_INFINITY

@@ -1,6 +1,8 @@
 import type { WindowStates } from '../decision/decide.ts'
+import type { Settled } from '../store/hold-port.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
 import { idOwnerKey, type StoreSchema, type Subject } from '../store/schema.ts'
+import type { Amounts } from '../windows/units.ts'
 import { GRACE_MS } from '../windows/window.ts'
 import { Sweeper } from './sweeper.ts'
 
@@ -24,9 +26,8 @@ export interface HoldFacts {
   readonly category: string
   /** The subject's key in the first own layer. */
   readonly owner: string
-  /** What the hold has; after its end, what it had. */
-  readonly tokens: number
-  readonly slot: boolean
+  /** What the hold has, of `slots` 1 where it has a slot; after its end, what it had. */
+  readonly costs: Amounts
   /** Epoch milliseconds. */
   readonly takenAt: number
   readonly endsAt: number
@@ -35,7 +36,7 @@ export interface HoldFacts {
   /** What is charged where; empty after the end. */
   readonly rows: readonly HoldRow[]
   /** The answer of the commit that settled it. */
-  readonly answer?: { readonly charged: number; readonly uncharged: number; readonly reserved: number } | undefined
+  readonly answer?: Settled<Amounts> | undefined
 }
 
 /** What a hold has in one row. */
@@ -44,7 +45,7 @@ export interface HoldRow {
   readonly layer: string
   /** The subject's key in it. */
   readonly key: string
-  /** Pairs `[startedAt, tokens]` in the order of the table's cells, `[-1, 0]` where none; of slots 1. */
+  /** Pairs `[startedAt, amount]` in the order of the table's cells, `[-1, 0]` where none; of slots 1. */
   readonly charged: readonly number[]
 }
 

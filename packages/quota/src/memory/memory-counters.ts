@@ -1,7 +1,5 @@
 import { QuotaError } from '../errors/quota-error.ts'
-import type { Quotas } from '../policy/limits.ts'
 import type {
-  OpenReply,
   ReadReply,
   ReadRequest,
   ResetRequest,
@@ -11,13 +9,12 @@ import type {
   TakeRequest,
 } from '../store/quota-store.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
-import type { StoreSchema, Subject } from '../store/schema.ts'
+import type { StoreSchema } from '../store/schema.ts'
 import { instantOf } from '../time/clock.ts'
 import { close, refund } from '../windows/row.ts'
 import { type IdRecord, idKey } from './id-records.ts'
 import { MemoryHolds } from './memory-holds.ts'
 import { RowDecisions } from './row-decisions.ts'
-import { PAIRS } from './row-table.ts'
 import type { MemoryShared } from './shared.ts'
 
 /** One decision in so many forgets a little of what has ended. */
@@ -38,24 +35,9 @@ export class MemoryCounters implements SyncCounters {
 
   take(request: TakeRequest): TakeReply {
     const now = this.#now()
-    const reply = request.id === undefined ? this.#rows.decide(request, now) : this.#takeOnce(request, request.id, now)
+    const { id } = request
+    const reply = id === undefined ? this.#rows.decide(request, now) : this.#takeOnce(request, id, now)
     this.#sweep(now)
-    return reply
-  }
-
-  takeOpen(
-    subject: Subject,
-    category: number,
-    quotas: Quotas,
-    cost: number,
-    settingsVersion: number,
-  ): OpenReply | undefined {
-    const { clock, book } = this.#shared
-    const now = clock.now()
-    // A hold that has ended is settled before anything is looked at, and a clock that is none is told of.
-    if (book.firstEndsAt <= now || !Number.isSafeInteger(now)) return undefined
-    const reply = this.#rows.open.take(subject, category, quotas, cost, settingsVersion, now)
-    if (reply !== undefined) this.#sweep(now)
     return reply
   }
 
@@ -68,11 +50,9 @@ export class MemoryCounters implements SyncCounters {
       throw new QuotaError('store_full', `the memory store holds ${maxIds} live ids (maxIds)`)
     }
     if (request.hold !== undefined) return this.holds.take({ ...request, id, hold: request.hold }, key, now)
-    const { subject, category, quotas, cost } = request
-    const { outcome, states } =
-      this.#rows.open.take(subject, category, quotas, cost, 0, now) ?? this.#rows.decide(request, now)
-    if (outcome === 'admitted') ids.write(key, id, 'reserved', states, now)
-    return { outcome, now, states }
+    const reply = this.#rows.decide(request, now)
+    if (reply.outcome === 'admitted') ids.write(key, id, 'reserved', reply.states, now)
+    return reply
   }
 
   read({ subject, categories, layers, periods }: ReadRequest): ReadReply {
@@ -87,10 +67,11 @@ export class MemoryCounters implements SyncCounters {
     const { states, giveBack, id } = request
     const now = this.#now()
     if (id !== undefined && !this.#settleOnce(request, id, now)) return
-    if (giveBack === 0) return
-    const { layout } = this.#rows
-    const startedAts = layout.startsOf(states)
-    this.#rows.change(request, (row, l) => refund(row, PAIRS, layout.width, startedAts, layout.limitAt(l, 0), giveBack))
+    const { units, width } = this.#rows.layout
+    if (giveBack.every((amount) => amount === 0)) return
+    this.#rows.change(request, (cells, i, at, cell) => {
+      if (cell < width) refund(cells, i, states[2 * at]!, giveBack[units[cell]!]!, false)
+    })
   }
 
   /** Marks an id settled; whether it was this nonce's to settle, and still open. */
@@ -110,7 +91,9 @@ export class MemoryCounters implements SyncCounters {
     this.#now()
     const { width } = this.#rows.layout
     for (const category of categories) {
-      this.#rows.change({ subject, category, layers }, (row) => close(row, PAIRS, width))
+      this.#rows.change({ subject, category, layers }, (cells, i, _at, cell) => {
+        if (cell < width) close(cells, i)
+      })
     }
   }
 

@@ -7,6 +7,7 @@ import type {
   HoldTerms,
   ListHoldsReply,
   ListHoldsRequest,
+  Settled,
   SettleHoldReply,
   SettleHoldRequest,
   SweepReply,
@@ -16,10 +17,10 @@ import type { TakeReply, TakeRequest } from '../store/quota-store.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
 import { idOwnerKey, type Subject } from '../store/schema.ts'
 import { instantOf } from '../time/clock.ts'
+import { type Amounts, amountsIn, named } from '../windows/units.ts'
 import { NOT_OPEN } from '../windows/window.ts'
 import { type HoldFacts, type HoldRow, type IdRecord, idKey, NEVER } from './id-records.ts'
-import type { RowDecisions, RowReply } from './row-decisions.ts'
-import { PAIRS } from './row-table.ts'
+import type { RowDecisions } from './row-decisions.ts'
 import type { MemoryShared } from './shared.ts'
 
 type OpenRecord = IdRecord & { readonly hold: HoldFacts }
@@ -37,13 +38,13 @@ export class MemoryHolds implements SyncHolds {
     this.#rows = rows
   }
 
-  /** A take under an id that nobody used, of tokens and slots that can be given back by themselves. */
+  /** A take under an id that is not used yet, of what goes back by itself at the end. */
   take(
     request: TakeRequest & { readonly id: ReservationId; readonly hold: HoldTerms },
     key: string,
     now: number,
   ): TakeReply {
-    const { subject, category, id, hold, cost, quotas } = request
+    const { subject, category, id, hold, costs, quotas } = request
     const { book } = this.#shared
     const { schema } = this.#rows
     const owner = idOwnerKey(schema, subject)
@@ -61,12 +62,11 @@ export class MemoryHolds implements SyncHolds {
       hold: {
         category: schema.categories[category]!,
         owner,
-        tokens: cost,
-        slot: hold.slot,
+        costs: named(schema.units, costs),
         takenAt: now,
         endsAt,
         ttlMs: id.ttlMs,
-        rows: this.#rowsOf(subject, category, quotas.layers, cost, hold.slot),
+        rows: this.#rowsOf(subject, category, quotas.layers, costs),
       },
     })
     return { ...reply, endsAt }
@@ -81,70 +81,85 @@ export class MemoryHolds implements SyncHolds {
     return { outcome: 'held', now, endsAt, states: [] }
   }
 
-  grow({ tokens, quotas, periods, ...ref }: GrowRequest): HoldReply {
+  grow({ costs, quotas, periods, ...ref }: GrowRequest): HoldReply {
     const now = this.#now()
     const { key, record } = this.#find(ref, now)
     if (!isOpen(record)) return { outcome: outcomeOf(record), now, states: [] }
     const { subject, category } = ref
-    const reply = this.#rows.decide({ subject, category, quotas, periods, cost: tokens }, now)
+    const reply = this.#rows.decide({ subject, category, quotas, periods, costs }, now)
     if (reply.outcome !== 'admitted') return { ...reply, outcome: reply.outcome }
     const { hold } = record
-    const rows = merged(hold.rows, this.#rowsOf(subject, category, quotas.layers, tokens, false))
-    this.#shared.book.putOpen(key, { ...record, hold: { ...hold, tokens: hold.tokens + tokens, rows } })
+    const rows = merged(hold.rows, this.#rowsOf(subject, category, quotas.layers, costs))
+    const grown = sum(hold.costs, named(this.#rows.schema.units, costs))
+    this.#shared.book.putOpen(key, { ...record, hold: { ...hold, costs: grown, rows } })
     return { outcome: 'held', now, endsAt: hold.endsAt, states: reply.states }
   }
 
   settle(request: SettleHoldRequest): SettleHoldReply {
     const now = this.#now()
     const { key, record } = this.#find(request, now)
-    const nothing = { now, charged: 0, uncharged: 0, reserved: 0, states: [] }
+    const nothing = { ...this.#settled({}), now, states: [] }
     if (request.as === 'cancelled') {
       if (record === 'unreserved') this.#shared.ids.write(key, request.id, 'cancelled', [], now)
-      if (isOpen(record)) {
-        this.#shared.book.close(key, record, 'cancelled', now, { giveBack: record.hold.tokens })
-      }
+      if (isOpen(record)) this.#shared.book.close(key, record, 'cancelled', now)
       return { ...nothing, outcome: record === 'unknown' ? 'unknown' : 'settled' }
     }
     if (record === 'unknown' || record === 'unreserved') return { ...nothing, outcome: 'unknown' }
-    const { answer, tokens } = record.hold
-    if (answer !== undefined) return { ...nothing, ...answer, outcome: 'settled' }
+    const { answer } = record.hold
+    if (answer !== undefined) return { ...nothing, ...this.#settled(answer), outcome: 'settled' }
     if (record.state === 'cancelled') return { ...nothing, outcome: 'cancelled' }
-    return this.#commit(request, key, record, request.actual ?? tokens, now)
+    return this.#commit(request, key, record, now)
   }
 
-  /** A commit of what is open, or a late one. */
-  #commit(request: SettleHoldRequest, key: string, record: OpenRecord, actual: number, now: number): SettleHoldReply {
-    const { tokens } = record.hold
-    const { overrun, maxOverrun } = request
+  /** What a record says that a commit came to, in the schema's units. */
+  #settled({ charged = {}, uncharged = {}, reserved = {} }: Partial<Settled<Amounts>>): Settled {
+    const { units } = this.#rows.schema
+    return {
+      charged: amountsIn(units, charged),
+      uncharged: amountsIn(units, uncharged),
+      reserved: amountsIn(units, reserved),
+    }
+  }
+
+  /** A commit of what is open, or a late one: unit by unit. */
+  #commit(request: SettleHoldRequest, key: string, record: OpenRecord, now: number): SettleHoldReply {
+    const { units } = this.#rows.schema
+    const reserved = amountsIn(units, record.hold.costs)
+    const { actual = reserved, overrun, maxOverrun } = request
     const isLate = record.state === 'expired'
-    const nothing = { now, charged: 0, uncharged: 0, reserved: tokens, states: [] }
+    const nothing = { ...this.#settled({ reserved: record.hold.costs }), now, states: [] }
     if (isLate && overrun !== 'charge') return { ...nothing, outcome: 'expired' }
-    if (!isLate && actual > tokens && overrun === 'refuse') return { ...nothing, outcome: 'above' }
-    const within = isLate ? 0 : Math.min(actual, tokens)
-    const excess = Math.min(actual - within, isLate ? tokens + maxOverrun : maxOverrun)
-    const more = excess > 0 ? this.#overrun(request, excess, now) : { added: 0, states: [] }
+    if (!isLate && overrun === 'refuse' && actual.some((amount, u) => amount > reserved[u]!)) {
+      return { ...nothing, outcome: 'above' }
+    }
+    const within = actual.map((amount, u) => (isLate ? 0 : Math.min(amount, reserved[u]!)))
+    const most = maxOverrun.map((amount, u) => (isLate ? reserved[u]! + amount : amount))
+    const excess = actual.map((amount, u) => Math.min(amount - within[u]!, most[u]!))
+    const isAbove = excess.some((amount) => amount > 0)
+    const more = isAbove ? this.#overrun(request, excess, now) : excess
     if (more === undefined) return { ...nothing, outcome: 'stale' }
-    const charged = within + more.added
-    const answer = { charged, uncharged: actual - charged, reserved: tokens }
-    const giveBack = isLate ? 0 : tokens - within
-    this.#shared.book.close(key, record, 'committed', now, { giveBack, answer })
-    // Looked at once more: the slots are free by now.
-    const states = excess > 0 ? (this.#rows.look(request, now) ?? []) : []
-    return { ...answer, outcome: 'settled', now, states }
+    const charged = within.map((amount, u) => amount + more[u]!)
+    const uncharged = actual.map((amount, u) => amount - charged[u]!)
+    const answer = { charged: named(units, charged), uncharged: named(units, uncharged), reserved: record.hold.costs }
+    const giveBack = reserved.map((amount, u) => amount - within[u]!)
+    this.#shared.book.close(key, record, 'committed', now, (unit) => giveBack[units.indexOf(unit)] ?? 0, answer)
+    // Read again: the slots are free by now.
+    const states = isAbove ? (this.#rows.look(request, now) ?? []) : []
+    return { charged, uncharged, reserved, added: more, outcome: 'settled', now, states }
   }
 
   /** Charges what is above a hold, in the windows that are open now; `undefined`: the clock is outside of the periods. */
   #overrun(
     { subject, category, quotas, periods, overrun }: SettleHoldRequest,
-    excess: number,
+    excess: readonly number[],
     now: number,
-  ): { readonly added: number; readonly states: RowReply['states'] } | undefined {
-    const request = { subject, category, quotas, periods }
-    const room = overrun === 'fit' ? this.#rows.room({ ...request, cost: excess }, now) : excess
+  ): readonly number[] | undefined {
+    const request = { subject, category, quotas, periods, costs: [...excess, 0] }
+    const room = overrun === 'fit' ? this.#rows.room(request, now) : excess.map(() => Number.POSITIVE_INFINITY)
     if (room === undefined) return undefined
-    const added = Math.min(excess, room)
-    const { outcome, states } = this.#rows.force({ ...request, cost: added }, now)
-    return outcome === 'stale' ? undefined : { added, states }
+    const added = excess.map((amount, u) => Math.min(amount, room[u]!))
+    const { outcome } = this.#rows.force({ ...request, costs: [...added, 0] }, now)
+    return outcome === 'stale' ? undefined : added
   }
 
   list({ subject }: ListHoldsRequest): ListHoldsReply {
@@ -155,11 +170,11 @@ export class MemoryHolds implements SyncHolds {
       const record = ids.find(key, now)
       const category = schema.categories.indexOf(record?.hold?.category ?? '')
       if (!isOpen(record) || category === -1) return []
-      const { tokens, slot, takenAt, endsAt } = record.hold
+      const { costs, takenAt, endsAt } = record.hold
       const [, , id] = JSON.parse(key) as [string, string, string]
       const { nonce, fingerprint } = record
       const charged = this.#chargedOf(record.hold, category)
-      return [{ category, id, nonce, fingerprint, tokens, slot, takenAt, endsAt, charged }]
+      return [{ category, id, nonce, fingerprint, costs, takenAt, endsAt, charged }]
     })
     return { now, holds: holds.sort((a, b) => a.endsAt - b.endsAt) }
   }
@@ -186,22 +201,16 @@ export class MemoryHolds implements SyncHolds {
   }
 
   /** What was charged just now to the rows of some layers, in the order of each table's cells. */
-  #rowsOf(
-    subject: Subject,
-    category: number,
-    layers: readonly number[],
-    tokens: number,
-    slot: boolean,
-  ): readonly HoldRow[] {
+  #rowsOf(subject: Subject, category: number, layers: readonly number[], costs: readonly number[]): readonly HoldRow[] {
     const { schema, layout } = this.#rows
     return layers.map((layer) => {
       const { table, places } = this.#rows.viewOf(layer, category)
       const key = this.#rows.keyOf(layer, subject)
-      const row = table.find(key)
+      const pairs = costs.some((cost) => cost > 0) ? table.pairsAt(table.placeOf(key)) : []
       const charged = table.cells.flatMap(() => [NOT_OPEN, 0])
       for (const [cell, place] of places.entries()) {
-        const taken = cell < layout.width ? tokens : Number(slot)
-        if (taken > 0) [charged[2 * place], charged[2 * place + 1]] = [row![PAIRS + 2 * place]!, taken]
+        const taken = costs[layout.units[cell]!]!
+        if (taken > 0) [charged[2 * place], charged[2 * place + 1]] = [pairs[2 * place]!, taken]
       }
       return { layer: schema.layers[layer]!.name, key, charged }
     })
@@ -225,6 +234,12 @@ function isOpen(record: Found | IdRecord | undefined): record is OpenRecord {
 function outcomeOf(record: Found): 'unknown' | 'expired' | 'settled' {
   if (record === 'unknown' || record === 'unreserved') return 'unknown'
   return record.state === 'expired' ? 'expired' : 'settled'
+}
+
+/** The sum of two amounts of each unit. */
+function sum(a: Amounts, b: Amounts): Amounts {
+  const units = new Set([...Object.keys(a), ...Object.keys(b)])
+  return Object.fromEntries([...units].map((unit) => [unit, (a[unit] ?? 0) + (b[unit] ?? 0)]))
 }
 
 /**

@@ -3,12 +3,13 @@ import type { StoreAbilities, SyncCounters, SyncStore } from '../store/quota-sto
 import type { StoreSchema } from '../store/schema.ts'
 import { instantOf, systemClock } from '../time/clock.ts'
 import { cellOfIdentity } from '../windows/identity.ts'
+import type { Cells } from '../windows/row.ts'
 import { NOT_OPEN } from '../windows/window.ts'
 import { HoldBook } from './hold-book.ts'
 import { type HoldFacts, type IdRecord, IdRecords } from './id-records.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import { type MemoryStoreOptions, parseMemoryStoreOptions } from './options.ts'
-import { blankRow, PAIRS, type RowTable } from './row-table.ts'
+import { NOWHERE, type RowTable } from './row-table.ts'
 import type { MemoryShared } from './shared.ts'
 import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
 import { Tables } from './tables.ts'
@@ -80,7 +81,7 @@ class Store implements MemoryStore {
       for (const [key, cells] of table.rows(now)) {
         rows.push([index, key, cells.slice(0, length)])
         if (rows.length < SNAPSHOT_PART_ROWS) continue
-        yield { format: 3, tables: described, rows, ids: [] }
+        yield { format: 4, tables: described, rows, ids: [] }
         rows = []
       }
     }
@@ -88,11 +89,11 @@ class Store implements MemoryStore {
     for (const [key, record] of ids.entries(now)) {
       records.push([key, record])
       if (rows.length + records.length < SNAPSHOT_PART_ROWS) continue
-      yield { format: 3, tables: described, rows, ids: records }
+      yield { format: 4, tables: described, rows, ids: records }
       rows = []
       records = []
     }
-    if (rows.length + records.length > 0) yield { format: 3, tables: described, rows, ids: records }
+    if (rows.length + records.length > 0) yield { format: 4, tables: described, rows, ids: records }
   }
 
   restore(part: unknown): void {
@@ -106,10 +107,9 @@ class Store implements MemoryStore {
     })
     for (const [index, key, cells] of parsed.rows) {
       const { table, places } = targets[index]!
-      if (table.kept(key) !== undefined) continue
-      const row = blankRow(table.cells.length)
-      copyPairs(cells, places, row, PAIRS)
-      table.put(key, row)
+      if (table.placeOf(key) !== NOWHERE) continue
+      const place = table.add(key)
+      copyPairs(cells, places, table.pageOf(place), table.at(place))
     }
     for (const [key, record] of parsed.ids) {
       if (ids.find(key, now) !== undefined) continue
@@ -136,7 +136,7 @@ class Store implements MemoryStore {
     const { maxSubjects, maxIds } = this.#shared
     for (const [index, { layer, category }] of tables.entries()) {
       const table = this.#shared.tables.of(layer, category)
-      const added = rows.filter(([of, key]) => of === index && table.kept(key) === undefined).length
+      const added = rows.filter(([of, key]) => of === index && table.placeOf(key) === NOWHERE).length
       if (table.size + added > maxSubjects) table.sweep(now, 2 * table.size)
       if (table.size + added > maxSubjects) throw noRoom(`${maxSubjects} subjects (maxSubjects)`)
     }
@@ -156,7 +156,7 @@ function placesIn(table: RowTable, identities: readonly string[]): readonly (num
 }
 
 /** @param at where the pairs begin that are written */
-function copyPairs(from: readonly number[], places: readonly (number | undefined)[], to: number[], at: number): void {
+function copyPairs(from: readonly number[], places: readonly (number | undefined)[], to: Cells, at: number): void {
   for (const [i, place] of places.entries()) {
     if (place === undefined || from[2 * i] === undefined) continue
     to[at + 2 * place] = from[2 * i]!

@@ -2,19 +2,23 @@ import type { WindowStates } from '../decision/decide.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { TakeRequest } from '../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
-import { Layout, type Spans } from '../windows/layout.ts'
-import { chargeAndView, fits, reanchor, roomIn, viewRow } from '../windows/row.ts'
-import { slotFits, takeSlot, viewSlots } from '../windows/slots.ts'
-import { OpenRows } from './open-rows.ts'
-import { blankRow, PAIRS, type Row } from './row-table.ts'
+import { Instant } from '../windows/instant.ts'
+import { Layout } from '../windows/layout.ts'
+import { reanchor, roll, usedIn, view } from '../windows/row.ts'
+import { SLOTS } from '../windows/units.ts'
+import { CLOSED, MAX_AHEAD_MS, MAX_USED } from '../windows/window.ts'
+import { NOWHERE, type RowTable } from './row-table.ts'
 import { TableView } from './table-view.ts'
 import type { Tables } from './tables.ts'
 
 /** Rows looked at before a full table refuses a new subject. */
 const SWEEP_WHEN_FULL = 64
 
+/** A row that never opened, standing in for those that are not there, whatever cells their tables have. */
+const BLANK = new Float64Array(2 * 1_024).fill(CLOSED)
+
 /** What is asked of rows: a request, or a part of it. */
-export type RowRequest = Pick<TakeRequest, 'subject' | 'category' | 'quotas' | 'cost' | 'periods' | 'hold'>
+export type RowRequest = Pick<TakeRequest, 'subject' | 'category' | 'quotas' | 'periods' | 'costs'>
 
 /** What rows said; `stale`: the clock is outside of the request's periods. */
 export interface RowReply {
@@ -23,152 +27,182 @@ export interface RowReply {
   readonly states: WindowStates
 }
 
+/** What a row has to say to a request. */
+const USUAL = 0
+const TO_ROLL = 1
+const NO_ROOM = 2
+/** A start is far ahead of the clock. */
+const AHEAD = 4
+
 /** The rows of one schema, asked and charged for one request at a time. */
 export class RowDecisions {
   readonly layout: Layout
   readonly schema: StoreSchema
-  readonly open: OpenRows
   readonly #tables: Tables
   readonly #maxSubjects: number
   /** One for each (layer, category), at `layer * categories + category`. */
   readonly #views: readonly TableView[]
-  /** A row that never opened, standing in for the rows that are not there. */
-  readonly #blank: Row
+  readonly #size: number
+  readonly #units: readonly number[]
   /** Copied for each reply: copying an array of doubles is cheaper than growing one. */
-  readonly #statesByLayers: readonly number[][]
-  /** Copies of the rows of the request at hand, one a layer, and what lasts how long in them. */
-  readonly #rows: (Row | undefined)[] = []
-  readonly #spans: Spans[] = []
-  #isMissing = false
-  /** Where no window is of the calendar: the same at every instant. */
-  readonly #lasting: Spans | undefined
+  readonly #blanks: readonly number[][]
+  /** Of the request at hand, one a layer: its view, the page that its row is in, where it begins, and what it says. */
+  readonly #at: number[] = []
+  readonly #pages: Float64Array[] = []
+  readonly #instant: Instant
+  readonly #cellCosts: Float64Array
+  readonly #nothing: readonly number[]
+  #costs: readonly number[] | undefined
 
   constructor(schema: StoreSchema, tables: Tables, maxSubjects: number) {
     this.schema = schema
     this.layout = new Layout(schema.cells)
     this.#tables = tables
     this.#maxSubjects = maxSubjects
+    this.#size = this.layout.size
+    this.#units = this.layout.units
+    this.#instant = new Instant(this.layout)
+    this.#cellCosts = new Float64Array(this.layout.size)
+    this.#nothing = new Array<number>(schema.units.length + 1).fill(0)
+    const names = [...schema.units, SLOTS]
+    const cells = schema.cells.map((cell) => ({ ...cell, unit: names[cell.unit]! }))
     this.#views = schema.layers.flatMap((layer) =>
-      schema.categories.map((category) => new TableView(this.#tables.of(layer.name, category), this.layout)),
+      schema.categories.map((category) => new TableView(this.#tables.of(layer.name, category), cells)),
     )
-    this.open = new OpenRows(schema, this.layout, this.#views, maxSubjects)
-    this.#blank = blankRow(this.layout.size)
-    this.#statesByLayers = Array.from({ length: schema.layers.length + 1 }, (_, layers) =>
+    this.#blanks = Array.from({ length: schema.layers.length + 1 }, (_, layers) =>
       Array.from({ length: this.layout.rowAt(layers) }, () => 0.5),
     )
-    this.#lasting = this.layout.calendars.length === 0 ? this.layout.spansAt(0, undefined, 0) : undefined
   }
 
   /** Charged in every row, or in none; throws before it writes when there is no room for new rows. */
   decide(request: RowRequest, now: number): RowReply {
-    const { cost, hold, quotas } = request
-    const slot = hold?.slot === true
-    const { length } = quotas.layers
-    if (!this.#locate(request, now)) return { outcome: 'stale', now, states: [] }
-    if (cost === 0 && !slot) return { outcome: 'admitted', now, states: this.#view(length, now) }
-    if (!this.#fits(quotas, cost, slot, now)) return { outcome: 'refused', now, states: this.#refuse(request, now) }
-    this.#addRows(request, now)
+    const said = this.#look(request, now)
+    if (said === USUAL) return { outcome: 'admitted', now, states: this.#charge(request, now) }
+    if (said === undefined) return { outcome: 'stale', now, states: [] }
+    if ((said & NO_ROOM) !== 0) return { outcome: 'refused', now, states: this.#refuse(request, said, now) }
+    this.#roll(request, now)
     return { outcome: 'admitted', now, states: this.#charge(request, now) }
   }
 
   /** Charges whatever the limits. */
   force(request: RowRequest, now: number): RowReply {
-    const { layers } = request.quotas
-    if (!this.#locate(request, now)) return { outcome: 'stale', now, states: [] }
-    if (request.cost === 0) return { outcome: 'admitted', now, states: this.#view(layers.length, now) }
-    this.#addRows(request, now)
+    if (this.#look(request, now) === undefined) return { outcome: 'stale', now, states: [] }
+    this.#roll(request, now)
     return { outcome: 'admitted', now, states: this.#charge(request, now) }
   }
 
-  /** Tokens that fit into every window, 0 or more; `undefined`: the clock is outside of the periods. */
-  room(request: RowRequest, now: number): number | undefined {
-    if (!this.#locate(request, now)) return undefined
-    const { layers, limits } = request.quotas
-    let room = Number.POSITIVE_INFINITY
-    for (let l = 0; l < layers.length; l++) {
-      const cells = this.#rows[l] ?? this.#blank
-      room = Math.min(room, roomIn(cells, PAIRS, this.#spans[l]!, limits, this.layout.limitAt(l, 0), now))
-    }
-    return Math.max(0, room)
+  /** What fits into every window of each unit that costs something, 0 or more; `undefined`: the clock is outside of the periods. */
+  room(request: RowRequest, now: number): readonly number[] | undefined {
+    if (this.#look(request, now) === undefined) return undefined
+    const { limits, layers } = request.quotas
+    const room = request.costs.map(() => Number.POSITIVE_INFINITY)
+    this.#eachCell(request, layers.length, (cells, i, at, c) => {
+      const unit = this.#units[c]!
+      room[unit] = Math.max(0, Math.min(room[unit]!, limits[at]! - usedIn(cells, i, this.#instant.after[at]!)))
+    })
+    return room
   }
 
   /** The states of rows as they are; `undefined`: the clock is outside of the periods. */
-  look(
-    request: Pick<RowRequest, 'subject' | 'category' | 'quotas' | 'periods'>,
-    now: number,
-  ): WindowStates | undefined {
-    return this.#locate(request, now) ? this.#view(request.quotas.layers.length, now) : undefined
+  look({ subject, category, quotas, periods }: Omit<RowRequest, 'costs'>, now: number): WindowStates | undefined {
+    const asked = { subject, category, quotas, periods, costs: this.#nothing }
+    return this.#look(asked, now) === undefined ? undefined : this.#view(asked, now)
   }
 
-  /** Changes the rows that are there. */
+  /** Calls for the windows (and slots) of the rows that are there. */
   change(
     { subject, category, layers }: { subject: Subject; category: number; layers: readonly number[] },
-    change: (row: Row, slot: number) => void,
+    change: (cells: Float64Array, i: number, at: number, cell: number) => void,
   ): void {
     for (const [slot, layer] of layers.entries()) {
-      const view = this.#viewOf(layer, category)
-      const key = this.keyOf(layer, subject)
-      const row = view.find(key)
-      if (row === undefined) continue
-      change(row, slot)
-      view.put(key, row)
+      const { table, offsets } = this.viewOf(layer, category)
+      const place = table.placeOf(this.keyOf(layer, subject))
+      if (place === NOWHERE) continue
+      for (let c = 0; c < this.#size; c++) {
+        change(table.pageOf(place), table.at(place) + offsets[c]!, slot * this.#size + c, c)
+      }
     }
   }
 
   /** The table of a layer and category, as the schema sees it. */
   viewOf(layer: number, category: number): TableView {
-    return this.#viewOf(layer, category)
+    return this.#views[layer * this.schema.categories.length + category]!
   }
 
   keyOf(layer: number, subject: Subject): string {
     return layerKey(this.schema.layers[layer]!, subject)
   }
 
-  /** Whether the rows at hand have room in every one of them. */
-  #fits({ layers, limits }: RowRequest['quotas'], cost: number, slot: boolean, now: number): boolean {
-    const layout = this.layout
+  /** Finds the rows of a request and what they say; `undefined`: the clock is outside of the periods. */
+  #look({ subject, category, quotas, costs, periods }: RowRequest, now: number): number | undefined {
+    const { layers, limits } = quotas
+    if (!this.#instant.moveTo(now, periods, layers.length)) return undefined
+    const views = this.#views
+    const { categories, layers: all } = this.schema
+    const cellCosts = this.#cellCosts
+    if (costs !== this.#costs) this.#spread(costs)
+    const size = cellCosts.length
+    const { after } = this.#instant
+    let said = USUAL
     for (let l = 0; l < layers.length; l++) {
-      const cells = this.#rows[l] ?? this.#blank
-      if (cost > 0 && !fits(cells, PAIRS, this.#spans[l]!, limits, layout.limitAt(l, 0), cost, now)) return false
-      if (slot && !slotFits(cells, PAIRS + 2 * layout.width, limits[layout.limitAt(l, layout.width)]!)) return false
+      const layer = layers[l]!
+      const view = views[layer * categories.length + category]!
+      const { table, offsets } = view
+      const { shared, name } = all[layer]!
+      const place = table.placeOf(shared ? '' : typeof subject === 'string' ? subject : subject[name]!)
+      let cells: Float64Array = BLANK
+      let at = 0
+      if (place !== NOWHERE) {
+        cells = table.pageOf(place)
+        at = table.at(place)
+      }
+      this.#pages[l] = cells
+      this.#at[l] = at
+      const from = l * size
+      for (let c = 0; c < size; c++) {
+        const cost = cellCosts[c]!
+        if (cost === 0) continue
+        const i = at + offsets[c]!
+        const startedAt = cells[i]!
+        let used = cells[i + 1]!
+        if (used === CLOSED || startedAt <= after[from + c]! || startedAt - now > MAX_AHEAD_MS) {
+          said |= TO_ROLL
+          if (used === CLOSED || startedAt <= after[from + c]!) used = 0
+          if (startedAt - now > MAX_AHEAD_MS) said |= AHEAD
+        }
+        if (used + cost > limits[from + c]!) said |= NO_ROOM
+      }
     }
-    return true
+    return said
   }
 
-  /** Finds the rows of a request and their spans; `false`: the clock is outside of the periods. */
-  #locate({ subject, category, quotas: { layers }, periods }: Omit<RowRequest, 'cost'>, now: number): boolean {
-    this.#isMissing = false
-    for (let l = 0; l < layers.length; l++) {
-      const row = this.#viewOf(layers[l]!, category).find(this.keyOf(layers[l]!, subject))
-      this.#rows[l] = row
-      if (row === undefined) this.#isMissing = true
-      const spans = this.#lasting ?? this.layout.spansAt(now, periods, l)
-      if (spans === undefined) return false
-      this.#spans[l] = spans
-    }
-    return true
+  /** What a request costs in each cell. The same list for all requests of one price, so that this is done once for them. */
+  #spread(costs: readonly number[]): void {
+    for (let c = 0; c < this.#size; c++) this.#cellCosts[c] = costs[this.#units[c]!]!
+    this.#costs = costs
   }
 
-  /** Leaves the rows at hand as they are, but for starts in the far future; their states. */
-  #refuse({ subject, category, cost, quotas: { layers } }: RowRequest, now: number): WindowStates {
+  /** Makes every cell that a request costs something of one that is open, and rows that there are not. */
+  #roll(request: RowRequest, now: number): void {
+    const { category, subject, costs, quotas } = request
+    const { layers } = quotas
+    if (costs.every((cost) => cost === 0)) return
     for (let l = 0; l < layers.length; l++) {
-      const row = this.#rows[l]
-      if (row !== undefined && cost > 0) reanchor(row, PAIRS, this.layout.width, now)
+      if (this.#pages[l] === BLANK) this.#makeRoom(this.viewOf(layers[l]!, category).table, now)
     }
-    this.#putBack(layers, category, subject)
-    return this.#view(layers.length, now)
+    for (let l = 0; l < layers.length; l++) {
+      if (this.#pages[l] !== BLANK) continue
+      const { table } = this.viewOf(layers[l]!, category)
+      const place = table.add(this.keyOf(layers[l]!, subject))
+      this.#pages[l] = table.pageOf(place)
+      this.#at[l] = table.at(place)
+    }
+    this.#eachCell(request, layers.length, (cells, i, at) =>
+      roll(cells, i, this.#instant.after[at]!, this.#instant.opensAt[at]!, now),
+    )
   }
 
-  /** Adds the rows that are missing; throws before it writes when there is no room. */
-  #addRows({ category, quotas: { layers } }: RowRequest, now: number): void {
-    if (!this.#isMissing) return
-    for (let l = 0; l < layers.length; l++) {
-      if (this.#rows[l] === undefined) this.#makeRoom(this.#viewOf(layers[l]!, category), now)
-    }
-    for (let l = 0; l < layers.length; l++) this.#rows[l] ??= this.#viewOf(layers[l]!, category).blank()
-  }
-
-  #makeRoom({ table }: TableView, now: number): void {
+  #makeRoom(table: RowTable, now: number): void {
     const max = this.#maxSubjects
     if (table.size < max) return
     table.sweep(now, SWEEP_WHEN_FULL)
@@ -176,46 +210,83 @@ export class RowDecisions {
     throw new QuotaError('store_full', `the memory store holds ${max} live subjects (maxSubjects)`)
   }
 
-  /** Charges the rows at hand; their states thereafter. */
-  #charge({ subject, category, cost, hold, quotas: { layers } }: RowRequest, now: number): WindowStates {
-    const layout = this.layout
-    const rows = this.#rows
-    const states = this.#statesByLayers[layers.length]!.slice()
+  /** Leaves the rows at hand as they are, but for starts in the far future; their states. */
+  #refuse(request: RowRequest, said: number, now: number): WindowStates {
+    const { layers } = request.quotas
+    if ((said & AHEAD) !== 0) {
+      this.#eachCell(request, layers.length, (cells, i, at) => {
+        if (cells !== BLANK) reanchor(cells, i, this.#instant.after[at]!, now)
+      })
+    }
+    return this.#view(request, now)
+  }
+
+  /** Charges the rows at hand, whose cells are open; their states thereafter. */
+  #charge({ category, quotas: { layers } }: RowRequest, now: number): WindowStates {
+    const states = this.#blanks[layers.length]!.slice()
+    const views = this.#views
+    const categories = this.schema.categories.length
+    const cellCosts = this.#cellCosts
+    const size = cellCosts.length
     for (let l = 0; l < layers.length; l++) {
-      const row = rows[l]!
-      const spans = this.#spans[l]!
-      if (cost > 0) chargeAndView(row, PAIRS, spans, cost, now, states, layout.rowAt(l))
-      else viewRow(row, PAIRS, spans, now, states, layout.rowAt(l))
-      if (layout.hasSlots) {
-        if (hold?.slot === true) takeSlot(row, PAIRS + 2 * layout.width, now)
-        viewSlots(row, PAIRS + 2 * layout.width, states, layout.cellAt(l, layout.width))
+      const { offsets } = views[layers[l]! * categories + category]!
+      const cells = this.#pages[l]!
+      const at = this.#at[l]!
+      const from = l * size
+      for (let c = 0; c < size; c++) {
+        const cost = cellCosts[c]!
+        const i = at + offsets[c]!
+        const to = 2 * (from + c)
+        if (cost === 0) {
+          view(cells, i, this.#instant.after[from + c]!, now, states, to)
+          continue
+        }
+        const used = Math.min(cells[i + 1]! + cost, MAX_USED)
+        cells[i + 1] = used
+        states[to] = cells[i]!
+        states[to + 1] = used
       }
     }
-    this.#putBack(layers, category, subject)
     return states
   }
 
   /** The states of the rows at hand. */
-  #view(layers: number, now: number): WindowStates {
-    const layout = this.layout
-    const states = this.#statesByLayers[layers]!.slice()
-    for (let l = 0; l < layers; l++) {
-      const row = this.#rows[l] ?? this.#blank
-      viewRow(row, PAIRS, this.#spans[l]!, now, states, layout.rowAt(l))
-      if (layout.hasSlots) viewSlots(row, PAIRS + 2 * layout.width, states, layout.cellAt(l, layout.width))
+  #view({ category, quotas: { layers } }: RowRequest, now: number): WindowStates {
+    const states = this.#blanks[layers.length]!.slice()
+    const { after } = this.#instant
+    const views = this.#views
+    const categories = this.schema.categories.length
+    const size = this.#size
+    for (let l = 0; l < layers.length; l++) {
+      const { offsets } = views[layers[l]! * categories + category]!
+      const cells = this.#pages[l]!
+      const at = this.#at[l]!
+      const from = l * size
+      for (let c = 0; c < size; c++) {
+        const i = at + offsets[c]!
+        const to = 2 * (from + c)
+        const startedAt = cells[i]!
+        const used = cells[i + 1]!
+        if (used !== CLOSED && startedAt > after[from + c]! && startedAt - now <= MAX_AHEAD_MS) {
+          states[to] = startedAt
+          states[to + 1] = used
+        } else view(cells, i, after[from + c]!, now, states, to)
+      }
     }
     return states
   }
 
-  /** The rows at hand are those of the tables from now on. */
-  #putBack(layers: readonly number[], category: number, subject: Subject): void {
-    for (let l = 0; l < layers.length; l++) {
-      const row = this.#rows[l]
-      if (row !== undefined) this.#viewOf(layers[l]!, category).put(this.keyOf(layers[l]!, subject), row)
+  /** Calls for every cell of the rows at hand that the request costs something of; `at` is its place among the limits. */
+  #eachCell(
+    { category, costs, quotas }: RowRequest,
+    layers: number,
+    visit: (cells: Float64Array, i: number, at: number, cell: number) => void,
+  ): void {
+    for (let l = 0; l < layers; l++) {
+      const { offsets } = this.viewOf(quotas.layers[l]!, category)
+      for (let c = 0; c < this.#size; c++) {
+        if (costs[this.#units[c]!]! > 0) visit(this.#pages[l]!, this.#at[l]! + offsets[c]!, l * this.#size + c, c)
+      }
     }
-  }
-
-  #viewOf(layer: number, category: number): TableView {
-    return this.#views[layer * this.schema.categories.length + category]!
   }
 }

@@ -1,121 +1,97 @@
-import type { CellSchema } from '../windows/identity.ts'
-import { closedRow, lastEnd } from '../windows/row.ts'
+import type { CellDefinition } from '../windows/identity.ts'
+import { lastEnd } from '../windows/row.ts'
 import { CLOSED, GRACE_MS } from '../windows/window.ts'
 import { Sweeper } from './sweeper.ts'
-import { YoungRow } from './young-row.ts'
+
+/** A page has so many rows; the first one grows to that. */
+const BITS = 10
+const ROWS = 1 << BITS
+const FEWEST = 4
+
+const NO_ROWS = new Float64Array(0)
+
+/** The place of a row that is not there. */
+export const NOWHERE = -1
 
 /**
- * `[added, ...pairs]`: the pairs of a row's cells, see `windows/row.ts`, and what was charged to every one of them since
- * they were written. A charge of open windows is one addition to the first number. The pairs of a row that is in a table
- * are never written in place: decisions keep the row, and what was added to it by then, and have their states of it.
- */
-export type Row = number[]
-
-/** A row as a table keeps it: the short form wherever it says the same. */
-export type KeptRow = Row | YoungRow
-
-/** Where the pairs of a {@link Row} begin. */
-export const PAIRS = 1
-
-/** A row whose cells never opened. */
-export function blankRow(cells: number): Row {
-  return copyOf([0, ...closedRow(cells)])
-}
-
-/** Another row that says the same, with nothing added to its pairs. */
-function writable(row: KeptRow, cells: number): Row {
-  if (row instanceof YoungRow) return grown(row, cells)
-  const copy = copyOf(row)
-  const added = copy[0]!
-  if (added === 0) return copy
-  copy[0] = 0
-  for (let i = PAIRS + 1; i < copy.length; i += 2) if (copy[i] !== CLOSED) copy[i]! += added
-  return copy
-}
-
-function grown({ startedAt, used }: YoungRow, cells: number): Row {
-  const row = blankRow(cells)
-  for (let i = PAIRS; i < row.length; i += 2) {
-    row[i] = startedAt
-    row[i + 1] = used
-  }
-  return row
-}
-
-/** The short form of a row with nothing added to its pairs; `undefined`: it says more than that has room for. */
-function youngOf(row: Row): YoungRow | undefined {
-  const startedAt = row[PAIRS]
-  const used = row[PAIRS + 1]
-  if (startedAt === undefined || used === undefined) return undefined
-  if (startedAt < 0 || used < 0 || used > YoungRow.MOST) return undefined
-  for (let i = PAIRS + 2; i < row.length; i += 2) if (row[i] !== startedAt || row[i + 1] !== used) return undefined
-  return new YoungRow(startedAt, used)
-}
-
-/** An array that was made of fractions holds plain doubles; one of small integers would be copied at the first instant. */
-function copyOf(row: Row): Row {
-  const copy = new Array<number>(row.length).fill(0.5)
-  for (let i = 0; i < row.length; i++) copy[i] = row[i]!
-  return copy
-}
-
-/**
- * The rows of one layer and category, by subject key; the layer that everybody shares has the key `''`. Every policy
- * that was ever opened on the table has its cells in it: they stand in the order in which they came.
+ * The rows of one layer and category, by subject key; the layer that everybody shares has the key `''`. A row is pairs
+ * `[startedAt, used]`, see `windows/row.ts`, in a page of numbers: what is kept of somebody is these and a place in a map, and
+ * nothing for the collector to look at. Every policy that was ever opened on the table has its cells in it: they stand in
+ * the order in which they came.
  */
 export class RowTable {
-  readonly #cells: CellSchema[] = []
+  readonly #cells: CellDefinition[] = []
   readonly #lengthsMs: number[] = []
   /** Of the windows, in milliseconds. */
   #longestMs = 0
-  /** Whether every cell is one of a window, which is all that a {@link YoungRow} knows of. */
-  #hasWindowsAlone = true
-  readonly #rows = new Map<string, KeptRow>()
-  #sharedRow: KeptRow | undefined
-  readonly #sweeper = new Sweeper(this.#rows, (row) => this.#endOf(row))
+  readonly #places = new Map<string, number>()
+  #shared = NOWHERE
+  #pages: Float64Array[] = []
+  /** Numbers of a row. */
+  #stride = 0
+  /** Rows of each page. */
+  #live: number[] = []
+  /** Places below {@link #end} that are no rows; those that were beyond what all rows take are apart. */
+  #holes: number[] = []
+  #far: number[] = []
+  /** Places that are rows or holes are below it. */
+  #end = 0
+  readonly #sweeper = new Sweeper(this.#places, (place) => this.#endOf(place), {
+    dropped: (place) => this.#drop(place),
+    kept: (key, place) => this.#close(key, place),
+  })
 
   get size(): number {
-    return this.#rows.size + (this.#sharedRow === undefined ? 0 : 1)
+    return this.#places.size + (this.#shared === NOWHERE ? 0 : 1)
   }
 
-  get cells(): readonly CellSchema[] {
+  get cells(): readonly CellDefinition[] {
     return this.#cells
   }
 
   /** Where cells stand in this table's rows; those that are new to it come last. */
-  placesOf(cells: readonly CellSchema[]): readonly number[] {
+  placesOf(cells: readonly CellDefinition[]): readonly number[] {
     return cells.map((cell) => {
       const known = this.#cells.findIndex(({ identity }) => identity === cell.identity)
       return known === -1 ? this.#append(cell) : known
     })
   }
 
-  /** The row as it is kept: only what was added to it may be written. */
-  kept(key: string): KeptRow | undefined {
-    return key === '' ? this.#sharedRow : this.#rows.get(key)
+  /** Where the row of a subject is, or {@link NOWHERE}. A place lasts until rows are added or swept. */
+  placeOf(key: string): number {
+    if (key === '') return this.#shared
+    const place = this.#places.get(key)
+    return place === undefined ? NOWHERE : place
   }
 
-  /** A copy with nothing added to its pairs, to be {@link put} after a change. */
-  find(key: string): Row | undefined {
-    const row = this.kept(key)
-    return row && writable(row, this.#cells.length)
+  /** The place of a row that is there from now on; its cells never opened. */
+  add(key: string): number {
+    const place = this.#holes.pop() ?? this.#far.pop() ?? this.#end++
+    this.#grow(place >> BITS, (place & (ROWS - 1)) + 1)
+    const at = this.at(place)
+    this.pageOf(place).fill(CLOSED, at, at + this.#stride)
+    if (key === '') this.#shared = place
+    else this.#places.set(key, place)
+    return place
   }
 
-  /** The row of a subject from now on, with nothing added to its pairs; whoever puts it writes it no more. */
-  put(key: string, row: Row): void {
-    this.keep(key, (this.#hasWindowsAlone ? youngOf(row) : undefined) ?? row)
+  pageOf(place: number): Float64Array {
+    return this.#pages[place >> BITS]!
   }
 
-  /** As {@link put}, in the form in which it is kept. */
-  keep(key: string, row: KeptRow): void {
-    if (key === '') this.#sharedRow = row
-    else this.#rows.set(key, row)
+  /** Where the pairs of a row begin in its page. */
+  at(place: number): number {
+    return (place & (ROWS - 1)) * this.#stride
   }
 
   /** Forgets every row; the cells stay where they stand. */
   clear(): void {
-    this.#rows.clear()
-    this.#sharedRow = undefined
+    this.#places.clear()
+    this.#shared = NOWHERE
+    this.#holes = []
+    this.#far = []
+    this.#live = []
+    this.#end = 0
   }
 
   /** Looks at a few rows, where any can have ended, and forgets those that have. */
@@ -130,29 +106,68 @@ export class RowTable {
 
   /** Every row that still says something. */
   *rows(now: number): Generator<readonly [key: string, pairs: number[]]> {
-    if (this.#sharedRow !== undefined && now < this.#endOf(this.#sharedRow)) yield ['', this.#pairsOf(this.#sharedRow)]
-    for (const [key, row] of this.#rows) if (now < this.#endOf(row)) yield [key, this.#pairsOf(row)]
+    if (this.#shared !== NOWHERE && now < this.#endOf(this.#shared)) yield ['', this.pairsAt(this.#shared)]
+    for (const [key, place] of this.#places) if (now < this.#endOf(place)) yield [key, this.pairsAt(place)]
   }
 
-  #endOf(row: KeptRow): number {
-    const end = row instanceof YoungRow ? row.startedAt + this.#longestMs : lastEnd(row, PAIRS, this.#lengthsMs)
-    return end + GRACE_MS
+  /** A copy. */
+  pairsAt(place: number): number[] {
+    const at = this.at(place)
+    return Array.from(this.pageOf(place).subarray(at, at + this.#stride))
   }
 
-  #pairsOf(row: KeptRow): number[] {
-    return writable(row, this.#cells.length).slice(PAIRS)
+  #endOf(place: number): number {
+    return lastEnd(this.pageOf(place), this.at(place), this.#lengthsMs) + GRACE_MS
   }
 
-  #append(cell: CellSchema): number {
-    const cells = this.#cells.length
-    const longer = (row: KeptRow): Row => copyOf([...writable(row, cells), CLOSED, CLOSED])
+  /** The first page is doubled until it is one; the others are made whole. */
+  #grow(page: number, rows: number): void {
+    this.#live[page] = (this.#live[page] ?? 0) + 1
+    const old = this.#pages[page]
+    const stride = this.#stride
+    if (old !== undefined && old.length >= rows * stride) return
+    const length = page === 0 ? Math.min(ROWS, Math.max(FEWEST, 2 ** Math.ceil(Math.log2(rows)))) : ROWS
+    this.#pages[page] = new Float64Array(length * stride)
+    if (old !== undefined) this.#pages[page].set(old)
+  }
+
+  /** A page without rows is given back. */
+  #drop(place: number): void {
+    const page = place >> BITS
+    this.#live[page]!--
+    if (this.#live[page] === 0) this.#pages[page] = NO_ROWS
+    this.#holes.push(place)
+  }
+
+  /** A row that stands beyond what all rows take moves into a hole: a pass leaves no more pages than there are rows for. */
+  #close(key: string, place: number): void {
+    const { size } = this
+    if (place < size) return
+    let hole = this.#holes.pop()
+    for (; hole !== undefined && hole >= size; hole = this.#holes.pop()) this.#far.push(hole)
+    if (hole === undefined) return
+    const from = this.at(place)
+    const row = this.pageOf(place).subarray(from, from + this.#stride)
+    this.#grow(hole >> BITS, (hole & (ROWS - 1)) + 1)
+    this.pageOf(hole).set(row, this.at(hole))
+    this.#places.set(key, hole)
+    this.#drop(place)
+  }
+
+  #append(cell: CellDefinition): number {
+    const before = this.#stride
     this.#cells.push(cell)
+    this.#stride += 2
     this.#lengthsMs.push(cell.lengthMs)
     // Rows with slots taken stay as long as those are; it is windows that end by themselves.
     if (Number.isFinite(cell.lengthMs)) this.#longestMs = Math.max(this.#longestMs, cell.lengthMs)
-    else this.#hasWindowsAlone = false
-    for (const [key, row] of this.#rows) this.#rows.set(key, longer(row))
-    if (this.#sharedRow !== undefined) this.#sharedRow = longer(this.#sharedRow)
+    this.#pages = this.#pages.map((page) => {
+      const rows = page.length / Math.max(1, before)
+      const longer = new Float64Array(rows * this.#stride).fill(CLOSED)
+      for (let row = 0; row < rows; row++)
+        longer.set(page.subarray(row * before, (row + 1) * before), row * this.#stride)
+      return longer
+    })
     return this.#cells.length - 1
   }
 }

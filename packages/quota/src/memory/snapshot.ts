@@ -1,9 +1,9 @@
 import { faultyDocument } from '../errors/quota-error.ts'
 import { type Check, group, listOf, where } from '../options/checks.ts'
 import { checked } from '../options/faults.ts'
+import { isObject } from '../options/objects.ts'
 import { once } from '../options/once.ts'
-import { windowCell } from '../windows/identity.ts'
-import type { RollingWindow } from '../windows/window.ts'
+import type { Settled } from '../store/hold-port.ts'
 import type { HoldFacts, HoldRow, IdRecord } from './id-records.ts'
 
 /** Most rows and records of one part. */
@@ -11,7 +11,7 @@ export const SNAPSHOT_PART_ROWS = 1_000
 
 /** A part of a saved memory store: plain JSON. */
 export interface SnapshotPart {
-  readonly format: 3
+  readonly format: 4
   /** The tables that rows name by their place in this list, and what the pairs of numbers in their rows are. */
   readonly tables: readonly {
     readonly layer: string
@@ -54,18 +54,31 @@ function isIdRecord(value: unknown): boolean {
 const STATES: readonly unknown[] = ['reserved', 'committed', 'cancelled', 'expired'] satisfies IdRecord['state'][]
 
 function isHold(value: unknown): boolean {
-  const { category, owner, tokens, slot, takenAt, endsAt, ttlMs, rows, answer } = Object(value) as Partial<
+  const { category, owner, costs, takenAt, endsAt, ttlMs, rows, answer } = Object(value) as Partial<
     Record<keyof HoldFacts, unknown>
   >
-  const numbers = [tokens, takenAt, endsAt, ttlMs, ...Object.values(Object(answer) as object)]
   return (
     isText(category) &&
     isText(owner) &&
-    typeof slot === 'boolean' &&
-    numbers.every((each) => Number.isSafeInteger(each) && (each as number) >= 0) &&
+    isAmounts(costs) &&
+    [takenAt, endsAt, ttlMs].every(isAmount) &&
     Array.isArray(rows) &&
-    rows.every(isHoldRow)
+    rows.every(isHoldRow) &&
+    (answer === undefined || isAnswer(answer))
   )
+}
+
+function isAnswer(value: unknown): boolean {
+  const { charged, uncharged, reserved } = Object(value) as Partial<Record<keyof Settled, unknown>>
+  return [charged, uncharged, reserved].every(isAmounts)
+}
+
+function isAmounts(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every(isAmount)
+}
+
+function isAmount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 function isHoldRow(value: unknown): boolean {
@@ -73,95 +86,45 @@ function isHoldRow(value: unknown): boolean {
   return isText(layer) && isText(key) && isCells(charged)
 }
 
-/** What the text in `schema` of the first format says. */
-type FirstSchema = readonly [
-  windows: readonly RollingWindow[],
-  categories: readonly string[],
-  layers: readonly { readonly name: string }[],
-]
-
-function isFirstSchema(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length !== 3 || !value.every(Array.isArray)) return false
-  const [windows, categories, layers] = value as readonly (readonly Partial<RollingWindow & { name: string }>[])[]
-  return (
-    windows!.every((window) => isText(window?.label) && Number.isSafeInteger(window.lengthMs)) &&
-    categories!.every(isText) &&
-    layers!.every((layer) => isText(layer?.name))
-  )
-}
-
-const schemas = /* @__PURE__ */ once(() => {
-  const rows = listOfAny(where<SnapshotPart['rows'][number]>(isRow, 'a row, [table, key, numbers]'))
-  const ids = listOfAny(where<SnapshotPart['ids'][number]>(isIdEntry, 'the record of an id, [key, record]'))
-  const cells = listOfAny(text('the identity of a limit'))
-  const names = { layer: text('the name of a layer'), category: text('the name of a category') }
-  return {
-    now: group({
-      format: where<3>((value) => value === 3, '3'),
-      tables: listOfAny(group({ ...names, cells })),
-      rows,
-      ids,
-    }),
-    second: group({
-      format: where<2>((value) => value === 2, '2'),
-      tables: listOfAny(group({ ...names, windows: cells })),
-      rows,
-      ids,
-    }),
-    first: group({ schema: text('what the rows are of'), rows, ids }),
-    firstSchema: where<FirstSchema>(isFirstSchema, 'windows, categories and layers in `schema`'),
-  }
-})
+const schema = /* @__PURE__ */ once(() =>
+  group({
+    format: where<4>((value) => value === 4, '4'),
+    tables: listOfAny(
+      group({
+        layer: text('the name of a layer'),
+        category: text('the name of a category'),
+        cells: listOfAny(text('the identity of a limit')),
+      }),
+    ),
+    rows: listOfAny(where<SnapshotPart['rows'][number]>(isRow, 'a row, [table, key, numbers]')),
+    ids: listOfAny(where<SnapshotPart['ids'][number]>(isIdEntry, 'the record of an id, [key, record]')),
+  }),
+)
 
 /**
- * A part of a snapshot, also one of the formats before (of the first without its ids, whose keys named a policy).
+ * Checks a part of a snapshot.
  *
- * @throws {QuotaError} `invalid_options` for anything else; nothing of it is used then
+ * @throws {QuotaError} `invalid_options` for anything else, also for a part that an earlier version saved; nothing of it is
+ * used then
  */
 export function parseSnapshotPart(part: unknown): SnapshotPart {
-  if (isText(part)) {
-    const message = 'expected a part of a snapshot, got text: JSON.parse() it first'
-    throw faultyDocument('invalid_options', 'snapshot', [{ path: '', message }])
-  }
-  const parsed = isFirstFormat(part) ? fromFirstFormat(part) : fromLaterFormat(part)
-  const faults = parsed.rows.flatMap(([table, , numbers], index) => {
+  const message = faultOf(part)
+  if (message !== undefined) throw faultyDocument('invalid_options', 'snapshot', [{ path: '', message }])
+  const { value: parsed, faults } = checked(schema(), part)
+  if (faults !== undefined) throw faultyDocument('invalid_options', 'snapshot', faults)
+  const wrong = parsed.rows.flatMap(([table, , numbers], index) => {
     const { cells } = parsed.tables[table] ?? {}
     const message = cells === undefined ? `no such table: ${table}` : `expected ${2 * cells.length} numbers`
     return numbers.length === (cells?.length ?? Number.NaN) * 2 ? [] : [{ path: `rows.${index}`, message }]
   })
-  if (faults.length > 0) throw faultyDocument('invalid_options', 'snapshot', faults)
+  if (wrong.length > 0) throw faultyDocument('invalid_options', 'snapshot', wrong)
   return parsed
 }
 
-function fromLaterFormat(part: unknown): SnapshotPart {
-  if ((part as { readonly format?: unknown } | null)?.format !== 2) return check(schemas().now, part)
-  const { tables, rows, ids } = check(schemas().second, part)
-  const named = tables.map(({ layer, category, windows }) => ({ layer, category, cells: windows }))
-  return { format: 3, tables: named, rows, ids }
-}
-
-function isFirstFormat(part: unknown): boolean {
-  return typeof part === 'object' && part !== null && 'schema' in part
-}
-
-function fromFirstFormat(part: unknown): SnapshotPart {
-  const { schema, rows } = check(schemas().first, part)
-  const [windows, categories, layers] = check(schemas().firstSchema, jsonOf(schema))
-  const cells = windows.map((window) => windowCell(window).identity)
-  const tables = layers.flatMap(({ name }) => categories.map((category) => ({ layer: name, category, cells })))
-  return { format: 3, tables, rows, ids: [] }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function check<T>(schema: Check<T>, part: unknown): T {
-  const { value, faults } = checked(schema, part)
-  if (faults !== undefined) throw faultyDocument('invalid_options', 'snapshot', faults)
-  return value
+/** What a caller may have taken for a part. */
+function faultOf(part: unknown): string | undefined {
+  if (isText(part)) return 'expected a part of a snapshot, got text: JSON.parse() it first'
+  const { format, schema: first } = Object(part) as { readonly format?: unknown; readonly schema?: unknown }
+  const isEarlier = isText(first) || format === 2 || format === 3
+  return isEarlier ? 'saved by an earlier version, in a format that is not read any more: start without it' : undefined
 }

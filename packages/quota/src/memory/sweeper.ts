@@ -20,10 +20,17 @@ export class Sweeper<V> {
   #nextPassAt = 0
   #nextPassFrom = MAY_GROW
 
+  readonly #hears: { dropped?(entry: V): void; kept?(key: string, entry: V): void }
+
   /** @param endsAt from when an entry may be forgotten, epoch milliseconds; it may only become later */
-  constructor(entries: Map<string, V>, endsAt: (entry: V) => number) {
+  constructor(
+    entries: Map<string, V>,
+    endsAt: (entry: V) => number,
+    hears: { dropped?(entry: V): void; kept?(key: string, entry: V): void } = {},
+  ) {
     this.#entries = entries
     this.#endsAt = endsAt
+    this.#hears = hears
   }
 
   /** A step, where there is anything to look for. */
@@ -51,8 +58,13 @@ export class Sweeper<V> {
       }
       const [key, entry] = next.value
       const endsAt = this.#endsAt(entry)
-      if (now >= endsAt) this.#entries.delete(key)
-      else this.#earliest = Math.min(this.#earliest, endsAt)
+      if (now >= endsAt) {
+        this.#entries.delete(key)
+        this.#hears.dropped?.(entry)
+      } else {
+        this.#earliest = Math.min(this.#earliest, endsAt)
+        this.#hears.kept?.(key, entry)
+      }
     }
   }
 }

@@ -1,11 +1,12 @@
-import { type CellSchema, inRowOrder, slotsCell, windowCell } from '../windows/identity.ts'
+import { type CellSchema, cellsIn, slotsCell, windowCell } from '../windows/identity.ts'
 import type { Policy } from './policy.ts'
+import { POLICY_UNITS } from './units.ts'
 import { ownOf } from './values.ts'
 
 /** The cells of every row of a policy, in the order of a row. */
 export function policyCells({ windows, concurrency }: Pick<Policy, 'windows' | 'concurrency'>): readonly CellSchema[] {
   const slots = concurrency === undefined ? [] : [slotsCell(concurrency.label)]
-  return inRowOrder([...windows.map(windowCell), ...slots])
+  return cellsIn(POLICY_UNITS, [...windows.map((window) => windowCell(window)), ...slots])
 }
 
 /** Labels of all limits, as people see them: windows in the policy's order, then that of concurrency. */

@@ -1,14 +1,13 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
+import type { Amounts } from '../windows/units.ts'
 import type { ReservationId } from './reservation-id.ts'
 import type { Subject } from './schema.ts'
 
-/** What makes a reservation a hold: tokens and slots are its own until it is settled or ends. */
+/** What makes a reservation a hold: what it charged, and its slots, are its own until it is settled or ends. */
 export interface HoldTerms {
   /** It ends so many milliseconds after it was taken, by the store's clock. */
   readonly ttlMs: number
-  /** Whether it takes a slot in every layer, beside its tokens. */
-  readonly slot: boolean
   /** Most open holds of the subject (of its key in the first own layer, over all categories). */
   readonly maxHolds: number
 }
@@ -26,10 +25,10 @@ export interface ExtendRequest extends HoldRef {
   readonly ttlMs: number
 }
 
-/** Grows a hold: more tokens are charged in the windows that are open now, in every one or in none. */
+/** Grows a hold: more is charged in the windows that are open now, in every one or in none. */
 export interface GrowRequest extends HoldRef {
-  /** Tokens, a safe integer above 0. */
-  readonly tokens: number
+  /** As of a take, some unit above 0; slots are 0, since a hold takes them when it begins. */
+  readonly costs: readonly number[]
   /** Limits and layers in force now. */
   readonly quotas: Quotas
   /** As of a take. */
@@ -66,14 +65,14 @@ export type Overrun = 'refuse' | 'charge' | 'fit'
 export interface SettleHoldRequest extends HoldRef {
   readonly as: 'committed' | 'cancelled'
   /**
-   * Tokens that the work cost.
+   * What the work cost, one number a unit of the schema.
    * @default what the hold has
    */
-  readonly actual?: number | undefined
+  readonly actual?: readonly number[] | undefined
   /** What becomes of an actual cost above the hold: nothing is done, it is charged whatever the limits, or as it fits. */
   readonly overrun: Overrun
-  /** Most tokens that one commit charges beyond what the hold had; what is above it is `uncharged`. */
-  readonly maxOverrun: number
+  /** Most that one commit charges beyond what the hold had, one number a unit; what is above it is `uncharged`. */
+  readonly maxOverrun: readonly number[]
   /** Limits and layers in force now, by which what is charged in addition goes. */
   readonly quotas: Quotas
   /** As of a take. */
@@ -90,16 +89,25 @@ export interface SettleHoldRequest extends HoldRef {
  */
 export type SettleHoldOutcome = 'settled' | 'above' | 'expired' | 'cancelled' | 'unknown' | 'stale'
 
-export interface SettleHoldReply {
+/** What a commit came to, one number a unit of the schema; of what charged nothing all 0. */
+export interface Settled<A = readonly number[]> {
+  /** What the commit left charged in all. */
+  readonly charged: A
+  /** What of the actual cost was charged nowhere. */
+  readonly uncharged: A
+  /** What the hold had, before. */
+  readonly reserved: A
+}
+
+export interface SettleHoldReply extends Settled {
   readonly outcome: SettleHoldOutcome
   readonly now: number
-  /** Tokens that the commit left charged in all; 0 for a cancel. */
-  readonly charged: number
-  /** Tokens of the actual cost that were charged nowhere. */
-  readonly uncharged: number
-  /** What the hold had, before. */
-  readonly reserved: number
-  /** Where something was charged in addition: the states of the rows of `quotas` thereafter; else empty. */
+  /**
+   * Of the commit that settled the hold: what it charged beside what the hold had, one number a unit; of a late one, all of
+   * it. Absent where nothing was settled by this call, also of a repeat.
+   */
+  readonly added?: readonly number[] | undefined
+  /** Where something was added: the states of the rows of `quotas` after it; else empty. */
   readonly states: WindowStates
 }
 
@@ -115,12 +123,12 @@ export interface HoldRecord {
   readonly id: string
   readonly nonce: string
   readonly fingerprint: string
-  readonly tokens: number
-  readonly slot: boolean
+  /** What it has, also of units that the schema does not have; of `slots` 1 where it has a slot. */
+  readonly costs: Amounts
   /** Epoch milliseconds. */
   readonly takenAt: number
   readonly endsAt: number
-  /** Its row in the first own layer, cells of the schema in order: pairs `[startedAt, tokens]`, `[-1, 0]` where none. */
+  /** Its row in the first own layer, cells of the schema in order: pairs `[startedAt, amount]`, `[-1, 0]` where none. */
   readonly charged: readonly number[]
 }
 
@@ -136,7 +144,8 @@ export interface EndedHold {
   /** The subject's key in the first own layer. */
   readonly owner: string
   readonly fingerprint: string
-  readonly tokens: number
+  /** As of {@link HoldRecord}. */
+  readonly costs: Amounts
   readonly endsAt: number
 }
 
@@ -151,14 +160,16 @@ export interface SweepReply {
  * Holds of a store. A take with {@link HoldTerms} makes one: its record is kept, while it is open, without an end; after
  * that at least `id.ttlMs`. What every store promises:
  *
- * 1. A hold ends when the store's clock passes `endsAt`: its tokens go back to the windows they came from, its slots are
+ * 1. A hold ends when the store's clock passes `endsAt`: what it has goes back to the windows it came from, its slots are
  *    free, its record says `expired`. Exactly once, never before, at most 1 s after. Whatever finds a hold past its end
  *    settles it as ended first, in the same step; a clock that steps back revives nothing.
- * 2. Tokens go back only to windows, and slots only to cells, with the start that they were taken under. Settles go by the
- *    record, whatever layers are in force now.
- * 3. A commit above the hold charges the excess in the windows open then, in one step with the settling. A commit after
- *    the end charges `min(actual, tokens of the hold + maxOverrun)` as a new charge where `overrun` is `charge` and the
- *    record lives; else it is `expired`. A repeat by the same holder is answered from the record and charges nothing.
+ * 2. What was charged goes back only to cells with the start that it was taken under, slots as well. Settles go by the
+ *    record, whatever layers are in force now. The record names units: of those that the schema of a commit does not have,
+ *    all stays charged.
+ * 3. A commit above the hold in some unit charges the excess in the windows open then, in one step with the settling. A
+ *    commit after the end charges, unit by unit, `min(actual, what the hold had + maxOverrun)` as a new charge where
+ *    `overrun` is `charge` and the record lives; else it is `expired`. A repeat by the same holder is answered from the
+ *    record, without `added`, and charges nothing. `fit` fits every unit by itself.
  * 4. Cancelling an unknown id marks it cancelled, as `settle` does. Cancelling after the end does nothing (`settled`).
  * 5. A repeated take by the same holder after the end is `expired`, by another one `duplicate`.
  * 6. A row lives at least until the latest end of a hold that has a slot in it.

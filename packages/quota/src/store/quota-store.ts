@@ -10,8 +10,12 @@ export interface TakeRequest {
   /** Index into the schema's categories. */
   readonly category: number
   readonly quotas: Quotas
-  /** Tokens, a safe integer of at least 0; 0 only under an id, which is remembered while no window opens. */
-  readonly cost: number
+  /**
+   * One number for each of the schema's units, and behind them 1 where it takes a slot in every layer, else 0: safe integers
+   * of at least 0. A slot only with {@link hold}; all 0 only under an id, which is remembered while no window opens. The same
+   * array for all requests of one price.
+   */
+  readonly costs: readonly number[]
   /**
    * Revision of the settings that `quotas` came from, `''` where nothing is stored. A store that knows another one
    * answers `stale`. Absent: the engine follows no settings that others could change, and is never stale.
@@ -81,7 +85,7 @@ export interface ReadReply {
   readonly isStale?: boolean | undefined
 }
 
-/** The end of a reservation: tokens to give back to the windows they came from. */
+/** The end of a reservation: what is to go back to the windows that it came from. */
 export interface SettleRequest {
   readonly subject: Subject
   readonly category: number
@@ -90,10 +94,10 @@ export interface SettleRequest {
   /** The states of the reply that admitted the reservation; their starts say which windows to refund. */
   readonly states: WindowStates
   /**
-   * Tokens to give back to windows, a safe integer of at most the cost. Negative: tokens that were spent while the store did not
-   * answer, to be added whatever the limits.
+   * What goes back, one number for each of the schema's units: safe integers of at most the cost. Below 0: what was spent
+   * while the store did not answer, to be added whatever the limits.
    */
-  readonly giveBack: number
+  readonly giveBack: readonly number[]
   readonly as: 'committed' | 'cancelled'
   /** Present when the reservation was made under an id. */
   readonly id?: ReservationId | undefined
@@ -109,13 +113,13 @@ export interface ResetRequest {
 /**
  * Counters of one schema, live. What every store promises, and the conformance suite of `@scoregw/quota-testkit` asks:
  *
- * 1. `take` is one atomic decision: charged in every window of every applying layer at one instant, or in none. So is the
- *    slot of a hold that takes one.
+ * 1. `take` is one atomic decision: charged in every cell of every applying layer at one instant, or in none; slots are
+ *    one more unit. A cell whose unit costs 0 is neither checked nor written, whatever its limit.
  * 2. A rolling window is `[startedAt, startedAt + lengthMs)`. It opens with the first admitted request, at
  *    `max(now, previous startedAt + 1)`, so that a start identifies a window, also after a reset. A calendar window opens
  *    at `max(start of the period, previous startedAt + 1)`, and is open while it starts no earlier than the period that the
  *    clock is in.
- * 3. `settle` gives tokens back only to windows with the same start, and never below 0.
+ * 3. `settle` gives back, unit by unit, only to windows with the same start, and never below 0.
  * 4. Under an id: one charge for the first nonce; a repeat by the same nonce gets the stored answer, by another
  *    `duplicate`, with another fingerprint `conflict`. `settle` counts only from the nonce that reserved, and once;
  *    cancelling an unknown id marks it cancelled, so that a delayed reserve cannot charge.
@@ -125,41 +129,17 @@ export interface ResetRequest {
  * 6. State is forgotten only when all its windows are over. Where there is no room for new state, `take` throws
  *    `store_full`.
  * 7. Counters are recognised by name: those of other schemas on the same store, at the same time or before, are the same
- *    counters where layer, category and identity of the limit are the same, and are left alone where they are not.
+ *    counters where layer, category and identity of the limit (its unit is a part of it) are the same, and are left alone
+ *    where they are not.
  * 8. `reset` closes windows and leaves slots, which only the ends of holds give back.
  */
 export interface SyncCounters {
   take(request: TakeRequest): TakeReply
-  /**
-   * The usual take, without a request of its own: it answers exactly as {@link take} would, or with `undefined` where anything
-   * is unusual, and then has done nothing. A store may have it for speed alone.
-   *
-   * @param settingsVersion to be had in the reply
-   */
-  takeOpen?(
-    subject: Subject,
-    category: number,
-    quotas: Quotas,
-    cost: number,
-    settingsVersion: number,
-  ): OpenReply | undefined
   read(request: ReadRequest): ReadReply
   settle(request: SettleRequest): void
   reset(request: ResetRequest): void
   /** There where the store {@link StoreAbilities.holds}. */
   readonly holds?: SyncHolds | undefined
-}
-
-/** What {@link SyncCounters.takeOpen} answers: no window is of the calendar, and nothing was asked again. */
-export interface OpenReply {
-  readonly outcome: 'admitted' | 'refused'
-  /** Epoch milliseconds. */
-  readonly now: number
-  readonly quotas: Quotas
-  readonly periods: undefined
-  readonly settingsVersion: number
-  /** As `TakeReply.states`; may be worked out when it is looked at. */
-  readonly states: readonly number[]
 }
 
 /** As {@link SyncCounters}, for stores that answer later. */
@@ -184,7 +164,7 @@ export interface StoreAbilities {
   readonly fit?: boolean | undefined
 }
 
-/** Where counters live, answering at once. */
+/** Where counters live, answering at once: no answer is looked at for being a promise. */
 export interface SyncStore {
   readonly sync: true
   /** @default it knows rolling windows alone */

@@ -1,5 +1,6 @@
 import { policyCells } from '../policy/cells.ts'
 import type { LayerDefinition, Policy } from '../policy/policy.ts'
+import { POLICY_UNITS } from '../policy/units.ts'
 import type { CellSchema } from '../windows/identity.ts'
 
 /** Who asks: one string, or one key for each layer that is not shared. Any text of 1 to 256 bytes. */
@@ -13,6 +14,11 @@ export type LayerSchema = Pick<LayerDefinition, 'name' | 'shared'>
  * key, and its limit's identity; requests name layers and categories by their places in these lists.
  */
 export interface StoreSchema {
+  /**
+   * What its limits count, by name. Amounts in requests are one number for each of these, in this order; behind them, where
+   * a request may take slots, stands their number. The order is no part of what a counter is recognised by.
+   */
+  readonly units: readonly string[]
   /** The cells of every row, in the order of a row: windows by length, then by label; slots last. */
   readonly cells: readonly CellSchema[]
   readonly categories: readonly string[]
@@ -23,6 +29,7 @@ export interface StoreSchema {
 export function storeSchema(policy: Policy): StoreSchema {
   const { categories, layers } = policy
   return {
+    units: POLICY_UNITS,
     cells: policyCells(policy),
     categories,
     layers: layers.map(({ name, shared }) => ({ name, shared })),

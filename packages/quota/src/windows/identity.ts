@@ -1,68 +1,72 @@
-import type { CalendarAnchor, CalendarPeriod, CalendarWindow, WindowDefinition } from './window.ts'
+import { calendarRule } from './kinds/calendar.ts'
+import type { KindName } from './kinds/kind.ts'
+import { rollingRule } from './kinds/rolling.ts'
+import { KINDS } from './kinds.ts'
+import { SLOTS, TOKENS } from './units.ts'
+import type { WindowDefinition } from './window.ts'
 
-/** What stores keep in a row: the counter of one limit. They know what a limit is called and when it surely has ended. */
-export interface CellSchema {
-  readonly kind: 'rolling' | 'calendar' | 'concurrency'
+/** The counter of one limit by names alone, whatever policy it belongs to. */
+export interface CellDefinition {
+  readonly kind: KindName
   readonly label: string
-  /** What the counter is recognised by: kind, label, and length or calendar rule. One line of text. */
+  /** What the counter is recognised by: kind, label, length or calendar rule, and unit. One line of text. */
   readonly identity: string
   /**
    * After how many milliseconds from its start it has ended: a rolling window exactly, a calendar period at the latest.
    * `Infinity`: slots of work under way, which time does not end.
    */
   readonly lengthMs: number
+  /** The name of the unit that it counts; of concurrency {@link SLOTS}. */
+  readonly unit: string
 }
 
-/** Longer than any period of the calendar, whatever a zone does to its clocks. In milliseconds. */
-const LONGEST_MS: Readonly<Record<CalendarPeriod, number>> = {
-  hour: 3 * 3_600_000,
-  day: 2 * 86_400_000,
-  week: 9 * 86_400_000,
-  month: 33 * 86_400_000,
-  year: 368 * 86_400_000,
+/** A cell in the rows of one schema. */
+export interface CellSchema extends Omit<CellDefinition, 'unit'> {
+  /** What it counts: an index into the schema's `units`; `units.length`: slots. */
+  readonly unit: number
 }
+
+const UNIT_MARK = ' unit:'
+const UNIT_NAME = /^[A-Za-z0-9_-]{1,32}$/
 
 /**
- * The counter of a window, recognised by kind, label, and length or rule. Everything else that a policy says of it (texts,
- * order, the number of tokens) may change, and the counter goes on; another label, length or rule is another counter and
+ * The counter of a window, recognised by kind, label, length or rule, and unit. Everything else that a policy says of it
+ * (texts, order, amounts) may change, and the counter goes on; another label, length, rule or unit is another counter and
  * begins unused.
+ *
+ * @param unit the name of what it counts
  */
-export function windowCell(window: WindowDefinition): CellSchema {
-  const { label } = window
-  if (window.every === undefined) return rollingCell(label, window.lengthMs)
-  const identity = `calendar ${label} ${LONGEST_MS[window.every]} ${ruleText(window)}`
-  return { kind: 'calendar', label, identity, lengthMs: LONGEST_MS[window.every] }
+export function windowCell(window: WindowDefinition, unit: string = TOKENS): CellDefinition {
+  const kind = window.every === undefined ? 'rolling' : 'calendar'
+  const { lengthMs, text } = window.every === undefined ? rollingRule(window) : calendarRule(window)
+  const mark = unit === TOKENS ? '' : `${UNIT_MARK}${unit}`
+  return { kind, label: window.label, identity: `${kind} ${window.label} ${text}${mark}`, lengthMs, unit }
 }
 
 /** The counter of slots: how much work is under way. */
-export function slotsCell(label: string): CellSchema {
-  return { kind: 'concurrency', label, identity: `concurrency ${label}`, lengthMs: Number.POSITIVE_INFINITY }
+export function slotsCell(label: string): CellDefinition {
+  const identity = `concurrency ${label}`
+  return { kind: 'concurrency', label, identity, lengthMs: Number.POSITIVE_INFINITY, unit: SLOTS }
 }
 
-function rollingCell(label: string, lengthMs: number): CellSchema {
-  return { kind: 'rolling', label, identity: `rolling ${label} ${lengthMs}`, lengthMs }
+/** A counter from its identity; `undefined` for text that no counter of this version has. */
+export function cellOfIdentity(identity: string): CellDefinition | undefined {
+  const end = identity.lastIndexOf(UNIT_MARK)
+  const named = end === -1 ? undefined : identity.slice(end + UNIT_MARK.length)
+  const [kind = '', label, ...rest] = (end === -1 ? identity : identity.slice(0, end)).split(' ')
+  if (!label || !Object.hasOwn(KINDS, kind)) return undefined
+  const { name, isWindow, lengthOf } = KINDS[kind as KindName]
+  const lengthMs = lengthOf(rest.join(' '))
+  if (lengthMs === undefined) return undefined
+  if (named === undefined) return { kind: name, label, identity, lengthMs, unit: isWindow ? TOKENS : SLOTS }
+  const isUnit = isWindow && UNIT_NAME.test(named) && named !== TOKENS && named !== SLOTS
+  return isUnit ? { kind: name, label, identity, lengthMs, unit: named } : undefined
 }
 
-/** A calendar rule as text, the same for all ways of writing the same rule. */
-function ruleText({ every, timeZone, weekStartsOn, anchor }: CalendarWindow): string {
-  const week = every === 'week' ? ` ${weekStartsOn ?? 1}` : ''
-  return `${every} ${timeZone}${week} ${anchor === 'subject' ? 'subject' : anchorText(every, anchor)}`
-}
-
-function anchorText(every: CalendarPeriod, { month = 1, day = 1, time = '00:00' }: CalendarAnchor = {}): string {
-  if (every === 'year') return `${month}-${day} ${time}`
-  return every === 'month' ? `${day} ${time}` : time
-}
-
-/** A counter from its identity; `undefined` for text that is none that this version knows. */
-export function cellOfIdentity(identity: string): CellSchema | undefined {
-  const [kind, label, length] = identity.split(' ')
-  if (!label) return undefined
-  if (kind === 'concurrency') return length === undefined ? slotsCell(label) : undefined
-  const lengthMs = Number(length)
-  if (!Number.isSafeInteger(lengthMs) || lengthMs <= 0) return undefined
-  if (kind === 'rolling') return rollingCell(label, lengthMs)
-  return kind === 'calendar' ? { kind, label, identity, lengthMs } : undefined
+/** The cells of a schema, in the order of a row, from what its limits are. */
+export function cellsIn(units: readonly string[], limits: readonly CellDefinition[]): readonly CellSchema[] {
+  const places = [...units, SLOTS]
+  return inRowOrder(limits.map((cell) => ({ ...cell, unit: places.indexOf(cell.unit) })))
 }
 
 /**

@@ -1,17 +1,5 @@
 import { type CellSchema, hash32 } from './identity.ts'
-
-/**
- * How long windows last, as a row's arithmetic has it at one instant: a window that opens now began `agesMs` ago, and one
- * is open while `now < start + lengthsMs`. Rolling windows have age 0 and their length. A calendar period that began `a`
- * milliseconds ago has age `a` and length `a + 1`: what starts at its beginning or later is open.
- */
-export interface Spans {
-  readonly lengthsMs: readonly number[]
-  readonly agesMs: readonly number[]
-}
-
-/** Numbers of a request that say where one calendar window stands: start of a period, its end, the end of the next. */
-export const PERIOD_NUMBERS = 3
+import { PERIOD_NUMBERS } from './period.ts'
 
 /**
  * Where the numbers of a cell stand. A row is the cells of one (layer, subject, category), and a state is the rows of
@@ -37,10 +25,10 @@ export class Layout {
   readonly hasSlots: boolean
   /** Numbers of a row. */
   readonly rowCells: number
-  /** The calendar windows by their places in a row; a request tells their periods in this order. */
+  /** The calendar windows by their places in a row; a request has their periods in this order. */
   readonly calendars: readonly number[]
-  readonly #rolling: Spans
-
+  /** Which of a request's costs each cell counts, in the order of a row: see {@link CellSchema.unit}. */
+  readonly units: readonly number[]
   /** @param cells in the order of a row */
   constructor(cells: readonly CellSchema[]) {
     this.cells = cells
@@ -53,7 +41,7 @@ export class Layout {
     this.lengthsMs = cells.slice(0, this.width).map(({ lengthMs }) => lengthMs)
     this.rowCells = 2 * cells.length
     this.calendars = this.lengthsMs.flatMap((_, window) => (cells[window]!.kind === 'calendar' ? [window] : []))
-    this.#rolling = { lengthsMs: this.lengthsMs, agesMs: this.lengthsMs.map(() => 0) }
+    this.units = cells.map(({ unit }) => unit)
   }
 
   /** Where the row of the `slot`th layer that applies begins in a state. */
@@ -90,38 +78,4 @@ export class Layout {
   startsOf(state: readonly number[]): number[] {
     return state.filter((_, index) => index % 2 === 0)
   }
-
-  /**
-   * The spans of a row's windows at an instant; `undefined` where a calendar window is in neither of the two periods that
-   * the request knows.
-   *
-   * @param periods of each calendar window of each layer that applies in turn: see {@link PERIOD_NUMBERS}
-   * @param slot the row's place among the layers that apply
-   */
-  spansAt(now: number, periods: readonly number[] | undefined, slot: number): Spans | undefined {
-    if (this.calendars.length === 0) return this.#rolling
-    const lengthsMs = this.lengthsMs.slice()
-    const agesMs = this.#rolling.agesMs.slice()
-    for (const [index, window] of this.calendars.entries()) {
-      const period = periodAt(now, periods, this.periodsAt(slot) + PERIOD_NUMBERS * index)
-      if (period === undefined) return undefined
-      agesMs[window] = now - period.start
-      lengthsMs[window] = now - period.start + 1
-    }
-    return { lengthsMs, agesMs }
-  }
-}
-
-/** A period of the calendar, epoch milliseconds: `[start, end)`. */
-export interface Period {
-  readonly start: number
-  readonly end: number
-}
-
-/** Which of the two periods that begin at `at` an instant is in; `undefined`: neither. */
-export function periodAt(now: number, periods: readonly number[] | undefined, at: number): Period | undefined {
-  const [start, end, next] = [periods?.[at], periods?.[at + 1], periods?.[at + 2]]
-  if (start === undefined || end === undefined || next === undefined) return undefined
-  if (now >= start && now < end) return { start, end }
-  return now >= end && now < next ? { start: end, end: next } : undefined
 }

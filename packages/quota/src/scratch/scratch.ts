@@ -1,0 +1,233 @@
+import { HoldBook } from '../memory/hold-book.ts'
+import { type HoldFacts, type HoldRow, type IdRecord, IdRecords } from '../memory/id-records.ts'
+import { MemoryCounters } from '../memory/memory-counters.ts'
+import { NOWHERE, type RowTable } from '../memory/row-table.ts'
+import type { MemoryShared } from '../memory/shared.ts'
+import { Tables } from '../memory/tables.ts'
+import type { EndedHold } from '../store/hold-port.ts'
+import type { SyncCounters } from '../store/quota-store.ts'
+import type { StoreSchema } from '../store/schema.ts'
+import { instantOf } from '../time/clock.ts'
+import { cellOfIdentity } from '../windows/identity.ts'
+import { lastEnd } from '../windows/row.ts'
+import { GRACE_MS, NOT_OPEN } from '../windows/window.ts'
+
+/** One limit's numbers under the name it is recognised by: when it started, and what was used or charged since. */
+export type NamedCell = readonly [identity: string, startedAt: number, used: number]
+
+/** Which row: the counters of one layer, category and subject. */
+export interface RowPlace {
+  readonly layer: string
+  readonly category: string
+  /** The subject's key in the layer; `''` in a shared one. */
+  readonly key: string
+}
+
+/** Which record: that of an id. */
+export interface IdPlace {
+  readonly category: string
+  /** The subject's key in the first layer of its own. */
+  readonly owner: string
+  readonly id: string
+}
+
+/** What a hold has in one row. */
+export interface NamedHoldRow {
+  readonly layer: string
+  readonly key: string
+  readonly charged: readonly NamedCell[]
+}
+
+/** The record of an id, by names alone, units too: it may be kept anywhere, and read under any policy. */
+export interface NamedRecord extends Omit<IdRecord, 'hold'> {
+  readonly hold?: (Omit<HoldFacts, 'rows'> & { readonly rows: readonly NamedHoldRow[] }) | undefined
+}
+
+/**
+ * A temporary copy of rows and records that are kept elsewhere, while one step changes them. A store reads what a step
+ * needs, puts it here, lets the counters decide as the memory store does, and takes out what it has to write:
+ *
+ * ```ts
+ * scratch.begin(now)
+ * scratch.putRow(place, cells) // every row and record that the step reads
+ * scratch.endDue()
+ * const reply = scratch.open(schema).take(request)
+ * const changed = scratch.row(place)
+ * ```
+ *
+ * Counters find nothing but what was put, and forget nothing that lives; whether there is room for more is the store's to
+ * say. One scratch serves one step at a time.
+ */
+export class Scratch {
+  readonly #tables = new Tables()
+  readonly #ids = new IdRecords()
+  readonly #book = new HoldBook(this.#tables, this.#ids)
+  readonly #shared: MemoryShared
+  readonly #counters = new Map<StoreSchema, SyncCounters>()
+  readonly #known = new Map<string, Map<string, NamedTable>>()
+  #now = 0
+
+  constructor() {
+    const [tables, ids, book] = [this.#tables, this.#ids, this.#book]
+    const clock = { now: () => this.#now }
+    this.#shared = { clock, maxSubjects: Number.POSITIVE_INFINITY, maxIds: Number.POSITIVE_INFINITY, tables, ids, book }
+  }
+
+  /** Begins a step at an instant, epoch milliseconds: nothing is here. */
+  begin(now: number): void {
+    this.#now = now
+    for (const { table } of this.#tables.entries()) table.clear()
+    this.#ids.clear()
+    this.#book.clear()
+  }
+
+  /** The counters of a schema over what is here, the same for every step. */
+  open(schema: StoreSchema): SyncCounters {
+    const known = this.#counters.get(schema) ?? new MemoryCounters(this.#shared, schema)
+    this.#counters.set(schema, known)
+    return known
+  }
+
+  /** Cells of limits that this version does not know are left out: see {@link cellOfIdentity}. */
+  putRow({ layer, category, key }: RowPlace, cells: readonly NamedCell[]): void {
+    this.#of(layer, category).put(key, cells)
+  }
+
+  /** A row as it is now, its cells in the order of their identities; `undefined` where there is none. */
+  row({ layer, category, key }: RowPlace): readonly NamedCell[] | undefined {
+    return this.#of(layer, category).row(key)
+  }
+
+  /** Until when a row is to be kept, epoch milliseconds; `Infinity` while slots are taken. */
+  rowEndsAt({ layer, category, key }: RowPlace): number {
+    return this.#of(layer, category).endsAt(key)
+  }
+
+  putRecord(place: IdPlace, record: NamedRecord): void {
+    const key = keyOf(place)
+    const { hold } = record
+    if (hold === undefined) {
+      this.#ids.put(key, { ...record, hold })
+      return
+    }
+    const rows = hold.rows.map(({ layer, key: subject, charged }): HoldRow => {
+      const pairs = this.#of(layer, hold.category).placed(charged)
+      return {
+        layer,
+        key: subject,
+        charged: Array.from(pairs, (number, at) => number ?? (at % 2 === 0 ? NOT_OPEN : 0)),
+      }
+    })
+    const taken = { ...record, hold: { ...hold, rows } }
+    if (record.state === 'reserved') this.#book.putOpen(key, taken)
+    else this.#ids.put(key, taken)
+  }
+
+  /** A record as it is now, whether it lives or not; `undefined` where there is none. */
+  record(place: IdPlace): NamedRecord | undefined {
+    const record = this.#ids.find(keyOf(place), Number.NEGATIVE_INFINITY)
+    if (record?.hold === undefined) return record === undefined ? undefined : { ...record, hold: undefined }
+    const { hold } = record
+    const rows = hold.rows.map(({ layer, key: subject, charged }) => ({
+      layer,
+      key: subject,
+      charged: this.#of(layer, hold.category).named(charged),
+    }))
+    return { ...record, hold: { ...hold, rows } }
+  }
+
+  /** Settles the holds that have ended by now; every call of the counters does. */
+  endDue(): void {
+    this.#book.endDue(instantOf(this.#shared.clock))
+  }
+
+  /** Holds that ended here since the last call. */
+  drain(): readonly EndedHold[] {
+    return this.#book.drain()
+  }
+
+  #of(layer: string, category: string): NamedTable {
+    const ofLayer = this.#known.get(layer) ?? new Map<string, NamedTable>()
+    const known = ofLayer.get(category)
+    if (known !== undefined) return known
+    const made = new NamedTable(this.#tables.of(layer, category))
+    this.#known.set(layer, ofLayer.set(category, made))
+    return made
+  }
+}
+
+/** A table by the names of its cells. */
+class NamedTable {
+  readonly #table: RowTable
+  /** Where cells stand; `undefined`: nowhere, since this version does not know what they count. */
+  readonly #places = new Map<string, number | undefined>()
+  /** The cells in the order of their identities. */
+  #ordered: readonly (readonly [identity: string, place: number])[] = []
+
+  constructor(table: RowTable) {
+    this.#table = table
+  }
+
+  put(key: string, cells: readonly NamedCell[]): void {
+    // Asked first: a cell that is new to the table makes its rows longer.
+    const places = cells.map(([identity]) => this.#placeOf(identity))
+    const known = this.#table.placeOf(key)
+    const row = known === NOWHERE ? this.#table.add(key) : known
+    const [page, at] = [this.#table.pageOf(row), this.#table.at(row)]
+    for (const [index, [, startedAt, used]] of cells.entries()) {
+      const place = places[index]
+      if (place === undefined) continue
+      page[at + 2 * place] = startedAt
+      page[at + 2 * place + 1] = used
+    }
+  }
+
+  row(key: string): readonly NamedCell[] | undefined {
+    const place = this.#table.placeOf(key)
+    return place === NOWHERE ? undefined : this.named(this.#table.pairsAt(place))
+  }
+
+  endsAt(key: string): number {
+    const lengthsMs = this.#table.cells.map(({ lengthMs }) => lengthMs)
+    const place = this.#table.placeOf(key)
+    return (place === NOWHERE ? 0 : lastEnd(this.#table.pageOf(place), this.#table.at(place), lengthsMs)) + GRACE_MS
+  }
+
+  /** The numbers of cells at the places that the table has for them. */
+  placed(cells: readonly NamedCell[]): readonly (number | undefined)[] {
+    const pairs: (number | undefined)[] = []
+    for (const [identity, startedAt, used] of cells) {
+      const place = this.#placeOf(identity)
+      if (place !== undefined) [pairs[2 * place], pairs[2 * place + 1]] = [startedAt, used]
+    }
+    return pairs
+  }
+
+  /** Names the pairs of a row, or of its beginning. */
+  named(pairs: readonly number[]): NamedCell[] {
+    const { cells } = this.#table
+    if (this.#ordered.length !== cells.length) {
+      const places = cells.map(({ identity }, place) => [identity, place] as const)
+      this.#ordered = places.sort(([a], [b]) => (a < b ? -1 : 1))
+    }
+    const named: NamedCell[] = []
+    for (const [identity, place] of this.#ordered) {
+      if (2 * place < pairs.length) named.push([identity, pairs[2 * place]!, pairs[2 * place + 1]!])
+    }
+    return named
+  }
+
+  #placeOf(identity: string): number | undefined {
+    const known = this.#places.get(identity)
+    if (known !== undefined || this.#places.has(identity)) return known
+    const cell = cellOfIdentity(identity)
+    const place = cell && this.#table.placesOf([cell])[0]
+    this.#places.set(identity, place)
+    return place
+  }
+}
+
+/** As `idKey` has it. */
+function keyOf({ category, owner, id }: IdPlace): string {
+  return JSON.stringify([category, owner, id])
+}

@@ -1,0 +1,38 @@
+import type { Period } from '../period.ts'
+
+/** A kind of limit: what its counters are called, and when they are open. One file of this folder is one kind. */
+export interface Kind {
+  readonly name: KindName
+  /** Whether time ends its counts. Slots end with the work that holds them, and a reset leaves them. */
+  readonly isWindow: boolean
+  /**
+   * The one number in which kinds differ: a cell is open while `start > after`. The same for all rows of an instant.
+   *
+   * @param now epoch milliseconds
+   * @param period of a calendar window: the one that `now` is in
+   */
+  after(lengthMs: number, now: number, period: Period | undefined): number
+  /** The start of a cell that opens now, unless an earlier opening was later. */
+  opensAt(now: number, period: Period | undefined): number
+  /**
+   * Reads what stands behind kind and label in an identity.
+   *
+   * @returns the counter's `lengthMs`; `undefined` for text that is none of this kind
+   */
+  lengthOf(rest: string): number | undefined
+}
+
+/**
+ * What ends a limit's count: `rolling`, its length after its first request; `calendar`, the next period; `concurrency`, the
+ * end of the work that holds its slots.
+ */
+export type KindName = 'rolling' | 'calendar' | 'concurrency'
+
+/** An {@link Kind.after} that any start is later than: no time ends the cell. */
+export const ALWAYS_OPEN: number = Number.NEGATIVE_INFINITY
+
+/** Reads a length in milliseconds; `undefined` for what no counter has written. */
+export function parsedLength(text: string): number | undefined {
+  const lengthMs = Number(text)
+  return Number.isSafeInteger(lengthMs) && lengthMs > 0 && String(lengthMs) === text ? lengthMs : undefined
+}
