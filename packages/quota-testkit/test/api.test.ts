@@ -91,6 +91,6 @@ describe.each([
 
   it('exports these types and no others', () => {
     const text = readFileSync(join(import.meta.dirname, `../src/${entry}.ts`), 'utf8')
-    expect([...text.matchAll(/\btype (\w+)/g)].map(([, name]) => name).sort()).toEqual(types)
+    expect([...text.matchAll(/\btype (?:\{ )?(\w+)/g)].map(([, name]) => name).sort()).toEqual(types)
   })
 })
