@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
-import { CONFORMANCE_CASES, describeStore, runHistories } from '@scoregw/quota-testkit'
+import { runHistories } from '@scoregw/quota-histories'
+import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
 import { Cluster } from 'ioredis'
 import { Cluster as Cluster5 } from 'ioredis5'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'

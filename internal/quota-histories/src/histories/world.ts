@@ -15,9 +15,9 @@ import {
   type SyncReservation,
 } from '@scoregw/quota'
 import { type Counters, type MemorySettings, storeSchema } from '@scoregw/quota/store'
-import type { StoreHarness } from '../suite/harness.ts'
+import type { StoreHarness } from '@scoregw/quota-testkit'
+import { utcCalendar } from '@scoregw/quota-testkit/model'
 import { pick, type Scene } from './policies.ts'
-import { utcCalendar } from './utc-calendar.ts'
 
 /** How long ids are remembered in histories, in milliseconds: shorter than the windows of most scenes. */
 export const ID_TTL_MS = 600_000
