@@ -61,7 +61,13 @@ interface Lasting {
 }
 
 /** @param startedAt of the limit's window; states are not asked again: some are made whenever they are looked at */
-function lastingOf(frame: DecisionFrame, slot: number, cell: number, startedAt: number, looked: Looked): Lasting {
+export function lastingOf(
+  frame: DecisionFrame,
+  slot: number,
+  cell: number,
+  startedAt: number,
+  looked: Looked,
+): Lasting {
   const { kind, lengthMs } = frame.layout.cells[cell]!
   if (kind === 'rolling') return { lengthMs, resetAt: startedAt === NOT_OPEN ? undefined : startedAt + lengthMs }
   if (kind === 'concurrency') return { lengthMs: null, resetAt: undefined }
@@ -169,33 +175,48 @@ export function retryAfterSeconds(resetAt: number, now: number): number {
 
 /** The limits of a state as callers see them, in the policy's order. */
 export function windowStatuses(frame: DecisionFrame, looked: Looked): WindowStatus[] {
-  const { layout, layers, category } = frame
-  const { quotas, states } = looked
+  const { states } = looked
   const windows: WindowStatus[] = []
-  eachLimit(frame, quotas, (slot, cell, at) => {
-    const { kind, label } = layout.cells[cell]!
-    const { name, scope } = layers[quotas.layers[slot]!]!
-    const startedAt = states[2 * at] ?? NOT_OPEN
-    const { lengthMs, resetAt } = lastingOf(frame, slot, cell, startedAt, looked)
-    const shadowed = quotas.shadowed?.[at]
-    const limit = shadowed ?? quotas.limits[at]!
-    const used = states[2 * at + 1] ?? 0
-    windows.push({
-      layer: name,
-      scope,
-      category,
-      window: label,
-      kind,
-      lengthMs,
-      limit: finite(limit),
-      used,
-      remaining: finite(Math.max(0, limit - used)),
-      startedAt: kind === 'concurrency' || startedAt === NOT_OPEN ? null : startedAt,
-      resetAt: resetAt ?? null,
-      enforced: shadowed === undefined,
-    })
-  })
+  eachLimit(frame, looked.quotas, (slot, cell) => void windows.push(windowStatus(frame, looked, states, slot, cell)))
   return windows
+}
+
+/**
+ * One limit as callers see it.
+ *
+ * @param states those of `looked`, which may make them whenever they are read
+ */
+export function windowStatus(
+  frame: DecisionFrame,
+  looked: Looked,
+  states: WindowStates,
+  slot: number,
+  cell: number,
+): WindowStatus {
+  const { layout, layers, category } = frame
+  const { quotas } = looked
+  const at = layout.limitAt(slot, cell)
+  const { kind, label } = layout.cells[cell]!
+  const { name, scope } = layers[quotas.layers[slot]!]!
+  const startedAt = states[2 * at] ?? NOT_OPEN
+  const { lengthMs, resetAt } = lastingOf(frame, slot, cell, startedAt, looked)
+  const shadowed = quotas.shadowed?.[at]
+  const limit = shadowed ?? quotas.limits[at]!
+  const used = states[2 * at + 1] ?? 0
+  return {
+    layer: name,
+    scope,
+    category,
+    window: label,
+    kind,
+    lengthMs,
+    limit: finite(limit),
+    used,
+    remaining: finite(Math.max(0, limit - used)),
+    startedAt: kind === 'concurrency' || startedAt === NOT_OPEN ? null : startedAt,
+    resetAt: resetAt ?? null,
+    enforced: shadowed === undefined,
+  }
 }
 
 /** The limits that apply where no counter was asked. */

@@ -10,6 +10,7 @@ import {
 } from './decide.ts'
 import type {
   AdmittedDecision,
+  Decision,
   DecisionSource,
   RefusedDecision,
   UncountedWindow,
@@ -43,6 +44,10 @@ const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 class Outcome {
   static frameOf(decision: object): DecisionFrame | undefined {
     return #frame in decision ? decision.#frame : undefined
+  }
+
+  static countedOf(decision: object): Counted | undefined {
+    return #counted in decision ? decision.#counted : undefined
   }
 
   readonly allowed: boolean
@@ -151,6 +156,11 @@ class Refusal extends Outcome {
 /** What the numbers of a decision mean; `undefined` for one that was made elsewhere. */
 export function frameOf(decision: object): DecisionFrame | undefined {
   return Outcome.frameOf(decision)
+}
+
+/** What the counters said to a decision; `undefined` for one that was made elsewhere, or that asked none. */
+export function countedOf(decision: Decision): Counted | undefined {
+  return decision.source === 'store' ? Outcome.countedOf(decision) : undefined
 }
 
 export function admitted(

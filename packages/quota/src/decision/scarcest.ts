@@ -1,0 +1,81 @@
+import { type DecisionFrame, lastingOf, windowStatus } from './decide.ts'
+import type { Decision, UncountedWindow, WindowStatus } from './decision.ts'
+import { type Counted, countedOf, frameOf } from './outcome.ts'
+
+/** Where slots end: by no time. They come back with the work that has them. */
+const SLOTS = -1
+
+/**
+ * The limit that lets the fewest more requests of a decision's cost through; of equals, the one that ends later. A limit of
+ * concurrency is one only where there is no other. `undefined` where no limit was counted.
+ *
+ * @param more tokens that were charged since the decision, in every window; negative: that went back
+ */
+export function scarcestWindow(decision: Decision, more: number): WindowStatus | undefined {
+  const counted = countedOf(decision)
+  return counted === undefined
+    ? scarcestOfCopied(decision, more)
+    : scarcestOfCounted(frameOf(decision)!, counted, decision.cost, more)
+}
+
+function scarcestOfCounted(
+  frame: DecisionFrame,
+  counted: Counted,
+  cost: number,
+  more: number,
+): WindowStatus | undefined {
+  const { states, quotas } = counted
+  const { size, width } = frame.layout
+  const endAt = (at: number): number => {
+    const cell = at % size
+    if (cell >= width) return SLOTS
+    return lastingOf(frame, Math.floor(at / size), cell, states[2 * at]!, counted).resetAt ?? 0
+  }
+  const at = placeOfScarcest(quotas.limits, states, cost, more, endAt)
+  return at === undefined ? undefined : windowStatus(frame, counted, states, Math.floor(at / size), at % size)
+}
+
+/** A decision that was sent as JSON has its windows alone. */
+function scarcestOfCopied({ windows, cost }: Decision, more: number): WindowStatus | undefined {
+  const counted = (windows as readonly (WindowStatus | UncountedWindow)[]).filter(
+    (window): window is WindowStatus => window.used !== null && window.enforced,
+  )
+  const limits = counted.map(({ limit }) => (limit === 'unlimited' ? Number.POSITIVE_INFINITY : limit))
+  const states = counted.flatMap(({ startedAt, used }) => [startedAt ?? 0, used])
+  const endAt = (at: number): number => {
+    const { kind, resetAt } = counted[at]!
+    return kind === 'concurrency' ? SLOTS : (resetAt ?? 0)
+  }
+  const at = placeOfScarcest(limits, states, cost, more, endAt)
+  return at === undefined ? undefined : counted[at]
+}
+
+/** @param limits infinite ones are unlimited, or shadowed */
+function placeOfScarcest(
+  limits: readonly number[],
+  states: readonly number[],
+  cost: number,
+  more: number,
+  endAt: (at: number) => number,
+): number | undefined {
+  let found: number | undefined
+  let slots: number | undefined
+  let fewest = Number.POSITIVE_INFINITY
+  let latest = SLOTS
+  // What is free now may cost something once it is known.
+  const each = Math.max(1, cost)
+  for (let at = 0; at < limits.length; at++) {
+    const limit = limits[at]!
+    if (limit === Number.POSITIVE_INFINITY) continue
+    const requests = Math.floor(Math.max(0, limit - Math.max(0, states[2 * at + 1]! + more)) / each)
+    if (requests > fewest) continue
+    const end = endAt(at)
+    if (end === SLOTS) slots = at
+    else if (requests < fewest || end > latest) {
+      found = at
+      fewest = requests
+      latest = end
+    }
+  }
+  return found ?? slots
+}
