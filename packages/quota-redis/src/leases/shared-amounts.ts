@@ -1,23 +1,25 @@
 import {
-  type CellSchema,
+  type Amounts,
+  amountsIn,
+  type CellDefinition,
   cellOfIdentity,
   cellsIn,
   inRowOrder,
   type Layout,
   NOT_OPEN,
   type StoreSchema,
-  TOKENS,
   type WindowStates,
 } from '@scoregw/quota/store'
 import { newMark } from '../operations/hold-grow.ts'
-import type { FreedRows, FreedTokens, SharedCharge } from '../operations/hold-shared.ts'
+import type { FreedAmounts, FreedRows, SharedCharge } from '../operations/hold-shared.ts'
 import type { Shard } from '../store/shard.ts'
+import type { UnitAmounts } from './amounts.ts'
 import { type Parts, statesOf } from './parts.ts'
 import type { SitePool } from './site-pool.ts'
 import { startsOf } from './site-rows.ts'
 
 /** Of a take that is yet to be charged at the site. */
-export const UNSAID: Omit<SharedCharge, 'mark'> = { of: '', tokens: 0, starts: [] }
+export const UNSAID: Omit<SharedCharge, 'mark'> = { of: '', cells: [] }
 
 /** Which rows and windows, by names: whoever gives tokens back may have another policy. */
 type RowNames = readonly [category: string, layers: readonly string[], windows: readonly string[]]
@@ -32,36 +34,39 @@ export function chargeOf(
   { shared }: Parts,
   category: number,
   states: WindowStates,
-  tokens: number,
+  costs: UnitAmounts,
 ): SharedCharge {
   const layers = shared.map((layer) => schema.layers[layer]!.name)
   const names: RowNames = [schema.categories[category]!, layers, windowsOf(layout)]
-  const starts = startsOf(states).filter((_, cell) => cell % layout.size < layout.width)
-  return { mark: newMark(), of: JSON.stringify(names), tokens, starts }
+  const cells = startsOf(states).flatMap((start, at) => {
+    const cell = at % layout.size
+    return cell < layout.width ? [start, costs[layout.units[cell]!]!] : []
+  })
+  return { mark: newMark(), of: JSON.stringify(names), cells }
 }
 
 function windowsOf({ identities, width }: Layout): readonly string[] {
   return identities.slice(0, width)
 }
 
-/** What {@link SharedTokens} works with. */
-export interface SharedTokensParts {
+/** What {@link SharedAmounts} works with. */
+export interface SharedAmountsParts {
   readonly schema: StoreSchema
   readonly layout: Layout
   readonly pool: (category: number, layers: readonly number[]) => SitePool
-  /** Tokens stay charged that nobody will give back. */
-  readonly strand: (tokens: number) => void
+  /** What stays charged, as nobody will give it back. */
+  readonly strand: (amounts: UnitAmounts) => void
   /** Makes the site's shard under another schema. */
   readonly siteOf: (schema: StoreSchema) => Shard
 }
 
 /** Gives back at the site what holds had there that ended in slots of their own: sent once, as what is lost is lost. */
-export class SharedTokens {
-  readonly #parts: SharedTokensParts
+export class SharedAmounts {
+  readonly #parts: SharedAmountsParts
   /** The site's rows as other policies name them, by those names. */
   readonly #others = new Map<string, Shard>()
 
-  constructor(parts: SharedTokensParts) {
+  constructor(parts: SharedAmountsParts) {
     this.#parts = parts
   }
 
@@ -71,15 +76,15 @@ export class SharedTokens {
   }
 
   /** Never throws. */
-  giveBack({ tokens, rows }: FreedTokens): void {
+  giveBack({ amounts, rows }: FreedAmounts): void {
     const { names, cells } = folded(rows)
     const of = JSON.stringify(names)
-    for (const [amount, starts] of amountsOf(cells, tokens)) {
-      this.#send(of, names, amount, starts).catch(() => this.#parts.strand(amount))
+    for (const { back, starts } of refundsOf(names, cells, amounts)) {
+      this.#send(of, names, back, starts).catch(() => this.#parts.strand(Object.values(back)))
     }
   }
 
-  async #send(of: string, names: RowNames, tokens: number, starts: readonly number[]): Promise<void> {
+  async #send(of: string, names: RowNames, back: Amounts, starts: readonly number[]): Promise<void> {
     const [category, layers, windows] = names
     const { schema, layout } = this.#parts
     const own = {
@@ -90,28 +95,28 @@ export class SharedTokens {
     if (isOwn) {
       const isLast = (at: number): boolean => layout.hasSlots && at % layout.width === layout.width - 1
       const cells = starts.flatMap((start, at) => (isLast(at) ? [start, NOT_OPEN] : [start]))
-      return this.#parts.pool(own.category, own.layers).putBack(cells, tokens)
+      return this.#parts.pool(own.category, own.layers).putBack(cells, amountsIn(schema.units, back))
     }
     const all = [...layers.keys()]
-    const settle = { subject: '', category: 0, layers: all, states: statesOf(starts), giveBack: tokens } as const
-    await this.#otherSite(of, names).settle({ ...settle, as: 'cancelled' })
+    const site = this.#otherSite(of, names)
+    const giveBack = amountsIn(site.keys.schema.units, back)
+    const settle = { subject: '', category: 0, layers: all, states: statesOf(starts), giveBack } as const
+    await site.settle({ ...settle, as: 'cancelled' })
   }
 
   #otherSite(of: string, [category, names, windows]: RowNames): Shard {
     const layers = names.map((name) => ({ name, shared: true }))
-    const shard =
-      this.#others.get(of) ??
-      this.#parts.siteOf({ units: [TOKENS], cells: cellsOf(windows), categories: [category], layers })
+    const limits = limitsOf(windows)
+    const units = [...new Set(limits.map(({ unit }) => unit))]
+    const schema = { units, cells: cellsIn(units, limits), categories: [category], layers }
+    const shard = this.#others.get(of) ?? this.#parts.siteOf(schema)
     this.#others.set(of, shard)
     return shard
   }
 }
 
-function cellsOf(identities: readonly string[]): readonly CellSchema[] {
-  return cellsIn(
-    [TOKENS],
-    identities.flatMap((identity) => cellOfIdentity(identity) ?? []),
-  )
+function limitsOf(identities: readonly string[]): CellDefinition[] {
+  return identities.flatMap((identity) => cellOfIdentity(identity) ?? [])
 }
 
 /** What a hold has in one window: when that was opened, and how much was charged to it. */
@@ -144,7 +149,7 @@ function folded(rows: readonly FreedRows[]): { readonly names: RowNames; readonl
     }
   }
   // Windows of a kind that this version does not know are left out: what is lost is lost.
-  const windows = inRowOrder(cellsOf([...identities])).map(({ identity }) => identity)
+  const windows = inRowOrder(limitsOf([...identities])).map(({ identity }) => identity)
   const cells = [...layers].flatMap((layer) => windows.map((window) => known.get(keyOf(layer, window)) ?? NOTHING))
   return { names: [category, [...layers], windows], cells }
 }
@@ -155,15 +160,25 @@ function keyOf(layer: string, window: string): string {
   return `${layer}\n${window}`
 }
 
-/** How much goes back to windows with which starts: one amount for each, as a window has at most what it was charged. */
-function amountsOf(cells: readonly Charged[], tokens: number): ReadonlyMap<number, readonly number[]> {
-  const amounts = new Map<number, number[]>()
+/** What goes back to windows with which starts, of each unit. */
+interface Refund {
+  readonly back: Amounts
+  readonly starts: readonly number[]
+}
+
+/** One refund for each amount of each unit, as a window has at most what it was charged. */
+function refundsOf([, layers, windows]: RowNames, cells: readonly Charged[], amounts: Amounts): readonly Refund[] {
+  const units = layers.flatMap(() => limitsOf(windows).map(({ unit }) => unit))
+  const refunds = new Map<string, { readonly back: Amounts; readonly starts: number[] }>()
   for (const [index, { start, tokens: charged }] of cells.entries()) {
-    const amount = Math.min(tokens, charged)
+    const unit = units[index]!
+    const amount = Math.min(amounts[unit] ?? 0, charged)
     if (amount === 0) continue
-    const starts = amounts.get(amount) ?? new Array<number>(cells.length).fill(NOT_OPEN)
-    starts[index] = start
-    amounts.set(amount, starts)
+    const name = `${unit} ${amount}`
+    const starts = new Array<number>(cells.length).fill(NOT_OPEN)
+    const refund = refunds.get(name) ?? { back: { [unit]: amount }, starts }
+    refund.starts[index] = start
+    refunds.set(name, refund)
   }
-  return amounts
+  return [...refunds.values()]
 }
