@@ -56,18 +56,18 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
       const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
       // As many digits from the beginning to the end: so every growth sends as many bytes.
       let tokens = 1_000
-      await counters.take({ ...hold, quotas, cost: tokens, hold: { ttlMs: 600_000, slot: false, maxHolds: 10 } })
+      await counters.take({ ...hold, quotas, costs: [tokens, 0], hold: { ttlMs: 600_000, maxHolds: 10 } })
       const grown = () => {
         tokens += 2
-        return counters.holds.grow({ ...hold, quotas, tokens: 2 })
+        return counters.holds.grow({ ...hold, quotas, costs: [2, 0] })
       }
       await cutEverywhere(proxy, grown, async ({ outcome }, when) => {
         expect(outcome, when).toBe('held')
         expect((await used(counters, 'holder'))[0], when).toBe(tokens)
       })
       const [open] = (await counters.holds.list({ subject: 'holder' })).holds
-      expect(open?.tokens).toBe(tokens)
-      await counters.holds.settle({ ...hold, as: 'cancelled', overrun: 'refuse', maxOverrun: 0, quotas })
+      expect(open?.costs).toEqual({ tokens })
+      await counters.holds.settle({ ...hold, as: 'cancelled', overrun: 'refuse', maxOverrun: [0], quotas })
       expect((await used(counters, 'holder'))[0]).toBe(0)
     }),
   )

@@ -1,13 +1,16 @@
 import { postgresTests } from '@scoregw/postgres-server'
 import {
-  charge,
+  add,
+  cellsIn,
   close,
-  fits,
+  Instant,
   isNotDone,
   Layout,
   refund,
+  roll,
   type StoreSchema,
-  viewRow,
+  usedIn,
+  view,
   windowCell,
 } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
@@ -25,11 +28,16 @@ const LIMITS = [5, 7]
 const HOUR_MS = 3_600_000
 
 const ONE_ROW: StoreSchema = {
-  cells: [1, 5].map((hours) => windowCell({ label: `${hours}h`, lengthMs: hours * HOUR_MS })),
+  units: ['tokens'],
+  cells: cellsIn(
+    ['tokens'],
+    [1, 5].map((hours) => windowCell({ label: `${hours}h`, lengthMs: hours * HOUR_MS })),
+  ),
   categories: ['read'],
   layers: [{ name: 'personal', shared: false }],
 }
-const SPANS = new Layout(ONE_ROW.cells).spansAt(0, undefined, 0) ?? { lengthsMs: [], agesMs: [] }
+const INSTANT = new Instant(new Layout(ONE_ROW.cells))
+const CELLS = [0, 1]
 
 interface Operation {
   readonly kind: 'take' | 'give-back' | 'reset' | 'read'
@@ -47,19 +55,26 @@ interface Call {
 
 /** What a single machine answers, doing one call after the other; changes the cells. */
 function alone({ operation: { kind, cost }, startedAts }: Call, cells: number[], now: number): string {
-  const view = (): number[] => {
+  INSTANT.moveTo(now, undefined, 1)
+  const after = (c: number): number => INSTANT.after[c] ?? 0
+  const seen = (): number[] => {
     const states: number[] = []
-    viewRow(cells, 0, SPANS, now, states, 0)
+    for (const c of CELLS) view(cells, 2 * c, after(c), now, states, 2 * c)
     return states
   }
   if (kind === 'take') {
-    const admitted = fits(cells, 0, SPANS, LIMITS, 0, cost, now)
-    if (admitted) charge(cells, 0, SPANS, cost, now)
-    return JSON.stringify([admitted ? 'admitted' : 'refused', view()])
+    const admitted = CELLS.every((c) => usedIn(cells, 2 * c, after(c)) + cost <= (LIMITS[c] ?? 0))
+    for (const c of admitted ? CELLS : []) {
+      roll(cells, 2 * c, after(c), INSTANT.opensAt[c] ?? 0, now)
+      add(cells, 2 * c, cost)
+    }
+    return JSON.stringify([admitted ? 'admitted' : 'refused', seen()])
   }
-  if (kind === 'give-back') refund(cells, 0, 2, startedAts, 0, cost)
-  if (kind === 'reset') close(cells, 0, 2)
-  return kind === 'read' ? JSON.stringify(view()) : ''
+  for (const c of CELLS) {
+    if (kind === 'give-back') refund(cells, 2 * c, startedAts[c] ?? -1, cost, false)
+    if (kind === 'reset') close(cells, 2 * c)
+  }
+  return kind === 'read' ? JSON.stringify(seen()) : ''
 }
 
 /** Whether the calls could have been made one after the other, each at some instant between its begin and its end. */
@@ -101,10 +116,10 @@ async function record(clients: readonly (readonly Operation[])[], all: readonly 
       const startedAts = states.filter((_, index) => index % 2 === 0)
       let answer = ''
       if (kind === 'take') {
-        const reply = await counters.take({ ...row, quotas: { layers: [0], limits: LIMITS }, cost })
+        const reply = await counters.take({ ...row, quotas: { layers: [0], limits: LIMITS }, costs: [cost, 0] })
         if (reply.outcome === 'admitted') states = reply.states
         answer = JSON.stringify([reply.outcome, reply.states])
-      } else if (kind === 'give-back') await counters.settle({ ...row, states, giveBack: cost, as: 'cancelled' })
+      } else if (kind === 'give-back') await counters.settle({ ...row, states, giveBack: [cost], as: 'cancelled' })
       else if (kind === 'reset') await counters.reset({ ...row, categories: [0] })
       else answer = JSON.stringify((await counters.read({ ...row, categories: [0] })).states[0])
       calls.push({ operation, from, until: tick++, answer, startedAts })
@@ -157,7 +172,7 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
         while (performance.now() - from < HOT_MS) {
           const subject = { user: `u${any(60)}`, team: `t${any(30)}`, org: `o${any(10)}` }
           try {
-            const { outcome } = await counters.take({ subject, category: 0, quotas, cost: 1 })
+            const { outcome } = await counters.take({ subject, category: 0, quotas, costs: [1, 0] })
             if (outcome === 'admitted') admitted++
           } catch (error) {
             // On a busy machine so many may have to wait too long: for nothing, or nobody knows whether it was charged.
@@ -173,8 +188,8 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
     await Promise.all(processes)
     const admin = database.pool({ max: 1 })
     const { rows } = await admin.query(
-      `select layer, sum((c->>2)::int) as used from quota_rows, json_array_elements(cells::json) c
-       where c->>0 like 'rolling 1h%' and layer in ('user', 'team', 'org', 'site') group by layer`,
+      `select split_part(key, '/', 1) as layer, sum(cells[2]) as used from quota_rows
+       where key ~ '^(user|team|org|site)/' group by layer`,
     )
     const charged = rows.map(({ used }) => Number(used))
     expect(charged).toEqual(Array(4).fill(charged[0]))

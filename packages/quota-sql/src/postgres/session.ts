@@ -53,7 +53,7 @@ export class Session implements StepSession {
   /** Runs a statement under its own name, so that the server plans it once a connection. Rows are arrays. */
   async run(statement: keyof PostgresStatements, values: unknown[]): Promise<readonly Row[]> {
     const { prefix, statements } = this.#parts
-    const name = `${prefix} ${statement} 1`
+    const name = `${prefix} ${statement} 2`
     const { rows } = await this.#send({ name, text: statements[statement], values, rowMode: 'array' })
     return rows as Row[]
   }
@@ -63,26 +63,12 @@ export class Session implements StepSession {
    * the middle of it.
    */
   begin(): Promise<PostgresResult> {
-    return this.#send({ text: this.#beginning() })
-  }
-
-  /**
-   * The same, but that a row which somebody holds is waited for no longer than a quarter of the deadline: what is sent with
-   * its commit is in doubt when the deadline comes first. Resolves to the transaction, as the server calls it.
-   */
-  async beginTold(): Promise<string> {
-    const lock = `set local lock_timeout = ${Math.ceil(this.#parts.deadlineMs / 4)}`
-    const text = `${this.#beginning()}; ${lock}; select pg_current_xact_id()::text`
-    const told = await this.#send({ text, rowMode: 'array' })
-    const results: readonly PostgresResult[] = Array.isArray(told) ? told : [told]
-    return String((results.at(-1)?.rows[0] as Row | undefined)?.[0])
-  }
-
-  #beginning(): string {
     const { deadlineMs } = this.#parts
-    return `begin isolation level read committed; set local statement_timeout = ${deadlineMs};
-      set local idle_in_transaction_session_timeout = ${2 * deadlineMs};
-      set local plan_cache_mode = force_generic_plan`
+    return this.#send({
+      text: `begin isolation level read committed; set local statement_timeout = ${deadlineMs};
+        set local idle_in_transaction_session_timeout = ${2 * deadlineMs};
+        set local plan_cache_mode = force_generic_plan`,
+    })
   }
 
   async commit(): Promise<boolean> {

@@ -1,12 +1,13 @@
 import type { ReservationId, StoreSchema, TakeReply } from '@scoregw/quota/store'
-import { windowCell } from '@scoregw/quota/store'
+import { cellsIn, windowCell } from '@scoregw/quota/store'
 import type { SqlCounters } from '../../src/index.ts'
 
 const HOUR_MS = 3_600_000
 
 /** Two layers of one window. */
 export const SCHEMA: StoreSchema = {
-  cells: [windowCell({ label: '1h', lengthMs: HOUR_MS })],
+  units: ['tokens'],
+  cells: cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: HOUR_MS })]),
   categories: ['read'],
   layers: [
     { name: 'personal', shared: false },
@@ -14,10 +15,13 @@ export const SCHEMA: StoreSchema = {
   ],
 }
 
+/** One token, and no slot. */
+export const ONE: readonly number[] = [1, 0]
+
 /** Takes one token of a subject, under a limit that nobody reaches. */
 export function take(counters: Pick<SqlCounters, 'take'>, subject: string, id?: ReservationId): PromiseLike<TakeReply> {
   const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-  return counters.take({ subject, category: 0, quotas, cost: 1, ...(id === undefined ? {} : { id }) })
+  return counters.take({ subject, category: 0, quotas, costs: ONE, ...(id === undefined ? {} : { id }) })
 }
 
 export function idOf(id: string): ReservationId {
