@@ -81,7 +81,7 @@ export function local(seeds: Seeds): ClusterDecider {
     name: LOCAL,
     store,
     admit: async (subject) =>
-      (await counters.take({ subject, category: 1, quotas, cost: COST })).outcome === 'admitted',
+      (await counters.take({ subject, category: 1, quotas, costs: [COST, 0] })).outcome === 'admitted',
     stop: () => store.close(),
   }
 }

@@ -1,6 +1,7 @@
 import { memoryStore } from '@scoregw/quota'
 import {
   type Counters,
+  cellsIn,
   type Layout,
   type Quotas,
   type ReservationId,
@@ -26,10 +27,14 @@ const WINDOWS = [
   { label: '1h', lengthMs: 3_600_000 },
   { label: '1d', lengthMs: 86_400_000 },
 ]
-const CELLS = WINDOWS.map(windowCell)
+const CELLS = cellsIn(
+  ['tokens'],
+  WINDOWS.map((window) => windowCell(window)),
+)
 
 function schemaOf(windows: number): StoreSchema {
   return {
+    units: ['tokens'],
     cells: CELLS.slice(0, windows),
     categories: ['read', 'write'],
     layers: [
@@ -166,7 +171,7 @@ function put(store: Counters, schema: StoreSchema, asked: Ask, taken: readonly T
     category: request.category,
     layers: request.quotas.layers,
     states,
-    giveBack: Math.min(cost, request.cost),
+    giveBack: [Math.min(cost, request.costs[0]!)],
     as: asked.as,
     id: request.id,
   })
@@ -185,7 +190,7 @@ function isToSettle({ request, reply }: Taken, index: number, all: readonly Take
 function takeRequest(schema: StoreSchema, { subject, category, layers: asked, cost, limits, id }: Ask): TakeRequest {
   const layers = id === undefined ? asked : ID_LAYERS
   const quotas = quotasOf(layers, limits.slice(0, layers.length * schema.cells.length))
-  return { subject, category, quotas, cost, id }
+  return { subject, category, quotas, costs: [cost, 0], id }
 }
 
 function packed(seed: RowSeed, { width, hash }: Layout, now: number): Buffer {
@@ -248,7 +253,7 @@ describe.runIf(redisTests)('batches', () => {
     const tables = schema.layers.flatMap((layer) =>
       schema.categories.map((category) => ({ layer: layer.name, category, cells: identities })),
     )
-    store.restore({ format: 3, tables, rows: [...rows.values()], ids: [] })
+    store.restore({ format: 4, tables, rows: [...rows.values()], ids: [] })
     const memory = store.open(schema)
     const [prefixA, prefixB] = [newPrefix(), newPrefix()]
     const stores = [openStore(redis.port, prefixA, clock), openStore(redis.port, prefixB, clock)] as const

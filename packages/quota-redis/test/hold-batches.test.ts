@@ -1,8 +1,8 @@
 import { memoryStore } from '@scoregw/quota'
 import {
   type Counters,
+  cellsIn,
   type HoldTerms,
-  inRowOrder,
   Layout,
   type Quotas,
   type StoreSchema,
@@ -32,7 +32,8 @@ const CALENDAR = windowCell({ label: 'hour', every: 'hour', timeZone: 'UTC' })
 const SHAPES = [ROLLING, [...ROLLING, CALENDAR], [...ROLLING, slotsCell('running')], [CALENDAR, slotsCell('running')]]
 
 const SCHEMAS: readonly StoreSchema[] = SHAPES.map((cells) => ({
-  cells: inRowOrder(cells),
+  units: ['tokens'],
+  cells: cellsIn(['tokens'], cells),
   categories: ['read'],
   layers: [
     { name: 'site', shared: true },
@@ -163,23 +164,24 @@ function put(counters: Counters, schema: StoreSchema, asked: Ask, periods: reado
   const category = 0
   if (kind === 'read') return counters.read({ subject, categories: [0], layers, periods })
   if (kind === 'reset') return counters.reset({ subject, categories: [0], layers })
-  if (kind === 'take') return counters.take({ subject, category, quotas, cost, periods })
+  if (kind === 'take') return counters.take({ subject, category, quotas, costs: [cost, 0], periods })
   const { holds } = counters
   if (holds === undefined) throw new TypeError('there are no holds')
   if (kind === 'list') return listed(holds.list({ subject }))
   const id = { id: asked.id, nonce: asked.nonce, fingerprint: 'f', ttlMs: ID_MS }
   if (kind === 'hold') {
-    const hold: HoldTerms = { ttlMs: HOLD_MS, slot: slot && schema.cells.at(-1)?.kind === 'concurrency', maxHolds: 2 }
+    const hold: HoldTerms = { ttlMs: HOLD_MS, maxHolds: 2 }
+    const slots = Number(slot && schema.cells.at(-1)?.kind === 'concurrency')
     // Nothing but a slot, now and then.
-    const tokens = hold.slot && cost === 6 ? 0 : cost
-    return counters.take({ subject, category, quotas, cost: tokens, periods, id, hold })
+    const tokens = slots > 0 && cost === 6 ? 0 : cost
+    return counters.take({ subject, category, quotas, costs: [tokens, slots], periods, id, hold })
   }
   const ref = { subject, category, id }
   if (kind === 'extend') return holds.extend({ ...ref, ttlMs: HOLD_MS + MINUTE_MS })
-  if (kind === 'grow') return holds.grow({ ...ref, tokens: cost, quotas, periods })
+  if (kind === 'grow') return holds.grow({ ...ref, costs: [cost, 0], quotas, periods })
   const as = kind === 'commit' ? 'committed' : 'cancelled'
-  const actual = cost === 3 ? undefined : cost * 2 - 2
-  return holds.settle({ ...ref, as, actual, overrun, maxOverrun: 5, quotas, periods })
+  const actual = cost === 3 ? undefined : [cost * 2 - 2]
+  return holds.settle({ ...ref, as, actual, overrun, maxOverrun: [5], quotas, periods })
 }
 
 describe.runIf(redisTests)('batches with holds', () => {

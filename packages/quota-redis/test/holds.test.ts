@@ -61,7 +61,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     // A second, and what a busy machine adds to a timer and a call.
     expect(now).toBeLessThan(Number(endsAt) + 1_500)
     const { ended, open } = await witness.holds.sweep()
-    expect(ended).toMatchObject([{ category: 'read', owner: 'u', tokens: 400, endsAt: Number(endsAt) }])
+    expect(ended).toMatchObject([{ category: 'read', owner: 'u', costs: { tokens: 400 }, endsAt: Number(endsAt) }])
     expect(open).toBe(0)
   })
 

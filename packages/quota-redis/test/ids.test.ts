@@ -1,5 +1,5 @@
 import { memoryStore } from '@scoregw/quota'
-import { type Counters, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { type Counters, cellsIn, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newPrefix, openStore } from './store-harness.ts'
@@ -8,7 +8,8 @@ import { type RedisServer, redisTests, startRedis } from './support/redis-server
 const COST = 4
 const TTL_MS = 600_000
 const SCHEMA: StoreSchema = {
-  cells: [windowCell({ label: '9d', lengthMs: 9 * 86_400_000 })],
+  units: ['tokens'],
+  cells: cellsIn(['tokens'], [windowCell({ label: '9d', lengthMs: 9 * 86_400_000 })]),
   categories: ['read'],
   layers: [{ name: 'personal', shared: false }],
 }
@@ -31,12 +32,12 @@ function play(
   const id = { id: 'i', nonce: who, fingerprint: 'f', ttlMs: TTL_MS }
   if (move.endsWith('reserves')) {
     const quotas = { layers: [0], limits: [100] }
-    return counters.take({ subject, category: 0, quotas, cost: COST, id })
+    return counters.take({ subject, category: 0, quotas, costs: [COST, 0], id })
   }
   const as = move.endsWith('commits') ? 'committed' : 'cancelled'
   const states = starts.get(who) ?? [0, 0]
   const giveBack = as === 'committed' ? 1 : COST
-  return counters.settle({ subject, category: 0, layers: [0], states, giveBack, as, id })
+  return counters.settle({ subject, category: 0, layers: [0], states, giveBack: [giveBack], as, id })
 }
 
 describe.runIf(redisTests)('one id in the hands of two processes', () => {
@@ -107,7 +108,7 @@ describe.runIf(redisTests)('one id in the hands of two processes', () => {
         counters.map((each, n) => {
           const id = { id: 'i', nonce: String(n), fingerprint: 'f', ttlMs: TTL_MS }
           const quotas = { layers: [0], limits: [100] }
-          return each.take({ subject, category: 0, quotas, cost: COST, id })
+          return each.take({ subject, category: 0, quotas, costs: [COST, 0], id })
         }),
       )
       expect(replies.map(({ outcome }) => outcome).sort()).toEqual(['admitted', 'duplicate', 'duplicate', 'duplicate'])

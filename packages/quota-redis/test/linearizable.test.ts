@@ -1,4 +1,4 @@
-import { charge, close, fits, Layout, refund, type StoreSchema, viewRow, windowCell } from '@scoregw/quota/store'
+import { add, cellsIn, close, refund, roll, type StoreSchema, usedIn, view, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,15 +10,17 @@ const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 5_000 : 60
 const LENGTHS = [3_600_000, 18_000_000]
 const LIMITS = [5, 7]
 const SCHEMA: StoreSchema = {
-  cells: LENGTHS.map((lengthMs, index) => windowCell({ label: `w${index}`, lengthMs })),
+  units: ['tokens'],
+  cells: cellsIn(
+    ['tokens'],
+    LENGTHS.map((lengthMs, index) => windowCell({ label: `w${index}`, lengthMs })),
+  ),
   categories: ['read'],
   layers: [
     { name: 'site', shared: true },
     { name: 'personal', shared: false },
   ],
 }
-
-const SPANS = new Layout(SCHEMA.cells).spansAt(0, undefined, 0)!
 
 interface Operation {
   readonly kind: 'take' | 'give-back' | 'reset' | 'read'
@@ -39,22 +41,27 @@ const operation: fc.Arbitrary<Operation> = fc.record({
   cost: fc.integer({ min: 1, max: 3 }),
 })
 
-function view(cells: number[], now: number): number[] {
+function seen(cells: number[], now: number): number[] {
   const states: number[] = []
-  viewRow(cells, 0, SPANS, now, states, 0)
+  for (const [w, lengthMs] of LENGTHS.entries()) view(cells, 2 * w, now - lengthMs, now, states, 2 * w)
   return states
 }
 
 /** What a single machine answers, doing one call after the other; changes the cells. */
 function alone({ operation: { kind, cost }, startedAts }: Call, cells: number[], now: number): string {
   if (kind === 'take') {
-    const admitted = fits(cells, 0, SPANS, LIMITS, 0, cost, now)
-    if (admitted) charge(cells, 0, SPANS, cost, now)
-    return JSON.stringify([admitted ? 'admitted' : 'refused', view(cells, now)])
+    const admitted = LENGTHS.every((lengthMs, w) => usedIn(cells, 2 * w, now - lengthMs) + cost <= LIMITS[w]!)
+    for (const [w, lengthMs] of admitted ? LENGTHS.entries() : []) {
+      roll(cells, 2 * w, now - lengthMs, now, now)
+      add(cells, 2 * w, cost)
+    }
+    return JSON.stringify([admitted ? 'admitted' : 'refused', seen(cells, now)])
   }
-  if (kind === 'give-back') refund(cells, 0, LENGTHS.length, startedAts, 0, cost)
-  if (kind === 'reset') close(cells, 0, LENGTHS.length)
-  return kind === 'read' ? JSON.stringify(view(cells, now)) : ''
+  for (const w of LENGTHS.keys()) {
+    if (kind === 'give-back') refund(cells, 2 * w, startedAts[w] ?? -2, cost)
+    if (kind === 'reset') close(cells, 2 * w)
+  }
+  return kind === 'read' ? JSON.stringify(seen(cells, now)) : ''
 }
 
 /** Whether the calls could have been made one after the other, each at some instant between its begin and its end. */
@@ -101,12 +108,12 @@ describe.runIf(redisTests)('histories of concurrent clients', () => {
           let answer = ''
           if (each.kind === 'take') {
             const quotas = { layers: [0], limits: LIMITS }
-            const request = { subject: 'u', category: 0, quotas, cost: each.cost }
+            const request = { subject: 'u', category: 0, quotas, costs: [each.cost, 0] }
             const reply = await store.take(request)
             if (reply.outcome === 'admitted') states = reply.states
             answer = JSON.stringify([reply.outcome, reply.states])
           } else if (each.kind === 'give-back') {
-            const settled = { subject: 'u', category: 0, layers: [0], states, giveBack: each.cost }
+            const settled = { subject: 'u', category: 0, layers: [0], states, giveBack: [each.cost] }
             await store.settle({ ...settled, as: 'cancelled' })
           } else if (each.kind === 'reset') {
             await store.reset({ subject: 'u', categories: [0], layers: [0] })

@@ -1,4 +1,4 @@
-import { isNotDone, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { cellsIn, isNotDone, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type RedisCounters, type RedisStore, redisStore } from '../src/index.ts'
@@ -9,7 +9,8 @@ import { redisTests } from './support/redis-server.ts'
 const { later, server, proxy: startProxy } = useCleanups()
 
 const SCHEMA: StoreSchema = {
-  cells: [windowCell({ label: '1h', lengthMs: 3_600_000 })],
+  units: ['tokens'],
+  cells: cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })]),
   categories: ['read'],
   layers: [{ name: 'personal', shared: false }],
 }
@@ -24,10 +25,10 @@ function storeOn(port: number): RedisStore {
 }
 
 const take = (counters: RedisCounters, id?: typeof ID) =>
-  counters.take({ subject: 'u', category: 0, quotas: { layers: [0], limits: [9] }, cost: 3, id })
+  counters.take({ subject: 'u', category: 0, quotas: { layers: [0], limits: [9] }, costs: [3, 0], id })
 
 async function cancel(counters: RedisCounters, states: readonly number[], id?: typeof ID): Promise<unknown> {
-  const settled = { subject: 'u', category: 0, layers: [0], states, giveBack: 3, as: 'cancelled', id } as const
+  const settled = { subject: 'u', category: 0, layers: [0], states, giveBack: [3], as: 'cancelled', id } as const
   return counters.settle(settled).then(
     () => 'done',
     (error: unknown) => (isNotDone(error) ? 'not done' : 'in doubt'),

@@ -8,17 +8,18 @@ const CALLS = 100
 
 /** Asks so much, stands still as soon as it is sent, and says what became of it when it goes on. */
 const program = (port: number): string => `
-  import { windowCell } from '@scoregw/quota/store'
+  import { cellsIn, windowCell } from '@scoregw/quota/store'
   import { redisStore } from '@scoregw/quota-redis'
   import { Redis } from 'ioredis'
   const client = new Redis({ port: ${port}, lazyConnect: true })
   const store = redisStore({ client, deadlineMs: 300 })
   const counters = store.open({
-    cells: [windowCell({ label: '1h', lengthMs: 3_600_000 })],
+    units: ['tokens'],
+    cells: cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })]),
     categories: ['read'],
     layers: [{ name: 'personal', shared: false }],
   })
-  const take = () => counters.take({ subject: 'u', category: 0, quotas: { layers: [0], limits: [1e6] }, cost: 1 })
+  const take = () => counters.take({ subject: 'u', category: 0, quotas: { layers: [0], limits: [1e6] }, costs: [1, 0] })
   await store.ready()
   await take()
   const calls = Promise.allSettled(Array.from({ length: ${CALLS} }, take))

@@ -1,4 +1,4 @@
-import { hash32, inRowOrder, Layout, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { cellsIn, hash32, Layout, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -25,7 +25,11 @@ const LENGTHS: Readonly<Record<string, number>> = {
 
 function schemaOf(labels: readonly string[], more: Partial<StoreSchema> = {}): StoreSchema {
   return {
-    cells: inRowOrder(labels.map((label) => windowCell({ label, lengthMs: LENGTHS[label]! }))),
+    units: ['tokens'],
+    cells: cellsIn(
+      ['tokens'],
+      labels.map((label) => windowCell({ label, lengthMs: LENGTHS[label]! })),
+    ),
     categories: ['read'],
     layers: [
       { name: 'personal', shared: false },
@@ -64,13 +68,13 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       counters,
       row: keys.row(0, 0, 'u'),
       take: (cost = 1, subject = 'u', limits = layers.flatMap(() => schema.cells.map(() => 99))): Promise<TakeReply> =>
-        counters.take({ subject, category: 0, quotas: { layers, limits }, cost }),
+        counters.take({ subject, category: 0, quotas: { layers, limits }, costs: [cost, 0] }),
       used: async (subject = 'u'): Promise<readonly number[]> => {
         const { states } = await counters.read({ subject, categories: [0], layers: [0] })
         return states[0]!.filter((_, index) => index % 2 === 1).slice(0, width)
       },
       cancel: (subject: string, { states }: TakeReply, giveBack: number) =>
-        counters.settle({ subject, category: 0, layers, states, giveBack, as: 'cancelled' }),
+        counters.settle({ subject, category: 0, layers, states, giveBack: [giveBack], as: 'cancelled' }),
       reset: (subject = 'u') => counters.reset({ subject, categories: [0], layers: [0] }),
     }
   }
@@ -245,7 +249,13 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const prefix = newPrefix()
     const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
     const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
-    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [99, 99, 99, 99] }, cost: 5, id }
+    const request = {
+      subject: 'u',
+      category: 0,
+      quotas: { layers: [0, 1], limits: [99, 99, 99, 99] },
+      costs: [5, 0],
+      id,
+    }
     // Rows are of another list before the first of the one, and never of its alone.
     await other.take(2)
     const first = await one.counters.take(request)
@@ -257,7 +267,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       [7, 5],
       [7, 2],
     ])
-    const settled = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: 4, as: 'cancelled', id } as const
+    const settled = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: [4], as: 'cancelled', id } as const
     await other.counters.settle(settled)
     await other.counters.settle(settled)
     expect([await one.used(), await other.used()]).toEqual([
@@ -287,7 +297,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
         const codes = await Promise.all([
           codeOf(take(1, 'v')),
           codeOf(take(1, 'u', [5, 5, 9e9, 9e9])),
-          codeOf(counters.take({ subject: 'u', category: 0, quotas, cost: 1, id })),
+          codeOf(counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0], id })),
         ])
         expect(codes[0]).toBe('answered')
         for (const code of codes) expect(['answered', 'damaged_row']).toContain(code)

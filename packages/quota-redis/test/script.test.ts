@@ -1,4 +1,4 @@
-import { GRACE_MS, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { cellsIn, GRACE_MS, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -11,11 +11,15 @@ import { redisTests } from './support/redis-server.ts'
 const { later, server } = useCleanups()
 
 const SCHEMA: StoreSchema = {
-  cells: [
-    { label: '1s', lengthMs: 1_000 },
-    { label: '1h', lengthMs: 3_600_000 },
-    { label: '1d', lengthMs: 86_400_000 },
-  ].map(windowCell),
+  units: ['tokens'],
+  cells: cellsIn(
+    ['tokens'],
+    [
+      windowCell({ label: '1s', lengthMs: 1_000 }),
+      windowCell({ label: '1h', lengthMs: 3_600_000 }),
+      windowCell({ label: '1d', lengthMs: 86_400_000 }),
+    ],
+  ),
   categories: ['read', 'write'],
   layers: [
     { name: 'personal', shared: false },
@@ -24,14 +28,17 @@ const SCHEMA: StoreSchema = {
 }
 const HOURS: StoreSchema = {
   ...SCHEMA,
-  cells: SCHEMA.cells.map(({ label }, i) => windowCell({ label, lengthMs: 3_600_000 * (i + 1) })),
+  cells: cellsIn(
+    ['tokens'],
+    SCHEMA.cells.map(({ label }, i) => windowCell({ label, lengthMs: 3_600_000 * (i + 1) })),
+  ),
 }
 const PLENTY = [100, 100, 100, 1_000, 1_000, 1_000]
 
 function take(store: RedisCounters, subject: string, cost = 1, limits = PLENTY, id?: string): Promise<TakeReply> {
   const reservation = id === undefined ? undefined : { id, nonce: 'n', fingerprint: 'f', ttlMs: 30_000 }
   const quotas = { layers: [0, 1], limits }
-  return store.take({ subject, category: 0, quotas, cost, settingsRevision: '', id: reservation })
+  return store.take({ subject, category: 0, quotas, costs: [cost, 0], settingsRevision: '', id: reservation })
 }
 
 function storeOn(port: number, schema = HOURS, prefix = 'q'): RedisCounters {
@@ -105,7 +112,7 @@ describe.runIf(redisTests)('the script', () => {
     const goesAt = now + 86_400_000 + GRACE_MS
     expect(await client.call('PEXPIRETIME', own)).toBe(goesAt)
     await take(store, 'u', 3)
-    await store.settle({ subject: 'u', category: 0, layers: [0, 1], states, giveBack: 2, as: 'cancelled' })
+    await store.settle({ subject: 'u', category: 0, layers: [0, 1], states, giveBack: [2], as: 'cancelled' })
     await store.reset({ subject: 'u', categories: [0, 1], layers: [0] })
     expect(await client.call('PEXPIRETIME', own)).toBe(goesAt)
     const again = await take(store, 'u', 3, PLENTY, 'i')
@@ -120,7 +127,7 @@ describe.runIf(redisTests)('the script', () => {
 
   it('leaves nothing that never goes but the list of limits', async () => {
     const { port } = await server()
-    const schema = { ...SCHEMA, cells: [windowCell({ label: '1s', lengthMs: 1_000 })] }
+    const schema = { ...SCHEMA, cells: cellsIn(['tokens'], [windowCell({ label: '1s', lengthMs: 1_000 })]) }
     const store = storeOn(port, schema)
     const client = clientOn(port)
     const replies = await Promise.all(
@@ -255,7 +262,7 @@ describe.runIf(redisTests)('the script', () => {
     }
     const record = keys.record(0, 'u', 'i')
     const { states } = await take(store, 'u', 1)
-    const settled = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: 1, as: 'cancelled' } as const
+    const settled = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: [1], as: 'cancelled' } as const
     const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 30_000 }
     for (const plant of [() => client.lpush(record, 'x'), () => client.set(record, '\x93\xa1R')]) {
       await plant()
@@ -276,7 +283,7 @@ describe.runIf(redisTests)('the script', () => {
     const all = layers.map((_, n) => n)
     const quotas = { layers: all, limits: all.flatMap(() => [9, 9, 9]) }
     const asked = categories.map((_, category) => category)
-    for (const category of asked) await store.take({ subject: 'u', category, quotas, cost: 2 })
+    for (const category of asked) await store.take({ subject: 'u', category, quotas, costs: [2, 0] })
     await store.reset({ subject: 'u', categories: asked, layers: all })
     const { states } = await store.read({ subject: 'u', categories: asked, layers: all })
     expect(new Set(states.flat())).toEqual(new Set([-1, 0]))

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createQuota, defaultPolicy, type SubjectSettings } from '@scoregw/quota'
-import type { SettingsChange } from '@scoregw/quota/store'
-import { initialSettings, windowCell } from '@scoregw/quota/store'
+import { cellsIn, initialSettings, type SettingsChange, windowCell } from '@scoregw/quota/store'
 import { withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
@@ -73,11 +72,18 @@ describe.runIf(redisTests)('settings in Redis', () => {
     const counters = redisStore({ client: new Redis({ port: redis.port, lazyConnect: true }), deadlineMs: 1_000 })
     later(() => counters.close())
     const { take } = counters.open({
-      cells: [windowCell({ label: '1h', lengthMs: 3_600_000 })],
+      units: ['tokens'],
+      cells: cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })]),
       categories: ['read'],
       layers: [{ name: 'personal', shared: false }],
     })
-    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [9] }, cost: 1, settingsRevision: '-' }
+    const request = {
+      subject: 'u',
+      category: 0,
+      quotas: { layers: [0], limits: [9] },
+      costs: [1, 0],
+      settingsRevision: '-',
+    }
     const revision = 'R'.repeat(22)
     for (const text of [
       '{',

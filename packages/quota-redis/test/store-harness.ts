@@ -136,7 +136,7 @@ function oneServerFactory(
 function whatIsStored(admin: Redis | Cluster, prefix: string, prefixOf: (row: RowName) => string) {
   const keyOf = (row: RowName): string => {
     const layers = [{ name: row.layer, shared: false }]
-    return new Keys(prefixOf(row), { cells: [], categories: [row.category], layers }).row(0, 0, row.key)
+    return new Keys(prefixOf(row), { units: [], cells: [], categories: [row.category], layers }).row(0, 0, row.key)
   }
   return {
     async storeRevision(revision: string): Promise<void> {

@@ -123,11 +123,17 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
       }
     },
   },
-  { fault: 'nothing is ever given back', Counters: settling((request) => ({ ...request, giveBack: request.giveBack.map(() => 0) })) },
+  {
+    fault: 'nothing is ever given back',
+    Counters: settling((request) => ({ ...request, giveBack: request.giveBack.map(() => 0) })),
+  },
   {
     fault: 'a commit gives everything back',
     seed: 8,
-    Counters: settling((request) => ({ ...request, giveBack: request.giveBack.map((amount) => (request.as === 'committed' ? 1_000 : amount)) })),
+    Counters: settling((request) => ({
+      ...request,
+      giveBack: request.giveBack.map((amount) => (request.as === 'committed' ? 1_000 : amount)),
+    })),
   },
   {
     fault: 'a reset closes all categories',

@@ -48,7 +48,10 @@ function reading(change: (schema: StoreSchema) => StoreSchema): typeof ModelledC
   }
 }
 
-function withCells(schema: StoreSchema, change: (cell: CellSchema) => Partial<CellDefinition | CellSchema>): StoreSchema {
+function withCells(
+  schema: StoreSchema,
+  change: (cell: CellSchema) => Partial<CellDefinition | CellSchema>,
+): StoreSchema {
   return { ...schema, cells: schema.cells.map((cell) => ({ ...cell, ...change(cell) }) as CellSchema) }
 }
 
@@ -133,9 +136,7 @@ export const UNIT_MUTANTS: readonly Mutant[] = [
       override list(subject: Parameters<ModelledCounters['list']>[0]): ReturnType<ModelledCounters['list']> {
         const { now, holds } = super.list(subject)
         const own = (costs: ModelCosts): ModelCosts =>
-          Object.fromEntries(
-            Object.entries(costs).filter(([unit]) => [...this.schema.units, 'slots'].includes(unit)),
-          )
+          Object.fromEntries(Object.entries(costs).filter(([unit]) => [...this.schema.units, 'slots'].includes(unit)))
         return { now, holds: holds.map((hold) => ({ ...hold, costs: own(hold.costs) })) }
       }
     },

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { charge, clearRow, close, reanchor, refund } from '../src/windows/row.ts'
+import { add, clearRow, close, reanchor, refund, roll } from '../src/windows/row.ts'
 import { CLOSED, MAX_AHEAD_MS } from '../src/windows/window.ts'
 import { HOUR, START } from './support.ts'
 
-const LENGTHS = { lengthsMs: [HOUR], agesMs: [0] }
 /** Where the clock stands: where it is right, ahead within a window's length, and ahead of a whole window. */
 const INSTANTS = [START, START + MAX_AHEAD_MS + 1, START + HOUR]
 
@@ -22,13 +21,18 @@ interface State {
   readonly steps: readonly string[]
 }
 
+function charge(cells: number[], cost: number, now: number): void {
+  roll(cells, 0, now - HOUR, now, now)
+  add(cells, 0, cost)
+}
+
 function isOpen({ cells, now }: State): boolean {
   return cells[1] !== CLOSED && now < cells[0]! + HOUR
 }
 
 function charged(state: State): State {
   const cells = [...state.cells]
-  charge(cells, 0, LENGTHS, 1, state.now)
+  charge(cells, 1, state.now)
   const opening = state.opening + (isOpen(state) ? 0 : 1)
   return { ...state, cells, opening, out: [...state.out, { start: cells[0]!, opening }] }
 }
@@ -45,17 +49,17 @@ function* next(state: State): Generator<State> {
   yield step('charge', charged(state))
   yield step(
     'refusal',
-    changed(state, (cells) => reanchor(cells, 0, 1, state.now)),
+    changed(state, (cells) => reanchor(cells, 0, state.now - HOUR, state.now)),
   )
   yield step(
     'reset',
-    changed(state, (cells) => close(cells, 0, 1)),
+    changed(state, (cells) => close(cells, 0)),
   )
   for (const now of INSTANTS) if (now !== state.now) yield step(`clock at +${now - START}`, { ...state, now })
   for (const [index, { start, opening }] of state.out.entries()) {
     const after = step(
       `refund of ${start - START}`,
-      changed(state, (cells) => refund(cells, 0, 1, [start], 0, 1)),
+      changed(state, (cells) => refund(cells, 0, start, 1)),
     )
     if (opening !== state.opening && after.cells[1] !== state.cells[1]) throw new Error(after.steps.join(', '))
     yield { ...after, out: state.out.filter((_, other) => other !== index) }
@@ -82,11 +86,11 @@ describe('a refund', () => {
     const cells = [0, 0]
     clearRow(cells, 0, 1)
     const ahead = START + MAX_AHEAD_MS + 1
-    charge(cells, 0, LENGTHS, 5, ahead)
-    close(cells, 0, 1)
-    reanchor(cells, 0, 1, START)
-    charge(cells, 0, LENGTHS, 5, ahead)
-    refund(cells, 0, 1, [ahead], 0, 5)
+    charge(cells, 5, ahead)
+    close(cells, 0)
+    reanchor(cells, 0, START - HOUR, START)
+    charge(cells, 5, ahead)
+    refund(cells, 0, ahead, 5)
     expect(cells).toEqual([ahead + 1, 5])
   })
 })

@@ -140,12 +140,14 @@ describe('a snapshot', () => {
     expect(back.quota.statusSync('u').windows.write!.map(({ used }) => used)).toEqual([15, 15, 15, 15, 15, 15])
   })
 
-  it('of the first version is taken over', () => {
-    const { windows, categories, layers } = testPolicy()
-    const { quota, store } = fixture()
-    const cells = [START, 15, START, 15, START, 15]
-    store.restore({ schema: JSON.stringify([windows, categories, layers]), rows: [[1, 'u', cells]], ids: [] })
-    expect(quota.statusSync('u').windows.write!.map(({ used }) => used)).toEqual([15, 15, 15, 0, 0, 0])
+  it('of an earlier version is refused with a word', () => {
+    const { store, quota } = fixture()
+    quota.consumeSync({ subject: 'u', operation: 'write' })
+    const [part] = saved(store.snapshot()) as SnapshotPart[]
+    const first = { schema: '[]', rows: [], ids: [] }
+    for (const earlier of [first, { ...part, format: 2 }, { ...part, format: 3 }]) {
+      expect(() => store.restore(earlier)).toThrowError(/earlier version/)
+    }
   })
 
   it('that does not fit is refused whole', () => {

@@ -25,7 +25,7 @@ function snapshotOf({ cells, layers, categories }: StoreSchema, userId: string, 
   const identities = cells.map(({ identity }) => identity)
   const places = layers.flatMap((layer) => categories.map((category) => ({ layer, category })))
   return {
-    format: 3,
+    format: 4,
     tables: places.map(({ layer, category }) => ({ layer: layer.name, category, cells: identities })),
     rows: places.map(({ layer, category }, index) => {
       const known = (status.windows[category] ?? []).filter((window) => window.layer === layer.name)

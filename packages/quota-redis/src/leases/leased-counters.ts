@@ -4,15 +4,12 @@ import {
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
-  type SettleRequest,
   type TakeReply,
-  type TakeRequest,
 } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
+import type { OneUnitCounters, OneUnitHolds, SettleRequest, TakeRequest } from '../one-unit.ts'
 import { isHoldTake } from '../operations/hold-take.ts'
 import { Deadline } from '../store/deadline.ts'
-import type { RedisHolds } from '../store/redis-holds.ts'
-import type { RedisCounters } from '../store/redis-store.ts'
 import { LeasedHolds } from './leased-holds.ts'
 import { partsOf, periodParts, type QuotaParts, rowsOf } from './parts.ts'
 import { Places, type PlacesParts, withoutIdle } from './places.ts'
@@ -24,7 +21,7 @@ export interface LeasedCountersParts extends PlacesParts {
 }
 
 /** Counters of one policy whose shared layers are leased. */
-export class LeasedCounters implements RedisCounters {
+export class LeasedCounters implements OneUnitCounters {
   readonly #places: Places
   readonly #holds: LeasedHolds
   readonly #deadlineMs: number
@@ -36,7 +33,7 @@ export class LeasedCounters implements RedisCounters {
     this.#deadlineMs = parts.deadlineMs
   }
 
-  get holds(): RedisHolds {
+  get holds(): OneUnitHolds {
     const holds = this.#holds
     const inTime = <T>(work: () => Promise<T>): Promise<T> =>
       this.#isClosed ? Promise.reject(closed()) : this.#inTime(work(), () => undefined)

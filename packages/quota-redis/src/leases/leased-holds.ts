@@ -1,17 +1,19 @@
 import {
-  type EndedHold,
   type ExtendRequest,
-  type GrowRequest,
   type HoldReply,
   isNotDone,
-  type ListHoldsReply,
   type ListHoldsRequest,
-  type SettleHoldReply,
-  type SettleHoldRequest,
-  type SweepReply,
   type TakeReply,
   type WindowStates,
 } from '@scoregw/quota/store'
+import type {
+  EndedHold,
+  GrowRequest,
+  ListHoldsReply,
+  SettleHoldReply,
+  SettleHoldRequest,
+  SweepReply,
+} from '../one-unit.ts'
 import { type Grown, newMark } from '../operations/hold-grow.ts'
 import type { SharedCharge } from '../operations/hold-shared.ts'
 import type { HoldTaken, HoldTakeRequest } from '../operations/hold-take.ts'

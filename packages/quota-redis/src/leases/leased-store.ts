@@ -4,6 +4,7 @@ import type { Line } from '../line/line.ts'
 import { type Lines, linesOf } from '../line/lines.ts'
 import type { FreedTokens } from '../operations/hold-shared.ts'
 import { Deadline } from '../store/deadline.ts'
+import { ofOneUnit } from '../store/of-one-unit.ts'
 import { type ParsedRedisStoreOptions, parseLeasedStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { Shard } from '../store/shard.ts'
@@ -92,7 +93,7 @@ class Store implements LeasedRedisStore {
     })
     if (this.#closing !== undefined) void counters.close()
     this.#counters.push(counters)
-    return counters
+    return ofOneUnit(schema, counters)
   }
 
   async ready(): Promise<void> {

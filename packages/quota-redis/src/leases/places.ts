@@ -1,4 +1,5 @@
-import type { Layout, Quotas, ReadReply, StoreSchema, Subject, TakeRequest, WindowStates } from '@scoregw/quota/store'
+import type { Layout, Quotas, ReadReply, StoreSchema, Subject, WindowStates } from '@scoregw/quota/store'
+import type { TakeRequest } from '../one-unit.ts'
 import type { FreedTokens } from '../operations/hold-shared.ts'
 import type { Shard } from '../store/shard.ts'
 import { GROUPS, groupOf } from './groups.ts'

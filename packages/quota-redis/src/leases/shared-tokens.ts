@@ -1,10 +1,12 @@
 import {
   type CellSchema,
   cellOfIdentity,
+  cellsIn,
   inRowOrder,
   type Layout,
   NOT_OPEN,
   type StoreSchema,
+  TOKENS,
   type WindowStates,
 } from '@scoregw/quota/store'
 import { newMark } from '../operations/hold-grow.ts'
@@ -98,14 +100,18 @@ export class SharedTokens {
   #otherSite(of: string, [category, names, windows]: RowNames): Shard {
     const layers = names.map((name) => ({ name, shared: true }))
     const shard =
-      this.#others.get(of) ?? this.#parts.siteOf({ cells: cellsOf(windows), categories: [category], layers })
+      this.#others.get(of) ??
+      this.#parts.siteOf({ units: [TOKENS], cells: cellsOf(windows), categories: [category], layers })
     this.#others.set(of, shard)
     return shard
   }
 }
 
-function cellsOf(identities: readonly string[]): CellSchema[] {
-  return identities.flatMap((identity) => cellOfIdentity(identity) ?? [])
+function cellsOf(identities: readonly string[]): readonly CellSchema[] {
+  return cellsIn(
+    [TOKENS],
+    identities.flatMap((identity) => cellOfIdentity(identity) ?? []),
+  )
 }
 
 /** What a hold has in one window: when that was opened, and how much was charged to it. */

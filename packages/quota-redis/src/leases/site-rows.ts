@@ -1,13 +1,5 @@
-import {
-  charge,
-  type Layout,
-  PERIOD_NUMBERS,
-  periodAt,
-  reanchor,
-  type Spans,
-  viewRow,
-  viewSlots,
-} from '@scoregw/quota/store'
+import { type Layout, PERIOD_NUMBERS, periodAt } from '@scoregw/quota/store'
+import { charge, reanchor, type Spans, spansAt, viewRow, viewSlots } from '../one-unit.ts'
 
 /** The rows that everybody shares as a grant found them, to replay on them what it did. */
 export class SiteRows {
@@ -30,7 +22,7 @@ export class SiteRows {
     periods: readonly number[] | undefined,
   ): SiteRows | undefined {
     const rows = [...Array(cells.length / layout.rowCells).keys()]
-    const spans = rows.flatMap((row) => layout.spansAt(now, periods, row) ?? [])
+    const spans = rows.flatMap((row) => spansAt(layout, now, periods, row) ?? [])
     return spans.length < rows.length ? undefined : new SiteRows(cells, layout, now, periods, spans)
   }
 
@@ -55,7 +47,7 @@ export class SiteRows {
     const states = new Array<number>(this.#cells.length).fill(0.5)
     for (const [row, spans] of this.#spans.entries()) {
       const at = layout.rowAt(row)
-      viewRow(this.#cells, at, spans, this.#now, states, at)
+      viewRow(this.#cells, at, spans, states, at)
       if (layout.hasSlots) viewSlots(this.#cells, at + 2 * layout.width, states, layout.cellAt(row, layout.width))
     }
     return idle > 0 ? without(states, idle) : states
@@ -64,7 +56,7 @@ export class SiteRows {
   charge(tokens: number): void {
     if (tokens === 0) return
     for (const [row, spans] of this.#spans.entries()) {
-      charge(this.#cells, this.#layout.rowAt(row), spans, tokens, this.#now)
+      charge(this.#cells, this.#layout.rowAt(row), spans, tokens)
     }
   }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { GrowRequest, HoldReply } from '@scoregw/quota/store'
+import type { HoldReply } from '@scoregw/quota/store'
+import type { GrowRequest } from '../one-unit.ts'
 import { CODES } from './codes.ts'
 import { HOLD_OUTCOMES } from './hold-extend.ts'
 import { encodeTariff, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'

@@ -1,4 +1,5 @@
-import type { SettleHoldOutcome, SettleHoldReply, SettleHoldRequest } from '@scoregw/quota/store'
+import type { SettleHoldOutcome } from '@scoregw/quota/store'
+import type { SettleHoldReply, SettleHoldRequest } from '../one-unit.ts'
 import { CODES } from './codes.ts'
 import { encodeTariff, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
 import type { Call, Replay, Waiter } from './operation.ts'

@@ -1,4 +1,5 @@
-import type { HoldRecord, Subject } from '@scoregw/quota/store'
+import type { Subject } from '@scoregw/quota/store'
+import type { HoldRecord } from '../one-unit.ts'
 import { CODES } from './codes.ts'
 import { type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
 import type { NamedRecord } from './hold-sweep.ts'

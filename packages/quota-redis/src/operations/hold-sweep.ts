@@ -1,4 +1,4 @@
-import type { EndedHold } from '@scoregw/quota/store'
+import type { EndedHold } from '../one-unit.ts'
 import type { RecordName } from '../store/keys.ts'
 import { CODES } from './codes.ts'
 import { type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'

@@ -1,12 +1,11 @@
 import {
-  type HoldTerms,
   idOwnerKey,
   type ReservationId,
   type StoreSchema,
   type TakeOutcome,
   type TakeReply,
-  type TakeRequest,
 } from '@scoregw/quota/store'
+import type { HoldTerms, TakeRequest } from '../one-unit.ts'
 import { CODES } from './codes.ts'
 import { encodeTariff, type HoldDesk, type HoldFacts, HoldOperation, STORED } from './hold-operation.ts'
 import { encodeShared, type SharedCharge } from './hold-shared.ts'

@@ -1,4 +1,5 @@
-import type { Layout, Subject, TakeRequest } from '@scoregw/quota/store'
+import type { Layout, Subject } from '@scoregw/quota/store'
+import type { TakeRequest } from '../one-unit.ts'
 import type { TariffTerms } from './tariffs.ts'
 
 /** The rows of a batch while its operations are replayed, in order, on this side of the wire. */

@@ -1,4 +1,5 @@
-import { layerKey, MAX_USED, type ReservationId, type TakeRequest } from '@scoregw/quota/store'
+import { layerKey, MAX_USED, type ReservationId } from '@scoregw/quota/store'
+import type { TakeRequest } from '../one-unit.ts'
 import type { Keys } from '../store/keys.ts'
 import { CODES, placeCode } from './codes.ts'
 import { SpanNumbers } from './span-numbers.ts'

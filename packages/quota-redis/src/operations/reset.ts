@@ -1,4 +1,5 @@
-import { close, type ResetRequest } from '@scoregw/quota/store'
+import type { ResetRequest } from '@scoregw/quota/store'
+import { close } from '../one-unit.ts'
 import { CODES } from './codes.ts'
 import type { Call, Operation, Replay, Waiter } from './operation.ts'
 

@@ -1,4 +1,5 @@
-import { type Layout, refund, type SettleRequest } from '@scoregw/quota/store'
+import type { Layout } from '@scoregw/quota/store'
+import { refund, type SettleRequest } from '../one-unit.ts'
 import { CODES, DAMAGE } from './codes.ts'
 import type { Call, Operation, Replay, Waiter } from './operation.ts'
 

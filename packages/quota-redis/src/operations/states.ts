@@ -1,4 +1,5 @@
-import { type Spans, viewRow, viewSlots, type WindowStates } from '@scoregw/quota/store'
+import type { WindowStates } from '@scoregw/quota/store'
+import { type Spans, spansAt, viewRow, viewSlots } from '../one-unit.ts'
 import type { Replay } from './operation.ts'
 
 /** Charges rows all whose windows are open. */
@@ -28,9 +29,9 @@ export function viewOf(
 ): WindowStates | undefined {
   const states: number[] = new Array(rows.length * layout.rowCells).fill(0.5)
   for (let l = 0; l < rows.length; l++) {
-    const spans = layout.spansAt(now, periods, l)
+    const spans = spansAt(layout, now, periods, l)
     if (spans === undefined) return undefined
-    viewRow(cells, rows[l]!, spans, now, states, layout.rowAt(l))
+    viewRow(cells, rows[l]!, spans, states, layout.rowAt(l))
     if (layout.hasSlots) viewSlots(cells, rows[l]! + 2 * layout.width, states, layout.cellAt(l, layout.width))
   }
   return states
@@ -38,5 +39,5 @@ export function viewOf(
 
 /** The spans of one of the rows of a request that the script answered: its clock is in the request's periods. */
 export function spansOf({ layout, now }: Replay, periods: readonly number[] | undefined, slot: number): Spans {
-  return layout.spansAt(now, periods, slot)!
+  return spansAt(layout, now, periods, slot)!
 }

@@ -1,12 +1,5 @@
-import {
-  charge,
-  reanchor,
-  type SettleRequest,
-  type TakeOutcome,
-  type TakeReply,
-  type TakeRequest,
-  type WindowStates,
-} from '@scoregw/quota/store'
+import type { TakeOutcome, TakeReply, WindowStates } from '@scoregw/quota/store'
+import { charge, reanchor, type SettleRequest, type TakeRequest } from '../one-unit.ts'
 import { CODES, DAMAGE } from './codes.ts'
 import type { Call, Operation, Replay, Waiter } from './operation.ts'
 import { statesOfRecord } from './row-bytes.ts'
@@ -89,7 +82,7 @@ export class TakeOperation implements Operation {
 
   #states(replay: Replay, letter: string): WindowStates {
     if (letter === 'm') return statesOfRecord(replay.stored.next().value as Buffer)
-    const { now, cells } = replay
+    const { cells } = replay
     const { cost, periods } = this.#request
     if (replay.areOpen) {
       if (letter === 'a') chargeOpen(replay, this.#rows, cost)
@@ -97,7 +90,7 @@ export class TakeOperation implements Operation {
     }
     if (letter === 'a' && cost > 0) {
       for (let l = 0; l < this.#rows.length; l++) {
-        charge(cells, this.#rows[l]!, spansOf(replay, periods, l), cost, now)
+        charge(cells, this.#rows[l]!, spansOf(replay, periods, l), cost)
       }
       return statesOfCells(replay, this.#rows)
     }

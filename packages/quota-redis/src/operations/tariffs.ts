@@ -1,4 +1,5 @@
-import type { Quotas, TakeRequest } from '@scoregw/quota/store'
+import type { Quotas } from '@scoregw/quota/store'
+import type { TakeRequest } from '../one-unit.ts'
 
 /** What a tariff is made of. */
 export type TariffTerms = Pick<TakeRequest, 'quotas' | 'cost' | 'category' | 'settingsRevision' | 'periods'> & {

@@ -1,4 +1,4 @@
-import { type SettleRequest, undo } from '@scoregw/quota/store'
+import { type SettleRequest, undo } from '../one-unit.ts'
 import { CODES, DAMAGE } from './codes.ts'
 import type { Call, Operation, Replay, Waiter } from './operation.ts'
 import { startedAts } from './settle.ts'

@@ -9,6 +9,7 @@ import type {
   SettleHoldRequest,
   SweepReply,
 } from '@scoregw/quota/store'
+import type { OneUnitHolds } from '../one-unit.ts'
 import type { Shard } from './shard.ts'
 
 /** Holds of one policy in Redis. */
@@ -26,7 +27,7 @@ export interface RedisHolds extends AsyncHolds {
 }
 
 /** The holds of a shard. */
-export function holdsOf(shard: Shard): RedisHolds {
+export function holdsOf(shard: Shard): OneUnitHolds {
   return {
     extend: (request) => shard.extend(request),
     async grow(request) {

@@ -1,26 +1,28 @@
 import type { Clock } from '@scoregw/quota'
 import {
-  type EndedHold,
   type ExtendRequest,
-  type GrowRequest,
-  type HoldRecord,
   type HoldReply,
-  type ListHoldsReply,
   type ListHoldsRequest,
   notDone,
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
-  type SettleHoldReply,
-  type SettleHoldRequest,
-  type SettleRequest,
   type StoreSchema,
   type Subject,
   type TakeReply,
-  type TakeRequest,
 } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
+import type {
+  EndedHold,
+  GrowRequest,
+  HoldRecord,
+  ListHoldsReply,
+  SettleHoldReply,
+  SettleHoldRequest,
+  SettleRequest,
+  TakeRequest,
+} from '../one-unit.ts'
 import { Batch } from '../operations/batch.ts'
 import { ExtendOperation } from '../operations/hold-extend.ts'
 import { type Grown, GrowOperation, type GrowthTerms, newMark } from '../operations/hold-grow.ts'

@@ -1,4 +1,4 @@
-import { inRowOrder, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { cellsIn, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -12,7 +12,8 @@ const LIMIT = 1_000_000
 const MONTH = windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })
 
 const MONTHLY: StoreSchema = {
-  cells: [MONTH],
+  units: ['tokens'],
+  cells: cellsIn(['tokens'], [MONTH]),
   categories: ['read'],
   layers: [
     { name: 'personal', shared: false },
@@ -21,7 +22,7 @@ const MONTHLY: StoreSchema = {
 }
 const BOTH: StoreSchema = {
   ...MONTHLY,
-  cells: inRowOrder([MONTH, windowCell({ label: '2d', lengthMs: 2 * DAY_MS })]),
+  cells: cellsIn(['tokens'], [MONTH, windowCell({ label: '2d', lengthMs: 2 * DAY_MS })]),
 }
 
 interface Member {
@@ -72,7 +73,13 @@ describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, ()
     { limit = LIMIT, windows = 1, subject = 'u', site = own }: Terms = {},
   ): Promise<TakeReply> {
     const limits = [...Array(windows).fill(Number.POSITIVE_INFINITY), ...Array(windows).fill(limit)]
-    return counters.take({ subject, category: 0, quotas: { layers: [0, 1], limits }, cost, periods: [...own, ...site] })
+    return counters.take({
+      subject,
+      category: 0,
+      quotas: { layers: [0, 1], limits },
+      costs: [cost, 0],
+      periods: [...own, ...site],
+    })
   }
 
   async function siteOf({ counters }: Member, periods: readonly number[]): Promise<readonly number[]> {
@@ -133,7 +140,7 @@ describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, ()
       expect(reply.settingsRevision).toBeUndefined()
     }
     await isStale(periods, { site: ahead })
-    const ofSite = { subject: 'u', category: 0, quotas: { layers: [1], limits: [LIMIT] }, cost: 5 }
+    const ofSite = { subject: 'u', category: 0, quotas: { layers: [1], limits: [LIMIT] }, costs: [5, 0] }
     expect(await one.counters.take({ ...ofSite, periods: ahead })).toMatchObject({ outcome: 'stale', states: [] })
     expect(await siteOf(one, periods)).toEqual([-1, 0])
     const taken = await untilLeased(one, periods)
@@ -178,7 +185,7 @@ describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, ()
     const periods = [start, end, nextEnd, start, end, nextEnd, start, now + 500, nextEnd]
     const takeOf = (cost: number) => {
       const quotas = { layers: [0, 1, 2], limits: [LIMIT, LIMIT, 7] }
-      return one.counters.take({ subject: 'u', category: 0, quotas, cost, periods })
+      return one.counters.take({ subject: 'u', category: 0, quotas, costs: [cost, 0], periods })
     }
     expect((await takeOf(5)).states).toEqual([start, 5, start, 5, start, 5])
     clock.advance(500)

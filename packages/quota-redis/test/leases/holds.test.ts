@@ -81,7 +81,9 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     expect(now).toBeGreaterThanOrEqual(Number(endsAt))
     // A second, and what a busy machine adds to a timer and two calls.
     expect(now).toBeLessThan(Number(endsAt) + 1_500)
-    expect((await witness.holds.sweep()).ended).toMatchObject([{ owner: 'u', tokens: 400, endsAt: Number(endsAt) }])
+    expect((await witness.holds.sweep()).ended).toMatchObject([
+      { owner: 'u', costs: { tokens: 400 }, endsAt: Number(endsAt) },
+    ])
   })
 
   it('end once, whoever sweeps, and what others have stays', async () => {
@@ -163,7 +165,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
       expect(await made.hold('b', 6, { quotas })).toMatchObject({ outcome: 'refused' })
       expect(await made.hold('a', 6, { quotas })).toMatchObject({ outcome: 'admitted' })
       expect(await made.hold('a', 6, { quotas, nonce: 'another' })).toMatchObject({ outcome: 'duplicate' })
-      const grow = (id: string) => made.counters.holds!.grow({ ...refOf(id), quotas, tokens: 5 })
+      const grow = (id: string) => made.counters.holds!.grow({ ...refOf(id), quotas, costs: [5, 0] })
       expect(await grow('a')).toMatchObject({ outcome: 'refused' })
       expect(await grow('b')).toMatchObject({ outcome: 'unknown' })
       expect(await made.siteUsed()).toEqual([used + 6, 0])
@@ -201,7 +203,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     const refused = await one.grow('a', 6)
     expect([refused.outcome, refused.states.slice(0, 2)]).toEqual(['refused', [-1, 0]])
     expect(spy.mock.calls.map(([{ mayOpen }]) => mayOpen)).toEqual([false, true])
-    expect((await one.holds.list({ subject: 'u' })).holds).toMatchObject([{ tokens: 4 }])
+    expect((await one.holds.list({ subject: 'u' })).holds).toMatchObject([{ costs: { tokens: 4 } }])
     clock.advance(HOUR_MS)
     expect(await one.grow('a', 6)).toMatchObject({ outcome: 'held' })
     await other(3)
@@ -212,7 +214,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
 
     async function other(tokens: number): Promise<void> {
       const quotas = { layers: [1], limits: [20] }
-      expect(await one.counters.take({ subject: 'v', category: 0, quotas, cost: tokens })).toMatchObject({
+      expect(await one.counters.take({ subject: 'v', category: 0, quotas, costs: [tokens, 0] })).toMatchObject({
         outcome: 'admitted',
       })
     }
@@ -279,8 +281,8 @@ describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_00
     await one.hold('a', 6)
     const off = { quotas: { layers: [0], limits: [MANY] } }
     await one.hold('b', 3, off)
-    const commit = { as: 'committed', overrun: 'refuse', maxOverrun: 0 } as const
-    for (const id of ['a', 'b']) await one.holds.settle({ ...refOf(id), ...off, ...commit, actual: 1 })
+    const commit = { as: 'committed', overrun: 'refuse', maxOverrun: [0] } as const
+    for (const id of ['a', 'b']) await one.holds.settle({ ...refOf(id), ...off, ...commit, actual: [1] })
     await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([1]), { timeout: 15_000, interval: 5 })
     expect(await one.used()).toEqual([2])
   })

@@ -1,4 +1,4 @@
-import { type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { cellsIn, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -9,10 +9,11 @@ import { useCleanups } from '../support/cleanups.ts'
 import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
 
 const SCHEMA: StoreSchema = {
-  cells: [
-    { label: '3s', lengthMs: 3_000 },
-    { label: '5s', lengthMs: 5_000 },
-  ].map(windowCell),
+  units: ['tokens'],
+  cells: cellsIn(
+    ['tokens'],
+    [windowCell({ label: '3s', lengthMs: 3_000 }), windowCell({ label: '5s', lengthMs: 5_000 })],
+  ),
   categories: ['read'],
   layers: [
     { name: 'personal', shared: false },
@@ -38,7 +39,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
 
   function take(counters: RedisCounters, cost: number, limit: number, category = 0, shared = 1) {
     const limits = [1e9, 1e9, limit, limit]
-    return counters.take({ subject: 'u', category, quotas: { layers: [0, shared], limits }, cost })
+    return counters.take({ subject: 'u', category, quotas: { layers: [0, shared], limits }, costs: [cost, 0] })
   }
 
   it('are shared by policies that name category, layers and windows alike, wherever those stand', async () => {
@@ -54,7 +55,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     expect(idleTokens).toBeGreaterThan(0)
     const before = { grants, localDecisions }
     const quotas = { layers: [1, 2], limits: [1e9, 1e9, 1e6, 1e6] }
-    await other.take({ subject: 'u', category: 1, quotas, cost: 1 })
+    await other.take({ subject: 'u', category: 1, quotas, costs: [1, 0] })
     expect(store.leases().localDecisions).toBe(before.localDecisions + 1)
     const { states } = await other.read({ subject: 'u', categories: [1], layers: [2] })
     expect(states[0]!.filter((_, index) => index % 2 === 1)).toEqual([51, 51])
@@ -63,12 +64,15 @@ describe.runIf(redisTests)('leases under several policies', () => {
   it('are given back by both when the store is closed', async () => {
     const prefix = newPrefix()
     const [store, witness] = [storeOn({ prefix }), storeOn({ prefix })]
-    const longer = { ...SCHEMA, cells: [...SCHEMA.cells, windowCell({ label: '1h', lengthMs: 3_600_000 })] }
+    const longer = {
+      ...SCHEMA,
+      cells: [...SCHEMA.cells, ...cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })])],
+    }
     const [one, other] = [store.open(SCHEMA), store.open(longer)]
     const quotas = { layers: [0, 1], limits: [1e9, 1e9, 1e9, 1e6, 1e6, 1e6] }
     for (let n = 0; n < 30; n++) {
       await take(one, 1, 1e6)
-      await other.take({ subject: 'u', category: 0, quotas, cost: 1 })
+      await other.take({ subject: 'u', category: 0, quotas, costs: [1, 0] })
     }
     expect(store.leases().outstandingLeases).toBeGreaterThan(1)
     await store.close()
@@ -115,7 +119,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     const counters = storeOn({ testClock: clock }).open(SCHEMA)
     const { states } = await take(counters, 8, 10)
     expect((await take(counters, 3, 10)).outcome).toBe('refused')
-    const spent = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: -2, as: 'committed' } as const
+    const spent = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: [-2], as: 'committed' } as const
     await counters.settle(spent)
     const { states: seen, outcome } = await take(counters, 3, 10)
     expect(outcome).toBe('refused')

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { Layout, windowCell } from '@scoregw/quota/store'
+import { cellsIn, Layout, windowCell } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import { SitePool } from '../../src/leases/site-pool.ts'
@@ -26,7 +26,12 @@ const SIZES: readonly Size[] = [
 
 const TICK_MS = 50
 const LENGTHS_MS = [3_600_000, 18_000_000, 86_400_000]
-const LAYOUT = new Layout(LENGTHS_MS.map((lengthMs) => windowCell({ label: `${lengthMs}`, lengthMs })))
+const LAYOUT = new Layout(
+  cellsIn(
+    ['tokens'],
+    LENGTHS_MS.map((lengthMs) => windowCell({ label: `${lengthMs}`, lengthMs })),
+  ),
+)
 
 interface Member {
   readonly name: string

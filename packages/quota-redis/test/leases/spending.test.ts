@@ -1,4 +1,4 @@
-import { Layout, windowCell } from '@scoregw/quota/store'
+import { cellsIn, Layout, windowCell } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import type { SiteAnswer } from '../../src/leases/site-answer.ts'
@@ -20,7 +20,7 @@ function newProcess(): Process {
   const pool = new SitePool({
     calls: site.callsOf('one'),
     keys: { settings: '', lists: '', book: '', rows: [] },
-    layout: new Layout([windowCell({ label: '1h', lengthMs: HOUR_MS })]),
+    layout: new Layout(cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: HOUR_MS })])),
     newLeaseId: () => `one:${leases++}`,
     moment: () => site.moment,
     timeAfter: () => site.nowMs,

@@ -1,4 +1,4 @@
-import { Layout, windowCell } from '@scoregw/quota/store'
+import { cellsIn, Layout, windowCell } from '@scoregw/quota/store'
 import { GROUPS } from '../../src/leases/groups.ts'
 import type { Moment } from '../../src/leases/lease.ts'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
@@ -13,7 +13,12 @@ import { Timeline } from './timeline.ts'
 
 const START_MS = 1_790_000_000_000
 const LENGTHS_MS = [3_600_000, 18_000_000, 86_400_000]
-const LAYOUT = new Layout(LENGTHS_MS.map((lengthMs) => windowCell({ label: `${lengthMs}`, lengthMs })))
+const LAYOUT = new Layout(
+  cellsIn(
+    ['tokens'],
+    LENGTHS_MS.map((lengthMs) => windowCell({ label: `${lengthMs}`, lengthMs })),
+  ),
+)
 
 export interface Load {
   readonly perSecond: number

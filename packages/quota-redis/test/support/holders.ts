@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import {
+  cellsIn,
   type HoldReply,
   hash32,
   type Overrun,
   type Quotas,
   type ReservationId,
+  type Settled,
   type SettleHoldReply,
+  type SettleHoldRequest,
   type StoreSchema,
   slotsCell,
   type TakeReply,
@@ -18,16 +21,17 @@ import type { RedisHolds } from '../../src/store/redis-holds.ts'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })
 const MONTH = windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })
+const UNITS = ['tokens']
 const LAYERS = [
   { name: 'personal', shared: false },
   { name: 'site', shared: true },
 ]
 
 /** Counters of one hour and of slots, and parts of that and more, as other policies have. */
-export const HOURS: StoreSchema = { cells: [HOUR], categories: ['read'], layers: LAYERS }
-export const SLOTS: StoreSchema = { ...HOURS, cells: [HOUR, slotsCell('running')] }
-export const MONTHS: StoreSchema = { ...HOURS, cells: [HOUR, MONTH] }
-export const EVERYTHING: StoreSchema = { ...HOURS, cells: [HOUR, MONTH, slotsCell('running')] }
+export const HOURS: StoreSchema = { units: UNITS, cells: cellsIn(UNITS, [HOUR]), categories: ['read'], layers: LAYERS }
+export const SLOTS: StoreSchema = { ...HOURS, cells: cellsIn(UNITS, [HOUR, slotsCell('running')]) }
+export const MONTHS: StoreSchema = { ...HOURS, cells: cellsIn(UNITS, [HOUR, MONTH]) }
+export const EVERYTHING: StoreSchema = { ...HOURS, cells: cellsIn(UNITS, [HOUR, MONTH, slotsCell('running')]) }
 
 /** What one holder of holds works with. */
 export interface HolderOptions {
@@ -57,6 +61,11 @@ export interface HeldTerms {
   readonly settingsRevision?: string
 }
 
+/** What became of a hold, in tokens. */
+interface Ended extends Omit<SettleHoldReply, keyof Settled | 'added'>, Settled<number> {
+  readonly added: number | undefined
+}
+
 /** One process of several, with holds on one subject. */
 export class Holder {
   readonly store: RedisStore
@@ -82,13 +91,14 @@ export class Holder {
   }
 
   take(cost: number, subject = 'u'): Promise<TakeReply> {
-    return this.counters.take({ ...this.#terms(subject), cost })
+    return this.counters.take({ ...this.#terms(subject), costs: [cost, 0] })
   }
 
   hold(id: string, cost: number, terms: HeldTerms = {}): Promise<TakeReply> {
     const { ttlMs = 60_000, slot = false, nonce = 'n', maxHolds = 1_000, ...more } = terms
-    const hold = { ttlMs, slot, maxHolds }
-    return this.counters.take({ ...this.#terms(), ...more, cost, id: idOf(id, nonce), hold })
+    const hold = { ttlMs, maxHolds }
+    const costs = [cost, Number(slot)]
+    return this.counters.take({ ...this.#terms(), ...more, costs, id: idOf(id, nonce), hold })
   }
 
   extend(id: string, ttlMs: number): Promise<HoldReply> {
@@ -96,17 +106,24 @@ export class Holder {
   }
 
   grow(id: string, tokens: number): Promise<HoldReply> {
-    return this.holds.grow({ ...this.#terms(), id: idOf(id), tokens })
+    return this.holds.grow({ ...this.#terms(), id: idOf(id), costs: [tokens, 0] })
   }
 
-  commit(id: string, actual?: number, overrun: Overrun = 'refuse', nonce = 'n'): Promise<SettleHoldReply> {
-    const settle = { as: 'committed', actual, overrun, maxOverrun: 1_000 } as const
-    return this.holds.settle({ ...this.#terms(), id: idOf(id, nonce), ...settle })
+  commit(id: string, actual?: number, overrun: Overrun = 'refuse', nonce = 'n'): Promise<Ended> {
+    const of = actual === undefined ? undefined : [actual]
+    const settle = { as: 'committed', actual: of, overrun, maxOverrun: [1_000] } as const
+    return this.#settle({ ...this.#terms(), id: idOf(id, nonce), ...settle })
   }
 
-  cancel(id: string, nonce = 'n'): Promise<SettleHoldReply> {
-    const settle = { as: 'cancelled', overrun: 'refuse', maxOverrun: 0 } as const
-    return this.holds.settle({ ...this.#terms(), id: idOf(id, nonce), ...settle })
+  cancel(id: string, nonce = 'n'): Promise<Ended> {
+    const settle = { as: 'cancelled', overrun: 'refuse', maxOverrun: [0] } as const
+    return this.#settle({ ...this.#terms(), id: idOf(id, nonce), ...settle })
+  }
+
+  async #settle(request: SettleHoldRequest): Promise<Ended> {
+    const { charged, uncharged, reserved, added, ...reply } = await this.holds.settle(request)
+    const settled = { charged: charged[0]!, uncharged: uncharged[0]!, reserved: reserved[0]! }
+    return { ...reply, ...settled, added: added?.[0] }
   }
 
   /** What is used of each limit of the first layer. */

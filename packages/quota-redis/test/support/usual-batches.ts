@@ -1,4 +1,11 @@
-import { type CellSchema, inRowOrder, type Layout, type StoreSchema, slotsCell, windowCell } from '@scoregw/quota/store'
+import {
+  type CellDefinition,
+  cellsIn,
+  type Layout,
+  type StoreSchema,
+  slotsCell,
+  windowCell,
+} from '@scoregw/quota/store'
 import type { Redis } from 'ioredis'
 import type { Script } from '../../src/lua/script.ts'
 import { Batch } from '../../src/operations/batch.ts'
@@ -23,7 +30,7 @@ const DAY = windowCell({ label: 'day', every: 'day', timeZone: 'UTC' })
 export type ShapeName = 'one' | 'rolling' | 'calendar' | 'calendarAlone' | 'slots'
 
 /** Rows of every kind of cell. */
-export const SHAPES: Readonly<Record<ShapeName, readonly CellSchema[]>> = {
+export const SHAPES: Readonly<Record<ShapeName, readonly CellDefinition[]>> = {
   one: [SHORT],
   rolling: [SHORT, MIDDLE, LONG],
   calendar: [SHORT, CALENDAR, DAY],
@@ -39,7 +46,7 @@ function schemaOf(shape: ShapeName): StoreSchema {
     { name: 'personal', shared: false },
     { name: 'all', shared: true },
   ]
-  return { cells: inRowOrder(SHAPES[shape]), categories: ['read', 'write'], layers }
+  return { units: ['tokens'], cells: cellsIn(['tokens'], SHAPES[shape]), categories: ['read', 'write'], layers }
 }
 
 /** What a row holds, its windows open since a minute unless said otherwise. */

@@ -2,7 +2,18 @@ import assert from 'node:assert/strict'
 import { type CalendarWindow, inRowOrder, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { abilityCase } from './abilities.ts'
 import type { CaseContext, ConformanceCase } from './harness.ts'
-import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, type TwoPeriods, idOf, rollingCells, tokenCells } from './probe.ts'
+import {
+  DAY_MS,
+  HOUR_MS,
+  idOf,
+  ONE_WINDOW,
+  PERSONAL,
+  Probe,
+  rollingCells,
+  SITE,
+  type TwoPeriods,
+  tokenCells,
+} from './probe.ts'
 
 const MINUTE_MS = 60_000
 const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC' }
@@ -252,7 +263,12 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await other.states(), [-1, 0])
       await other.admitted(1)
     }
-    const same = new Probe(store, { ...MONTHLY, cells: tokenCells(windowCell({ ...MONTH, anchor: { day: 1 } })) }, 10, period)
+    const same = new Probe(
+      store,
+      { ...MONTHLY, cells: tokenCells(windowCell({ ...MONTH, anchor: { day: 1 } })) },
+      10,
+      period,
+    )
     assert.deepEqual(await same.states(), [start, 4])
     assert.deepEqual(await probe.states(), [start, 4])
   }),

@@ -48,7 +48,13 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     assert.equal(await probe.open(), 1)
     await advance(1)
     const ended = await probe.sweep()
-    const end = { category: 'read', owner: 'u', fingerprint: 'hold read:1', costs: { tokens: 7 }, endsAt: now + HOLD_MS }
+    const end = {
+      category: 'read',
+      owner: 'u',
+      fingerprint: 'hold read:1',
+      costs: { tokens: 7 },
+      endsAt: now + HOLD_MS,
+    }
     assert.deepEqual(ended, [end])
     assert.deepEqual(await probe.states(), [now, 2])
     assert.equal(await probe.open(), 0)

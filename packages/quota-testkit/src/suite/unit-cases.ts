@@ -224,13 +224,17 @@ const HOLD_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.used(), [1, 1, 1].with(unit, 6))
     }),
   ),
-  holdCase('an excess is fitted unit by unit', async (probe) => {
-    await probe.admitted([0, 7, 5])
-    await probe.held('a', [1, 2, 1])
-    const over = { actual: [3, 9, 4], overrun: 'fit', maxOverrun: [9, 9, 2] } as const
-    assert.deepEqual(await probe.committed('a', over), ['settled', [3, 3, 3], [0, 6, 1], [1, 2, 1]])
-    assert.deepEqual(await probe.used(), [3, 10, 8])
-  }, 'fit'),
+  holdCase(
+    'an excess is fitted unit by unit',
+    async (probe) => {
+      await probe.admitted([0, 7, 5])
+      await probe.held('a', [1, 2, 1])
+      const over = { actual: [3, 9, 4], overrun: 'fit', maxOverrun: [9, 9, 2] } as const
+      assert.deepEqual(await probe.committed('a', over), ['settled', [3, 3, 3], [0, 6, 1], [1, 2, 1]])
+      assert.deepEqual(await probe.used(), [3, 10, 8])
+    },
+    'fit',
+  ),
   holdCase('a late commit is charged up to its bound in each', async (probe, { advance }) => {
     await probe.held('a', [1, 2, 3])
     await advance(HOLD_MS)
@@ -248,16 +252,21 @@ const HOLD_CASES: readonly ConformanceCase[] = [
     assert.equal(await less.released('b'), 'settled')
     assert.deepEqual(await probe.used(), [1, 2, 3])
   }),
-  unitCase('slots are one more', async ({ store }) => {
-    const probe = new HoldProbe(store, WITH_SLOTS, [10, 10, 10, 1])
-    await probe.held('a', [1, 0, 2], { slot: true })
-    assert.deepEqual(await probe.used(), [1, 0, 2, 1])
-    assert.deepEqual((await probe.list()).holds[0]?.costs, { requests: 1, money: 2, slots: 1 })
-    assert.equal((await probe.hold('b', [0, 1, 0], { slot: true })).outcome, 'refused')
-    await probe.held('c', [0, 1, 0])
-    await probe.committed('a', { actual: [1, 0, 1] })
-    assert.deepEqual(await probe.used(), [1, 1, 1, 0])
-  }, 'holds', 'concurrency'),
+  unitCase(
+    'slots are one more',
+    async ({ store }) => {
+      const probe = new HoldProbe(store, WITH_SLOTS, [10, 10, 10, 1])
+      await probe.held('a', [1, 0, 2], { slot: true })
+      assert.deepEqual(await probe.used(), [1, 0, 2, 1])
+      assert.deepEqual((await probe.list()).holds[0]?.costs, { requests: 1, money: 2, slots: 1 })
+      assert.equal((await probe.hold('b', [0, 1, 0], { slot: true })).outcome, 'refused')
+      await probe.held('c', [0, 1, 0])
+      await probe.committed('a', { actual: [1, 0, 1] })
+      assert.deepEqual(await probe.used(), [1, 1, 1, 0])
+    },
+    'holds',
+    'concurrency',
+  ),
 ]
 
 /** Promises about limits that count several things. */
