@@ -43,6 +43,16 @@ export async function lookAt(
   decide(stepOf(asked, await look(session, asked, parts.layouts), parts), operations)
 }
 
+/**
+ * Decides on rows that are not locked.
+ *
+ * @returns whether that stands: all of it was true at the instant of the rows, and it changes nothing
+ */
+export function decideUnlocked(operation: Operation, stored: Stored, parts: DecisionParts): boolean {
+  const step = stepOf(askedBy([operation]), stored, parts)
+  return decide(step, [operation]).changes.rows.length === 0 && !operation.isCharging
+}
+
 /** Begins, locks everything that operations need, and decides. */
 export async function decideOn(
   session: StepSession,

@@ -40,6 +40,13 @@ export interface PostgresStatements {
   readonly forgetRows: string
   readonly forgetIds: string
   readonly forgetFences: string
+  /** Values: a fence, the number of its last statement, the instant or `null`. Makes it if it is not there. */
+  readonly keepFence: string
+  /**
+   * Values: a fence, the number of a statement, which is made by now or never. Rows: the number and the instant of the
+   * last one that was made, and the keys of the rows that it added to, `null`: all.
+   */
+  readonly closeFence: string
   /** Rows: the version of what is stored, whether the server is read-only, whether the role may write. */
   readonly ready: string
 }
@@ -94,6 +101,10 @@ export function postgresStatements(names: TableNames): PostgresStatements {
     forgetRows: forget(rows, 'key', 'ends_at'),
     forgetIds: forget(ids, 'category, owner, id', 'expires_at'),
     forgetFences: forget(fences, 'id', `at + ${FENCE_MS}`),
+    keepFence: `insert into ${fences} (id, seq, at, closed) values ($1, $2, coalesce($3::bigint, ${NOW}), $2)
+      on conflict do nothing`,
+    closeFence: `update ${fences} f set closed = greatest(f.closed, $2::bigint)
+      from (select * from ${fences} where id = $1 for update) l where f.id = l.id returning l.seq, l.at, l.keys`,
     ready: `select version, current_setting('transaction_read_only') = 'on', ${[rows, layouts, fences, ids].map(mayWrite).join(' and ')}
       from ${format}`,
   }

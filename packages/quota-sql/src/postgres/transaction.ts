@@ -13,14 +13,14 @@ const HURRY = '200ms'
 /** Has the server plan what a transaction needs. */
 export function plan(session: Session): Promise<void> {
   const none: unknown[][] = [[], [], [], [], [], []]
-  return session.plan({
-    lockIds: none.slice(0, 3),
-    lockRows: none.slice(0, 1),
-    updateRows: none.slice(0, 4),
-    updateIds: none,
-    findRows: none.slice(0, 1),
-    findIds: none.slice(0, 3),
-  })
+  return session.plan(`${session.prefix} general`, () => [
+    session.run('lockIds', none.slice(0, 3)),
+    session.run('lockRows', none.slice(0, 1)),
+    session.run('updateRows', none.slice(0, 4)),
+    session.run('updateIds', none),
+    session.run('findRows', none.slice(0, 1)),
+    session.run('findIds', none.slice(0, 3)),
+  ])
 }
 
 /** What is stored, read in a transaction. */

@@ -21,6 +21,7 @@ export function secondStatements(db: Kysely<unknown>, dialect: SqlDialect, names
     .addColumn('seq', 'bigint', (column) => column.notNull())
     .addColumn('at', 'bigint', (column) => column.notNull())
     .addColumn('closed', 'bigint', (column) => column.notNull())
+    .addColumn('keys', 'text')
     .modifyEnd(after)
   return [
     schema.dropTable(names.rows),

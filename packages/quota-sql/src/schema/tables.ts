@@ -21,8 +21,17 @@ interface QuotaTables {
   }
   /** Lists of limits by their hash, one identity a line. */
   readonly layouts: { readonly hash: number; readonly list: string }
-  /** PostgreSQL: the last statements of processes, for those whose answers were lost. */
-  readonly fences: { readonly id: string; readonly seq: number; readonly at: number; readonly closed: number }
+  /** PostgreSQL: the last statement of each line of statements, for whom its answer is lost. */
+  readonly fences: {
+    readonly id: string
+    /** Its number, and its instant. */
+    readonly seq: number
+    readonly at: number
+    /** Statements up to this number that have not been made are never made. */
+    readonly closed: number
+    /** The rows that it added to, in JSON; null: all. */
+    readonly keys: string | null
+  }
   /** What is remembered of ids; those of open holds have a `hold_ends_at`. */
   readonly ids: {
     readonly category: string

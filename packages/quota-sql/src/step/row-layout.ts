@@ -55,6 +55,7 @@ export class Layouts {
   /** Takes note of what was committed. */
   keep(layout: RowLayout): void {
     this.#kept.add(layout)
+    this.#read.set(layout.hash, layout)
   }
 
   /**
