@@ -85,7 +85,11 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
 
   it('of several rows of their own have all of them or none', async () => {
     const layers = ['user', 'team'].map((name) => ({ name, shared: false }))
-    const schema: StoreSchema = { ...SCHEMA, categories: ['teams'], layers: [...layers, { name: 'site', shared: true }] }
+    const schema: StoreSchema = {
+      ...SCHEMA,
+      categories: ['teams'],
+      layers: [...layers, { name: 'site', shared: true }],
+    }
     const { counters, sent } = await process(schema)
     const request = (user: string, team: string, limit: number): TakeRequest => {
       const quotas = { layers: [0, 1, 2], limits: [1e9, limit, 1e9] }
