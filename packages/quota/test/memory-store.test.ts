@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createQuota, memoryStore } from '../src/index.ts'
 import type { SnapshotPart } from '../src/store.ts'
-import { type Fixture, fixture, flatBase, HOUR, START, testClock, testPolicy } from './support.ts'
+import { type Fixture, fixture, flatBase, HOUR, testClock, testPolicy } from './support.ts'
 
 const DAY = 24 * HOUR
 

@@ -178,7 +178,8 @@ local function make_records()
       for name, cell in pairs(row[2]) do
         local w = other_lists().own.at[name]
         if w and w <= V and list[w] ~= CLOSED and list[W + w] == cell[1] then
-          list[w], found = list[w] > tokens and list[w] - tokens or cell[1] >= taken and CLOSED or 0, true
+          local left = less(list[w], tokens)
+          list[w], found = left == 0 and cell[1] >= taken and CLOSED or left, true
         elseif w and w > V and with_slots then
           found = refund(list, w, cell[1], cell[2]) or found
         end

@@ -164,8 +164,9 @@ local function reanchor(place, list)
   if moved then put(place, packed(list), ends_of(list)) end
 end
 
--- What is left of `used` when tokens go back.
+-- What is left of `used` when tokens go back, or come in addition (below 0); all where more was charged than is counted.
 local function less(used, tokens)
+  if used == MAX_USED then return used end
   local left = used > tokens and used - tokens or 0
   return left < MAX_USED and left or MAX_USED
 end

@@ -64,8 +64,8 @@ local function make_settle()
       for w = 1, V do
         local used, start = list[w], list[W + w]
         if used ~= CLOSED and start == tonumber(ARGV[starts + (l - 1) * W + w]) then
-          list[w] = used > tokens and used - tokens or start >= taken and CLOSED or 0
-          found = true
+          local left = less(used, tokens)
+          list[w], found = left == 0 and start >= taken and CLOSED or left, true
         end
       end
       if found then put_used(rows[l], list) end

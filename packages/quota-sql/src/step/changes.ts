@@ -34,8 +34,8 @@ export interface Changes {
   readonly ids: readonly IdChange[]
 }
 
-/** How long the row is kept whose lock keeps the number of an owner's holds, in milliseconds. */
-const COUNTER_KEPT_MS = 86_400_000
+/** How long the row is kept whose lock keeps the number of an owner's holds, in milliseconds: as one is taken again and again. */
+const COUNTER_KEPT_MS = 600_000
 
 /** The row whose lock keeps the number of an owner's holds: it is there, and seldom written. */
 export function changedCounter(key: string, before: StoredRow | undefined, now: number): RowChange | undefined {

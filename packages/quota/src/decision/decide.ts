@@ -1,5 +1,5 @@
 import type { Quotas } from '../policy/limits.ts'
-import type { LayerDefinition, Limit } from '../policy/policy.ts'
+import type { LayerDefinition, Limit, Policy } from '../policy/policy.ts'
 import type { Layout } from '../windows/layout.ts'
 import { PERIOD_NUMBERS, type Period, periodAt } from '../windows/period.ts'
 import { NOT_OPEN } from '../windows/window.ts'
@@ -13,6 +13,7 @@ export type WindowStates = readonly number[]
 
 /** What the numbers of a state mean: the policy's limits and layers, and the category asked for. */
 export interface DecisionFrame {
+  readonly policy: Policy
   readonly layout: Layout
   /**
    * For each layer the limits that it has, as places in a row, in the order in which the policy names them and people see
@@ -21,6 +22,8 @@ export interface DecisionFrame {
   readonly shownAs: readonly (readonly number[])[]
   readonly layers: readonly LayerDefinition[]
   readonly category: string
+  /** The periods of calendar windows around an instant, as of {@link Looked.periods}. */
+  readonly periodsAt: (quotas: Quotas, instant: number) => readonly number[]
 }
 
 /** What the counters said, under what quotas. */
@@ -58,31 +61,28 @@ interface Lasting {
 }
 
 /** @param startedAt of the limit's window; states are not asked again: some are made whenever they are looked at */
-function lastingOf(
-  { layout }: DecisionFrame,
-  slot: number,
-  cell: number,
-  startedAt: number,
-  { now, periods }: Pick<Looked, 'now' | 'periods'>,
-): Lasting {
-  const { kind, lengthMs } = layout.cells[cell]!
+function lastingOf(frame: DecisionFrame, slot: number, cell: number, startedAt: number, looked: Looked): Lasting {
+  const { kind, lengthMs } = frame.layout.cells[cell]!
   if (kind === 'rolling') return { lengthMs, resetAt: startedAt === NOT_OPEN ? undefined : startedAt + lengthMs }
   if (kind === 'concurrency') return { lengthMs: null, resetAt: undefined }
-  const period = periodOf(layout, cell, slot, startedAt, now, periods)
-  return { lengthMs: period === undefined ? null : period.end - period.start, resetAt: period?.end }
+  const { start, end } = periodOf(frame, slot, cell, startedAt, looked)
+  return { lengthMs: end - start, resetAt: end }
 }
 
-/** The period that a calendar window is in; where a clock stepped back, the later one that it was opened in. */
+/**
+ * The period that a calendar window is in; where a clock stepped back, the later one that it was opened in. The request
+ * may have known neither: another engine's clock was ahead, or this one made no request for long.
+ */
 function periodOf(
-  layout: Layout,
-  cell: number,
+  { layout, periodsAt }: DecisionFrame,
   slot: number,
+  cell: number,
   startedAt: number,
-  now: number,
-  periods: readonly number[] | undefined,
-): Period | undefined {
+  { now, periods, quotas }: Looked,
+): Period {
   const at = layout.periodsAt(slot) + PERIOD_NUMBERS * layout.calendars.indexOf(cell)
-  return periodAt(Math.max(now, startedAt), periods, at) ?? periodAt(now, periods, at)
+  const instant = Math.max(now, startedAt)
+  return periodAt(instant, periods, at) ?? periodAt(instant, periodsAt(quotas, instant), at)!
 }
 
 /** Whether a request fits under every limit of a state: `used + cost <= limit`. */

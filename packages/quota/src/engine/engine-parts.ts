@@ -3,26 +3,27 @@ import type { Asked } from '../decision/outcome.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type { Policy } from '../policy/policy.ts'
+import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import type { Calendar } from '../windows/calendar.ts'
-import { RequestCheck } from './check.ts'
-import { Decider, type DeciderParts } from './decider.ts'
+import { RequestCheck } from './decide/check.ts'
+import { Decider, type DeciderParts } from './decide/decider.ts'
+import { Fallback } from './decide/fallback.ts'
+import { decisionFrames } from './decide/frames.ts'
+import { Telling } from './decide/reports.ts'
+import { checkAbilities } from './decide/store-abilities.ts'
 import { Events } from './events.ts'
-import { Fallback } from './fallback.ts'
-import { decisionFrames } from './frames.ts'
-import { holdRequired } from './handle.ts'
-import { HeldTokens } from './held-tokens.ts'
-import { LivePeriods } from './live-periods.ts'
-import { LiveSettings } from './live-settings.ts'
-import { noncesBy } from './nonces.ts'
 import type { ParsedOptions } from './options.ts'
-import { checkAbilities } from './store-abilities.ts'
-import { factorInTime, settingsInTime } from './stores-in-time.ts'
-import { Telling } from './telling.ts'
+import { holdRequired } from './reservations/handle.ts'
+import { HeldTokens } from './reservations/hold.ts'
+import { noncesBy } from './reservations/nonces.ts'
+import { LivePeriods } from './settings/live-periods.ts'
+import { LiveSettings } from './settings/live-settings.ts'
+import { factorInTime, settingsInTime } from './settings/stores-in-time.ts'
 
 /** Answered within this time, where neither the options nor the store say another. */
 const DEADLINE_MS = 1_000
@@ -51,17 +52,18 @@ export class EngineParts {
     this.policy = policy
     this.store = options.store ?? memoryStore({ clock })
     checkAbilities(policy, this.store, options.calendar)
+    for (const { path, message } of policyWarnings(policy)) options.logger.warn(`createQuota(): ${path}: ${message}`)
     this.deadlineMs = deadlineMs ?? (this.store.sync ? undefined : this.store.deadlineMs) ?? DEADLINE_MS
     this.settingsStore = settingsInTime(options.settingsStore ?? memorySettings(), this.deadlineMs)
     this.factorStore = adaptive && factorInTime(adaptive.factor, this.deadlineMs)
     this.clock = clock
     this.calendar = options.calendar
-    this.#frames = decisionFrames(policy)
     const { idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds } = options
     const nonces = noncesBy(createNonce)
     const canHold = this.store.can?.holds === true
     this.check = new RequestCheck(policy, { idTtlMs, nonces, holdTtlMs, maxTtlMs, maxHolds, canHold })
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
+    this.#frames = decisionFrames(policy, this.periods)
     this.#holdTtlMs = holdTtlMs
     this.live = new LiveSettings(
       policy,

@@ -10,12 +10,12 @@ import type { AsyncHolds, HoldRecord, SyncHolds } from '../store/hold-port.ts'
 import type { ResetRequest } from '../store/quota-store.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
 import type { Subject } from '../store/schema.ts'
+import { type QuotaHolds, shownEnd, shownHold } from './admin/holds-admin.ts'
+import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin/settings-admin.ts'
+import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
+import { askLater } from './decide/unavailable.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
-import type { HeldTokens } from './held-tokens.ts'
-import { holdOfToken, holdRef } from './hold-token.ts'
-import { HoldWatch } from './hold-watch.ts'
-import { type QuotaHolds, shownEnd, shownHold } from './holds-admin.ts'
 import type { Quota, QuotaWithin } from './quota.ts'
 import type {
   HeldReservation,
@@ -29,9 +29,9 @@ import type {
   RunResult,
   StatusOptions,
 } from './requests.ts'
-import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './settings-admin.ts'
-import { type QuotaSubjects, subjectAdmin } from './subject-admin.ts'
-import { askLater } from './unavailable.ts'
+import type { HeldTokens } from './reservations/hold.ts'
+import { holdOfToken, holdRef } from './reservations/hold-token.ts'
+import { HoldWatch } from './reservations/hold-watch.ts'
 
 /** What engines do alike, whichever way their stores answer. */
 export abstract class Engine implements Quota {

@@ -8,14 +8,14 @@ import type { AsyncHolds, HoldRecord, SyncHolds } from '../store/hold-port.ts'
 import type { Counters, ReadReply, ReadRequest, ResetRequest, SettleRequest } from '../store/quota-store.ts'
 import { type Subject, storeSchema } from '../store/schema.ts'
 import { systemStopwatch } from '../time/clock.ts'
-import { orAborted } from './abort.ts'
-import { type Answered, Asking, NoAnswer } from './asking.ts'
-import { checkTokens, type ReservationTerms } from './check.ts'
-import type { Decider, Reserved } from './decider.ts'
+import { orAborted } from './decide/abort.ts'
+import { type Answered, Asking, NoAnswer } from './decide/asking.ts'
+import { checkTokens, type ReservationTerms } from './decide/check.ts'
+import type { Decider, Reserved } from './decide/decider.ts'
+import { LATER, NOW, promised, type Steps } from './decide/driver.ts'
+import { unavailable } from './decide/unavailable.ts'
 import { Engine } from './engine.ts'
 import type { EngineParts } from './engine-parts.ts'
-import { awaited, HandleLater, HandleNow, type HandleWork, refusedReservation, repeatedReservation } from './handle.ts'
-import { commitAbove, type HeldTokens } from './held-tokens.ts'
 import type { QuotaWithin, SyncQuota } from './quota.ts'
 import type {
   QuotaRequest,
@@ -26,8 +26,15 @@ import type {
   StatusOptions,
   SyncReservation,
 } from './requests.ts'
-import { LATER, NOW, promised, type Steps } from './steps.ts'
-import { unavailable } from './unavailable.ts'
+import {
+  awaited,
+  HandleLater,
+  HandleNow,
+  type HandleWork,
+  refusedReservation,
+  repeatedReservation,
+} from './reservations/handle.ts'
+import { commitAbove, type HeldTokens } from './reservations/hold.ts'
 
 /** How often something is asked again since the store's clock, or the settings, were not what they were last. */
 const MAX_TURNS = 3
@@ -288,26 +295,37 @@ export class OneEngine extends Engine {
 
   override within(transaction: unknown): QuotaWithin {
     this.requireOpen()
-    const { store, live, periods, deadlineMs, policy } = this.parts
+    const { store, settingsStore, live, periods, deadlineMs, policy } = this.parts
     const counters = store.sync ? undefined : store.within?.(storeSchema(policy), transaction)
     if (counters === undefined) return super.within(transaction)
     const late = (): void => undefined
+    const settings = settingsStore.within?.(transaction)
+    const inTransaction = { counters, sync: false, keepTime: true, settings }
     // What comes late is a part of the transaction all the same, and goes with it.
-    const asking = new Asking({ live, periods, counters, sync: false, keepTime: true, deadlineMs, late })
+    const asking = new Asking({ live, periods, deadlineMs, late, ...inTransaction })
+    const consume = (request: QuotaRequest): Answer<Decision> => {
+      const asked = this.#decider.asked(request)
+      this.parts.check.consumable(asked)
+      if (isFree(asked.costs)) return this.#decider.free(asked)
+      const startedAtMs = this.parts.telling.start()
+      return LATER.then(asking.take(asked, NO_TERMS), (answer) => {
+        if (answer instanceof NoAnswer)
+          throw unavailable(answer.error, answer.ofSettings ? 'the settings store' : undefined)
+        return this.#decider.decision(asked, startedAtMs, answer)
+      })
+    }
     return {
       consume: (request) =>
-        promised(() =>
-          this.#ready(() => {
-            const asked = this.#decider.asked(request)
-            this.parts.check.consumable(asked)
-            if (isFree(asked.costs)) return this.#decider.free(asked)
-            const startedAtMs = this.parts.telling.start()
-            return LATER.then(asking.take(asked, NO_TERMS), (answer) => {
-              if (answer instanceof NoAnswer) throw unavailable(answer.error)
-              return this.#decider.decision(asked, startedAtMs, answer)
-            })
-          }),
-        ),
+        promised(() => {
+          this.requireOpen()
+          if (live.loaded) return consume(request)
+          return this.#asked(
+            LATER,
+            () => live.ready(settings),
+            () => consume(request),
+            'the settings store',
+          )
+        }),
     }
   }
 
