@@ -73,7 +73,7 @@ export default {
         path: '^(?:packages|examples)/',
         pathNot: [
           '^$1/',
-          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus|score-gateway|top)\\.ts$',
+          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|model|otel|prometheus|score-gateway|top)\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],
       },

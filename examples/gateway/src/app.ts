@@ -152,7 +152,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     overview,
     live,
     alerts,
-    checks: checksOf(db, backend, config.dataDir),
+    checks: checksOf(db, backend, config.dataDir, clock),
     users,
     audit,
     credentials,

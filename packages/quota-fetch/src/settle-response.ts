@@ -37,15 +37,10 @@ function judged(quota: MeteredRequest, response: Response, settling: Settling): 
   return pending === undefined ? send() : pending.then(send)
 }
 
-/** Settles a hold when its caller goes, which the signal of the request tells. */
+/** Settles a hold when its caller goes, which the signal of the request says, unless its handler does soon after. */
 export function settleAtHangUp(quota: MeteredRequest, signal: AbortSignal | null | undefined): void {
-  if (signal?.aborted === true) endSoon(quota)
-  else signal?.addEventListener('abort', () => endSoon(quota), { once: true })
-}
-
-/** First the handler hears that its caller has gone: it may still say what its work has cost. */
-function endSoon(quota: MeteredRequest): void {
-  setTimeout(() => quota.end(), 0)
+  if (signal?.aborted === true) quota.abort()
+  else signal?.addEventListener('abort', () => quota.abort(), { once: true })
 }
 
 /** A response with fields; those of another quota of the same request stay, in one list with these. */
@@ -104,7 +99,7 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
         controller.error(error)
         return
       }
-      // A read that a cancel ended tells of no end: the handler is still to hear of it.
+      // A read that a cancel ended is no end.
       if (isCancelled) return
       quota.end()
       await quota.pending
@@ -113,7 +108,7 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
     async cancel(reason: unknown) {
       isCancelled = true
       clearTimeout(unread)
-      endSoon(quota)
+      quota.abort()
       await reader.cancel(reason)
     },
   }

@@ -44,7 +44,7 @@ describe('what is stored', () => {
     const endsAt = async (id: string): Promise<unknown> => {
       const reservationId = { id, nonce: id, fingerprint: 'work', ttlMs: 1_000 }
       await counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0], id: reservationId, hold })
-      const found = database.prepare("select ends_at from quota_rows where layer = ''").all()
+      const found = database.prepare("select ends_at from quota_rows where key like '//%'").all()
       return (found as { ends_at: unknown }[])[0]?.ends_at
     }
     const first = clock.now() + 600_000

@@ -19,7 +19,7 @@ export const USER_TOKEN = 'gw_test-user-0123456789'
 export const ADMIN_TOKEN = 'gw_test-admin-0123456789'
 
 /** How long tests' gateways wait for Redis: longer than it takes on a machine that is busy with other tests. */
-export const DEADLINE_MS = 500
+export const DEADLINE_MS = 1_000
 
 /** Whatever a JSON text may hold: a test says what it expects. */
 type Parsed = ReturnType<typeof JSON.parse>

@@ -46,7 +46,11 @@ export class Delivery {
 
   /** Never rejects. When it resolves, every operation is answered or failed and nothing is under way. */
   async run(): Promise<void> {
-    while (!(await this.#attempt())) await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
+    while (!(await this.#attempt())) {
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
+      // The deadline has reported by now that nothing was done.
+      if (this.#deadline.isOver) return
+    }
   }
 
   /** Whether that was the last one. */

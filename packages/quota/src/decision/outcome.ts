@@ -45,10 +45,6 @@ class Outcome {
     return #frame in decision ? decision.#frame : undefined
   }
 
-  static countedOf(decision: object): Counted | undefined {
-    return #counted in decision ? decision.#counted : undefined
-  }
-
   readonly allowed: boolean
   readonly subject: string | Readonly<Record<string, string>>
   readonly operation: string
@@ -155,11 +151,6 @@ class Refusal extends Outcome {
 /** What the numbers of a decision mean; `undefined` for one that was made elsewhere. */
 export function frameOf(decision: object): DecisionFrame | undefined {
   return Outcome.frameOf(decision)
-}
-
-/** What a decision was made by; `undefined` for one that was made elsewhere. */
-export function countedOf(decision: object): Counted | undefined {
-  return Outcome.countedOf(decision)
 }
 
 export function admitted(

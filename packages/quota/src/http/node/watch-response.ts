@@ -75,20 +75,23 @@ class ResponseWatch {
     })
   }
 
-  /** A response that is broken off is over too: then settles what its end would have settled. */
+  /** A response may close before its end. */
   settleAtClose(): void {
     if (this.#closes) return
     this.#closes = true
-    // Those who listen as well come first: a handler that hears of it may still say what its work has cost.
-    const settle = (): void => void setTimeout(() => void this.#exchange.end(), 0)
-    if (this.#res.destroyed) settle()
-    else this.#res.once('close', settle)
+    const abort = (): void => this.#exchange.abort()
+    if (this.#res.destroyed) abort()
+    else this.#res.once('close', abort)
   }
 
   #end(): Promise<void> | undefined {
     const { statusCode, headersSent } = this.#res
-    if (!headersSent) this.#exchange.judge(statusCode, this.#isHungUp())
-    return this.#exchange.end()
+    const isHungUp = this.#isHungUp()
+    if (!headersSent) this.#exchange.judge(statusCode, isHungUp)
+    if (!isHungUp) return this.#exchange.end()
+    // A handler may end what nobody reads before it says what its work has cost.
+    this.#exchange.abort()
+    return undefined
   }
 
   /** @param writeHead what the response is written by beneath this watch */

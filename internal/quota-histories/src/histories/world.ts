@@ -15,9 +15,9 @@ import {
   type SyncReservation,
 } from '@scoregw/quota'
 import { type Counters, type MemorySettings, storeSchema } from '@scoregw/quota/store'
-import type { StoreHarness } from '../suite/harness.ts'
+import type { StoreHarness } from '@scoregw/quota-testkit'
+import { utcCalendar } from '@scoregw/quota-testkit/model'
 import { pick, type Scene } from './policies.ts'
-import { utcCalendar } from './utc-calendar.ts'
 
 /** How long ids are remembered in histories, in milliseconds: shorter than the windows of most scenes. */
 export const ID_TTL_MS = 600_000
@@ -67,6 +67,8 @@ export class World {
       calendar: utcCalendar,
       idTtlMs: ID_TTL_MS,
       holdTtlMs: HOLD_TTL_MS,
+      // Some of its limits are below prices, on purpose.
+      logger: { warn: () => undefined },
     })
     quota.on('nearLimit', (near) => this.near.push(near))
     return quota

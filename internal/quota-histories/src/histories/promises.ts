@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AdmittedDecision, Decision, QuotaRequest } from '@scoregw/quota'
+import type { StoreFactory, StoreHarness } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
-import type { StoreFactory, StoreHarness } from '../suite/harness.ts'
 import { Ledger } from './ledger.ts'
 import { pick, type Scene } from './policies.ts'
 import { checkParameters, type HistoryOptions, playable } from './run-history.ts'

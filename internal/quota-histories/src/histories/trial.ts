@@ -13,13 +13,11 @@ import {
   type Subject,
   type SubjectSettings,
 } from '@scoregw/quota'
-import type { ModelDecision } from '../model/model-decision.ts'
-import { type ModelReservation, QuotaModel } from '../model/quota-model.ts'
-import type { StoreHarness } from '../suite/harness.ts'
+import type { StoreHarness } from '@scoregw/quota-testkit'
+import { type ModelDecision, type ModelReservation, QuotaModel, utcCalendar } from '@scoregw/quota-testkit/model'
 import { crossed, inWords } from './near-limits.ts'
 import { pick, type Scene, subjectIn } from './policies.ts'
 import type { Step } from './steps.ts'
-import { utcCalendar } from './utc-calendar.ts'
 import { HOLD_TTL_MS, ID_TTL_MS, World } from './world.ts'
 
 /** How far all steps back of one history may lead together: less than any store's grace for ended windows. */

@@ -1,5 +1,5 @@
+import { missingOf, type StoreFactory } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
-import { contextOf, missingOf, type StoreFactory } from '../suite/harness.ts'
 import { SCENES, type Scene } from './policies.ts'
 import { type Step, stepsOf } from './steps.ts'
 import { Trial } from './trial.ts'
@@ -92,9 +92,8 @@ export async function playable(
 ): Promise<{ readonly scenes: readonly Scene[]; readonly canHold: boolean }> {
   const harness = await factory({})
   try {
-    const context = contextOf(harness)
-    const scenes = SCENES.filter(({ needs }) => missingOf(context, needs) === undefined)
-    return { scenes, canHold: missingOf(context, 'holds') === undefined }
+    const scenes = SCENES.filter(({ needs }) => missingOf(harness, needs) === undefined)
+    return { scenes, canHold: missingOf(harness, 'holds') === undefined }
   } finally {
     await harness.stop()
   }

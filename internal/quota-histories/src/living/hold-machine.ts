@@ -1,7 +1,10 @@
 import {
+  copyOf,
   GROWTH,
   HOLD_MOVES,
   type HoldMove,
+  ModelCounters,
+  type ModelState,
   type MoveAnswer,
   moveModel,
   PARTIES,
@@ -12,8 +15,7 @@ import {
   TOKENS,
   turnOf,
   WINDOW,
-} from '../histories/hold-moves.ts'
-import { copyOf, ModelCounters, type ModelState } from '../model/model-counters.ts'
+} from '@scoregw/quota-testkit/model'
 import type { Machine } from './explore.ts'
 
 type Sums = Readonly<Record<string, number>>

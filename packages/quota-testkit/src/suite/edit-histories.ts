@@ -1,7 +1,7 @@
 import type { StoreSchema } from '@scoregw/quota/store'
-import { contextOf, type StoreFactory } from '../suite/harness.ts'
-import { Parties, type Taken } from '../suite/parties.ts'
-import { ONE_WINDOW, rollingCells } from '../suite/probe.ts'
+import { contextOf, type StoreFactory } from './harness.ts'
+import { Parties, type Taken } from './parties.ts'
+import { ONE_WINDOW, rollingCells } from './probe.ts'
 
 const TICK_MS = 60_000
 

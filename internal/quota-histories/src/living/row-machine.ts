@@ -1,3 +1,4 @@
+import { type ModelSpan, type ModelWindow, ModelWindows } from '@scoregw/quota-testkit/model'
 import type { Machine } from './explore.ts'
 import { ROW_RULES, type RowRules } from './row-rules.ts'
 
@@ -8,7 +9,7 @@ type PolicyName = keyof typeof POLICIES
 
 const CLOSED = -1
 
-/** A window of the row, or of what it ought to hold. */
+/** A window of the row. */
 interface Cell {
   readonly start: number
   readonly used: number
@@ -23,7 +24,8 @@ interface Stored {
   readonly keptUntil: number
   /** Which windows numbers stand for, where they are assigned. */
   readonly registry: readonly string[]
-  readonly truth: Cells
+  /** The model's windows. */
+  readonly truth: Readonly<Record<string, ModelWindow>>
 }
 
 interface RowState extends Stored {
@@ -66,6 +68,17 @@ const NOTHING: Stored = { row: {}, keptUntil: 0, registry: [], truth: {} }
 function open(cell: Cell | undefined, name: string, now: number): Cell | undefined {
   const isOpen = cell !== undefined && cell.used !== CLOSED && now < cell.start + (LENGTHS[name] ?? 0)
   return isOpen ? cell : undefined
+}
+
+function spanOf(window: string): ModelSpan {
+  return { lengthMs: LENGTHS[window] ?? 0 }
+}
+
+/** What ought to be stored after a step of the model. */
+function truthAfter({ now, truth }: Pick<RowState, 'now' | 'truth'>, step: (model: ModelWindows) => void) {
+  const after = Object.fromEntries(Object.entries(truth).map(([name, window]) => [name, { ...window }]))
+  step(new ModelWindows({ now: () => now }, after))
+  return after
 }
 
 function charged(cell: Cell | undefined, name: string, now: number, start: RowRules['start']): Cell {
@@ -136,9 +149,10 @@ export function rowMachine(left: Partial<RowRules> = {}): Machine<RowState, RowA
       const seen = isTrusted && cell?.used === CLOSED ? { ...cell, used: 0 } : cell
       row[name] = charged(seen, window, now, rules.start)
     }
-    const truth: Record<string, Cell> = { ...state.truth }
-    for (const window of POLICIES[policy]) truth[window] = charged(truth[window], window, now, 'after the last start')
-    const starts = Object.fromEntries(POLICIES[policy].map((window) => [window, truth[window]?.start ?? 0]))
+    const truth = truthAfter(state, (model) => {
+      for (const window of POLICIES[policy]) model.charge(window, spanOf(window), 1)
+    })
+    const starts = Object.fromEntries(POLICIES[policy].map((window) => [window, truth[window]?.startedAt ?? 0]))
     return written({ ...state, truth, held: { ...state.held, [policy]: starts } }, policy, row)
   }
 
@@ -148,7 +162,9 @@ export function rowMachine(left: Partial<RowRules> = {}): Machine<RowState, RowA
     const isHeld = (cell: Cell, window: string): boolean => cell.used !== CLOSED && starts[window] === cell.start
     const windows = Object.fromEntries(POLICIES[policy].map((window) => [nameOf(state, policy, window), window]))
     const row = mapCells(state.row, (cell, name) => (isHeld(cell, windows[name] ?? '') ? refunded(cell) : cell))
-    const truth = mapCells(state.truth, (cell, window) => (isHeld(cell, window) ? refunded(cell) : cell))
+    const truth = truthAfter(state, (model) => {
+      for (const [window, start] of Object.entries(starts)) model.refund(window, start, 1)
+    })
     return written({ ...state, held, truth }, policy, row)
   }
 
@@ -156,7 +172,9 @@ export function rowMachine(left: Partial<RowRules> = {}): Machine<RowState, RowA
     const state = knowing(before, policy)
     const own: readonly string[] = POLICIES[policy]
     const names = own.map((window) => nameOf(state, policy, window))
-    const truth = mapCells(state.truth, (cell, window) => (own.includes(window) ? closed(cell) : cell))
+    const truth = truthAfter(state, (model) => {
+      for (const window of own) model.close(window)
+    })
     const first = state.row[names[0] ?? '']
     if (rules.close === 'by the first cell' && (first === undefined || first.used === CLOSED))
       return { ...state, truth }
@@ -191,12 +209,13 @@ export function rowMachine(left: Partial<RowRules> = {}): Machine<RowState, RowA
 
   function brokenFor(state: RowState, policy: PolicyName, window: string): string | undefined {
     const seen = seenBy(state, policy, window)
-    const due = open(state.truth[window], window, state.now)
+    const due = new ModelWindows({ now: () => state.now }, { ...state.truth }).look(window, spanOf(window))
     if (due === undefined && seen === undefined) return undefined
     if (due === undefined) return `window ${window} is open, and ought not to be`
     if (seen === undefined) return `window ${window} is lost`
     if (seen.used !== due.used) return `window ${window} has ${seen.used} used, and ought to have ${due.used}`
-    return seen.start === due.start ? undefined : `window ${window} began at ${seen.start} instead of ${due.start}`
+    const { startedAt } = due
+    return seen.start === startedAt ? undefined : `window ${window} began at ${seen.start} instead of ${startedAt}`
   }
 
   return {

@@ -1,4 +1,4 @@
-import type { ModelCounters, ModelId, ModelLimit } from '../model/model-counters.ts'
+import type { ModelCounters, ModelId, ModelLimit } from './model-counters.ts'
 
 /** One window of two minutes, and how much work may be under way. */
 export const WINDOW_MS = 120_000

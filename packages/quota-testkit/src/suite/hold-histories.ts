@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict'
 import type { TakeReply } from '@scoregw/quota/store'
-import { copyOf, ModelCounters, type ModelState } from '../model/model-counters.ts'
-import { type CaseContext, contextOf, missingOf, type StoreFactory } from '../suite/harness.ts'
-import { type HoldOptions, HoldProbe, SLOTS as SLOTS_SCHEMA } from '../suite/hold-probe.ts'
-import { rollingCells } from '../suite/probe.ts'
 import {
   commitAnswer,
   EXTENSION_MS,
@@ -23,7 +19,11 @@ import {
   turnOf,
   WINDOW,
   WINDOW_MS,
-} from './hold-moves.ts'
+} from '../model/hold-moves.ts'
+import { copyOf, ModelCounters, type ModelState } from '../model/model-counters.ts'
+import { type CaseContext, contextOf, missingOf, type StoreFactory } from './harness.ts'
+import { type HoldOptions, HoldProbe, SLOTS as SLOTS_SCHEMA } from './hold-probe.ts'
+import { rollingCells } from './probe.ts'
 
 const [, RUNNING] = SLOTS_SCHEMA.cells
 const CELLS = rollingCells({ label: '2m', lengthMs: WINDOW_MS })

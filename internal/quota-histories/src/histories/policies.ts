@@ -1,6 +1,6 @@
 import type { Limit, LimitTable, Policy, Subject } from '@scoregw/quota'
 import type { CalendarWindow } from '@scoregw/quota/store'
-import type { StoreAbility } from '../suite/harness.ts'
+import type { StoreAbility } from '@scoregw/quota-testkit'
 
 /** Policies that random histories are played under, and the subjects that appear in them. */
 export interface Scene {
