@@ -30,11 +30,6 @@ export function isBetween(error: unknown): boolean {
   return BETWEEN.includes(stateOf(error) ?? '')
 }
 
-/** Whether rows were not what they were taken for: a statement's own way to undo itself. */
-export function isWrongGuess(error: unknown): boolean {
-  return stateOf(error) === '22P02'
-}
-
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof QuotaError) return error.code === 'store_error' ? 'again' : 'refused'
   const state = stateOf(error)
