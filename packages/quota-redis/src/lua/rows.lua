@@ -177,7 +177,8 @@ end
 -- The same as if it had never been charged: a cell that the charge opened and that nothing else used is closed.
 local function undo_cell(list, c, start, amount, taken)
   if list[c] == CLOSED or list[SIZE + c] ~= start or amount == 0 then return end
-  list[c], list.is_changed = list[c] > amount and list[c] - amount or start >= taken and CLOSED or 0, true
+  local left = less(list[c], amount)
+  list[c], list.is_changed = left == 0 and start >= taken and CLOSED or left, true
 end
 
 -- When the last cell of a row ends, of those whose end is known here.
