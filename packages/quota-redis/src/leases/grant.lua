@@ -67,7 +67,7 @@ local function lease_of(full, room, charged, most, has, wanted, live)
   return extra
 end
 
-local function room_of(rows)
+local function lease_room(rows)
   local room = in_units()
   for u = 1, UNITS do
     room[u] = MAX_USED
@@ -119,7 +119,7 @@ local function grant(batch, read)
   for _, list in ipairs(rows) do
     if list.is_ahead then reanchor(batch.now, list, ones) end
   end
-  local any_closed, full, room = has_closed(rows, kinds), room_of(rows), room_of(rows)
+  local any_closed, full, room = has_closed(rows, kinds), lease_room(rows), lease_room(rows)
   local letters, charged, most, refused = decide(all, room, may_open or not any_closed)
   local is_charged, amounts, anything = false, in_units(), false
   for u = 1, UNITS do is_charged = is_charged or charged[u] > 0 end

@@ -6,6 +6,7 @@ import ids from './ids.lua'
 import lists from './lists.lua'
 import operations from './operations.lua'
 import revision from './revision.lua'
+import rowChanges from './row-changes.lua'
 import rows from './rows.lua'
 import { type ScriptOfShape, scriptOf, scriptsByShape } from './script.ts'
 import take from './take.lua'
@@ -61,7 +62,7 @@ const constants = {
  * @param more parts that add operations
  */
 export function batchScripts(...more: readonly string[]): ScriptOfShape {
-  const rare = [ids, operations, holdShared, holdRecord, holds, ...more]
+  const rare = [rowChanges, ids, operations, holdShared, holdRecord, holds, ...more]
   const makeRare = ['local function make_rare()', ...rare, 'return { other = other, known_take = known_take }', 'end']
   const parts = [revision, begin, rows, lists, terms, take, ...makeRare, write]
   return scriptsByShape((shape) => scriptOf(parts, shape, constants))

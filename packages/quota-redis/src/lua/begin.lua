@@ -28,9 +28,12 @@ local function begin(batch, n, KEYS, ARGV)
   batch.now, batch.head, batch.text = n[NOW], n[HEAD], n[FIRST_TEXT]
   batch.row_count, batch.record_count = n[ROWS], n[RECORDS]
   batch.raw = n[ROWS] > 0 and call('MGET', unpack(KEYS, FIRST_ROW, FIRST_ROW - 1 + n[ROWS])) or {}
-  -- By place. `rows`: nothing of what is as it was, the bytes that a take left, or a table as of rows.lua; `records`: text,
-  -- DAMAGED, or false of what is gone.
-  batch.rows, batch.records, batch.record_ttls, batch.needed = {}, {}, {}, {}
+  -- By place. `rows`: UNTOUCHED, the bytes that a take left, or a table as of rows.lua; made in one piece, since a table that
+  -- grows costs more than all that is written into it. `records`: text, DAMAGED, or false of what is gone.
+  batch.rows = { string.byte(string.rep('\0', n[ROWS]), 1, -1) }
+  -- Places of those that are tables.
+  batch.tables = {}
+  batch.records, batch.record_ttls, batch.needed = {}, {}, {}
   -- When rows that takes opened end, by place.
   batch.opened = {}
   -- What operations answer beside their letter, in turn.

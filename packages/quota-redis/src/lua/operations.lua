@@ -1,8 +1,9 @@
 -- What is no take of one of the terms.
 --
 -- NUMBERS       of each operation its code and what it needs; a negative code of what is no plain take
---                 terms, costs, own rows                            take; T stands for these below
---                 UNDER_ID, record, ttl (ms), T                     take under an id; reads a text: how its record begins
+--                 terms, how many, of each costs, own rows          takes
+--                 UNDER_ID, terms, how many, of each record, ttl (ms), costs, own rows
+--                                                                   takes under ids; read a text each: how its record begins
 --                 FREE, record, ttl (ms), terms, own rows           the same of what costs nothing
 --                 SETTLE, R, amounts, starts                        give back to windows with given starts, which R names
 --                 SETTLE_ID, R, amounts, record, ttl (ms)           the same under an id: to the windows that it charged

@@ -78,6 +78,7 @@ function constantsOf(shape: Shape): Constants {
     ROOM: 2 * cells.length,
     FULL: 2 * cells.length + units + slots,
     NOTHING: -1,
+    UNTOUCHED: 0,
     ROW_BYTES: rowBytes,
     BLANK_ROW: `'${'\\0'.repeat(rowBytes)}'`,
     DAMAGED_ROW: `'${DAMAGED.repeat(rowBytes)}'`,

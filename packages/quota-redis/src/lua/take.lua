@@ -27,7 +27,7 @@ end
 local function look_for_absent(batch)
   local absent, places = {}, {}
   for place = 1, batch.row_count do
-    if not batch.raw[place] and not batch.rows[place] then
+    if not batch.raw[place] and batch.rows[place] == UNTOUCHED then
       absent[#absent + 1], places[#places + 1] = key_of_row(place), place
     end
   end
@@ -57,119 +57,170 @@ local function counted_own(batch, place, kind, costs)
   return list
 end
 
--- Runs all operations; their letters, or nothing where every one is an admitted take. `rare` makes what does all others.
-local function run(batch, n, raw, rows, records, ARGV, unpack_cells, pack, sub, rare)
+-- What a take charged to its own rows that are no tables never was: they were as they had been read.
+local function leave_own(batch, n, at, own)
+  for o = 1, own do
+    local place = n[at + o]
+    if type(batch.rows[place]) == 'string' then batch.rows[place], batch.opened[place] = UNTOUCHED, nil end
+  end
+end
+
+-- What the record of an id has of all rows of its take.
+local function cells_of_take(batch, terms, n, at, costs)
+  local cells, shared = {}, terms.count
+  for s = 1, shared do cells[s] = record_cells(batch.now, terms.rows[s], costs) end
+  for o = 1, #terms.own do
+    local place = n[at + o]
+    local row = batch.rows[place]
+    if type(row) == 'table' then cells[shared + o] = record_cells(batch.now, row, costs)
+    elseif batch.opened[place] then cells[shared + o] = string.sub(row, 6)
+    else cells[shared + o] = row .. string.sub(batch.raw[place], 6 + 7 * WINDOWS) end
+  end
+  return table.concat(cells)
+end
+
+-- Charges to rows that everybody shares what a run of takes spent of their room.
+local function spend(rows, count, spent)
+  for s = 1, count do
+    local list = rows[s]
+    for u = 1, UNITS do list[ROOM + u] = list[ROOM + u] - spent[u] end
+  end
+end
+
+-- What rows that everybody shares have left of each unit; and whether some window of theirs starts too far ahead.
+local function room_of(rows, count)
+  local room, is_ahead = {}, false
+  for u = 1, UNITS do
+    room[u] = MAX_USED
+    for s = 1, count do room[u], is_ahead = math.min(room[u], rows[s][ROOM + u]), is_ahead or rows[s].is_ahead end
+  end
+  return room, is_ahead
+end
+
+-- Why rows that everybody shares refuse costs: nothing, 'r' or 'b'. Moves what starts too far ahead.
+local function shared_refusal(now, terms, costs)
+  local letter
+  for s = 1, terms.count do
+    local list = terms.rows[s]
+    if list.is_ahead then reanchor(now, list, costs) end
+    local why = refusal(now, list, terms.kinds[s], costs)
+    if letter ~= 'b' then letter = why or letter end
+  end
+  return letter
+end
+
+-- Runs all operations; their letters, or nothing where every one is an admitted take. `rare` makes what does all others. Takes of
+-- the same terms that follow each other are a run: `room_$` is what all rows that they share have left.
+local function run(batch, n, raw, rows, records, ARGV, unpack_cells, pack, rare)
   local now, head, last, at, taken = batch.now, n[HEAD], #n - 1, batch.first_operation, 0
-  local latest, letters, pending, costs, t, fresh, record, record_ends, ttl = now + MAX_AHEAD_MS, nil, {}, {}, nil, nil, nil, nil, nil
-  local terms, own, shared_rows, shared, stale, kind
+  local latest, costs, tables, has_tables, letters = now + MAX_AHEAD_MS, {}, {}, false, nil
   local @w{limit_$, since_$|, }
   local @u{cost_$|, }
   while at < last do
-    local code, letter = n[at + 1], 'a'
-    taken, record = taken + 1, nil
-    if code == UNDER_ID then
-      record, code = n[at + 2], n[at + 4]
-      if n[at + 3] ~= ttl then ttl, record_ends = n[at + 3], pack('<I6', now + n[at + 3]) end
-      at = at + 3
-    end
-    if code < 0 then
+    local code, is_under_id, count = n[at + 1], false, 1
+    if code == UNDER_ID then is_under_id, at, code = true, at + 1, n[at + 2] end
+    local terms = code > 0 and use_terms(batch, code)
+    if not terms then
+      local letter
       letter, at = rare(batch).other(batch, -code, at + 1)
-      t = nil
+      if letter ~= 'a' then letters = letters or {}; letters[taken + 1] = letter end
     else
-      if code ~= t then
-        t, terms, kind = code, use_terms(batch, code), nil
-        own, shared_rows, shared, stale = #terms.own, terms.rows, terms.count, terms.stale
-      end
-      if @u{n[at + (1 + $)] ~= cost_$| or } then
-        @u{cost_$, costs[$], fresh = n[at + (1 + $)], n[at + (1 + $)], nil|
-        }
-      end
-      at = at + (1 + UNITS)
-      local known = record and records[record] and rare(batch).known_take(batch, record, ARGV[batch.text])
-      if known or stale then
-        letter, batch.has_odd = known or stale, true
-      else
-        for s = 1, shared do
-          local list = shared_rows[s]
-          if list.is_ahead then reanchor(now, list, costs) end
-          if @u{list[ROOM + $] < cost_$| or } then
-            local why = refusal(now, list, terms.kinds[s], costs)
-            if why and letter ~= 'b' then letter = why end
-          end
+      count, at = n[at + 2], at + 2
+      local own, kinds, stale, kind, fresh = #terms.own, terms.own, terms.stale, nil, nil
+      local room, is_ahead = room_of(terms.rows, stale and 0 or terms.count)
+      local @u{room_$|, } = @u{room[$]|, }
+      for take = taken + 1, taken + count do
+        local letter, record, ttl = 'a', nil, nil
+        if is_under_id then record, ttl, at = n[at + 1], n[at + 2], at + 2 end
+        if @u{n[at + $] ~= cost_$| or } then
+          @u{cost_$, costs[$], fresh = n[at + $], n[at + $], nil|
+          }
         end
-        for o = 1, own do
-          local place, why = n[at + o], nil
-          local row, is_odd = raw[place], rows[place]
-          if kind ~= terms.own[o] then
-            kind, fresh = terms.own[o], nil
-            @w{limit_$, since_$ = kind[3 * SIZE + $], kind[SIZE + $]|
-            }
-          end
-          if not row and not batch.has_looked then
-            look_for_absent(batch)
-            row = raw[place]
-          end
-          if not row and not is_odd then
-            if fresh == nil then fresh = opened_row(n, kind, costs) end
-            pending[o], is_odd = fresh, fresh == nil
-            if fresh == false then why = 'r' end
-          elseif not is_odd and #row == ROW_BYTES then
-            local row_head, @w{used_$|, }@s{, used_$|}, @w{start_$|, } = unpack_cells('<I5@w{I7|}@s{i7|}@w{I6|}', row)
-            -- Without a sign, CLOSED is more than any limit.
-            if row_head ~= head
-              @w{or start_$ < since_$ or start_$ > latest|
-              }
-              @s{or used_$ < CLOSED or used_$ > MAX_USED|
-              }
-            then
-              is_odd = true
-            else
-              @w{used_$ = used_$ + cost_%|
-              }
-              if @w{used_$ <= limit_$| and } then
-                pending[o] = pack('<@w{I7|}', @w{used_$|, })
-              else
-                why, is_odd = 'r', @w{used_$ > MAX_USED or cost_% == 0| or }
-              end
-            end
-          else
-            is_odd = true
-          end
-          if is_odd then pending[o], why = counted_own(batch, place, kind, costs) end
-          if why and letter ~= 'b' then letter = why end
-        end
-        if letter == 'a' then
-          local text = record and 'R' .. record_ends .. ARGV[batch.text]
-          for s = 1, shared do
-            local list = shared_rows[s]
-            @u{list[ROOM + $] = list[ROOM + $] - cost_$|
-            }
-            if record then text = text .. record_cells(now, list, costs) end
+        at = at + UNITS
+        local known = record and records[record] and rare(batch).known_take(batch, record, ARGV[batch.text])
+        if known or stale then
+          letter, batch.has_odd = known or stale, true
+        else
+          if is_ahead or @u{room_$ < cost_$| or } then
+            spend(terms.rows, terms.count, { @u{room[$] - room_$|, } })
+            letter = shared_refusal(now, terms, costs) or 'a'
+            room, is_ahead = room_of(terms.rows, terms.count)
+            @u{room_$|, } = @u{room[$]|, }
           end
           for o = 1, own do
-            local place, value = n[at + o], pending[o]
-            if type(value) == 'table' then
-              @u{value[ROOM + $] = value[ROOM + $] - cost_$|
+            local place, why = n[at + o], nil
+            local row, is_odd = raw[place], rows[place] ~= UNTOUCHED
+            if kind ~= kinds[o] then
+              kind, fresh = kinds[o], nil
+              @w{limit_$, since_$ = kind[3 * SIZE + $], kind[SIZE + $]|
               }
-              if record then text = text .. record_cells(now, value, costs) end
-            elseif not raw[place] then
-              rows[place], raw[place], batch.opened[place] = value, BLANK_ROW, terms.own[o].ends
-              if record then text = text .. sub(value, 6) end
-            else
-              rows[place] = value
-              if record then text = text .. value .. sub(raw[place], 6 + 7 * WINDOWS) end
             end
+            if not row and not is_odd then
+              if not batch.has_looked then look_for_absent(batch) end
+              if fresh == nil then fresh = opened_row(n, kind, costs) end
+              is_odd, why = fresh == nil or raw[place] ~= row, fresh == false and 'r' or nil
+              if fresh and not is_odd then rows[place], batch.opened[place] = fresh, kind.ends end
+            elseif not is_odd and #row == ROW_BYTES then
+              local row_head, @w{used_$|, }@s{, used_$|}, @w{start_$|, } = unpack_cells('<I5@w{I7|}@s{i7|}@w{I6|}', row)
+              -- Without a sign, CLOSED is more than any limit.
+              if row_head ~= head
+                @w{or start_$ < since_$ or start_$ > latest|
+                }
+                @s{or used_$ < CLOSED or used_$ > MAX_USED|
+                }
+              then
+                is_odd = true
+              else
+                @w{used_$ = used_$ + cost_%|
+                }
+                if @w{used_$ <= limit_$| and } then
+                  rows[place] = pack('<@w{I7|}', @w{used_$|, })
+                else
+                  why, is_odd = 'r', @w{used_$ > MAX_USED or cost_% == 0| or }
+                end
+              end
+            else
+              is_odd = true
+            end
+            if is_odd then
+              has_tables = true
+              tables[o], why = counted_own(batch, place, kind, costs)
+            end
+            if why and letter ~= 'b' then letter = why end
           end
-          if record then records[record], batch.record_ttls[record] = text, ttl end
+          if letter == 'a' then
+            @u{room_$ = room_$ - cost_$|
+            }
+            for o = 1, has_tables and own or 0 do
+              local list = tables[o]
+              if list then
+                @u{list[ROOM + $] = list[ROOM + $] - cost_$|
+                }
+              end
+            end
+            if record then
+              spend(terms.rows, terms.count, costs)
+              @u{room[$] = room_$|
+              }
+              local ends = pack('<I6', now + ttl)
+              records[record] = 'R' .. ends .. ARGV[batch.text] .. cells_of_take(batch, terms, n, at, costs)
+              batch.record_ttls[record] = ttl
+            end
+          elseif own > 0 then
+            leave_own(batch, n, at, own)
+          end
+          if has_tables then tables, has_tables = {}, false end
+        end
+        if record then batch.text = batch.text + 1 end
+        at = at + own
+        if letter ~= 'a' then
+          letters = letters or {}
+          letters[take] = letter
         end
       end
-      if record then batch.text = batch.text + 1 end
-      at = at + own
+      if not stale then spend(terms.rows, terms.count, { @u{room[$] - room_$|, } }) end
     end
-    if letter ~= 'a' then
-      letters = letters or {}
-      letters[taken] = letter
-    end
+    taken = taken + count
   end
   return letters, taken
 end

@@ -16,11 +16,11 @@ local function new_lists(needed)
   return fields
 end
 
--- What a row that is a table is written as: nothing where it is as it was; how long it is kept from now on (ms) where that is
+-- What a row that is a table is written as: UNTOUCHED where it is as it was; how long it is kept from now on (ms) where that is
 -- longer than before.
 local function row_text(batch, place, list)
   fold(batch.now, list)
-  if not list.is_changed and not list.is_moved then return nil end
+  if not list.is_changed and not list.is_moved then return UNTOUCHED end
   if list.is_new then batch.needed[(batch.head - ROW_VERSION) / 256] = ARGV[2] end
   if not list.is_moved and not list.is_new and not list.others then return struct.pack('<@{i7|}', unpack(list, 1, SIZE)) end
   local text = list.others and lists_of(batch).packed(list) or own_bytes(batch.head, list)
@@ -46,17 +46,16 @@ end
 
 -- Writes everything that changed.
 local function write(batch, rows, KEYS)
-  local texts, kept_for = {}, {}
-  for place, row in pairs(rows) do
-    if type(row) == 'table' then texts[place], kept_for[place] = row_text(batch, place, row) end
+  local kept_for = {}
+  for _, place in ipairs(batch.tables) do
+    rows[place], kept_for[place] = row_text(batch, place, rows[place])
   end
   if next(batch.opened) or next(batch.record_ttls) then batch.needed[(batch.head - ROW_VERSION) / 256] = ARGV[2] end
   local fields = next(batch.needed) and new_lists(batch.needed)
   if fields and fields[1] then call('HSET', KEYS[2], unpack(fields)) end
   for place = 1, batch.row_count do
     local text = rows[place]
-    if type(text) == 'table' then text = texts[place] end
-    if text then
+    if text ~= UNTOUCHED then
       local key, lasts = KEYS[FIRST_ROW - 1 + place], kept_for[place]
       if batch.opened[place] then set_for(batch, key, text, batch.opened[place] - batch.now)
       elseif not lasts then call('SETRANGE', key, '5', text)
@@ -73,7 +72,7 @@ end
 --       told in turn, the settings' revision if it was looked at }
 local function reply(batch, raw, letters, count)
   -- Rows that nobody looked at, and those that were not there and still are not.
-  if batch.has_odd or letters and batch.has_looked then
+  if batch.has_odd or batch.has_looked then
     for place = 1, batch.row_count do
       if not raw[place] or #raw[place] ~= ROW_BYTES then raw[place] = BLANK_ROW end
     end
@@ -92,7 +91,7 @@ local function rare(batch)
 end
 
 local letters, count = run(
-  batch, batch.n, batch.raw, batch.rows, batch.records, ARGV, struct.unpack, struct.pack, string.sub, rare
+  batch, batch.n, batch.raw, batch.rows, batch.records, ARGV, struct.unpack, struct.pack, rare
 )
 write(batch, batch.rows, KEYS)
 return reply(batch, batch.raw, letters, count)

@@ -1,4 +1,4 @@
-import type { Instant, Layout, ReservationId, Subject } from '@scoregw/quota/store'
+import type { Instant, Layout, ReservationId, Subject, TakeRequest } from '@scoregw/quota/store'
 import { CODES } from '../lua/batch-script.ts'
 import { ROW_VERSION } from '../lua/script.ts'
 import type { Keys } from '../store/keys.ts'
@@ -36,6 +36,8 @@ export class Batch {
   readonly #numbers: number[] = []
   readonly #texts: (string | Buffer)[] = []
   #keyCharacters = 0
+  /** The run of takes that the last one belongs to: where its length stands among the numbers. */
+  #run = { terms: 0, isUnderId: false, countAt: 0, end: -1 }
 
   /**
    * @param instant to replay with, of the same layout
@@ -113,6 +115,30 @@ export class Batch {
   terms(request: TermsRequest): Terms {
     const { category, subject } = request
     return this.#terms.of(request, FIRST_TEXT, (layer) => this.row(layer, category, subject))
+  }
+
+  /**
+   * Writes a take of more than nothing; where its rows are in the replay, one a layer. Takes of the same terms that follow each
+   * other are one run.
+   */
+  take(request: TakeRequest, terms: Terms): number[] {
+    const { subject, category, costs, id } = request
+    const numbers = this.#numbers
+    const isUnderId = id !== undefined
+    const run = this.#run
+    if (run.end === numbers.length && run.terms === terms.number && run.isUnderId === isUnderId) {
+      numbers[run.countAt]!++
+    } else {
+      if (isUnderId) this.code('UNDER_ID')
+      const countAt = numbers.push(terms.number, 1) - 1
+      this.#run = { terms: terms.number, isUnderId, countAt, end: 0 }
+    }
+    if (isUnderId) numbers.push(this.record(this.keys.record(category, subject, id.id)), id.ttlMs)
+    this.amounts(costs)
+    const rows = this.ownRows(terms, category, subject)
+    this.#run.end = numbers.length
+    if (isUnderId) this.text(this.recordText(id, terms))
+    return rows
   }
 
   /** Names the own rows of a take; where all its rows are in the replay, one a layer. */

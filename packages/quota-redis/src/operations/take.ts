@@ -40,17 +40,17 @@ export class TakeOperation implements Operation {
   encode(batch: Batch): void {
     const { subject, category, costs, id } = this.#request
     const terms = batch.terms(this.#request)
-    const isFree = costsNothing(costs)
-    if (isFree) batch.code('FREE')
-    else if (id !== undefined) batch.code('UNDER_ID')
-    if (id !== undefined) batch.numbers([batch.record(batch.keys.record(category, subject, id.id)), id.ttlMs])
-    else if (isFree) batch.numbers([0, 0])
-    batch.number(terms.number)
-    if (!isFree) batch.amounts(costs)
     this.#terms = terms
+    if (!costsNothing(costs)) {
+      this.#rows = batch.take(this.#request, terms)
+      return
+    }
+    batch.code('FREE')
+    if (id === undefined) batch.numbers([0, 0])
+    else batch.numbers([batch.record(batch.keys.record(category, subject, id.id)), id.ttlMs])
+    batch.number(terms.number)
     this.#rows = batch.ownRows(terms, category, subject)
-    if (id !== undefined) batch.text(batch.recordText(id, terms))
-    else if (isFree) batch.text('')
+    batch.text(id === undefined ? '' : batch.recordText(id, terms))
   }
 
   answer(replay: Replay, letter: string): void {
