@@ -42,6 +42,9 @@ const GUARDS: Readonly<Record<string, readonly [guard: RegExp, without: string]>
   'all rows of a take': [/and o\.n = \(select count.*?(?=\s+then true)/gs, ''],
 }
 
+/** Those that are missed within seconds; for the others it takes a minute to come upon the history. */
+const QUICK: readonly string[] = ['room for what is added', 'windows that a reset closed', 'rows of other policies']
+
 function randomFrom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -305,7 +308,7 @@ describe.runIf(postgresTests)('random histories of takes that add to rows', () =
   })
 
   for (const [guard, [pattern, without]] of Object.entries(GUARDS)) {
-    it(`are wrong without the guard: ${guard}`, { timeout: 300_000 }, async () => {
+    it.runIf(deep || QUICK.includes(guard))(`are wrong without the guard: ${guard}`, { timeout: 300_000 }, async () => {
       let found = 0
       const failure = await play(300, 7, (text) => {
         const mutant = text.replace(pattern, without)
