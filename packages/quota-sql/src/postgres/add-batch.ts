@@ -1,4 +1,4 @@
-import { Instant, MAX_USED, PERIOD_NUMBERS, type TakeReply, view } from '@scoregw/quota/store'
+import { Instant, MAX_USED, NOT_OPEN, PERIOD_NUMBERS, type TakeReply, view } from '@scoregw/quota/store'
 import type { RowRef } from '../step/asked.ts'
 import type { Operation } from '../step/operation.ts'
 import type { RowLayout, StoredRow } from '../step/row-layout.ts'
@@ -182,9 +182,15 @@ export class AddBatch {
     const { places } = this.#rows
     const states: number[] = []
     this.#instant.moveTo(now, request.periods, rows.length)
+    const { after, opensAt } = this.#instant
     for (const [slot, { pairs }] of rows.entries()) {
       for (let c = 0; c < places.size; c++) {
-        view(pairs!, 2 * c, this.#instant.after[places.limitAt(slot, c)]!, now, states, places.cellAt(slot, c))
+        const [at, to] = [places.limitAt(slot, c), places.cellAt(slot, c)]
+        // Opened by the statement for a take that comes after this one.
+        const isLater =
+          pairs![2 * c + 1] === 0 && pairs![2 * c] === opensAt[at] && request.costs[places.units[c]!] === 0
+        if (isLater) states.push(NOT_OPEN, 0)
+        else view(pairs!, 2 * c, after[at]!, now, states, to)
       }
     }
     return { outcome: 'admitted', now, states }
