@@ -100,7 +100,8 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     const asked = [request('u', 'full', 1), request('v', 'full', 1), request('w', 'room', 1)]
     const answers = await Promise.all(asked.map((each) => counters.take(each)))
     expect(answers.map(({ outcome }) => outcome)).toEqual(['refused', 'refused', 'admitted'])
-    expect(sent).toEqual(['add'])
+    // The second does not fit with the first, so that its rows were not asked for.
+    expect(sent).toEqual(['add', 'lockRows'])
     sent.length = 0
     const { states } = await counters.read({ subject: { user: 'v', team: 'full' }, categories: [0], layers: [0, 1, 2] })
     expect(states[0]?.filter((_, index) => index % 2 === 1)).toEqual([0, 1, 4])

@@ -149,7 +149,7 @@ export class Adds {
     lease.give(false)
     this.#fences.push(fence)
     answered()
-    this.#answer(batch, columns.own.keys.length, row)
+    this.#answer(batch, columns, row)
   }
 
   async #sent(sending: Sending, lease: Lease, { own, shared, first }: BatchColumns): Promise<Row> {
@@ -179,8 +179,8 @@ export class Adds {
     return row
   }
 
-  #answer(batch: AddBatch, count: number, [now, revision, added, own, shared, keys, rows]: Row): void {
-    const isAll = Number(added) === count
+  #answer(batch: AddBatch, columns: BatchColumns, [now, revision, added, own, shared, keys, rows]: Row): void {
+    const isAll = Number(added) === columns.own.keys.length
     const names = isAll ? undefined : (JSON.parse(String(keys ?? '[]')) as string[])
     const left = batch.answer(Number(now), pairsOf(own), pairsOf(shared), names)
     if (left.length === 0) return
@@ -193,11 +193,12 @@ export class Adds {
       ids: new Map(),
       holds: [],
     }
-    // Rows of layouts that nobody has read here are not damaged.
-    const unread = new Set(found.flatMap(([key, layout]) => (layouts.get(layout) === undefined ? [key] : [])))
+    // What was not seen: rows of takes that did not fit with the others, and those of layouts that were not read here.
+    const seen = new Set([...columns.own.keys, ...columns.shared.keys])
+    for (const [key, layout] of found) if (layouts.get(layout) === undefined) seen.delete(key)
     const others = left.filter((operation) => {
-      if (operation.footprint.rows?.some(({ key }) => unread.has(key)) === true) return true
-      if (!decideUnlocked(operation, stored, this.#parts)) return true
+      const isSeen = !isAll && operation.footprint.rows?.every(({ key }) => seen.has(key)) === true
+      if (!isSeen || !decideUnlocked(operation, stored, this.#parts)) return true
       operation.done()
       return false
     })

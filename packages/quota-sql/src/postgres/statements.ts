@@ -69,7 +69,9 @@ export function postgresStatements(names: TableNames): PostgresStatements {
      select t.now, t.revision, ${transaction}, f.place, f.layout, f.cells, f.ends_at
      from (select ${NOW} as now, count(*), ${revisionIn(settings)} as revision from found) t left join found f on true`
   const mayWrite = (table: string): string =>
-    ['select', 'insert', 'update', 'delete'].map((right) => `has_table_privilege('${table}', '${right}')`).join(' and ')
+    ['select', 'insert', 'update', 'delete']
+      .map((right) => `has_table_privilege(to_regclass('${table}'), '${right}')`)
+      .join(' and ')
   const forget = (table: string, key: string, ended: string): string =>
     `delete from ${table} where (${key}) in (select ${key} from ${table}
        where ${ended} <= coalesce($1::bigint, ${NOW}) limit $2 for update skip locked)`
