@@ -83,7 +83,10 @@ export default {
         'Leases use connections, the batch script and its operations, and shards; see ARCHITECTURE.md. Not settings, factor or outcomes.',
       severity: 'error',
       from: { path: '^packages/quota-redis/src/leases/' },
-      to: { path: '^packages/quota-redis/src/', pathNot: '^packages/quota-redis/src/(?:leases|line|lua|operations|store)/' },
+      to: {
+        path: '^packages/quota-redis/src/',
+        pathNot: '^packages/quota-redis/src/(?:leases|line|lua|operations|store)/',
+      },
     },
     {
       name: 'nothing-uses-leases',

@@ -91,7 +91,9 @@ describe.runIf(redisTests)('two processes on one shared row', () => {
           member.hold('committed'),
           member.hold('cancelled'),
         ])
-        const takes = members.flatMap((member) => Array.from({ length: TAKES }, (_, number) => member.take(wave, number)))
+        const takes = members.flatMap((member) =>
+          Array.from({ length: TAKES }, (_, number) => member.take(wave, number)),
+        )
         for (const { outcome } of await Promise.all(takes)) expect(outcome).toBe('admitted')
         for (const charged of await Promise.all(rare)) expected += charged
         expected += takes.length
