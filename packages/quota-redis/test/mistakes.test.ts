@@ -3,13 +3,13 @@ import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { Cluster, Redis } from 'ioredis'
 import { describe } from 'vitest'
 import {
-  leasedRedisStore,
   redisBroadcast,
   redisFactor,
   redisOutcomes,
   redisSettings,
   redisStore,
 } from '../src/index.ts'
+import { leasedRedisStore } from '../src/leases.ts'
 
 /** What JavaScript, or a cast, lets through. */
 type Anything = never

@@ -125,7 +125,7 @@ local function take_hold(batch, at, read, own_places)
   if letter ~= 'a' then return letter end
   local list, nonce, fingerprint, tables = struct.unpack('<I4Hc0Hc0Hc0', given)
   local cells = {}
-  for i, row in ipairs(record) do cells[i] = record_cells(batch.now, row, costs) end
+  for i, row in ipairs(record) do cells[i] = table.concat({ record_cells(batch.now, row, costs) }) end
   local hold = {
     category = category, owner = owner, keep = keep, costs = named(costs), taken = batch.now, ends = batch.now + lasts,
     growths = '', answer = false,

@@ -132,7 +132,7 @@ local function make_settles(batch, read)
     if letter then return letter end
     local cells, costs = {}, {}
     for u = 1, UNITS do costs[u] = 0 end
-    for i, list in ipairs(rows) do cells[i] = record_cells(batch.now, list, costs) end
+    for i, list in ipairs(rows) do cells[i] = table.concat({ record_cells(batch.now, list, costs) }) end
     if place == 0 then return 'a' end
     batch.records[place] = struct.pack('<c1I6', 'R', batch.now + ttl) .. given .. table.concat(cells)
     batch.record_ttls[place] = ttl

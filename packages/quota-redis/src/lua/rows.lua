@@ -44,11 +44,9 @@ end
 -- The cells of bytes; a damaged row where they cannot be.
 local function cells_of(batch, place, bytes)
   if #bytes ~= ROW_BYTES or struct.unpack('<I5', bytes) ~= batch.head then return lists_of(batch).read(place, bytes) end
-  local list = { struct.unpack('<@{i7|}@{I6|}', bytes, 6) }
-  for c = 1, SIZE do
-    if list[c] < CLOSED or list[c] > MAX_USED then return damaged(batch, place) end
-  end
-  return list
+  local @{used_$|, }, @{start_$|, } = struct.unpack('<@{i7|}@{I6|}', bytes, 6)
+  if @{used_$ < CLOSED or used_$ > MAX_USED| or } then return damaged(batch, place) end
+  return { @{used_$|, }, @{start_$|, } }
 end
 
 -- A row as a table, which it is from here on.
@@ -81,10 +79,11 @@ local function is_open(list, kind, c) return list[c] ~= CLOSED and list[SIZE + c
 
 -- Charges a cell. One that opens starts later than any earlier opening, so that a start identifies a window.
 local function charge(now, list, kind, c, amount)
-  local start = c > WINDOWS and list[SIZE + c] or anchored(now, list[SIZE + c])
-  local used = list[c]
-  if not is_open(list, kind, c) then used, start = 0, math.max(kind[2 * SIZE + c], start + 1) end
-  if start ~= list[SIZE + c] then list[SIZE + c], list.is_moved = start, true end
+  local used, start = list[c], list[SIZE + c]
+  local began = start
+  if start - now > MAX_AHEAD_MS and c <= WINDOWS then start = now + 1 end
+  if used == CLOSED or began < kind[SIZE + c] then used, start = 0, math.max(kind[2 * SIZE + c], start + 1) end
+  if start ~= began then list[SIZE + c], list.is_moved = start, true end
   list[c], list.is_changed = math.min(used + amount, MAX_USED), true
 end
 
@@ -93,10 +92,9 @@ local function fold(now, list)
   local kind = list.kind
   if not kind then return list end
   list.kind = nil
-  for c = 1, SIZE do
-    local spent = list[FULL + UNIT_OF[c]] - list[ROOM + UNIT_OF[c]]
-    if spent > 0 then charge(now, list, kind, c, spent) end
-  end
+  @{local spent_$ = list[FULL + %] - list[ROOM + %]
+  if spent_$ > 0 then charge(now, list, kind, $, spent_$) end|
+  }
   return list
 end
 
@@ -104,17 +102,15 @@ end
 local function count(now, list, kind)
   if list.is_damaged then return list end
   fold(now, list)
+  list.kind, list.starts = kind, nil
   for u = 1, UNITS_AND_SLOTS do list[ROOM + u] = MAX_USED end
-  list.kind, list.is_ahead, list.is_usual, list.starts = kind, false, true, nil
-  for c = 1, SIZE do
-    local unit, room = ROOM + UNIT_OF[c], kind[c] - (is_open(list, kind, c) and list[c] or 0)
-    if room < list[unit] then list[unit] = room end
-    if c <= WINDOWS then
-      list.is_usual = list.is_usual and is_open(list, kind, c) and list[c] < MAX_USED / 2
-      if list[c] ~= CLOSED and list[SIZE + c] - now > MAX_AHEAD_MS then list.is_ahead, list.is_usual = true, false end
-    end
-  end
+  @{local used_$, start_$, room_$, open_$ = list[$], list[SIZE + $], kind[$], true
+  if used_$ == CLOSED or start_$ < kind[SIZE + $] then open_$ = false else room_$ = room_$ - used_$ end
+  if room_$ < list[ROOM + %] then list[ROOM + %] = room_$ end|
+  }
   for u = 1, UNITS_AND_SLOTS do list[FULL + u] = list[ROOM + u] end
+  list.is_ahead = @w{used_$ ~= CLOSED and start_$ - now > MAX_AHEAD_MS| or }
+  list.is_usual = not list.is_ahead and @w{open_$ and used_$ < MAX_USED / 2| and }
   return list
 end
 

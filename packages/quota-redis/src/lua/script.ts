@@ -80,6 +80,7 @@ function constantsOf(shape: Shape): Constants {
     NOTHING: -1,
     UNTOUCHED: 0,
     ROW_BYTES: rowBytes,
+    USED_BYTES: 7 * windows,
     BLANK_ROW: `'${'\\0'.repeat(rowBytes)}'`,
     DAMAGED_ROW: `'${DAMAGED.repeat(rowBytes)}'`,
     DAMAGED: `'${DAMAGED}'`,

@@ -5,11 +5,12 @@
 -- own is mostly used once in a batch: it goes from bytes to bytes. Whatever is odd about one (a window is over, another list, a
 -- second take) makes it a table as well.
 
--- What the record of an id has of a row after its take: the row's bytes without the head, windows that are not open closed.
+-- What the record of an id has of a row after its take: the row's bytes without the head, in two, windows that are not open
+-- closed.
 local function record_cells(now, list, costs)
   if list.is_usual @s{and list[FULL + %] == list[ROOM + %]|} then
     list.starts = list.starts or struct.pack('<@{I6|}', @{list[SIZE + $]|, })
-    return struct.pack('<@{i7|}', @{list[$] + (list[FULL + %] - list[ROOM + %])|, }) .. list.starts
+    return struct.pack('<@{i7|}', @{list[$] + (list[FULL + %] - list[ROOM + %])|, }), list.starts
   end
   local kind, used, start = list.kind, {}, {}
   fold(now, list)
@@ -20,7 +21,7 @@ local function record_cells(now, list, costs)
     used[c], start[c] = open and list[c] or CLOSED, open and began or 0
   end
   count(now, list, kind)
-  return struct.pack('<@{i7|}', unpack(used)) .. struct.pack('<@{I6|}', unpack(start))
+  return struct.pack('<@{i7|}', unpack(used)), struct.pack('<@{I6|}', unpack(start))
 end
 
 -- Looks once for keys of another type among rows that are not there: MGET has nothing of them either.
@@ -65,18 +66,23 @@ local function leave_own(batch, n, at, own)
   end
 end
 
--- What the record of an id has of all rows of its take.
-local function cells_of_take(batch, terms, n, at, costs)
-  local cells, shared = {}, terms.count
-  for s = 1, shared do cells[s] = record_cells(batch.now, terms.rows[s], costs) end
+-- The record of an id: what `parts` begins with, then what it has of all rows of its take. One concatenation, since each makes a
+-- text.
+local function record_of_take(batch, parts, terms, n, at, costs)
+  local rows, last = batch.rows, 2
+  for s = 1, terms.count do
+    parts[last + 1], parts[last + 2] = record_cells(batch.now, terms.rows[s], costs)
+    last = last + 2
+  end
   for o = 1, #terms.own do
     local place = n[at + o]
-    local row = batch.rows[place]
-    if type(row) == 'table' then cells[shared + o] = record_cells(batch.now, row, costs)
-    elseif batch.opened[place] then cells[shared + o] = string.sub(row, 6)
-    else cells[shared + o] = row .. string.sub(batch.raw[place], 6 + 7 * WINDOWS) end
+    local row = rows[place]
+    if type(row) == 'table' then parts[last + 1], parts[last + 2] = record_cells(batch.now, row, costs)
+    elseif batch.opened[place] then parts[last + 1], parts[last + 2] = string.sub(row, 6), ''
+    else parts[last + 1], parts[last + 2] = row, string.sub(batch.raw[place], 6 + USED_BYTES) end
+    last = last + 2
   end
-  return table.concat(cells)
+  return table.concat(parts, '', 1, last)
 end
 
 -- Charges to rows that everybody shares what a run of takes spent of their room.
@@ -113,7 +119,7 @@ end
 -- the same terms that follow each other are a run: `room_$` is what all rows that they share have left.
 local function run(batch, n, raw, rows, records, ARGV, unpack_cells, pack, rare)
   local now, head, last, at, taken = batch.now, n[HEAD], #n - 1, batch.first_operation, 0
-  local latest, costs, tables, has_tables, letters = now + MAX_AHEAD_MS, {}, {}, false, nil
+  local latest, costs, tables, parts, has_tables, letters, ends, last_ttl = now + MAX_AHEAD_MS, {}, {}, {}, false, nil, nil, nil
   local @w{limit_$, since_$|, }
   local @u{cost_$|, }
   while at < last do
@@ -159,7 +165,7 @@ local function run(batch, n, raw, rows, records, ARGV, unpack_cells, pack, rare)
               if not batch.has_looked then look_for_absent(batch) end
               if fresh == nil then fresh = opened_row(n, kind, costs) end
               is_odd, why = fresh == nil or raw[place] ~= row, fresh == false and 'r' or nil
-              if fresh and not is_odd then rows[place], batch.opened[place] = fresh, kind.ends end
+              if fresh and letter == 'a' and not is_odd then rows[place], batch.opened[place] = fresh, kind.ends end
             elseif not is_odd and #row == ROW_BYTES then
               local row_head, @w{used_$|, }@s{, used_$|}, @w{start_$|, } = unpack_cells('<I5@w{I7|}@s{i7|}@w{I6|}', row)
               -- Without a sign, CLOSED is more than any limit.
@@ -174,7 +180,7 @@ local function run(batch, n, raw, rows, records, ARGV, unpack_cells, pack, rare)
                 @w{used_$ = used_$ + cost_%|
                 }
                 if @w{used_$ <= limit_$| and } then
-                  rows[place] = pack('<@w{I7|}', @w{used_$|, })
+                  if letter == 'a' then rows[place] = pack('<@w{I7|}', @w{used_$|, }) end
                 else
                   why, is_odd = 'r', @w{used_$ > MAX_USED or cost_% == 0| or }
                 end
@@ -202,11 +208,12 @@ local function run(batch, n, raw, rows, records, ARGV, unpack_cells, pack, rare)
               spend(terms.rows, terms.count, costs)
               @u{room[$] = room_$|
               }
-              local ends = pack('<I6', now + ttl)
-              records[record] = 'R' .. ends .. ARGV[batch.text] .. cells_of_take(batch, terms, n, at, costs)
+              if ttl ~= last_ttl then last_ttl, ends = ttl, 'R' .. pack('<I6', now + ttl) end
+              parts[1], parts[2] = ends, ARGV[batch.text]
+              records[record] = record_of_take(batch, parts, terms, n, at, costs)
               batch.record_ttls[record] = ttl
             end
-          elseif own > 0 then
+          elseif own > 1 then
             leave_own(batch, n, at, own)
           end
           if has_tables then tables, has_tables = {}, false end

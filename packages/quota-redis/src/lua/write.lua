@@ -31,16 +31,19 @@ end
 
 -- Sets a key that goes after so long; a test's clock is not the server's.
 local function set_for(batch, key, text, lasts)
-  if batch.is_test then return call('SET', key, text, 'PX', string.format('%.0f', lasts)) end
-  return call('SET', key, text, 'PXAT', string.format('%.0f', batch.now + lasts))
+  if lasts ~= batch.last_lasts then
+    batch.last_lasts, batch.last_end = lasts, string.format('%.0f', batch.is_test and lasts or batch.now + lasts)
+  end
+  return call('SET', key, text, batch.is_test and 'PX' or 'PXAT', batch.last_end)
 end
 
 local function write_records(batch)
+  local records, first = batch.records, FIRST_ROW - 1 + batch.row_count
   for record, ttl in pairs(batch.record_ttls) do
-    local key = KEYS[FIRST_ROW - 1 + batch.row_count + record]
-    if not batch.records[record] then call('DEL', key)
-    elseif ttl == ENDLESS then call('SET', key, batch.records[record])
-    else set_for(batch, key, batch.records[record], ttl) end
+    local key, text = KEYS[first + record], records[record]
+    if not text then call('DEL', key)
+    elseif ttl == ENDLESS then call('SET', key, text)
+    else set_for(batch, key, text, ttl) end
   end
 end
 
