@@ -112,7 +112,10 @@ describe('saved counters', () => {
     const before = await start(dataDir, clock)
     for (const subject of ['a', 'b']) before.quota.consumeSync({ subject, operation: 'music.upsert' })
     await before.counters.save()
-    const [{ content, snapshot_id }] = await before.db.selectFrom('quota_counter_parts').selectAll().execute()
+    const { content, snapshot_id } = await before.db
+      .selectFrom('quota_counter_parts')
+      .selectAll()
+      .executeTakeFirstOrThrow()
     const earlier = JSON.stringify({ schema: 'of the first version', rows: [], ids: [] })
     const unreadable = [earlier, '{', JSON.stringify({ ...JSON.parse(content), format: 3 }), JSON.stringify([1, 2])]
     const parts = unreadable.map((content, at) => ({ snapshot_id, part: at + 1, content }))
