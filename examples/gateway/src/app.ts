@@ -256,6 +256,7 @@ async function quotaOf(
     deadlineMs,
     adaptive: { factor },
     calendar: luxonCalendar(),
+    logger,
   })
   quota.on('settingsFault', ({ of, faults }) => {
     const first = faults.slice(0, MAX_LOGGED)

@@ -138,7 +138,7 @@ async function parsedBody(response: Response): Promise<Parsed> {
 }
 
 /** What was counted and written down is asked for by routes of its own, such as {@link usedOf}. */
-const COUNTED = ['counter_rows', 'counter_ids', 'usage_records', 'usage_days']
+const COUNTED = ['counter_rows', 'counter_layouts', 'counter_ids', 'usage_records', 'usage_days']
 /** Tables whose rows change with the time and not with what is done. */
 const VOLATILE = ['quota_counter_snapshots', 'quota_counter_parts', 'counter_outcomes', ...COUNTED]
 
