@@ -23,18 +23,16 @@ const NONE: readonly Violation[] = []
 /** The method by which Node's `util.inspect` and `console.log` show an object. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
-/** What a decision was made of, kept for what is computed on access. */
-interface Made {
-  readonly demand: Demand
-  readonly reading: Reading
-  readonly frame: DecisionFrame
+/** What a refusal says, once somebody reads it. */
+interface Computed {
+  readonly violations: readonly Violation[]
+  readonly binding: Violation
 }
 
 /** A class with nothing above it: a derived one is slower to make, and most decisions admit. */
 class Outcome {
-  static madeOf(decision: object): Made | undefined {
-    if (!(#frame in decision)) return undefined
-    return { demand: decision.#demand, reading: decision.#reading, frame: decision.#frame }
+  static frameOf(decision: object): DecisionFrame | undefined {
+    return #frame in decision ? decision.#frame : undefined
   }
 
   readonly allowed: boolean
@@ -48,6 +46,7 @@ class Outcome {
   readonly #frame: DecisionFrame
   readonly #demand: Demand
   readonly #reading: Reading
+  #computed: Computed | undefined
 
   constructor(demand: Demand, reading: Reading, frame: DecisionFrame, source: DecisionSource, allowed: boolean) {
     this.allowed = allowed
@@ -84,27 +83,31 @@ class Outcome {
     return this.toJSON()
   }
 
+  /** What a refusal says, computed once. */
+  protected get computed(): Computed {
+    if (this.#computed === undefined) {
+      const violations = violationsOf(this.#frame, this.#demand, this.#reading)
+      this.#computed = { violations, binding: bindingViolation(violations, this.#frame.layers) }
+    }
+    return this.#computed
+  }
+
   /** What a refusal computes besides. */
   protected refusal(): object | undefined {
     return undefined
   }
 }
 
-/** What a refusal says beside, computed on access: under an attack nobody reads it. */
+/** What a refusal says beside, computed on access: under an attack nobody reads it. No fields of its own, as {@link Outcome}. */
 class Refusal extends Outcome {
   declare readonly allowed: false
-  #violations: readonly Violation[] | undefined
-  #binding: Violation | undefined
 
   get violations(): readonly Violation[] {
-    const { frame, demand, reading } = Outcome.madeOf(this)!
-    this.#violations ??= violationsOf(frame, demand, reading)
-    return this.#violations
+    return this.computed.violations
   }
 
   get binding(): Violation {
-    this.#binding ??= bindingViolation(this.violations, Outcome.madeOf(this)!.frame.layers)
-    return this.#binding
+    return this.computed.binding
   }
 
   get retryable(): boolean {
@@ -131,7 +134,7 @@ class Refusal extends Outcome {
 
 /** What the numbers of a decision mean; `undefined` for one that was made elsewhere. */
 export function frameOf(decision: object): DecisionFrame | undefined {
-  return Outcome.madeOf(decision)?.frame
+  return Outcome.frameOf(decision)
 }
 
 /** A reading after which nothing was charged. */
