@@ -24,6 +24,12 @@ const NONE: readonly Violation[] = []
 /** The method by which Node's `util.inspect` and `console.log` show an object. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
+/** What a refusal says, once somebody reads it. */
+interface Computed {
+  readonly violations: readonly Violation[]
+  readonly binding: Violation
+}
+
 /** What a decision was made of, kept for what is computed on access. */
 export interface Made {
   readonly demand: Demand
@@ -49,6 +55,7 @@ class Outcome {
   readonly #frame: DecisionFrame
   readonly #demand: Demand
   readonly #reading: Reading
+  #computed: Computed | undefined
 
   constructor(demand: Demand, reading: Reading, frame: DecisionFrame, source: DecisionSource, allowed: boolean) {
     this.allowed = allowed
@@ -85,27 +92,31 @@ class Outcome {
     return this.toJSON()
   }
 
+  /** What a refusal says, computed once. */
+  protected get computed(): Computed {
+    if (this.#computed === undefined) {
+      const violations = violationsOf(this.#frame, this.#demand, this.#reading)
+      this.#computed = { violations, binding: bindingViolation(violations, this.#frame.layers) }
+    }
+    return this.#computed
+  }
+
   /** What a refusal computes besides. */
   protected refusal(): object | undefined {
     return undefined
   }
 }
 
-/** What a refusal says beside, computed on access: under an attack nobody reads it. */
+/** What a refusal says beside, computed on access: under an attack nobody reads it. No fields of its own, as {@link Outcome}. */
 class Refusal extends Outcome {
   declare readonly allowed: false
-  #violations: readonly Violation[] | undefined
-  #binding: Violation | undefined
 
   get violations(): readonly Violation[] {
-    const { frame, demand, reading } = Outcome.madeOf(this)!
-    this.#violations ??= violationsOf(frame, demand, reading)
-    return this.#violations
+    return this.computed.violations
   }
 
   get binding(): Violation {
-    this.#binding ??= bindingViolation(this.violations, Outcome.madeOf(this)!.frame.layers)
-    return this.#binding
+    return this.computed.binding
   }
 
   get retryable(): boolean {

@@ -57,11 +57,14 @@ export class RowTable {
     })
   }
 
+  /** Where the row is that everybody shares, or {@link NOWHERE}. */
+  get shared(): number {
+    return this.#shared
+  }
+
   /** Where the row of a subject is, or {@link NOWHERE}. A place lasts until rows are added or swept. */
   placeOf(key: string): number {
-    if (key === '') return this.#shared
-    const place = this.#places.get(key)
-    return place === undefined ? NOWHERE : place
+    return this.#places.get(key) ?? (key === '' ? this.#shared : NOWHERE)
   }
 
   /** The place of a row that is there from now on; its cells never opened. */
