@@ -15,6 +15,7 @@ const rooms = {
   adaptive: ['options', 'policy', 'store', 'time'],
   engine: ['options', 'time', 'windows', 'policy', 'decision', 'store', 'memory', 'adaptive'],
   http: ['options', 'engine', 'store', 'decision', 'policy', 'windows', 'time'],
+  'score-gateway': ['options', 'http', 'decision', 'policy', 'time'],
   metrics: ['options', 'engine', 'decision', 'policy'],
   top: ['options', 'engine', 'store', 'time'],
 }
@@ -60,7 +61,7 @@ export default {
       from: {},
       to: {
         path: `${core}/`,
-        pathNot: `${core}/(?:(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus|top)\\.ts$|${anyOf(Object.keys(rooms))}/)`,
+        pathNot: `${core}/(?:(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus|score-gateway|top)\\.ts$|${anyOf(Object.keys(rooms))}/)`,
       },
     },
     {
@@ -72,7 +73,7 @@ export default {
         path: '^(?:packages|examples)/',
         pathNot: [
           '^$1/',
-          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|otel|prometheus|top)\\.ts$',
+          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|otel|prometheus|score-gateway|top)\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],
       },

@@ -34,10 +34,10 @@ const tests: TestProjectInlineConfiguration = {
     include: folders.map((folder) => `${folder}/test/**/*.test.ts`),
     isolate: false,
     // For machines that are busy with other work: most tests take milliseconds.
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
-    // As `vi.waitFor` is told everywhere: what is waited for comes, when others leave it the processor.
-    expect: { poll: { timeout: 15_000 } },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // What is waited for comes, when others leave it the processor.
+    expect: { poll: { timeout: 30_000 } },
   },
 }
 
@@ -61,7 +61,7 @@ export default defineConfig({
   test: {
     projects: [tests, types],
     // Many tests wait for servers and processes of their own, so more of them than there are cores go side by side.
-    maxWorkers: 3,
+    maxWorkers: 4,
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],

@@ -26,8 +26,9 @@ async function main(): Promise<void> {
   if (positionals.length !== 1) throw new Error(usage)
   if (name === 'all') return runAll(values.results, values.quick)
   if (name === 'pages') return writePages()
-  const suite = Object.hasOwn(suites, name) ? suites[name] : undefined
-  if (suite === undefined) throw new Error(usage)
+  const load = Object.hasOwn(suites, name) ? suites[name] : undefined
+  if (load === undefined) throw new Error(usage)
+  const suite = await load()
   const machine = machineNow()
   const findings = await suite(values.quick, values.full)
   progressEnds()

@@ -1,14 +1,4 @@
-import { cluster } from './cluster/suite.ts'
-import { gateway } from './gateway/suite.ts'
-import { hostile } from './hostile/suite.ts'
-import { http } from './http/suite.ts'
-import { memory } from './memory/suite.ts'
-import { redis } from './redis/suite.ts'
 import type { Findings } from './report.ts'
-import { scale } from './scale/suite.ts'
-import { simulate } from './simulate/suite.ts'
-import { sql } from './sql/suite.ts'
-import { sync } from './sync/suite.ts'
 
 /**
  * Measures, and prints what it measures. `quick`: only whether it runs, too short for figures that say anything. `full`:
@@ -16,16 +6,16 @@ import { sync } from './sync/suite.ts'
  */
 export type Suite = (quick: boolean, full: boolean) => Promise<Findings>
 
-/** Every suite by its name on the command line. */
-export const suites: Readonly<Record<string, Suite>> = {
-  cluster,
-  gateway,
-  hostile,
-  http,
-  memory,
-  redis,
-  scale,
-  simulate,
-  sql,
-  sync,
+/** Every suite by its name on the command line. Loaded when it is to run: each brings much with it. */
+export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
+  cluster: async () => (await import('./cluster/suite.ts')).cluster,
+  gateway: async () => (await import('./gateway/suite.ts')).gateway,
+  hostile: async () => (await import('./hostile/suite.ts')).hostile,
+  http: async () => (await import('./http/suite.ts')).http,
+  memory: async () => (await import('./memory/suite.ts')).memory,
+  redis: async () => (await import('./redis/suite.ts')).redis,
+  scale: async () => (await import('./scale/suite.ts')).scale,
+  simulate: async () => (await import('./simulate/suite.ts')).simulate,
+  sql: async () => (await import('./sql/suite.ts')).sql,
+  sync: async () => (await import('./sync/suite.ts')).sync,
 }

@@ -83,12 +83,9 @@ function metering(
 
 function answer(
   res: ServerResponse,
-  { status, headers, body }: QuotaAnswer,
+  { status, headers, content, contentType }: QuotaAnswer,
 ): void {
   res
-    .writeHead(status, {
-      ...headers,
-      'Content-Type': 'application/json',
-    })
-    .end(JSON.stringify(body))
+    .writeHead(status, { ...headers, 'Content-Type': contentType })
+    .end(JSON.stringify(content))
 }

@@ -22,6 +22,7 @@ it.each([
   ['packages/quota/src/options.ts', 'docs/reference/options.md'],
   ['packages/quota/src/otel.ts', 'docs/reference/otel.md'],
   ['packages/quota/src/prometheus.ts', 'docs/reference/prometheus.md'],
+  ['packages/quota/src/score-gateway.ts', 'docs/reference/score-gateway.md'],
   ['packages/quota/src/top.ts', 'docs/reference/top.md'],
   ['packages/quota/src/http.ts', 'docs/reference/http.md'],
 ])('every export of %s is in %s, once, and nothing else is', (source, page) => {

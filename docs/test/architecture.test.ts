@@ -23,11 +23,11 @@ async function rulesByRoom(): Promise<Record<string, string[]>> {
 
 function tableOfRooms(): Record<string, string[]> {
   const section = readPage('ARCHITECTURE.md').split('## Rooms of the core')[1]?.split('\n## ')[0] ?? ''
-  const rows = [...section.matchAll(/^\| `([a-z]+)` +\| ([^|]*)\|/gm)]
+  const rows = [...section.matchAll(/^\| `([a-z-]+)` +\| ([^|]*)\|/gm)]
   return Object.fromEntries(
     rows.map(([, room = '', imports = '']) => [
       room,
-      [...imports.matchAll(/`([a-z]+)`/g)].map(([, name]) => name).sort(),
+      [...imports.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name).sort(),
     ]),
   ) as Record<string, string[]>
 }

@@ -1,4 +1,5 @@
 import { createQuota, defaultPolicy, quotaExceededBody, quotaHeaders } from '@scoregw/quota'
+import { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
 import { expect, it } from 'vitest'
 import { readPage } from './markdown.ts'
 
@@ -8,8 +9,9 @@ it('the README shows the real answer to a refused caller', () => {
   const decision = quota.consumeSync({ subject: 'demo', operation: 'write', cost: 15 })
   if (decision.allowed) throw new Error('expected a refusal')
 
+  const answers = scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com/quota' })
   const text = readPage('README.md')
   const shown: unknown = JSON.parse(/^```json\n(.*?)^```$/ms.exec(text)?.[1] ?? '')
-  expect(shown).toEqual(quotaExceededBody(decision, { supportForumUrl: 'https://forum.example.com/quota' }))
+  expect(shown).toEqual(quotaExceededBody(decision, { answers }))
   for (const [name, value] of Object.entries(quotaHeaders(decision))) expect(text).toContain(`${name}: ${value}`)
 })

@@ -3,9 +3,18 @@ import base from '../../tsup.base.ts'
 
 const config: Options = {
   ...(base as Options),
-  entry: ['index', 'store', 'adaptive', 'calendar', 'options', 'http', 'otel', 'prometheus', 'top'].map(
-    (entry) => `src/${entry}.ts`,
-  ),
+  entry: [
+    'index',
+    'store',
+    'adaptive',
+    'calendar',
+    'options',
+    'http',
+    'otel',
+    'prometheus',
+    'score-gateway',
+    'top',
+  ].map((entry) => `src/${entry}.ts`),
   // One QuotaError for all entries, in CommonJS too.
   splitting: true,
 }

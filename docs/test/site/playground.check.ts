@@ -62,12 +62,12 @@ describe.runIf(browserTests)('the playground', () => {
     ['a phone', { width: 390, height: 844 }],
   ])('on %s plays limits and time, shows the 429, and is shared by its address', async (name, screen) => {
     const page = await opened(screen)
-    expect(await window(page, 'personal-write-1h')).toBe('0 of 60 tokens, not open')
+    await expect.poll(() => window(page, 'personal-write-1h')).toBe('0 of 60 tokens, not open')
 
     // A limit is lowered, two requests by hand: the second is refused, with the real body.
     await setField(page, '[data-limit="personal-write-1h"]', '20')
     await page.locator('[data-ask=upload]').click()
-    expect(await window(page, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
+    await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
     await page.locator('[data-ask=upload]').click()
     const answer = await shown(page, 'answer')
     expect(answer).toMatch(/^HTTP\/1\.1 429 Too Many Requests\n/)
@@ -78,10 +78,10 @@ describe.runIf(browserTests)('the playground', () => {
     // Who waits as told is admitted: nobody else asks meanwhile.
     for (const subject of ['ann', 'bob']) await setField(page, `[data-field=rate-${subject}]`, '0')
     await page.locator('[data-do=wait]').click()
-    expect(await shown(page, 'now')).toBe('2026-08-06 15:06:26')
-    expect(await window(page, 'personal-write-1h')).toBe('0 of 20 tokens, not open')
+    await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 15:06:26')
+    await expect.poll(() => window(page, 'personal-write-1h')).toBe('0 of 20 tokens, not open')
     await page.locator('[data-ask=upload]').click()
-    expect(await window(page, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
+    await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
 
     // Traffic and a day: requests come by themselves, and some are refused.
     await setField(page, '[data-field=rate-ann]', '10')
@@ -91,16 +91,18 @@ describe.runIf(browserTests)('the playground', () => {
 
     // The code and the address that are copied hold what was changed.
     await page.locator('[data-do=copy-code]').click()
-    expect(await page.evaluate('navigator.clipboard.readText()')).toContain("write: { '1h': 20, '5h': 200, '1d': 600 }")
+    await expect
+      .poll(() => page.evaluate('navigator.clipboard.readText()'))
+      .toContain("write: { '1h': 20, '5h': 200, '1d': 600 }")
     await page.locator('[data-do=copy-address]').click()
     const address = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(address).toBe(page.url())
     const other = await opened(screen, new URL(address).hash)
-    expect(await other.locator('[data-limit="personal-write-1h"]').inputValue()).toBe('20')
-    expect(await other.locator('[data-field=rate-bob] + output').textContent()).toBe('none')
-    expect(await other.locator('[data-field=rate-ann] + output').textContent()).toBe('60 an hour')
+    await expect.poll(() => other.locator('[data-limit="personal-write-1h"]').inputValue()).toBe('20')
+    await expect.poll(() => other.locator('[data-field=rate-bob] + output').textContent()).toBe('none')
+    await expect.poll(() => other.locator('[data-field=rate-ann] + output').textContent()).toBe('60 an hour')
     await other.locator('[data-ask=upload]').click()
-    expect(await window(other, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
+    await expect.poll(() => window(other, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
     expect(name).not.toBe('')
   })
 
@@ -112,19 +114,19 @@ describe.runIf(browserTests)('the playground', () => {
     await page.locator('[data-do=play]').click()
     const at = await shown(page, 'now')
     await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
-    expect(await shown(page, 'now')).toBe(at)
+    await expect.poll(() => shown(page, 'now')).toBe(at)
     await page.locator('[data-do=restart]').click()
-    expect(await shown(page, 'now')).toBe('2026-08-06 14:06:26')
+    await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 14:06:26')
   })
 
   it('goes by keyboard alone', async () => {
     const page = await opened({ width: 1440, height: 900 })
     await page.locator('[data-field=rate-ann]').focus()
     for (let press = 0; press < 4; press++) await page.keyboard.press('ArrowRight')
-    expect(await page.locator('[data-field=rate-ann]').getAttribute('aria-valuetext')).toBe('30 an hour')
+    await expect.poll(() => page.locator('[data-field=rate-ann]').getAttribute('aria-valuetext')).toBe('30 an hour')
     await page.locator('[data-turn="3600000"]').focus()
     await page.keyboard.press('Enter')
-    expect(await shown(page, 'refused')).not.toBe('0')
+    await expect.poll(() => shown(page, 'refused')).not.toBe('0')
     // Every button, field and region that scrolls is reached by Tab.
     const reached = await page.evaluate<number>(
       "[...document.querySelectorAll('.playground :is(button, input, select, pre)')].filter((each) => each.tabIndex < 0).length",
@@ -134,14 +136,14 @@ describe.runIf(browserTests)('the playground', () => {
 
   it('says what is wrong with an address or a field, and goes on with what was there', async () => {
     const page = await opened({ width: 1440, height: 900 }, '#v1.e30')
-    expect(await page.locator('.notice').textContent()).toMatch(/^Not playable: /)
+    await expect.poll(() => page.locator('.notice').textContent()).toMatch(/^Not playable: /)
     await setField(page, '[data-limit="personal-write-1h"]', 'many')
     await page.locator('[role=alert]').waitFor()
     await page.locator('[data-ask=upload]').click()
-    expect(await window(page, 'personal-write-1h')).toBe('15 of 60 tokens, ends in 1 h')
+    await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 60 tokens, ends in 1 h')
     await setField(page, '[data-limit="personal-write-1h"]', '1,000')
     await page.locator('[role=alert]').waitFor({ state: 'detached' })
-    expect(await window(page, 'personal-write-1h')).toBe('15 of 1,000 tokens, ends in 1 h')
+    await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 1,000 tokens, ends in 1 h')
   })
 
   it('loads in under 150 kB, its framework and styles included', async () => {

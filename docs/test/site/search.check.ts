@@ -31,9 +31,9 @@ describe.runIf(browserTests)('the search', () => {
       await page.waitForFunction(`${found}.some((href) => href.startsWith(${JSON.stringify(wanted)}))`, undefined, {
         timeout: 10_000,
       })
-      expect(await page.evaluate<string[]>(found)).toEqual(
-        expect.arrayContaining([expect.stringContaining(wanted) as string]) as string[],
-      )
+      await expect
+        .poll(() => page.evaluate<string[]>(found))
+        .toEqual(expect.arrayContaining([expect.stringContaining(wanted) as string]) as string[])
     }
     await page.close()
   })

@@ -129,6 +129,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const { factorStore } = adaptive
   const { webhookAllowPrivate: allowPrivate } = config
   const alerts = new Alerts({ db, clock, logger, audit, quota, factorStore, allowPrivate })
+  await alerts.readLayers()
   const overview = new Overview({
     alerts: alerts.book,
     quota,

@@ -5,6 +5,7 @@ import type { Addresses, Ports } from './addresses.ts'
 import { type App, createApp } from './app.ts'
 import { type Repeated, repeat } from './chores.ts'
 import type { Config } from './config/config.ts'
+import { openToOthers } from './config/data-dir.ts'
 import { codesOf, StartError } from './config/start-error.ts'
 import { lockDataDir } from './db/data-dir-lock.ts'
 import { type DemoCredentials, ensureDemo, removeDemo } from './demo/demo.ts'
@@ -44,8 +45,8 @@ export interface GatewayOptions {
 /** Starts the gateway: database, demo, servers, timers. */
 export async function startGateway(config: Config, logger: Logger, options: GatewayOptions = {}): Promise<Gateway> {
   const { clock = systemClock, policy, idleGraceMs = 0 } = options
-  const isOurs = config.databaseUrl === undefined && !config.isDataDirShared
-  const unlock = isOurs ? lockDataDir(config.dataDir) : () => undefined
+  const isEmbedded = config.databaseUrl === undefined
+  const unlock = isEmbedded ? lockDataDir(config.dataDir, config.isDataDirShared) : () => undefined
   const app = await createApp({ config, clock, logger, policy }).catch((error: unknown) => {
     unlock()
     throw error
@@ -53,6 +54,7 @@ export async function startGateway(config: Config, logger: Logger, options: Gate
   const listeners: Listener[] = []
   try {
     const demo = await demoOf(config, app)
+    if (config.databaseUrl === undefined || demo !== undefined) warnOfReaders(config.dataDir, logger)
     const serve = async (variable: string, handler: RequestListener, port: number): Promise<number> => {
       const listener = await listen(handler, config.host, port).catch((error: unknown) => {
         throw notListening(variable, port, config.host, error)
@@ -84,6 +86,12 @@ export async function startGateway(config: Config, logger: Logger, options: Gate
     unlock()
     throw error
   }
+}
+
+/** Backups and other files of the folder may hold secrets, whatever its own files are. */
+function warnOfReaders(dataDir: string, logger: Logger): void {
+  const warning = openToOthers(dataDir)
+  if (warning !== undefined) logger.warn(warning)
 }
 
 /** What keeps a service from listening, in words. */

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { ADMIN_TOKEN, testGateway } from './support/gateway.ts'
+import { describe, expect, it } from 'vitest'
+import { ADMIN_TOKEN, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
 import { receiver } from './support/receiver.ts'
 
 const PATH = '/admin/alerts/webhook'
@@ -59,4 +59,62 @@ it('addresses without https, with a user name, and of this machine are refused u
   }
   // Of a name nobody knows before it is asked what it means.
   expect((await send('PUT', PATH, { ...admin, body: { url: 'https://localhost/', layers: [] } })).status).toBe(200)
+})
+
+describe('the layers that alerts cover', () => {
+  /** Crosses a threshold of 20 users, and with the last of them one of the site. */
+  async function cross({ gateway: { app } }: TestGateway): Promise<void> {
+    for (let each = 0; each < 20; each++) {
+      await app.quota.consume({ subject: `user-${each}`, operation: 'music.upsert', cost: 60 })
+    }
+  }
+
+  /** The layers that alerts of this instant are of, each once. */
+  async function told({ gateway, send, clock }: TestGateway): Promise<Set<string>> {
+    await gateway.app.chores.find(({ what }) => what === 'writing alerts')?.run()
+    const { items } = (await send('GET', '/admin/alerts?limit=100', admin)).body
+    const now = new Date(clock.now()).toISOString()
+    const ofNow = (items as { at: string; data: { layer: string } }[]).filter(({ at }) => at === now)
+    return new Set(ofNow.map(({ data }) => data.layer))
+  }
+
+  const body = { url: 'https://example.com/', layers: ['personal'] }
+
+  it('are those that are stored, from the first request after a start', async () => {
+    const first = await testGateway()
+    await first.send('PUT', PATH, { ...admin, body })
+    await first.stop()
+    const second = await testGateway({ dataDir: first.dataDir })
+    await cross(second)
+    expect(await told(second)).toEqual(new Set(['personal']))
+  })
+
+  it('change with the webhook at once, and are the shared ones again when it is removed', async () => {
+    const gateway = await testGateway()
+    const { clock, send } = gateway
+    await cross(gateway)
+    expect(await told(gateway)).toEqual(new Set(['site']))
+    clock.advance(24 * HOUR_MS)
+    await send('PUT', PATH, { ...admin, body })
+    await cross(gateway)
+    expect(await told(gateway)).toEqual(new Set(['personal']))
+    clock.advance(24 * HOUR_MS)
+    expect((await send('DELETE', PATH, admin)).status).toBe(204)
+    await cross(gateway)
+    expect(await told(gateway)).toEqual(new Set(['site']))
+  })
+
+  it('are looked at again by other processes, where a webhook is set or removed', async () => {
+    const one = await testGateway()
+    const other = await testGateway({ dataDir: one.dataDir, clock: one.clock })
+    await one.send('PUT', PATH, { ...admin, body })
+    await told(other)
+    await cross(other)
+    expect(await told(other)).toEqual(new Set(['personal']))
+    one.clock.advance(24 * HOUR_MS)
+    await one.send('DELETE', PATH, admin)
+    await told(other)
+    await cross(other)
+    expect(await told(other)).toEqual(new Set(['site']))
+  })
 })

@@ -86,7 +86,7 @@ describe.runIf(redisTests && deep)('four processes on a cluster', { timeout: 180
     await limitSite(sends[0]!)
     for (const send of sends) {
       const site = async () => (await send('GET', '/me/quota')).body.windows.read.at(-1)
-      await expect.poll(site, { timeout: 3_000 }).toMatchObject({ scope: 'Site', limit: SITE_LIMIT })
+      await expect.poll(site).toMatchObject({ scope: 'Site', limit: SITE_LIMIT })
     }
 
     const killed = new Set<string>()

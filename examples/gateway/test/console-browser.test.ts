@@ -33,13 +33,13 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })`)
     await page.reload()
     await signIn(page, 'gw_not-a-token')
-    expect(await page.getByRole('alert').textContent()).toContain('token is not valid')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('token is not valid')
     await signIn(page, USER_TOKEN)
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('no administrator')
     await signIn(page, ADMIN_TOKEN)
     await page.locator('nav.pages').waitFor()
     expect(await keptBy(page, [ADMIN_TOKEN])).toEqual([])
-    expect(await storages(page)).toEqual(['', '', ''])
+    await expect.poll(() => storages(page)).toEqual(['', '', ''])
 
     await chooseIn(page, 'Language', 'zh-CN')
     await chooseIn(page, '外观', 'dark')
@@ -48,12 +48,10 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await anew
     await page.getByRole('heading', { name: '登录' }).waitFor()
     // What a person prefers stays; the token does not.
-    expect(await page.evaluate('getComputedStyle(document.body).colorScheme')).toBe('dark')
-    expect(await storages(page)).toEqual([
-      '{"score-gateway-console.language":"zh-CN","score-gateway-console.theme":"dark"}',
-      '',
-      '',
-    ])
+    await expect.poll(() => page.evaluate('getComputedStyle(document.body).colorScheme')).toBe('dark')
+    await expect
+      .poll(() => storages(page))
+      .toEqual(['{"score-gateway-console.language":"zh-CN","score-gateway-console.theme":"dark"}', '', ''])
     expect(await keptBy(page, [ADMIN_TOKEN])).toEqual([])
     if (isDeep) expect(await rememberedBy(page, [ADMIN_TOKEN])).toEqual([])
 
@@ -71,9 +69,11 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
   it.runIf(isDeep)('shows in numbers what each mode comes to, and that is what it comes to', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway)
-    const prices = await page.locator('.prices tbody tr').allTextContents()
+    const prices = page.locator('.prices tbody tr')
     const { operations } = gatewayPolicy
-    expect(prices.sort()).toEqual(OPERATION_NAMES.map((name) => `${name}${operations[name].cost}`).sort())
+    await expect
+      .poll(async () => (await prices.allTextContents()).sort())
+      .toEqual(OPERATION_NAMES.map((name) => `${name}${operations[name].cost}`).sort())
 
     await page.getByRole('button', { name: 'Fill the custom values' }).click()
     await field(page, 'Custom value: Personal, read, 1 hour').fill('77')
@@ -86,7 +86,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
       await save(page)
       expect([mode, await limitsOf(gateway)]).toEqual([mode, told])
     }
-    expect(await shownLimits(page, 3)).toEqual(expect.arrayContaining(['90–180', '45–91', '3,375–6,750']))
+    await expect.poll(() => shownLimits(page, 3)).toEqual(expect.arrayContaining(['90–180', '45–91', '3,375–6,750']))
 
     await page.getByRole('switch', { name: 'Site-wide limits apply' }).uncheck()
     await field(page, 'Price of user.music').fill('11')
@@ -105,7 +105,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBe(0)
     await field(page, 'Custom value: Personal, write, 1 hour').fill('3')
     await save(page)
-    expect(await page.getByRole('alert').textContent()).toContain('music.upsert')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('music.upsert')
     expect((await gateway.send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })).status).toBe(429)
 
     await page.locator('input[name=mode][value=normal]').check()
@@ -134,14 +134,16 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await dialog.waitFor()
     expect(await settingsOf(gateway)).toMatchObject({ version: 1, mode: 'lenient' })
     // What both changed to the same is no question; what only one changed is answered; one is left.
-    expect(await dialog.locator('tbody tr').allTextContents()).toEqual([
-      'ModeNormalLenientNormal',
-      'Base value: Personal, read, 1 hour120300200',
-      'Base value: Personal, read, 5 hours400400700',
-    ])
-    expect(await dialog.getByRole('status').textContent()).toBe('1 choice is left to make.')
+    await expect
+      .poll(() => dialog.locator('tbody tr').allTextContents())
+      .toEqual([
+        'ModeNormalLenientNormal',
+        'Base value: Personal, read, 1 hour120300200',
+        'Base value: Personal, read, 5 hours400400700',
+      ])
+    await expect.poll(() => dialog.getByRole('status').textContent()).toBe('1 choice is left to make.')
     const take = dialog.getByRole('button', { name: 'Take into the form' })
-    expect(await take.isDisabled()).toBe(true)
+    await expect.poll(() => take.isDisabled()).toBe(true)
     if (isDeep) await picture(second.page, 'conflict-en-light')
     await dialog.getByRole('radio', { name: 'Base value: Personal, read, 1 hour: Yours, 200' }).check()
     await take.click()
@@ -191,9 +193,9 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await tokens.getByRole('button', { name: 'Copy' }).click()
     await tokens.getByRole('button', { name: 'Copied', exact: true }).waitFor()
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token)
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(token)
     await tokens.getByRole('button', { name: 'I have copied it' }).click()
-    expect(await keptBy(page, [token])).toEqual([])
+    await expect.poll(() => keptBy(page, [token])).toEqual([])
 
     const limits = section(page, 'Limits of this user')
     await limits.getByLabel('Read, 1 hour').fill('9')
@@ -204,7 +206,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
       overrides: { read: { '1h': 9, '5h': null }, write: { '1d': 0 } },
       bypassSite: true,
     })
-    expect(await limits.getByRole('alert').textContent()).toContain('below the price')
+    await expect.poll(() => limits.getByRole('alert').textContent()).toContain('below the price')
     expect((await gateway.send('POST', '/v1/ticket/clear', { token, body: {} })).status).toBe(429)
     expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
 
@@ -214,7 +216,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     const full = async (): Promise<number> => Number(await hour.getAttribute('value'))
     await page.clock.fastForward(5_000)
     await expect.poll(full).toBeCloseTo(8 / 9, 5)
-    expect(await usage.getByRole('meter').count()).toBe(6)
+    await expect.poll(() => usage.getByRole('meter').count()).toBe(6)
     await usage.getByRole('button', { name: 'Reset' }).click()
     await page.getByRole('dialog').getByLabel('Which requests').selectOption('read')
     await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
@@ -245,7 +247,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await credits.getByText('7 credits').waitFor()
     await credits.getByLabel('Credits', { exact: true }).fill('-8')
     await credits.getByRole('button', { name: 'Change' }).click()
-    expect(await credits.getByRole('alert').textContent()).toContain('The balance is 7')
+    await expect.poll(() => credits.getByRole('alert').textContent()).toContain('The balance is 7')
     await credits.getByLabel('How').selectOption('set')
     await credits.getByLabel('Credits', { exact: true }).fill('1234')
     await credits.getByRole('button', { name: 'Change' }).click()
@@ -292,7 +294,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await page.keyboard.type('frank')
     await press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await page.locator(':focus').textContent()).toBe('New user')
+    await expect.poll(() => page.locator(':focus').textContent()).toBe('New user')
     await press('Enter')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.type('frank')

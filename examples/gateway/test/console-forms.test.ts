@@ -87,13 +87,13 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
       await goTo(page, hash)
       await input(page).fill(text)
     }
-    expect(await unsaved(page)).toEqual(['Limits', 'Users', 'Alerts', 'Credentials'])
+    await expect.poll(() => unsaved(page)).toEqual(['Limits', 'Users', 'Alerts', 'Credentials'])
     await goTo(page, '#/users')
-    expect(await page.locator('main .notice a').allTextContents()).toEqual(['demo'])
+    await expect.poll(() => page.locator('main .notice a').allTextContents()).toEqual(['demo'])
 
     for (const [index, [name, { hash, input, text, submit, isDone }]] of Object.entries(FORMS).entries()) {
       await goTo(page, hash)
-      expect([name, await input(page).inputValue()]).toEqual([name, text])
+      await expect.poll(async () => [name, await input(page).inputValue()]).toEqual([name, text])
       if (index > 0 && !isDeep) {
         await submit(page)
         await expect.poll(async () => [name, await isDone(gateway, token)]).toEqual([name, true])
@@ -109,7 +109,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
       expect([name, await isDone(gateway, token)]).toEqual([name, false])
       await signIn(page, token)
       await again.waitFor({ state: 'detached' })
-      expect([name, await input(page).inputValue()]).toEqual([name, text])
+      await expect.poll(async () => [name, await input(page).inputValue()]).toEqual([name, text])
       await submit(page)
       await expect.poll(async () => [name, await isDone(gateway, token)]).toEqual([name, true])
     }
@@ -128,10 +128,9 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     await profile.getByRole('button', { name: 'Save' }).click()
     const dialog = page.getByRole('dialog', { name: 'Someone else saved first' })
     await dialog.waitFor()
-    expect(await dialog.locator('tbody tr').allTextContents()).toEqual([
-      'NamedemoTheirsMine',
-      'Linked qq100015555510001',
-    ])
+    await expect
+      .poll(() => dialog.locator('tbody tr').allTextContents())
+      .toEqual(['NamedemoTheirsMine', 'Linked qq100015555510001'])
     await dialog.getByRole('radio', { name: 'Name: Yours, Mine' }).check()
     await dialog.getByRole('button', { name: 'Take into the form' }).click()
     await save(profile)
@@ -155,7 +154,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     await gateway.send('PUT', '/admin/alerts/webhook', { token: ADMIN_TOKEN, body: theirs })
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await dialog.getByRole('radio', { name: `Address of the receiver: Yours, ${receiver}/mine` }).check()
-    expect(await dialog.locator('tbody tr').count()).toBe(3)
+    await expect.poll(() => dialog.locator('tbody tr').count()).toBe(3)
     expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject(theirs)
     await dialog.getByRole('button', { name: 'Take into the form' }).click()
     await save(page)
@@ -185,7 +184,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
       .toContain('This token is good, but its user is no administrator.')
     await signIn(other.page, carol)
     await other.page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await other.page.getByLabel('Name of the bot').inputValue()).toBe('half typed')
+    await expect.poll(() => other.page.getByLabel('Name of the bot').inputValue()).toBe('half typed')
     expect([...faults, ...other.faults]).toEqual([])
   })
 
@@ -209,8 +208,8 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     titles.add(await page.title())
     await page.goBack()
     await expect.poll(first).toBe('player-100')
-    expect(await page.getByRole('searchbox').inputValue()).toBe('PLAYER-')
-    expect(await page.evaluate('location.hash')).toBe(address)
+    await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('PLAYER-')
+    await expect.poll(() => page.evaluate('location.hash')).toBe(address)
     await page.getByText('Page 3').waitFor()
     await page.getByRole('link', { name: 'player-107' }).click()
     await page.getByRole('link', { name: 'All users' }).click()
@@ -220,7 +219,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
 
     // Opened by its address: nobody knows what was before.
     const other = await signedIn(gateway, address)
-    expect(await other.page.locator('tbody th a').first().textContent()).toBe('player-100')
+    await expect.poll(() => other.page.locator('tbody th a').first().textContent()).toBe('player-100')
     await other.page.getByRole('button', { name: 'First page' }).click()
     await expect.poll(() => other.page.locator('tbody th a').first().textContent()).toBe('player-000')
 
@@ -231,7 +230,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     expect(titles.size).toBe(7)
     await chooseIn(page, 'Language', 'zh-CN')
     await goTo(page, '#/users/player-107')
-    expect(await page.title()).toBe('player-107 · 用户 · 分数网关')
+    await expect.poll(() => page.title()).toBe('player-107 · 用户 · 分数网关')
     await goTo(page, '#/users/nobody')
     await page.getByText('未找到用户“nobody”，可能已被删除。').waitFor()
     expect(faults).toEqual([])
@@ -258,7 +257,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('link', { name: 'demo' }).waitFor()
     await goTo(page, '#/settings')
-    expect(await field(page, 'Base value: Personal, read, 1 hour').inputValue()).toBe('5')
+    await expect.poll(() => field(page, 'Base value: Personal, read, 1 hour').inputValue()).toBe('5')
   })
 })
 

@@ -41,10 +41,10 @@ describe.runIf(browserTests && isDeep)('a stranger with a phone', { timeout: 300
     await settled(page)
     await looksRight()
     const refusal = page.locator('section', { has: page.getByRole('heading', { name: 'The last refusals' }) })
-    expect(await refusal.locator('li').count()).toBe(1)
-    expect(await refusal.locator('li').textContent()).toMatch(
-      /^Aug 6, 2026, \d\d:06.*music\.upsert.*Personal, write, 1 hour.*60 of 60 used, 15 needed/,
-    )
+    await expect.poll(() => refusal.locator('li').count()).toBe(1)
+    await expect
+      .poll(() => refusal.locator('li').textContent())
+      .toMatch(/^Aug 6, 2026, \d\d:06.*music\.upsert.*Personal, write, 1 hour.*60 of 60 used, 15 needed/)
     await press(page.getByRole('link', { name: 'Change the limits of this user' }))
     await write(page.getByRole('textbox', { name: 'Write, 1 hour', exact: true }), '200')
     const limits = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Limits of this user' }) })

@@ -25,14 +25,13 @@ describe.runIf(browserTests)('limits of every kind in the console', { timeout: 9
     const gateway = await sourceGateway({ env })
     const { page, faults } = await signedIn(gateway)
     const rows = page.locator('.limits tbody').first().locator('tr:not(.group) th')
-    expect(await rows.allTextContents()).toEqual([
-      ...['1 hour', '5 hours', '1 day'],
-      ...['calendar month', 'imports at once'],
-    ])
+    await expect
+      .poll(() => rows.allTextContents())
+      .toEqual([...['1 hour', '5 hours', '1 day'], ...['calendar month', 'imports at once']])
 
     await page.getByRole('switch', { name: 'Personal, 1 hour: not enforced' }).check()
     await page.getByRole('switch', { name: 'Site-wide: no limit is enforced' }).check()
-    expect((await rows.allTextContents())[0]).toBe('1 hournot enforced')
+    await expect.poll(async () => (await rows.allTextContents())[0]).toBe('1 hournot enforced')
     await field(page, 'Name of a new plan').fill('pro')
     await field(page, 'Name of a new plan').press('Enter')
     await field(page, 'Plan pro: Personal, write, 1 hour').fill('600')
@@ -70,7 +69,7 @@ describe.runIf(browserTests)('limits of every kind in the console', { timeout: 9
     })
     await settled(page)
     const usage = section(page, 'Usage now')
-    expect(await usage.locator('.not-enforced').count()).toBe(2 + 8)
+    await expect.poll(() => usage.locator('.not-enforced').count()).toBe(2 + 8)
 
     const waiting = held(lxScores())
     gateway.lx.answer(waiting.answer)

@@ -45,8 +45,8 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
 
     await goTo(page, '#/audit')
     const entries = page.locator('tbody tr')
-    expect(await entries.count()).toBe(4)
-    expect(await entries.nth(3).textContent()).toMatch(/^1.*adminissued a bot token .*name nightly$/)
+    await expect.poll(() => entries.count()).toBe(4)
+    await expect.poll(() => entries.nth(3).textContent()).toMatch(/^1.*adminissued a bot token .*name nightly$/)
     // Others go on meanwhile; pages neither lack nor repeat anything.
     const body = { add: 1 }
     const topUp = (): Promise<unknown> =>
@@ -58,7 +58,7 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
     await page.getByRole('button', { name: 'Next page' }).click()
     await expect.poll(() => entries.count()).toBe(14)
     expect([...seqs, ...(await numbers(entries))]).toEqual(Array.from({ length: 64 }, (_each, index) => 64 - index))
-    expect(await page.getByRole('button', { name: 'Next page' }).isDisabled()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: 'Next page' }).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Previous page' }).click()
     await expect.poll(() => entries.count()).toBe(50)
     expect(faults).toEqual([])
@@ -81,7 +81,7 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
       const bad = series.findIndex((bucket: { codeZero: number }) => bucket.codeZero > 50)
       const { calls, codeZero } = series[bad]
       const readout = page.locator('.readout')
-      expect(await page.locator('.totals').textContent()).toContain('The last 7 days')
+      await expect.poll(() => page.locator('.totals').textContent()).toContain('The last 7 days')
 
       // By pointer: the middle of the bar.
       const box = (await page.locator('.u-over').boundingBox())!
@@ -93,7 +93,7 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
       const pointer = box.x + ((bad + 0.5) / series.length) * box.width
       expect(Math.min(Math.abs(told.x - pointer), Math.abs(told.x + told.width - pointer))).toBeLessThan(24)
       expect([told.x >= plot.x, told.x + told.width <= plot.x + plot.width]).toEqual([true, true])
-      expect(await page.locator('.of-time').textContent()).toMatch(/^Time in \S+ \(UTC([+-]\d\d:\d\d)?\)/)
+      await expect.poll(() => page.locator('.of-time').textContent()).toMatch(/^Time in \S+ \(UTC([+-]\d\d:\d\d)?\)/)
       // By keys, from the end.
       await page.mouse.move(0, 0)
       const slider = page.getByRole('slider')
@@ -101,31 +101,35 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
       await page.keyboard.press('End')
       for (let step = series.length - 1; step > bad; step--) await page.keyboard.press('ArrowLeft')
       await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
-      expect(await slider.getAttribute('aria-valuenow')).toBe(String(bad + 1))
+      await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe(String(bad + 1))
 
       await page.getByText('The chart as a table').click()
       const rows = page.locator('.buckets tbody tr')
       const failed = series.filter((bucket: { failureRate: number }) => bucket.failureRate > 0)
       await expect.poll(() => rows.count()).toBe(failed.length)
-      expect((await rows.allTextContents()).filter((text) => text.includes(`%${codeZero}`))).toHaveLength(1)
+      await expect
+        .poll(async () => (await rows.allTextContents()).filter((text) => text.includes(`%${codeZero}`)))
+        .toHaveLength(1)
       await page.getByRole('switch', { name: 'Only steps with failures' }).uncheck()
       await expect.poll(() => rows.count()).toBe(336)
 
       const { history } = (await gateway.send('GET', '/admin/quota/adaptive', { token: ADMIN_TOKEN })).body
       const moves = page.locator('.moves tbody tr')
-      expect(await moves.count()).toBe(history.length)
-      expect(await moves.last().textContent()).toMatch(/1\.00 → 0\.90Lowered from 1\.00 to 0\.90: .* requests failed/)
+      await expect.poll(() => moves.count()).toBe(history.length)
+      await expect
+        .poll(() => moves.last().textContent())
+        .toMatch(/1\.00 → 0\.90Lowered from 1\.00 to 0\.90: .* requests failed/)
       // The last day has an address of its own, in smaller steps.
       await page.getByRole('button', { name: '24 h' }).click()
       await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('144')
-      expect(await page.evaluate('location.hash')).toBe('#/errors?range=24h')
+      await expect.poll(() => page.evaluate('location.hash')).toBe('#/errors?range=24h')
       await page.goBack()
       await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
       // What is not in force is not told as if it were.
       await changeSettings(gateway, { mode: 'normal' })
       await goTo(page, '#/audit')
       await goTo(page, '#/errors')
-      expect(await page.locator('.reasons dd').last().textContent()).toMatch(/^Would (rise|fall|stay) /)
+      await expect.poll(() => page.locator('.reasons dd').last().textContent()).toMatch(/^Would (rise|fall|stay) /)
       await chooseIn(page, 'Language', 'zh-CN')
       await expect.poll(() => moves.last().textContent()).toMatch(/1\.00 → 0\.90由 1\.00 降至 0\.90：/)
       expect(faults).toEqual([])
@@ -151,20 +155,24 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
     await page.getByRole('link', { name: 'History' }).click()
     const entries = page.locator('.versions > li')
     await expect.poll(() => entries.count()).toBe(2)
-    expect(await page.title()).toBe('History of the limits · Score gateway')
-    expect(await entries.last().locator('.changes li').allTextContents()).toEqual([
-      'Mode: Normal → Lenient',
-      'Base value: Personal, read, 1 hour: 120 → 200',
-      'Price of user.data: default → 7',
-      'Limits on trial: Site-wide: nothing → all',
-      'Plan pro: nothing → Personal, write, 1 hour 600',
-    ])
+    await expect.poll(() => page.title()).toBe('History of the limits · Score gateway')
+    await expect
+      .poll(() => entries.last().locator('.changes li').allTextContents())
+      .toEqual([
+        'Mode: Normal → Lenient',
+        'Base value: Personal, read, 1 hour: 120 → 200',
+        'Price of user.data: default → 7',
+        'Limits on trial: Site-wide: nothing → all',
+        'Plan pro: nothing → Personal, write, 1 hour 600',
+      ])
     await page.getByRole('button', { name: 'Undo change 1', exact: true }).click()
     const dialog = page.getByRole('dialog', { name: 'Undo this change' })
     const mode = dialog.getByRole('checkbox', { name: 'Mode: Conservative → Normal changed again since' })
     await mode.waitFor()
     // What somebody has changed since is not touched unless it is asked for.
-    expect([await mode.isChecked(), await dialog.getByRole('checkbox', { checked: true }).count()]).toEqual([false, 4])
+    await expect
+      .poll(async () => [await mode.isChecked(), await dialog.getByRole('checkbox', { checked: true }).count()])
+      .toEqual([false, 4])
     expect(await screenAndAccessibilityFaults(page)).toEqual([])
 
     // Somebody is faster: nothing is undone on what was not looked at.

@@ -28,9 +28,11 @@ describe.runIf(browserTests)('the console of a gateway with other windows and la
       `${layer} · Read`,
       `${layer} · Write`,
     ])
-    expect(await page.locator('.limits .group').allTextContents()).toEqual(groups)
-    const rows = await page.locator('.limits tbody').first().locator('tr:not(.group) th').allTextContents()
-    expect(rows).toEqual(['burst (90 seconds)', '1 hour', '5 hours', '1 day', '7 days'])
+    await expect.poll(() => page.locator('.limits .group').allTextContents()).toEqual(groups)
+    const rows = page.locator('.limits tbody').first().locator('tr:not(.group) th')
+    await expect
+      .poll(() => rows.allTextContents())
+      .toEqual(['burst (90 seconds)', '1 hour', '5 hours', '1 day', '7 days'])
     await page.getByText('A user, in burst (90 seconds): 45 read, 30 write').waitFor()
 
     await field(page, 'Base value: Campus, read, 7 days').fill('12345')
@@ -62,21 +64,23 @@ describe.runIf(browserTests)('the console of a gateway with other windows and la
     await expect.poll(() => meters.count()).toBe(20)
     await usage.getByRole('meter', { name: 'Device, write, 7 days' }).waitFor()
     await usage.getByRole('button', { name: 'Reset usage' }).click()
-    const layers = await page.getByRole('dialog').getByLabel('Which layer').locator('option').allTextContents()
-    expect(layers).toEqual([
-      'Personal: this user alone',
-      'Site-wide: the windows of everybody',
-      'Device: this user alone',
-      'Campus: the windows of everybody',
-    ])
+    const layers = page.getByRole('dialog').getByLabel('Which layer').locator('option')
+    await expect
+      .poll(() => layers.allTextContents())
+      .toEqual([
+        'Personal: this user alone',
+        'Site-wide: the windows of everybody',
+        'Device: this user alone',
+        'Campus: the windows of everybody',
+      ])
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
 
     // Names that nobody has put into Chinese are read as the policy writes them.
     await page.getByLabel('Language').selectOption('zh-CN')
     await goTo(page, '#/settings')
-    expect(await page.locator('.limits .group').allTextContents()).toEqual(
-      ['个人', '全站', 'Device', 'Campus'].flatMap((layer) => [`${layer} · 读取`, `${layer} · 写入`]),
-    )
+    await expect
+      .poll(() => page.locator('.limits .group').allTextContents())
+      .toEqual(['个人', '全站', 'Device', 'Campus'].flatMap((layer) => [`${layer} · 读取`, `${layer} · 写入`]))
     await page.getByText('7 天').first().waitFor()
     await page.getByLabel('Campus配额的倍数').waitFor()
     expect(faults).toEqual([])

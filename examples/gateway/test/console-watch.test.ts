@@ -19,10 +19,10 @@ describe.runIf(browserTests)('what administrators watch', { timeout: 120_000 }, 
     await page.getByText('Nobody was refused.').waitFor()
     await refusedOnce(gateway)
     await page.getByText('Personal, write, 1 hour').waitFor()
-    expect(await page.getByRole('row', { name: /^demo 60$/ }).count()).toBe(1)
+    await expect.poll(() => page.getByRole('row', { name: /^demo 60$/ }).count()).toBe(1)
     await gateway.stop()
     await page.getByText('The line is down since').waitFor()
-    expect(await page.getByText('What you see is what was known then.').count()).toBe(1)
+    await expect.poll(() => page.getByText('What you see is what was known then.').count()).toBe(1)
     // The browser tells of tries that nobody answers.
     expect(faults.filter((fault) => !fault.startsWith('Failed to load resource: net::'))).toEqual([])
   })
@@ -34,14 +34,14 @@ describe.runIf(browserTests)('what administrators watch', { timeout: 120_000 }, 
     const { page, faults } = await signedIn(gateway, '#/users/demo', { viewport: PHONE })
     await page.getByRole('link', { name: 'Why is demo refused?' }).click()
     await page.getByText('It would be refused by: Personal, write, 1 hour.').waitFor()
-    expect(await page.getByText('60 of 60 used, 15 needed.').count()).toBe(2)
+    await expect.poll(() => page.getByText('60 of 60 used, 15 needed.').count()).toBe(2)
 
     await page.getByLabel('What if').selectOption('limit')
     await page.getByLabel('Which limit').selectOption({ label: 'Personal, 1 hour' })
     await page.getByLabel('Tokens', { exact: true }).fill('１,000')
     await page.getByRole('button', { name: 'Find out' }).click()
     await page.getByText('It would be admitted, for 15 tokens.').waitFor()
-    expect(await page.getByRole('row', { name: /^By your change 0/ }).count()).toBe(1)
+    await expect.poll(() => page.getByRole('row', { name: /^By your change 0/ }).count()).toBe(1)
 
     // For everybody, so it is asked.
     await page.getByRole('button', { name: 'Let Personal, write, 1 hour refuse nobody' }).click()

@@ -30,7 +30,7 @@ function wrong(schema: Schema, document: Document): unknown {
 }
 
 describe('every path of administrators', () => {
-  it('is for administrators alone, and names every fault of a body', { timeout: 30_000 }, async () => {
+  it('is for administrators alone, and names every fault of a body', async () => {
     const { send, dataDir } = await testGateway()
     const admin = { token: ADMIN_TOKEN }
     const bot = (await send('POST', '/admin/bots', { ...admin, body: { name: 'bot' } })).body.token

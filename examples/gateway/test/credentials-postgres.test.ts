@@ -41,11 +41,11 @@ async function outcomes(calls: readonly Promise<unknown>[]): Promise<string[]> {
   return settled.map((each) => (each.status === 'fulfilled' ? 'done' : String(each.reason.code ?? each.reason))).sort()
 }
 
-describe.runIf(postgresTests)('on PostgreSQL, several processes', { timeout: 30_000 }, () => {
+describe.runIf(postgresTests)('on PostgreSQL, several processes', () => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await startPostgres()
-  }, 30_000)
+  })
   afterAll(() => server.stop())
 
   it('make one user of an id that all of them see for the first time', async () => {

@@ -95,7 +95,7 @@ describe.each([
   ['/admin/bots', /^bt_[\w-]{43}$/],
   ['/admin/chart-keys', /^mk_[\w-]{43}$/],
 ])('%s', (path, form) => {
-  it('issues, lists and revokes, and tells a credential once', { timeout: 30_000 }, async () => {
+  it('issues, lists and revokes, and tells a credential once', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const before = (await call('GET', path)).body.items

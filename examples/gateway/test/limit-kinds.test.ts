@@ -37,7 +37,7 @@ const trailOf = async (gateway: TestGateway): Promise<Record<string, unknown>[]>
   (await admin(gateway)('GET', '/admin/audit')).body.items
 
 // The first gateway of a file waits for everything to be loaded.
-describe('settings of limits of every kind', { timeout: 20_000 }, () => {
+describe('settings of limits of every kind', () => {
   it('are shown empty, and a document of before they were there is whole', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
@@ -223,7 +223,7 @@ describe('imports at a time by configuration', () => {
   })
 })
 
-describe.runIf(redisTests)('limits by configuration on Redis', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('limits by configuration on Redis', () => {
   it('are kept there as well: a month, a slot, and a hold to be released', async () => {
     const redis = await redisServer()
     const env = {

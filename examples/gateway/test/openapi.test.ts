@@ -32,7 +32,7 @@ async function problemsOf(source: string): Promise<unknown[]> {
   return problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])
 }
 
-describe('the document of the gateway', { timeout: 30_000 }, () => {
+describe('the document of the gateway', () => {
   it('passes the recommended rules of a public linter, which sees an example that does not fit', async () => {
     expect(await problemsOf(JSON.stringify(document))).toEqual([])
     const broken = JSON.stringify(document).replace('"musicId":10106', '"musicId":"10106"')
@@ -122,7 +122,7 @@ describe('the document of the gateway', { timeout: 30_000 }, () => {
   })
 })
 
-describe('the documents of the other services', { timeout: 30_000 }, () => {
+describe('the documents of the other services', () => {
   it.each(['sync', 'charts'] as const)('pass the same rules: %s', async (service) => {
     expect(await problemsOf(JSON.stringify(await documentOf(service)))).toEqual([])
   })

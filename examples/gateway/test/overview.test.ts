@@ -1,6 +1,7 @@
+import { Agent, request } from 'node:http'
 import { manualClock } from '@scoregw/quota-testkit'
 import { ownTime } from '@scoregw/server-kit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { RequestRates, rateOf } from '../src/overview/request-rates.ts'
 import { SlidingCounts } from '../src/overview/sliding-counts.ts'
 import { ADMIN_TOKEN, ENTRY, START, type TestGateway, testGateway } from './support/gateway.ts'
@@ -111,6 +112,41 @@ describe('the overview', { timeout: 60_000 }, () => {
     expect(ownTime() - before).toBeLessThan(7_000)
   })
 })
+
+describe('HEAD of what comes as events', () => {
+  it('is answered at once as GET begins, and takes no place', async () => {
+    const gateway = await testGateway()
+    const { paths } = (await gateway.send('GET', '/openapi.json', { token: null })).body
+    const streams = Object.keys(paths).filter(
+      (path) => 'text/event-stream' in (paths[path].get?.responses[200].content ?? {}),
+    )
+    expect(streams).toContain('/admin/overview/events')
+    for (const path of streams) {
+      // On one connection: the next is answered when the one before has ended.
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      onTestFinished(() => agent.destroy())
+      for (let each = 0; each < 25; each++) expect(await head(gateway, path, agent)).toBe(200)
+      const { headers } = await gateway.send('HEAD', path, admin)
+      const got = await listen(gateway)
+      for (const name of ['Content-Type', 'Cache-Control', 'X-Accel-Buffering']) {
+        expect(headers.get(name)).toBe(got.headers.get(name))
+      }
+      expect((await gateway.send('HEAD', path)).status).toBe(403)
+      const others = await Promise.all(Array.from({ length: 19 }, () => listen(gateway)))
+      expect(others.map(({ status }) => status)).toEqual(Array(19).fill(200))
+    }
+  })
+})
+
+function head({ gateway }: TestGateway, path: string, agent: Agent): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const options = { method: 'HEAD', agent, headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } }
+    const sent = request(`http://127.0.0.1:${gateway.ports.gateway}${path}`, options, (res) => {
+      res.resume().once('end', () => resolve(res.statusCode))
+    })
+    sent.once('error', reject).end()
+  })
+}
 
 describe('counts of an overview', () => {
   it('are of whole seconds, and go after a minute', () => {

@@ -110,7 +110,7 @@ describe.runIf(postgresTests)('private PostgreSQL servers', () => {
     const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
     expect(await accepts(port)).toBe(true)
     child.kill('SIGKILL')
-    await expect.poll(() => existsSync(dirname(data)) || isAlive(pid), { timeout: 5000 }).toBe(false)
+    await expect.poll(() => existsSync(dirname(data)) || isAlive(pid)).toBe(false)
   })
 })
 

@@ -85,7 +85,7 @@ describe.runIf(postgresTests && redisTests)('a PostgreSQL that is killed under l
   })
 })
 
-describe.runIf(postgresTests)('a connection to PostgreSQL', { timeout: 20_000 }, () => {
+describe.runIf(postgresTests)('a connection to PostgreSQL', () => {
   const backend = sql<{ pid: number }>`select pg_backend_pid() as pid`
   const one = sql<{ n: number }>`select 1 as n`
 

@@ -20,7 +20,7 @@ import {
 } from './support/gateway.ts'
 import { redisServer } from './support/redis.ts'
 
-const TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 60_000
 
 function gatewayOn(redis: RedisServer, { env, ...options }: TestOptions = {}): Promise<TestGateway> {
   return testGateway({ ...options, env: { REDIS_URL: redis.url, ...env } })

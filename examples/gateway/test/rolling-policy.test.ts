@@ -215,7 +215,7 @@ describe.runIf(redisTests)('a window and a layer more, in one process after the 
     await page.goto(`${baseUrl}/admin/#/settings`)
     await signIn(page)
     await page.getByRole('textbox', { name: 'Base value: Campus, write, 2 hours', exact: true }).fill('99')
-    expect(await page.locator('.limits .group').allTextContents()).toContain('Campus · Write')
+    await expect.poll(() => page.locator('.limits .group').allTextContents()).toContain('Campus · Write')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Saved.', { exact: true }).waitFor()
     expect(faults).toEqual([])

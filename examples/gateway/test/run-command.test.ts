@@ -52,7 +52,7 @@ describe('a command', () => {
     expect((await runCommand(['users', 'list'], { PORT: 'x', DATA_DIR: tempDir() })).code).toBe(78)
   })
 
-  it('makes tokens and takes them back, also while the gateway runs', { timeout: 30_000 }, async () => {
+  it('makes tokens and takes them back, also while the gateway runs', async () => {
     const { dataDir, send } = await testGateway()
     const run = async (...args: string[]): Promise<string> => {
       const { code, out, err } = await runCommand(args, { DATA_DIR: dataDir })

@@ -32,7 +32,7 @@ function tracesOf(secret: string): string[] {
 }
 
 describe('no secret', () => {
-  it('is in the log or in an answer, whatever kind it is of and wherever it is sent', { timeout: 30_000 }, async () => {
+  it('is in the log or in an answer, whatever kind it is of and wherever it is sent', async () => {
     const nowhere = `http://127.0.0.1:${await closedPort()}`
     const { send, log, gateway } = await testGateway({
       env: {

@@ -11,7 +11,7 @@ import { redisServer } from './support/redis.ts'
 import { backUpSettings } from './support/settings-backup.ts'
 import { closedInTheEnd } from './support/test-database.ts'
 
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 const SETTINGS = '/admin/quota/settings'
 /** Within so many milliseconds every process goes by what is stored. */
 const FOLLOWED_MS = 1_000

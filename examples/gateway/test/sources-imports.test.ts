@@ -13,7 +13,7 @@ import { KEY, sourceGateway } from './support/source-gateway.ts'
 import { fishRecord, fishRecords, held, lxScore, lxScores, silence, sourceServer } from './support/source-server.ts'
 
 // The first gateway of a file waits for everything to be loaded.
-describe('imports of one player', { timeout: 20_000 }, () => {
+describe('imports of one player', () => {
   it('run one at a time, whichever the source and the process; the second costs nothing', async () => {
     const dataDir = tempDir()
     const here = await sourceGateway({ dataDir })

@@ -20,7 +20,7 @@ import {
 } from './support/source-server.ts'
 
 // The first gateway of a file waits for everything to be loaded.
-describe('an import', { timeout: 20_000 }, () => {
+describe('an import', () => {
   it('stores what the source has, and the second time finds nothing new', async () => {
     const gateway = await sourceGateway()
     await clearScores(gateway)

@@ -55,7 +55,7 @@ describe.runIf(postgresTests)('counters in PostgreSQL', { timeout: 120_000 }, ()
     const senders = children.map(({ baseUrl }) => sender(baseUrl)) as [Send, Send]
     await limited(senders[0], 60)
     const limit = async (): Promise<number> => (await senders[1]('GET', '/me/quota')).body.windows.write[0].limit
-    await expect.poll(limit, { timeout: 5_000 }).toBe(60 * COST)
+    await expect.poll(limit).toBe(60 * COST)
 
     const hammer = async (send: Send, from: number, count: number): Promise<number[]> => {
       const statuses: number[] = []

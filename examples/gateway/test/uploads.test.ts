@@ -7,6 +7,7 @@ import { storeUpload } from '../src/uploads/store-upload.ts'
 import { ClaimLost, UploadRepository } from '../src/uploads/upload-repository.ts'
 import {
   ADMIN_TOKEN,
+  type Answer,
   databaseOf,
   START,
   sender,
@@ -206,6 +207,63 @@ describe('an upload in parts that ends', () => {
     const { status, body } = await session.check(sessionId)
     expect([status, body.error]).toEqual([409, 'session_expired'])
     expect([await session.stored(), await session.used()]).toEqual([0, { used: 0, held: 0 }])
+  })
+})
+
+/** How a session ends before it is stored. */
+const ENDS: Readonly<Record<string, (gateway: TestGateway) => unknown>> = {
+  'by its time': ({ clock }) => clock.advance(10 * MINUTE_MS),
+  'by an administrator, who releases its tokens': async ({ send }) => {
+    const admin = { token: ADMIN_TOKEN }
+    const [hold] = (await send('GET', '/admin/users/demo/quota/holds', admin)).body.items
+    expect((await send('DELETE', `/admin/users/demo/quota/holds/${hold.ref}`, admin)).status).toBe(204)
+  },
+}
+
+/** The calls that name a session. */
+const NAMING: Readonly<Record<string, (calls: UploadCalls, id: string) => Promise<Answer>>> = {
+  'a check that does not wait': ({ check }, id) => check(id, '0'),
+  'a check that waits': ({ check }, id) => check(id),
+  'a part': ({ add }, id) => add(id, scoresOf(20, 1)),
+}
+
+describe.each(Object.entries(ENDS))('an upload in parts that ended %s', (_how, end) => {
+  it.each(Object.entries(NAMING))('answers %s with session_expired at once, and again', async (_call, call) => {
+    const gateway = await started()
+    // Complete without `expected`, and incomplete with it.
+    for (const expected of [undefined, 21]) {
+      const sessionId = await begun(gateway, expected)
+      await gateway.add(sessionId, scoresOf(0, 20))
+      await end(gateway)
+      for (const _ of [1, 2]) {
+        const { status, body } = await call(gateway, sessionId)
+        expect([status, body.error]).toEqual([409, 'session_expired'])
+      }
+    }
+    expect([await gateway.stored(), await gateway.used()]).toEqual([0, { used: 0, held: 0 }])
+  })
+})
+
+describe('an upload in parts whose time is over', () => {
+  it('answers all of many checks with session_expired, whichever of them ends it', async () => {
+    const gateway = await started()
+    const sessionId = await begun(gateway)
+    await gateway.add(sessionId, scoresOf(0, 20))
+    gateway.clock.advance(10 * MINUTE_MS)
+    const answers = await Promise.all(Array.from({ length: 6 }, () => gateway.check(sessionId, '0')))
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(Array(6).fill([409, 'session_expired']))
+  })
+
+  it('while it is being stored is stored and charged', async () => {
+    const { clock, dataDir, ...gateway } = await started()
+    const sessionId = await begun(gateway)
+    await gateway.add(sessionId, scoresOf(0, 20))
+    clock.advance(10 * MINUTE_MS - 1)
+    expect((await gateway.check(sessionId, '0')).body.businessData.status).toBe('storing')
+    clock.advance(1)
+    const status = async () => (await gateway.check(sessionId, '0')).body.businessData?.status
+    await expect.poll(status).toBe('done')
+    expect([await gateway.stored(), await gateway.used()]).toEqual([20, { used: 15, held: 0 }])
   })
 })
 

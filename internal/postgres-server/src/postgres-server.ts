@@ -35,6 +35,8 @@ export interface PostgresServer {
   pause(): void
   /** SIGCONT to all of its processes. */
   resume(): void
+  /** The end of what it has logged since it was last started: errors and their statements, deadlocks in full. */
+  log(): string
   /**
    * Runs SQL over a connection of its own, and gives the rows of the last statement.
    *
@@ -107,6 +109,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     },
     pause: () => running.signalAll('SIGSTOP'),
     resume: () => running.signalAll('SIGCONT'),
+    log: () => running.log(),
     sql: (text, databaseUrl = url) => query(databaseUrl, text),
   }
 }

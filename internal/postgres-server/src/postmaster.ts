@@ -9,9 +9,14 @@ export interface Postmaster {
   signalAll(name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void
   /** SIGINT ends open connections and then the server. */
   signal(name: 'SIGINT' | 'SIGQUIT'): void
+  /** The end of what it has logged. */
+  log(): string
   /** Resolves when all of its processes are gone. */
   readonly gone: Promise<void>
 }
+
+/** Characters of its log that are kept. */
+const LOG_LENGTH = 100_000
 
 /** Starts the server and resolves when it accepts connections. */
 export async function launch(
@@ -33,9 +38,14 @@ export async function launch(
       resolve()
     })
   })
-  await accepting(server)
+  let log = ''
+  server.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    log = (log + text).slice(-LOG_LENGTH)
+  })
+  await accepting(server, () => log)
   return {
     gone,
+    log: () => log,
     signal: (name) => {
       server.kill(name)
     },
@@ -46,15 +56,13 @@ export async function launch(
 }
 
 /** Resolves when the server says that it is ready (after it has recovered), rejects when it ends before. */
-function accepting(server: ChildProcess): Promise<void> {
+function accepting(server: ChildProcess, log: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
-    let output = ''
-    server.stderr?.on('data', (data: Buffer) => {
-      output = (output + data.toString()).slice(-10_000)
-      if (output.includes('ready to accept connections')) resolve()
+    server.stderr?.on('data', () => {
+      if (log().includes('ready to accept connections')) resolve()
     })
     server.once('error', reject)
-    server.once('close', () => reject(new Error(`The PostgreSQL server ended while starting:\n${output}`)))
+    server.once('close', () => reject(new Error(`The PostgreSQL server ended while starting:\n${log()}`)))
   })
 }
 

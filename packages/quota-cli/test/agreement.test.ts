@@ -77,6 +77,6 @@ it('simulate refuses what the model refuses, one by one', async () => {
     }),
     { numRuns: RUNS, endOnFailure: true },
   )
-  expect(refused).toBeGreaterThan(RUNS)
-  expect(outOfOrder).toBeGreaterThan(RUNS)
+  expect(refused).toBeGreaterThan(RUNS / 5)
+  expect(outOfOrder).toBeGreaterThan(RUNS / 15)
 }, 120_000)

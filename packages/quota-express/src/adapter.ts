@@ -1,4 +1,4 @@
-import { type HttpAdapter, nodeCarrier, type ProxyFault } from '@scoregw/quota/http'
+import type { HttpAdapter, ProxyFault } from '@scoregw/quota/http'
 import { aFunction, optional, textLike } from '@scoregw/quota/options'
 import type { Request } from 'express'
 
@@ -9,7 +9,6 @@ export const EXPRESS: HttpAdapter<Request> = {
   languages: ({ headers }) => headers['accept-language'],
   address: ({ ip }) => ip,
   proxyFault,
-  carrier: nodeCarrier,
   own: () => ({ handler: optional(aFunction()), requestPropertyName: optional(textLike(/./, 'a name')) }),
   ownOfRoutes: ['handler'],
 }

@@ -1,4 +1,4 @@
-import { Exchange, nodeCarrier } from '@scoregw/quota/http'
+import { Exchange } from '@scoregw/quota/http'
 import type { ErrorRequestHandler } from 'express'
 
 /**
@@ -11,7 +11,7 @@ import type { ErrorRequestHandler } from 'express'
  */
 export function quotaErrorHandler(): ErrorRequestHandler {
   return function quotaErrors(error, req, _res, next) {
-    const exchange = Exchange.find(nodeCarrier(req))
+    const exchange = Exchange.find(req)
     if (exchange === undefined) next(error)
     else exchange.cancel().then(() => next(error), next)
   }

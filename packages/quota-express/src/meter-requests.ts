@@ -1,15 +1,6 @@
-import {
-  type Admission,
-  Exchange,
-  type HttpMeter,
-  type MeteredRequest,
-  nodeCarrier,
-  type QuotaAnswer,
-  watchResponse,
-} from '@scoregw/quota/http'
+import { type Admission, type HttpMeter, type QuotaAnswer, type RequestQuota, watchResponse } from '@scoregw/quota/http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { QuotaMiddlewareOptions } from './options.ts'
-import { attach, hookOf } from './prototypes.ts'
 
 /** A middleware that meters requests, and settles them by the response that Express writes. */
 export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
@@ -19,29 +10,32 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
   function goesOn(req: Request, res: Response, next: NextFunction, admission: Admission): boolean {
     if (admission.kind === 'pass') return true
     if (admission.kind === 'answer') {
-      if (admission.status === 429) give(req, Exchange.of(nodeCarrier(req)), admission.quota)
+      if (admission.status === 429) attach(req, admission.quota)
       answer(req, res, next, admission)
       return false
     }
-    give(req, admission.exchange, admission.quota)
-    watchResponse(admission, req, res, { hook: hookOf(res) })
+    attach(req, admission.quota)
+    watchResponse(admission, req, res)
     return true
   }
 
-  function give(req: Request, exchange: Exchange, quota: MeteredRequest): void {
-    if (!attach(req, exchange, requestPropertyName, quota)) return
-    const message = `req.${requestPropertyName} is in use already and is replaced; name another with requestPropertyName`
-    meter.warnings.tell('property_taken', message)
+  function attach(req: Request, quota: RequestQuota): void {
+    const holder = req as unknown as Record<string, unknown>
+    if (holder[requestPropertyName] !== undefined) {
+      const message = `req.${requestPropertyName} is in use already and is replaced; name another with requestPropertyName`
+      meter.warnings.tell('property_taken', message)
+    }
+    holder[requestPropertyName] = quota
   }
 
-  function answer(req: Request, res: Response, next: NextFunction, told: QuotaAnswer): void {
-    res.set(told.headers)
+  function answer(req: Request, res: Response, next: NextFunction, given: QuotaAnswer): void {
+    res.set(given.headers)
     if (handler === undefined) {
-      res.status(told.status).json(told.body)
+      res.status(given.status).type(given.contentType).json(given.content)
       return
     }
     // An async handler that fails is the application's error like any other.
-    Promise.resolve(handler(req, res, next, told)).catch(next)
+    Promise.resolve(handler(req, res, next, given)).catch(next)
   }
 
   return function quotaMiddleware(req, res, next) {

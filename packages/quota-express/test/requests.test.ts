@@ -69,7 +69,7 @@ describe.each(MATRIX)('which requests are metered, and as what: $title', ({ expr
     const { ask } = await setUp()
     const { status, headers, body } = await ask('/save')
     expect([status, headers['www-authenticate'], headers['cache-control']]).toEqual([401, 'Bearer', 'no-store'])
-    expect(JSON.parse(body)).toEqual({ error: 'unauthorized', msg: 'Credentials are needed for this request.' })
+    expect(JSON.parse(body)).toEqual({ error: 'unauthorized', msg: 'Authentication required.' })
   })
 
   test('nobody: left alone with skip', async () => {

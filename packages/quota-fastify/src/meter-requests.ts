@@ -52,16 +52,16 @@ function answer(
   reply: FastifyReply,
   done: Done,
   handler: QuotaFastifyOptions['handler'],
-  told: QuotaAnswer,
+  given: QuotaAnswer,
 ): void {
-  reply.headers(told.headers)
+  reply.headers(given.headers)
   if (handler === undefined) {
     // As text: what the route's schema says of such a status is about the application's answers.
-    reply.code(told.status).type('application/json; charset=utf-8').send(JSON.stringify(told.body))
+    reply.code(given.status).type(given.contentType).send(JSON.stringify(given.content))
     return
   }
   // Where the handler has sent nothing, the request goes on.
-  Promise.resolve(handler(request, reply, told)).then(() => {
+  Promise.resolve(handler(request, reply, given)).then(() => {
     if (!reply.sent) done()
   }, done)
 }

@@ -2,9 +2,8 @@ import { QuotaError } from '@scoregw/quota'
 import type { QuotaAnswer, QuotaLogger } from '@scoregw/quota/http'
 
 /** An answer as JSON. */
-export function answerResponse({ status, headers, body }: QuotaAnswer): Response {
-  const fields = { ...headers, 'Content-Type': 'application/json; charset=utf-8' }
-  return new Response(JSON.stringify(body), { status, headers: fields })
+export function answerResponse({ status, headers, content, contentType }: QuotaAnswer): Response {
+  return new Response(JSON.stringify(content), { status, headers: { ...headers, 'Content-Type': contentType } })
 }
 
 /** Each text once in a process: the same mistake is made with every request. */

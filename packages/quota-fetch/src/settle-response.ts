@@ -1,4 +1,4 @@
-import type { DraftFields, MeteredRequest } from '@scoregw/quota/http'
+import type { MeteredRequest, RateLimitFields } from '@scoregw/quota/http'
 
 /** What a response is settled by, beside its status. */
 export interface Settling {
@@ -6,12 +6,6 @@ export interface Settling {
   readonly method: string
   /** Whether the caller has gone; asked for failures alone. */
   isHungUp(): boolean
-  /**
-   * Tells fields in another way than in those of the response.
-   *
-   * @returns whether that will be
-   */
-  tell?(fields: DraftFields): boolean
 }
 
 /**
@@ -37,8 +31,8 @@ function judged(quota: MeteredRequest, response: Response, settling: Settling): 
   quota.judge(status, hasGone)
   const { pending } = quota
   const send = (): Response | Promise<Response> => {
-    const told = fields === undefined || settling.tell?.(fields) === true ? response : withFields(response, fields)
-    return settlesAtEnd ? settledAtEnd(quota, told, settling.method === 'HEAD') : told
+    const sent = fields === undefined ? response : withFields(response, fields)
+    return settlesAtEnd ? settledAtEnd(quota, sent, settling.method === 'HEAD') : sent
   }
   return pending === undefined ? send() : pending.then(send)
 }
@@ -55,7 +49,7 @@ function endSoon(quota: MeteredRequest): void {
 }
 
 /** A response with fields; those of another quota of the same request stay, in one list with these. */
-function withFields(response: Response, fields: DraftFields): Response {
+function withFields(response: Response, fields: RateLimitFields): Response {
   // A server's own response, which is made when it is asked for more than a status, has the `Headers` of the application
   // until then: fields would be added to those, once more with each request.
   void response.bodyUsed

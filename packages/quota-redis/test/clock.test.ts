@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000
 const YEAR_MS = 366 * DAY_MS
 const write = { subject: 'u', operation: 'write' } as const
 
-describe.runIf(redisTests)('clocks', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('clocks', () => {
   it("decides by the server's clock, however wrong the clock of the process is", async () => {
     const redis = await server()
     later(() => vi.useRealTimers())
@@ -95,7 +95,7 @@ describe.runIf(redisTests)('clocks', { timeout: 30_000 }, () => {
   })
 })
 
-describe.runIf(redisTests)('settings that change in mid-window', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('settings that change in mid-window', () => {
   it('are in force in every engine within a second, and no engine admits more than the newest', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)

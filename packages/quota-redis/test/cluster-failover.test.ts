@@ -1,3 +1,4 @@
+import { withinOwnTime } from '@scoregw/server-kit'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type LeasedEngine, leasedEngine, sitePolicy } from './leases/engines.ts'
@@ -59,8 +60,9 @@ async function lossOf({ quota }: Engine, lose: () => Promise<unknown>): Promise<
   const recoveredMs = await timeToRecover(quota)
   const acknowledged = before + results.filter(({ ok }) => ok).length + 1
   const used = await usedBy(quota, 'u')
-  // In doubt is at most one call of each caller, and nothing is charged twice.
-  expect(used).toBeLessThanOrEqual(acknowledged + 10)
+  // In doubt is what a server was asked and got no answer in time, and nothing is charged twice.
+  const doubtful = results.filter(({ ok, isSpared }) => !ok && !isSpared).length
+  expect(used).toBeLessThanOrEqual(acknowledged + doubtful)
   return { lost: Math.max(0, acknowledged - used), recoveredMs }
 }
 
@@ -75,7 +77,6 @@ describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
       engineOn(0, later, {
         client: new Cluster([...cluster.seeds]),
         prefix,
-        deadlineMs: tokens === undefined ? 150 : 1_000,
         ...(tokens === undefined ? {} : { policy: policyOf(tokens) }),
       })
     const limited = open('quota', LIMIT)
@@ -90,7 +91,7 @@ describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
     // A primary that hangs and comes back, believing for a moment that it is still one.
     first.pause()
     const took = timeToRecover(busy.quota)
-    await vi.waitFor(async () => expect(await cluster.primaryOf(slot, first)).toBe(second), { timeout: RECOVERY_MS })
+    await withinOwnTime(RECOVERY_MS, async () => expect(await cluster.primaryOf(slot, first)).toBe(second))
     expect(await took).toBeLessThan(RECOVERY_MS)
     const before = await usedBy(busy.quota, 'u')
     const callers = load(busy.quota)
@@ -117,7 +118,7 @@ describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
     const cluster = await startCluster({ nodeTimeoutMs: 500 })
     later(() => cluster.stop())
     const policy = sitePolicy(SITE_LIMIT)
-    const engines = [1, 2].map(() => leasedEngine(new Cluster([...cluster.seeds]), later, { policy, deadlineMs: 150 }))
+    const engines = [1, 2].map(() => leasedEngine(new Cluster([...cluster.seeds]), later, { policy }))
     await Promise.all(engines.map(({ store }) => store.ready()))
     const slot = await cluster.slotOf('{quota}')
     const primary = await cluster.primaryOf(slot)
@@ -135,7 +136,7 @@ describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
       }
     }
     const callers = Array.from({ length: 20 }, (_, caller) => work(caller))
-    await vi.waitFor(() => expect(admitted).toBeGreaterThan(500), { timeout: 5_000 })
+    await vi.waitFor(() => expect(admitted).toBeGreaterThan(500), { timeout: 15_000 })
 
     // What the replica does not have is not spent: when it takes over, nothing is forgotten that was.
     replica.pause()
@@ -144,9 +145,7 @@ describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
     await primary.kill()
     const atKill = admitted
     replica.resume()
-    const lost = performance.now()
-    await vi.waitFor(() => expect(admitted).toBeGreaterThan(atKill + 200), { timeout: RECOVERY_MS })
-    expect(performance.now() - lost).toBeLessThan(RECOVERY_MS)
+    await withinOwnTime(RECOVERY_MS, () => expect(admitted).toBeGreaterThan(atKill + 200))
     // Full speed, until the site refuses.
     const rest = await Promise.all(engines.map(({ quota }) => takesAll(quota)))
     stopped = true
@@ -161,8 +160,8 @@ describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
     const pair = await startReplicaPair()
     later(() => pair.stop())
     const client = () => new Redis({ sentinels: [...pair.sentinels], name: pair.name })
-    const limited = engineOn(0, later, { client: client(), deadlineMs: 150, policy: policyOf(LIMIT) })
-    const busy = engineOn(0, later, { client: client(), deadlineMs: 150 })
+    const limited = engineOn(0, later, { client: client(), policy: policyOf(LIMIT) })
+    const busy = engineOn(0, later, { client: client() })
     await Promise.all([limited.store.ready(), busy.store.ready()])
     await exhaust(limited)
     await replicated(pair.primary, pair.replica)

@@ -17,11 +17,11 @@ const HISTORIES = { runs: deep ? 5_000 : 10, maxSteps: 30 }
 
 const { later } = useCleanups()
 
-describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('on a cluster', () => {
   let cluster: RedisCluster
   beforeAll(async () => {
     cluster = await startCluster()
-  }, 30_000)
+  })
   afterAll(() => cluster.stop())
   const factory = clusterFactory(() => cluster)
 
@@ -118,7 +118,7 @@ describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
 
   it('loses and doubles no charge while its slot moves under load', async () => {
     const prefix = newPrefix()
-    const { quota, store } = engine(prefix, 150)
+    const { quota, store } = engine(prefix)
     await store.ready()
     const subjects = Array.from({ length: 20 }, (_, index) => `u${index}`)
     const counts = { ok: 0, failed: 0 }
@@ -140,9 +140,14 @@ describe.runIf(redisTests)('on a cluster', { timeout: 30_000 }, () => {
     stopped = true
     await Promise.all(callers)
     const { windows } = await quota.status('u0')
-    expect(windows.writes?.find(({ layer }) => layer === 'site')?.used).toBe(counts.ok)
+    const site = windows.writes?.find(({ layer }) => layer === 'site')?.used
     const own = await Promise.all(subjects.map((subject) => usedBy(quota, subject)))
-    expect(own.reduce((sum, used) => sum + used, 0)).toBe(counts.ok)
+    // What got no answer in time is in doubt: it was charged or not, and is given back where its answer comes late.
+    const used = { site, own: own.reduce((sum, each) => sum + each, 0) }
+    for (const sum of Object.values(used)) {
+      expect(sum, JSON.stringify({ used, counts })).toBeGreaterThanOrEqual(counts.ok)
+      expect(sum, JSON.stringify({ used, counts })).toBeLessThanOrEqual(counts.ok + counts.failed)
+    }
   })
 
   it('waits within the deadline for rows that are on their way, and then answers by the failure policy', async () => {

@@ -24,6 +24,6 @@ describe.runIf(redisTests)('random histories on Redis', () => {
 
   it(`${PROMISES.runs} of them break no promise`, { timeout: TIMEOUT_MS }, async () => {
     const { admitted, refused, retried } = await checkPromises(factory, PROMISES)
-    expect(Math.min(admitted, refused, retried)).toBeGreaterThan(PROMISES.runs / 2)
+    expect(Math.min(admitted, refused, retried)).toBeGreaterThan(PROMISES.runs / 10)
   })
 })

@@ -60,7 +60,7 @@ const refusals: readonly Refusal[] = [
   },
 ]
 
-describe.runIf(redisTests).concurrent('a server that refuses the work', { timeout: 30_000 }, () => {
+describe.runIf(redisTests).concurrent('a server that refuses the work', () => {
   it.for(refusals)('$name fails at once, and nothing is written', async ({ name, begin, end }, { onTestFinished }) => {
     const { later, server } = cleanupsOf(onTestFinished)
     const redis = await server()

@@ -23,7 +23,7 @@ async function keepBusy(redis: RedisServer, witness: Redis): Promise<void> {
   await vi.waitFor(() => expect(witness.get('k')).rejects.toThrow(/^BUSY/), { timeout: 15_000, interval: 5 })
 }
 
-describe.runIf(redisTests)('faults of the server', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('faults of the server', () => {
   it('kill -9 with an append-only file loses no acknowledged charge', async () => {
     const redis = await server({ aof: true })
     const { quota, store } = engineOn(redis.port, later)
@@ -40,8 +40,8 @@ describe.runIf(redisTests)('faults of the server', { timeout: 30_000 }, () => {
       const acknowledged = before + results.filter(({ ok }) => ok).length + 1
       const used = await usedBy(quota, 'u')
       expect(used).toBeGreaterThanOrEqual(acknowledged)
-      // What was in doubt: at most one call of each caller.
-      expect(used).toBeLessThanOrEqual(acknowledged + 10)
+      const doubtful = results.filter(({ ok, isSpared }) => !ok && !isSpared).length
+      expect(used).toBeLessThanOrEqual(acknowledged + doubtful)
     }
   })
 

@@ -85,7 +85,7 @@ describe.runIf(redisTests)('private servers', () => {
     const { dir, pid, port } = JSON.parse(line.toString()) as { dir: string; pid: number; port: number }
     expect(await accepts(port)).toBe(true)
     child.kill('SIGKILL')
-    await expect.poll(() => existsSync(dir) || isAlive(pid), { timeout: 5000 }).toBe(false)
+    await expect.poll(() => existsSync(dir) || isAlive(pid)).toBe(false)
   })
 })
 

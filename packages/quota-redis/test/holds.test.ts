@@ -44,7 +44,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect((await parties[0]!.holds.list({ subject: 'u' })).holds).toHaveLength(6)
   })
 
-  it('gives back what a killed process held, within a second of its end', { timeout: 30_000 }, async () => {
+  it('gives back what a killed process held, within a second of its end', async () => {
     const prefix = newPrefix()
     const witness = holder({ prefix, schema: SLOTS, limits: [500, 2] })
     const code = `import { holdAndWait } from './test/support/holders.ts'; await holdAndWait(${redis.port}, '${prefix}', 400, 1000)`

@@ -16,7 +16,7 @@ const unavailable = { code: 'quota_unavailable', cause: { code: 'store_error' } 
 describe.runIf(redisTests).each([
   ['ioredis 6', Redis],
   ['ioredis 5', Redis5 as unknown as typeof Redis],
-])('in doubt, %s', { timeout: 30_000 }, (_, Client) => {
+])('in doubt, %s', (_, Client) => {
   /** An engine behind a proxy, and what the server counted. The script is known to the server already. */
   async function behindProxy(options: EngineOptions = {}) {
     const redis = await server()

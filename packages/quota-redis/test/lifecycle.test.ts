@@ -67,7 +67,7 @@ describe('options of redisStore', () => {
   })
 })
 
-describe.runIf(redisTests)('life of a Redis store', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('life of a Redis store', () => {
   it.each(['there', 'away'])('a program ends by itself after close(), with the server %s', async (server_) => {
     const redis = await server()
     if (server_ === 'away') await redis.kill()
@@ -81,7 +81,7 @@ describe.runIf(redisTests)('life of a Redis store', { timeout: 30_000 }, () => {
   it('close() waits for what is under way, and later calls reject', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
-    const { quota, store } = engineOn(proxy.port, later, { deadlineMs: 500 })
+    const { quota, store } = engineOn(proxy.port, later)
     await store.ready()
     await quota.consume(write)
     proxy.latency(30)

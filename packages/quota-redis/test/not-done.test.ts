@@ -16,10 +16,10 @@ const SCHEMA: StoreSchema = {
 }
 const ID = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
 
-function storeOn(port: number): RedisStore {
+function storeOn(port: number, deadlineMs = 1_000): RedisStore {
   const client = new Redis({ port, lazyConnect: true })
   client.on('error', () => undefined)
-  const store = redisStore({ client, deadlineMs: 200 })
+  const store = redisStore({ client, deadlineMs })
   later(() => store.close())
   return store
 }
@@ -35,7 +35,7 @@ async function cancel(counters: RedisCounters, states: readonly number[], id?: t
   )
 }
 
-describe.runIf(redisTests)('a settle that fails', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('a settle that fails', () => {
   it.each([undefined, ID])('says whether nothing was done, and may be made again then (id %o)', async (id) => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
@@ -71,7 +71,7 @@ describe.runIf(redisTests)('a settle that fails', { timeout: 30_000 }, () => {
   it('says nothing where nobody knows', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
-    const store = storeOn(proxy.port)
+    const store = storeOn(proxy.port, 500)
     const counters = store.open(SCHEMA)
     await store.ready()
     const { states } = await take(counters)

@@ -9,7 +9,7 @@ describe.runIf(redisTests && deep)('on a primary that a Sentinel watches', () =>
   let pair: ReplicaPair
   beforeAll(async () => {
     pair = await startReplicaPair()
-  }, 30_000)
+  })
   afterAll(() => pair.stop())
 
   const registered = describeStore(

@@ -75,6 +75,28 @@ describe.runIf(postgresTests)('decisions on rows as they were last seen', () => 
     await settings.write(null, {})
   })
 
+  it('wait for nobody, so that they are in no circle of transactions', async () => {
+    const { counters, sent } = await knowing('c')
+    const admin = database.pool()
+    // As autovacuum does: of a small table of known size the server compares all rows, in the order in which they are stored.
+    await admin.query(
+      "insert into quota_rows select 'personal', 'read', 'other ' || i, '[]', 0 from generate_series(1, 60) i",
+    )
+    await admin.query("update quota_rows set cells = cells where subject = 'c'")
+    await admin.query('analyze quota_rows')
+    const holder = await admin.connect()
+    await holder.query("begin; select * from quota_rows where subject = 'c' for update")
+    const taken = take(counters, 'c')
+    const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    await expect.poll(async () => (await admin.query(waiting)).rowCount).toBe(1)
+    expect(sent).toContain('swapRows')
+    // In the order of all processes: own rows, then shared ones.
+    await holder.query("select * from quota_rows where layer = 'site' for update; commit")
+    holder.release()
+    expect((await taken).outcome).toBe('admitted')
+    expect(database.server.log()).not.toContain('deadlock detected')
+  })
+
   it('hold at the instants alone at which nothing ends', async () => {
     const pool = database.pool()
     await pool.query("insert into quota_rows values ('l', 'c', 's', 'before', null)")

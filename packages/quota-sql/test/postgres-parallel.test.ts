@@ -180,8 +180,10 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
       await store.close()
       await pool.end()
     })
-    await Promise.all(processes)
+    // As autovacuum does, after which the server plans every statement again.
     const admin = database.pool({ max: 1 })
+    while (performance.now() - from < HOT_MS) await admin.query('select pg_sleep(0.1); analyze quota_rows')
+    await Promise.all(processes)
     const { rows } = await admin.query(
       `select layer, sum((c->>2)::int) as used from quota_rows, json_array_elements(cells::json) c
        where c->>0 like 'rolling 1h%' and layer in ('user', 'team', 'org', 'site') group by layer`,
@@ -190,8 +192,6 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
     expect(charged).toEqual(Array(4).fill(charged[0]))
     expect(charged[0]).toBeGreaterThanOrEqual(admitted)
     expect(charged[0]).toBeLessThanOrEqual(admitted + doubtful)
-    // Connections that have ended have told what happened on them.
-    const found = await admin.query('select sum(deadlocks) as deadlocks from pg_stat_database')
-    expect(Number(found.rows[0].deadlocks)).toBe(0)
+    expect(database.server.log()).not.toContain('deadlock detected')
   })
 })

@@ -15,6 +15,44 @@ function tables() {
 }
 
 describe('what is stored', () => {
+  it('forgets an id for good when it is found expired, whatever the clock does after that', async () => {
+    const { database } = tables()
+    const clock = manualClock()
+    const counters = sqliteStore({ database, clock }).open(SCHEMA)
+    const quotas = { layers: [0], limits: [10] }
+    const takeBy = async (nonce: string, cost: number): Promise<string> => {
+      const id = { id: 'job', nonce, fingerprint: 'work', ttlMs: 1_000 }
+      return (await counters.take({ subject: 'u', category: 0, quotas, costs: [cost, 0], id })).outcome
+    }
+    expect(await takeBy('a', 1)).toBe('admitted')
+    clock.advance(999)
+    expect(await takeBy('b', 1)).toBe('duplicate')
+    clock.advance(1)
+    expect(await takeBy('b', 100)).toBe('refused')
+    clock.advance(-1)
+    expect(await takeBy('b', 1)).toBe('admitted')
+  })
+
+  it('keeps the row that counts a subject’s holds for minutes after the last, and writes it seldom', async () => {
+    const { database } = tables()
+    const clock = manualClock()
+    const counters = sqliteStore({ database, clock }).open(SCHEMA)
+    const hold = { ttlMs: 1_000, slot: false, maxHolds: 10 }
+    const quotas = { layers: [0], limits: [100] }
+    const endsAt = async (id: string): Promise<unknown> => {
+      const reservationId = { id, nonce: id, fingerprint: 'work', ttlMs: 1_000 }
+      await counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0], id: reservationId, hold })
+      const found = database.prepare("select ends_at from quota_rows where layer = ''").all()
+      return (found as { ends_at: unknown }[])[0]?.ends_at
+    }
+    const first = clock.now() + 600_000
+    expect(await endsAt('a')).toBe(first)
+    clock.advance(300_000)
+    expect(await endsAt('b')).toBe(first)
+    clock.advance(1)
+    expect(await endsAt('c')).toBe(first + 300_001)
+  })
+
   it('keeps the counters of limits that this version does not know, and their row with them', async () => {
     const { database, cells } = tables()
     const clock = manualClock()

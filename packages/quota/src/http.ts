@@ -1,16 +1,23 @@
 export type { HttpAdapter, HttpRequest, ProxyFault } from './http/adapter.ts'
 export type { QuotaAnswer, QuotaUnavailableBody, UnauthorizedBody } from './http/answers.ts'
 export {
-  type QuotaExceededBody,
   type QuotaExceededOptions,
   type QuotaStatusBody,
   quotaExceededBody,
   quotaStatusBody,
+  refusalMessage,
   type WindowStatusBody,
 } from './http/body.ts'
-export type { DraftFields } from './http/draft-texts.ts'
 export { Exchange } from './http/exchange.ts'
-export { QUOTA_HEADER_NAMES, quotaHeaders, rateLimitHeaders, refusalHeaders } from './http/headers.ts'
+export {
+  type FieldsOption,
+  QUOTA_HEADER_NAMES,
+  quotaHeaders,
+  type RateLimitFields,
+  rateLimitHeaders,
+  refusalHeaders,
+  type StandardHeaders,
+} from './http/headers.ts'
 export {
   type Admission,
   type AdmittedOptions,
@@ -21,18 +28,10 @@ export {
   type PlainMeterOptions,
 } from './http/http-meter.ts'
 export { ipSubject } from './http/ip-subject.ts'
-export {
-  type AnswerTexts,
-  LOCALES,
-  type Locale,
-  type MessageFacts,
-  type MessageTexts,
-  refusalMessage,
-} from './http/messages.ts'
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
-export { addToHead, headIsText } from './http/node/head-text.ts'
-export { type NodeRequest, type NodeResponse, nodeCarrier } from './http/node/node-response.ts'
-export { hookedWriteHead, type WatchDetails, type WriteHead, watchResponse } from './http/node/watch-response.ts'
+export { type NeutralAnswersOptions, neutralAnswers } from './http/neutral/neutral-answers.ts'
+export type { NodeRequest, NodeResponse } from './http/node/node-response.ts'
+export { type WatchDetails, watchResponse } from './http/node/watch-response.ts'
 export type {
   AnonymousMode,
   HttpMeterOptions,
@@ -41,6 +40,9 @@ export type {
   RouteOptions,
   SettleMode,
 } from './http/options.ts'
+export type { ProblemDetails } from './http/problem-details.ts'
+export type { AnswerContext, QuotaAnswers, QuotaExceededBody } from './http/quota-answers.ts'
+export { type AnswerTexts, LOCALES, type Locale, type MessageFacts, type MessageTexts } from './http/texts.ts'
 export {
   QUOTA_WARNING_CODES,
   type QuotaLogger,
@@ -48,5 +50,5 @@ export {
   type QuotaWarningCode,
   type ValidateOption,
 } from './http/warnings.ts'
-export { BEIJING_TIME_ZONE, beijingText, isoText } from './time/beijing.ts'
+export { isoText } from './time/iso.ts'
 export { isTimeZone, zonedText } from './time/zoned.ts'

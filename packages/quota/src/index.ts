@@ -13,9 +13,12 @@ export type {
   Violation,
   WindowStatus,
 } from './decision/decision.ts'
+export type { QuotaHolds } from './engine/admin/holds-admin.ts'
+export type { QuotaSettings } from './engine/admin/settings-admin.ts'
+export type { QuotaSubjects } from './engine/admin/subject-admin.ts'
+export type { WriteOptions } from './engine/admin/write-options.ts'
 export { createQuota, isSyncQuota, type SyncQuotaOptions } from './engine/create-quota.ts'
 export type { QuotaEvent, QuotaEvents } from './engine/events.ts'
-export type { QuotaHolds } from './engine/holds-admin.ts'
 export type { FailurePolicy, QuotaOptions } from './engine/options.ts'
 export type { Quota, QuotaWithin, SyncQuota } from './engine/quota.ts'
 export type {
@@ -32,7 +35,6 @@ export type {
   RunResult,
   SyncReservation,
 } from './engine/requests.ts'
-export type { QuotaSettings } from './engine/settings-admin.ts'
 export {
   type Duration,
   type SimpleQuotaOptions,
@@ -40,8 +42,6 @@ export {
   simpleQuota,
 } from './engine/simple-quota.ts'
 export type { SimpleQuota, SyncSimpleQuota } from './engine/simple-requests.ts'
-export type { QuotaSubjects } from './engine/subject-admin.ts'
-export type { WriteOptions } from './engine/write-options.ts'
 export { type Fault, QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'
 export { quotaExceededBody, quotaStatusBody } from './http/body.ts'
 export { quotaHeaders } from './http/headers.ts'
@@ -49,8 +49,9 @@ export { memorySettings } from './memory/memory-settings.ts'
 export { type MemoryStore, memoryStore } from './memory/memory-store.ts'
 export type { MemoryStoreOptions } from './memory/options.ts'
 export { type DefinedPolicy, definePolicy } from './policy/define-policy.ts'
-export { defaultPolicy, type Limit, type LimitTable, type Policy } from './policy/policy.ts'
+export type { Limit, LimitTable, Policy } from './policy/policy.ts'
 export type { Mode, Settings, SubjectSettings, VersionedSettings, VersionedSubjectSettings } from './policy/settings.ts'
+export { defaultPolicy } from './score-gateway/default-policy.ts'
 export type { QuotaStore } from './store/quota-store.ts'
 export type { Subject } from './store/schema.ts'
 export type { SettingsStore } from './store/settings-store.ts'

@@ -6,8 +6,10 @@
  */
 export type { WindowStates } from './decision/decide.ts'
 export type { DecisionSource } from './decision/decision.ts'
+export type { DeepPartial } from './engine/admin/merge-patch.ts'
+export type { SettingsInForce, SettingsUpdate } from './engine/admin/settings-admin.ts'
+export type { SubjectOptions } from './engine/admin/subject-admin.ts'
 export type { DecisionTime, QuotaListener } from './engine/events.ts'
-export type { DeepPartial } from './engine/merge-patch.ts'
 export type {
   EmptyReservation,
   HeldWindowStatus,
@@ -18,16 +20,13 @@ export type {
   ReservationCalls,
   StatusOptions,
 } from './engine/requests.ts'
-export type { SettingsInForce, SettingsUpdate } from './engine/settings-admin.ts'
-export type { SubjectOptions } from './engine/subject-admin.ts'
-export type { UnknownPlan } from './engine/unknown-plans.ts'
+export type { UnknownPlan } from './engine/settings/unknown-plans.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export type { SnapshotPart } from './memory/snapshot.ts'
 export type { BaseLimits, LayerInput, PolicyDefinition } from './policy/define-policy.ts'
 export type { Quotas } from './policy/limits.ts'
 export type {
   ConcurrencyDefinition,
-  DefaultPolicyOptions,
   LayerDefinition,
   OperationDefinition,
   OverrunPolicy,
@@ -111,7 +110,9 @@ export {
 export {
   type AsyncSettingsStore,
   newRevision,
+  type ReadWithin,
   type SettingsChange,
+  type SettingsReader,
   type SettingsStore,
   type StoredDocument,
   type StoreWriteOptions,

@@ -32,6 +32,14 @@ const slots = definePolicy({
   base: { user: { chat: { '1h': 500, running: 2 } } },
 })
 
+const everybodysSlots = definePolicy({
+  ...shape,
+  layers: [{ name: 'user' }, { name: 'all', shared: true }],
+  operations,
+  concurrency: { label: 'running', operations: ['ask'] },
+  base: { user: { chat: { '1h': 500 } }, all: { chat: { '1h': 500, running: 2 } } },
+})
+
 interface Fixture {
   readonly clock: TestClock
   readonly store: MemoryStore
@@ -70,6 +78,17 @@ describe.each([
     )
     expect(all.filter(({ allowed }) => allowed)).toHaveLength(6)
     expect(await used(quota)).toBe(450)
+  })
+
+  it('have a slot only where a layer that applies limits concurrency', async () => {
+    const { quota } = fixture(isSync, { policy: everybodysSlots })
+    await quota.settings.update({ layers: { all: { enabled: false } } })
+    await held(quota)
+    expect((await quota.holds.list('u')).map(({ slot }) => slot)).toEqual([false])
+    await quota.settings.update({ layers: { all: { enabled: true } } })
+    await held(quota)
+    expect((await quota.holds.list('u')).map(({ slot }) => slot)).toEqual([false, true])
+    expect((await quota.status('u')).windows.chat!.at(-1)).toMatchObject({ window: 'running', used: 1 })
   })
 
   it('go back when they end, and not a millisecond before', async () => {

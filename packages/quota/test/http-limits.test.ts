@@ -34,11 +34,13 @@ describe('limits of every kind, over HTTP', () => {
     const waitSeconds = Math.ceil((monthEnd - NOW) / 1000)
     expect(refusalHeaders(refusal)['Retry-After']).toBe(String(waitSeconds))
     expect(quotaExceededBody(refusal)).toMatchObject({
-      msg: 'Reached Personal Month Quota Limit for Write requests. You may continue after 2026-09-01 00:00:00 Beijing Time (UTC+8). For a higher quota, ask at the support forum.',
+      msg: 'Limit reached: 30 requests per month. Resets on 1 September 2026, 00:00 (Asia/Shanghai).',
       quota: { window: 'month', resetAt: '2026-08-31T16:00:00.000Z' },
     })
-    expect(quotaExceededBody(refusal, { locale: 'zh-CN' }).msg).toMatch(/^已达到个人 每月写入配额上限。/)
-    expect(rateLimitHeaders(refusal)).toEqual({
+    expect(quotaExceededBody(refusal, { locale: 'zh-CN' }).msg).toBe(
+      '已达上限：每月 30 次请求。将于 2026 年 9 月 1 日 00:00（Asia/Shanghai）重置。',
+    )
+    expect(rateLimitHeaders(refusal, { fields: 'all' })).toEqual({
       'RateLimit-Policy': `"personal-1h";q=100;w=3600, "personal-month";q=30;w=${31 * 86_400}, "personal-running";q=2`,
       RateLimit: `"personal-month";r=0;t=${waitSeconds}`,
     })
@@ -51,10 +53,11 @@ describe('limits of every kind, over HTTP', () => {
     if (decision === undefined || decision.allowed) throw new Error('admitted')
     expect(refusalHeaders(decision)).toEqual({ 'Retry-After': '1', 'X-Quota-Reset': '2026-08-06T14:06:27.000Z' })
     expect(rateLimitHeaders(decision).RateLimit).toBe('"personal-running";r=0')
-    const en = 'Reached Personal Limit of 2 Write requests at once. You may continue when one of them has ended. '
-    expect(quotaExceededBody(decision).msg).toBe(`${en}For a higher quota, ask at the support forum.`)
+    expect(quotaExceededBody(decision).msg).toBe(
+      'Too many requests at once: at most 2 can run at the same time. Try again when one has finished.',
+    )
     expect(quotaExceededBody(decision, { locale: 'zh-CN' }).msg).toBe(
-      '已达到个人同时进行的写入请求数上限（2）。其中一个结束后即可继续请求。如需更高配额，请前往支持论坛申请。',
+      '并发请求过多：最多同时进行 2 个。请在其中一个完成后重试。',
     )
     const status = quotaStatusBody(await quota.status('u')).windows.write
     expect(
@@ -72,8 +75,8 @@ describe('limits of every kind, over HTTP', () => {
     const { decision } = await quota.reserve({ subject: 'u', operation: 'chat' })
     if (decision === undefined || decision.allowed) throw new Error('admitted')
     expect(decision.retryable).toBe(false)
-    expect(quotaExceededBody(decision).msg).toMatch(/above the Personal Limit of 0 Write requests at once: waiting/)
-    expect(quotaExceededBody(decision, { locale: 'zh-CN' }).msg).toMatch(/等待无法解决/)
+    expect(quotaExceededBody(decision).msg).toBe('Too many requests at once: at most 0 can run at the same time.')
+    expect(quotaExceededBody(decision, { locale: 'zh-CN' }).msg).toBe('并发请求过多：最多同时进行 0 个。')
   })
 
   it('leave out what is not enforced', async () => {

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LOCALES, windowLabel } from '../src/http/messages.ts'
-import { beijingText, rateLimitHeaders } from '../src/http.ts'
+import { LOCALES, type MessageFacts, rateLimitHeaders } from '../src/http.ts'
 import { type Decision, quotaExceededBody, quotaHeaders, type RefusedDecision, type Violation } from '../src/index.ts'
+import { windowLabel } from '../src/score-gateway/texts.ts'
+import { beijingText, scoreGatewayAnswers } from '../src/score-gateway.ts'
 import { fixture, flatBase, START, testPolicy } from './support.ts'
 
 function refusal(decision: Decision): RefusedDecision {
@@ -22,9 +23,11 @@ function hopeless(): RefusedDecision {
   return refusal(fixture().quota.consumeSync({ subject: 'u', operation: 'write', cost: 61 }))
 }
 
-describe('the body of a 429', () => {
+const forum = { answers: scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com' }) }
+
+describe('the body of a 429 under the default policy', () => {
   it('tells which layer, which window, how much, until when', () => {
-    expect(quotaExceededBody(exhausted(), { supportForumUrl: 'https://forum.example.com' })).toEqual({
+    expect(quotaExceededBody(exhausted(), forum)).toEqual({
       error: 'quota_exceeded',
       msg:
         'Reached Personal 1-Hour Quota Limit for Write requests. You may continue after 2026-08-06 23:06:26 ' +
@@ -50,8 +53,9 @@ describe('the body of a 429', () => {
     const { quota } = quotaExceededBody(exhausted())
     const specified = 'scope category window limit used requested resetAt retryAtBeijing timeZone'
     expect(Object.keys(quota)).toEqual([...specified.split(' '), 'retryAt', 'windowLabel'])
-    expect(quota.retryAt).toBe(quota.resetAt)
-    const elsewhere = quotaExceededBody(exhausted(), { timeZone: 'Europe/Berlin' }).quota
+    expect(quota).toMatchObject({ retryAt: quota.resetAt })
+    const answers = scoreGatewayAnswers({ timeZone: 'Europe/Berlin' })
+    const elsewhere = quotaExceededBody(exhausted(), { answers }).quota
     expect(elsewhere).toMatchObject({ retryAt: quota.resetAt, retryAtLocal: '2026-08-06 17:06:26' })
     expect(elsewhere).not.toHaveProperty('retryAtBeijing')
   })
@@ -69,9 +73,9 @@ describe('the body of a 429', () => {
   })
 
   it('speaks Chinese', () => {
-    expect(quotaExceededBody(exhausted(), { locale: 'zh-CN', supportForumUrl: 'https://f.example' }).msg).toBe(
+    expect(quotaExceededBody(exhausted(), { ...forum, locale: 'zh-CN' }).msg).toBe(
       '已达到个人 1 小时写入配额上限。' +
-        '您可以在北京时间（UTC+8）2026-08-06 23:06:26 之后继续请求。如需更高配额，请前往 https://f.example 申请。',
+        '您可以在北京时间（UTC+8）2026-08-06 23:06:26 之后继续请求。如需更高配额，请前往 https://forum.example.com 申请。',
     )
     expect(quotaExceededBody(hopeless(), { locale: 'zh-CN' }).msg).toContain('等待无法解决')
   })
@@ -86,8 +90,8 @@ describe('the body of a 429', () => {
   })
 
   it('takes texts of the application’s own', () => {
-    const messages = { en: ({ retryAtBeijing }: { retryAtBeijing: string }) => `Back at ${retryAtBeijing}!` }
-    expect(quotaExceededBody(exhausted(), { messages }).msg).toBe('Back at 2026-08-06 23:06:26!')
+    const messages = { en: ({ decision, text }: MessageFacts) => `${text} (${beijingText(decision.resetAt)})` }
+    expect(quotaExceededBody(exhausted(), { messages }).msg).toMatch(/^Reached .*forum\. \(2026-08-06 23:06:26\)$/)
     expect(quotaExceededBody(exhausted(), { messages, locale: 'zh-CN' }).msg).toContain('已达到')
   })
 
@@ -109,11 +113,21 @@ describe('headers', () => {
     expect(quotaHeaders(exhausted())).toEqual({ 'Retry-After': '3600', 'X-Quota-Reset': '2026-08-06T15:06:26.000Z' })
   })
 
-  it('of draft 10 list every window of an answer, and on a 429 those that refuse', () => {
+  it('of the draft name one limit, the scarcest of an answer, and on a 429 the one that binds', () => {
     const { quota } = fixture()
     const admitted = quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(quotaHeaders(admitted)).toEqual({})
-    expect(quotaHeaders(admitted, { standardHeaders: 'draft-10' })).toEqual({
+    const fields = { 'RateLimit-Policy': '"personal-1h";q=60;w=3600', RateLimit: '"personal-1h";r=45;t=3600' }
+    expect(quotaHeaders(admitted, { standardHeaders: 'draft-10' })).toEqual(fields)
+    expect(quotaHeaders(admitted, { standardHeaders: 'draft-11' })).toEqual(fields)
+    expect(rateLimitHeaders(exhausted())).toEqual({ ...fields, RateLimit: '"personal-1h";r=0;t=3600' })
+    expect(rateLimitHeaders(hopeless()).RateLimit).toBe('"personal-1h";r=60')
+  })
+
+  it("with fields: 'all' list every window of an answer, and on a 429 those that refuse", () => {
+    const { quota } = fixture()
+    const admitted = quota.consumeSync({ subject: 'u', operation: 'write' })
+    expect(quotaHeaders(admitted, { standardHeaders: 'draft-10', fields: 'all' })).toEqual({
       'RateLimit-Policy':
         '"personal-1h";q=60;w=3600, "personal-5h";q=200;w=18000, "personal-1d";q=600;w=86400, ' +
         '"site-1h";q=1500;w=3600, "site-5h";q=5000;w=18000, "site-1d";q=18000;w=86400',
@@ -121,8 +135,10 @@ describe('headers', () => {
         '"personal-1h";r=45;t=3600, "personal-5h";r=185;t=18000, "personal-1d";r=585;t=86400, ' +
         '"site-1h";r=1485;t=3600, "site-5h";r=4985;t=18000, "site-1d";r=17985;t=86400',
     })
-    expect(rateLimitHeaders(exhausted()).RateLimit).toBe('"personal-1h";r=0;t=3600')
-    expect(rateLimitHeaders(hopeless()).RateLimit).toBe('"personal-1h";r=60')
+    expect(rateLimitHeaders(exhausted(), { fields: 'all' })).toEqual({
+      'RateLimit-Policy': expect.stringMatching(/^"personal-1h";q=60;w=3600, .*"site-1d";q=18000;w=86400$/),
+      RateLimit: '"personal-1h";r=0;t=3600',
+    })
   })
 
   it('leave unlimited windows out, and say nothing of free requests', async () => {
@@ -137,7 +153,9 @@ describe('headers', () => {
     const { quota } = fixture()
     await quota.subjects.set('v', { overrides: { write: { '5h': 199 } } })
     const policyOf = (subject: string): string =>
-      rateLimitHeaders(quota.consumeSync({ subject, operation: 'write', cost: 1 }))['RateLimit-Policy']!
+      rateLimitHeaders(quota.consumeSync({ subject, operation: 'write', cost: 1 }), { fields: 'all' })[
+        'RateLimit-Policy'
+      ]!
     const [u, v, uAgain] = [policyOf('u'), policyOf('v'), policyOf('u')]
     expect(v).toBe(u.replace('"personal-5h";q=200', '"personal-5h";q=199'))
     expect(uAgain).toBe(u)
@@ -157,9 +175,11 @@ describe('headers', () => {
           }
           const decision = quota.consumeSync({ subject: 'u', operation: 'write', cost: cost + 1 })
           if (decision.allowed) return
-          const waits = [...rateLimitHeaders(decision).RateLimit!.matchAll(/;t=(\d+)/g)].map(([, t]) => Number(t))
+          const fields = rateLimitHeaders(decision, { fields: 'all' })
+          const waits = [...fields.RateLimit!.matchAll(/;t=(\d+)/g)].map(([, t]) => Number(t))
           expect(Math.max(0, ...waits)).toBeLessThanOrEqual(decision.retryAfterSeconds)
-          expect(rateLimitHeaders(decision).RateLimit!.split(', ')).toHaveLength(decision.violations.length)
+          expect(fields.RateLimit!.split(', ')).toHaveLength(decision.violations.length)
+          expect(fields.RateLimit).toContain(rateLimitHeaders(decision).RateLimit)
         },
       ),
     )

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { CompiledSettings } from '../src/engine/compiled-settings.ts'
-import type { Limit, Policy, Settings, SubjectSettings } from '../src/index.ts'
+import { CompiledSettings } from '../src/engine/settings/compiled-settings.ts'
+import {
+  createQuota,
+  definePolicy,
+  type Limit,
+  type Policy,
+  type Settings,
+  type SubjectSettings,
+} from '../src/index.ts'
 import { policyCells } from '../src/policy/cells.ts'
 import { effectiveQuotas, type LimitsOf } from '../src/policy/limits.ts'
 import { initialSettings, initialSubjectSettings } from '../src/policy/settings.ts'
@@ -52,6 +59,32 @@ function quotas(settings: Settings, of: LimitsOf = {}, factorHundredths = 100) {
 function limits(settings: Settings, of: LimitsOf = {}): readonly number[] {
   return quotas(settings, of)[0]!.limits
 }
+
+describe('a price above a limit', () => {
+  const made = (read: number, warn: (message: string) => void) => {
+    const base = { user: { read: { '1h': read, '1d': 100 } } }
+    const windows = [
+      { label: '1h', lengthMs: 3_600_000 },
+      { label: '1d', lengthMs: 86_400_000 },
+    ]
+    const operations = { look: { category: 'read', cost: 5 }, load: { category: 'read', cost: 20 } } as const
+    return createQuota({
+      policy: definePolicy({ windows, categories: ['read'], layers: [{ name: 'user' }], operations, base }),
+      logger: { warn },
+    })
+  }
+
+  it('is warned of at construction, but not where a limit is to block', () => {
+    const warned: string[] = []
+    made(20, (message) => warned.push(message))
+    made(0, (message) => warned.push(message))
+    expect(warned).toEqual([])
+    made(10, (message) => warned.push(message))
+    expect(warned).toEqual([
+      'createQuota(): base.user.read.1h: the effective limit of 10 tokens is below the price of load',
+    ])
+  })
+})
 
 describe('limits', () => {
   it('stand in the order of a row, slots last, and there is none where the base has none', () => {

@@ -12,6 +12,16 @@ type Anything = never
 const policy = defaultPolicy()
 const quota = createQuota({ policy })
 const closed = createQuota({ policy })
+const limits = { write: { '1h': 10 } }
+const teams = createQuota({
+  policy: {
+    windows: [{ label: '1h', lengthMs: 3_600_000 }],
+    categories: ['write'],
+    layers: ['user', 'team'].map((name) => ({ name, scope: name, shared: false })),
+    operations: { write: { category: 'write', cost: 1 } },
+    base: { user: limits, team: limits },
+  },
+})
 const request = { subject: 'u42', operation: 'write' } as const
 
 function create(options: object): Mistake['make'] {
@@ -181,8 +191,26 @@ const requests: readonly Mistake[] = [
   {
     written: "quota.consume('u42')",
     make: () => quota.consume('u42' as Anything),
-    code: 'unknown_operation',
-    says: ['expected a request, { subject, operation }, got a string'],
+    code: 'invalid_subject',
+    says: ['"u42" alone is no request; if it is the subject, write { subject: "u42", operation: "read" }'],
+  },
+  {
+    written: "quota.consume({ key: 'u42', operation: 'write' })",
+    make: () => quota.consume({ key: 'u42', operation: 'write' } as Anything),
+    code: 'invalid_subject',
+    says: ['subject: missing', '"key" is unknown; a request has subject, operation, cost'],
+  },
+  {
+    written: "quota.consume({ ..., subject: { taem: 't', user: 'u' } })",
+    make: () => teams.consume({ subject: { taem: 't', user: 'u' }, operation: 'write' }),
+    code: 'invalid_subject',
+    says: ['subject: unknown key "taem"; did you mean "team"?'],
+  },
+  {
+    written: "quota.consume({ ..., subject: { user: 'u' } }), where there are teams, too",
+    make: () => teams.consume({ subject: { user: 'u' }, operation: 'write' }),
+    code: 'invalid_subject',
+    says: ['subject.team: expected text', 'got nothing'],
   },
   {
     written: "quota.consume({ subject: 'u42' })",
@@ -230,7 +258,7 @@ const requests: readonly Mistake[] = [
     written: 'quota.consume({ ..., subject: 42 })',
     make: () => quota.consume({ ...request, subject: 42 as Anything }),
     code: 'invalid_subject',
-    says: ['subject: expected text', 'got a number'],
+    says: ['subject: expected text', 'got a number: use String(42)'],
   },
   {
     written: 'quota.consume({ ..., subject: findUser() }), where findUser is async',
@@ -242,7 +270,7 @@ const requests: readonly Mistake[] = [
     written: "quota.consume({ ..., subject: { user: 'u42' } })",
     make: () => quota.consume({ ...request, subject: { user: 'u42' } as Anything }),
     code: 'invalid_subject',
-    says: ['subject.personal: expected text'],
+    says: ['subject: unknown key "user"', 'one key for each of personal'],
   },
   {
     written: 'quota.reserve({ ..., id: 42 })',

@@ -185,6 +185,17 @@ describe('settings', () => {
     expect(quotas[1]!.peekSync({ subject: 'u', operation: 'write' })).toMatchObject({ cost: 1, settingsVersion: 3 })
   })
 
+  it('are replaced by a document without members that have a default', async () => {
+    const { quota } = fixture()
+    await quota.settings.update({ shadow: { site: 'all' }, thresholds: [{ left: 1 }] })
+    const { shadow: _, plans: __, thresholds: ___, ...document } = initialDocument()
+    const { settings } = await quota.settings.replace({ ...document, mode: 'lenient', plans: undefined })
+    expect(settings).toMatchObject({ mode: 'lenient', shadow: {}, plans: {}, thresholds: null, version: 2 })
+    expect(await quota.settings.get()).toEqual(settings)
+    expect(await quota.settings.faults()).toEqual([])
+    await expect(quota.settings.replace(null as never)).rejects.toMatchObject({ code: 'invalid_settings' })
+  })
+
   it('are not the caller’s object: changing that later changes nothing', async () => {
     const { quota } = fixture()
     const document = structuredClone(initialDocument()) as { prices: Record<string, number> } & Settings

@@ -64,7 +64,7 @@ describe('simpleQuota', () => {
     const quota = simpleQuota({ limit: 0, per: '15m', clock: { now: () => NOON } })
     const decision = await quota.consume({ subject: 'u' })
     if (decision.allowed) throw new Error('expected a refusal')
-    expect(quotaExceededBody(decision).msg).toContain('Personal 15-Minute Quota Limit of 0 for All requests')
+    expect(quotaExceededBody(decision).msg).toBe('Limit reached: 0 requests per 15 minutes.')
   })
 
   it('heeds the failure policy', async () => {
@@ -84,6 +84,24 @@ function made(options: unknown): Mistake['make'] {
 
 const code = 'invalid_options'
 const mistakes: readonly Mistake[] = [
+  ...['minute', '1 hour', '1mo'].map((per) => ({
+    written: `simpleQuota({ limit: 1, per: '${per}' })`,
+    make: made({ limit: 1, per }),
+    code,
+    says: ['per: expected', 's, m, h or d', 'every: "month"', `got "${per}"`],
+  })),
+  {
+    written: "simpleQuota(...).consume('u42')",
+    make: () => simpleQuota({ limit: 1, per: '1h' }).consume('u42' as never),
+    code: 'invalid_subject',
+    says: ['write { subject: "u42" }'],
+  },
+  {
+    written: "simpleQuota(...).consume({ key: 'u42' })",
+    make: () => simpleQuota({ limit: 1, per: '1h' }).consume({ key: 'u42' } as never),
+    code: 'invalid_subject',
+    says: ['subject: missing', '"key" is unknown'],
+  },
   { written: 'simpleQuota()', make: made(undefined), code, says: ['simpleQuota({ limit, per })', 'got nothing'] },
   { written: 'simpleQuota(100)', make: made(100), code, says: ['simpleQuota({ limit, per })', 'got a number'] },
   {

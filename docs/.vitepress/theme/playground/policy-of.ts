@@ -7,8 +7,8 @@ export function policyOf({ windows, personal, site, operations }: Scenario): Pol
     windows: windows.map((label) => ({ label, lengthMs: LENGTHS_MS[label] ?? 0 })),
     categories: CATEGORIES,
     layers: [
-      { name: 'personal', scope: 'Personal', shared: false },
-      ...(site === null ? [] : [{ name: 'site', scope: 'Site', shared: true }]),
+      { name: 'personal', scope: 'personal', shared: false },
+      ...(site === null ? [] : [{ name: 'site', scope: 'site', shared: true }]),
     ],
     operations: Object.fromEntries(operations.map(({ name, category, cost }) => [name, { category, cost }])),
     base: { personal: baseOf(windows, personal), ...(site === null ? {} : { site: baseOf(windows, site) }) },

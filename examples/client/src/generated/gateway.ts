@@ -188,7 +188,7 @@ export interface paths {
         put?: never;
         /**
          * End an upload in parts
-         * @description If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same.
+         * @description If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same. A session that is over is 409 `session_expired` at once, with and without `sync=1`.
          *
          *     Free.
          */

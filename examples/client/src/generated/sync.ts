@@ -308,6 +308,7 @@ export interface components {
             imported: number;
             updated: number;
             skipped: number;
+            /** @description How many scores the player has now. */
             stored_records: number;
             errors: {
                 index: number;

@@ -1,15 +1,14 @@
-import type { Clock, Quota } from '@scoregw/quota'
+import type { Clock, Policy, Quota } from '@scoregw/quota'
 import type { FactorStore } from '@scoregw/quota/adaptive'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
-import { sharedLayers } from '../quota/layer-members.ts'
 import type { OperationName } from '../quota/policy.ts'
 import { AlertBook } from './alert-book.ts'
 import { AlertSender } from './alert-sender.ts'
 import { noticeEvents, noticeFactor } from './notice.ts'
-import { Webhooks } from './webhook.ts'
+import { toldLayers, Webhooks } from './webhook.ts'
 
 const EVERY_MS = 1_000
 const FACTOR_MS = 10_000
@@ -37,13 +36,15 @@ export class Alerts {
   readonly chores: readonly Chore[]
   readonly #sender: AlertSender
   readonly #stop: () => void
+  readonly #policy: Policy
   #told: readonly string[]
 
   constructor(parts: AlertsParts) {
     const { db, clock, logger, audit, quota, factorStore, allowPrivate, timeoutMs = TIMEOUT_MS } = parts
     this.book = new AlertBook(db, clock, logger)
     this.webhooks = new Webhooks(db, clock, audit)
-    this.#told = sharedLayers(quota.policy)
+    this.#policy = quota.policy
+    this.#told = toldLayers(undefined, quota.policy)
     const sending = { db, clock, webhooks: this.webhooks, allowPrivate, timeoutMs, random: Math.random }
     this.#sender = new AlertSender(sending)
     this.#stop = noticeEvents({ quota, book: this.book, clock, isTold: (layer) => this.#told.includes(layer) })
@@ -59,11 +60,16 @@ export class Alerts {
     ]
   }
 
-  /** Writes what was noticed, and looks whose limits are to be told of. */
+  /** Writes what was noticed, and reads whose limits are to be told of: another process may have changed it. */
   async write(): Promise<void> {
     await this.book.flush()
+    await this.readLayers()
+  }
+
+  /** Reads which layers' limits are told of; before the first request, so that no crossing is lost, and after a change. */
+  async readLayers(): Promise<void> {
     const { row } = await this.webhooks.read()
-    if (row !== undefined) this.#told = JSON.parse(row.layers) as string[]
+    this.#told = toldLayers(row, this.#policy)
   }
 
   send(): Promise<void> {

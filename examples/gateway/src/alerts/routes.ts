@@ -10,7 +10,7 @@ import { sharedLayers } from '../quota/layer-members.ts'
 import { alertOf } from './alert.ts'
 import type { Alerts } from './alerts.ts'
 import { alertBody, alertDocument, webhookBody, webhookDocument, webhookStored } from './bodies.ts'
-import { noWebhook, type Webhooks } from './webhook.ts'
+import { noWebhook, toldLayers, type Webhooks } from './webhook.ts'
 
 const tag = 'Administration'
 const PATH = '/admin/alerts/webhook'
@@ -60,7 +60,8 @@ function listRoute({ alerts }: AlertRouteParts): Route {
   })
 }
 
-function webhookRoutes({ alerts: { webhooks }, policy, allowPrivate }: AlertRouteParts): Route[] {
+function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteParts): Route[] {
+  const { webhooks } = alerts
   return [
     route({
       method: 'get',
@@ -92,6 +93,7 @@ function webhookRoutes({ alerts: { webhooks }, policy, allowPrivate }: AlertRout
       requestHeaders: ['If-Match'],
       async handle({ req, input, user }) {
         const secret = await webhooks.put(input, optionalMatch(req), user.id)
+        await alerts.readLayers()
         const { at, body } = await shown(webhooks, policy)
         return { body: { ...body, secret }, headers: { ETag: etagOf(at) } }
       },
@@ -111,6 +113,7 @@ function webhookRoutes({ alerts: { webhooks }, policy, allowPrivate }: AlertRout
       requestHeaders: ['If-Match'],
       async handle({ req, user }) {
         await webhooks.remove(optionalMatch(req), user.id)
+        await alerts.readLayers()
         return { status: 204 }
       },
     }),
@@ -164,7 +167,7 @@ async function shown(
   policy: Policy,
 ): Promise<{ readonly at: Version; readonly body: z.output<typeof webhookDocument> }> {
   const { at, row } = await webhooks.read()
-  const layers = row === undefined ? sharedLayers(policy) : (JSON.parse(row.layers) as string[])
+  const layers = toldLayers(row, policy)
   const until = row?.old_until ?? null
   const rotatedUntil = until === null ? null : instantText(until)
   return { at, body: { url: row?.url ?? null, layers: [...layers], rotatedUntil } }

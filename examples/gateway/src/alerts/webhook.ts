@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '@scoregw/quota'
+import type { Clock, Policy } from '@scoregw/quota'
 import type { Selectable } from 'kysely'
 import type { Audited, AuditLog, Doer } from '../audit/audit-log.ts'
 import type { Db, Tables } from '../db/schema.ts'
 import { type Expected, expectedRevision, type Version } from '../http/etag.ts'
 import { HttpError } from '../http/http-error.ts'
+import { sharedLayers } from '../quota/layer-members.ts'
 
 /** There is one, in one row. */
 const ID = 1
@@ -18,6 +19,11 @@ export interface WebhookChange {
 }
 
 type Row = Selectable<Tables['webhooks']>
+
+/** The layers whose limits are told of: those set with the webhook, and those that everybody shares where there is none. */
+export function toldLayers(webhook: Pick<Row, 'layers'> | undefined, policy: Policy): readonly string[] {
+  return webhook === undefined ? sharedLayers(policy) : (JSON.parse(webhook.layers) as string[])
+}
 
 /** Where alerts are sent, as whoever sends them has it. */
 export interface Webhook {

@@ -28,6 +28,15 @@ function makeFolder(path: string): void {
   }
 }
 
+/** What is to be logged where other users of the machine can read the folder; `undefined`: they cannot. */
+export function openToOthers(dataDir: string): string | undefined {
+  const { mode } = statSync(dataDir)
+  // Windows has no such modes.
+  if (process.platform === 'win32' || (mode & 0o007) === 0) return undefined
+  const text = (mode & 0o777).toString(8)
+  return `DATA_DIR=${dataDir}: other users of this machine can read this folder (mode ${text}); restrict it: chmod 700 ${dataDir}`
+}
+
 /** What is the matter with the data folder, in words; an error that says nothing of it stays as it is. */
 export function dataDirFault(dataDir: string, error: unknown): unknown {
   if (error instanceof StartError) return error

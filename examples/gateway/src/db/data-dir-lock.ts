@@ -1,38 +1,70 @@
 import { join } from 'node:path'
 import Database from 'libsql'
 import { dataDirFault, makeDataDir } from '../config/data-dir.ts'
+import { ownFile } from '../config/own-file.ts'
 import { codesOf, StartError } from '../config/start-error.ts'
 
+/** How long a process that shares waits for one that is about to be refused, in milliseconds. */
+const SHARED_WAIT_MS = 1_000
+
 /**
- * Keeps a data folder for this process as long as it lives, however it ends: the lock is the system's own, on a file that
- * nothing is ever written to. A write to the embedded database waits inside of SQLite while another process writes, and all
- * other requests with it.
+ * Keeps a data folder for this process as long as it lives, however it ends: alone, or with others that share it as well.
+ * The lock is the system's own, on a file that nothing is ever written to. A write to the embedded database waits inside of
+ * SQLite while another process writes, and all other requests with it.
  *
  * @returns lets the folder go
- * @throws {StartError} when another process has it, or it cannot be used
+ * @throws {StartError} when other processes have it in a way that excludes this one, or it cannot be used
  */
-export function lockDataDir(dataDir: string): () => void {
+export function lockDataDir(dataDir: string, isShared: boolean): () => void {
   makeDataDir(dataDir)
-  let file: Database.Database | undefined
   try {
-    file = new Database(join(dataDir, 'gateway.lock'))
-    file.pragma('busy_timeout = 0')
-    file.exec('begin exclusive')
+    const file = locked(dataDir, isShared)
+    return () => void file.close()
   } catch (error) {
-    file?.close()
-    throw isTaken(error) ? takenBy(dataDir, error) : dataDirFault(dataDir, error)
+    if (!isTaken(error)) throw dataDirFault(dataDir, error)
+    throw takenBy(dataDir, isShared ? SERVED_ALONE : servedBy(dataDir), error)
   }
-  const locked = file
-  return () => void locked.close()
+}
+
+/** @returns the connection that has the lock until it is closed */
+function locked(dataDir: string, isShared: boolean): Database.Database {
+  const file = new Database(ownFile(join(dataDir, 'gateway.lock')))
+  try {
+    file.pragma(`busy_timeout = ${isShared ? SHARED_WAIT_MS : 0}`)
+    file.exec(isShared ? 'begin' : 'begin exclusive')
+    // A transaction that has read has a shared lock until it ends.
+    if (isShared) file.prepare('select count(*) from sqlite_master').get()
+    return file
+  } catch (error) {
+    file.close()
+    throw error
+  }
 }
 
 function isTaken(error: unknown): boolean {
   return codesOf(error).some((code) => code.startsWith('SQLITE_BUSY'))
 }
 
-function takenBy(dataDir: string, error: unknown): StartError {
-  const fault =
-    'another gateway serves from it; stop that one, name another folder, let both use one DATABASE_URL, ' +
-    'or set DATA_DIR_SHARED=true for both, if each may wait while the other writes'
+function takenBy(dataDir: string, fault: string, error: unknown): StartError {
   return new StartError(`DATA_DIR=${dataDir}`, fault, error)
+}
+
+const SERVED_ALONE =
+  'another gateway serves from it alone; stop that one, name another folder, let both use one DATABASE_URL, ' +
+  'or start that one with DATA_DIR_SHARED=true as well, if each may wait while the other writes'
+
+/** Why the folder is not to be had alone: whether those who have it share it. */
+function servedBy(dataDir: string): string {
+  try {
+    locked(dataDir, true).close()
+  } catch {
+    return (
+      'another gateway serves from it; stop that one, name another folder, let both use one DATABASE_URL, ' +
+      'or set DATA_DIR_SHARED=true for both, if each may wait while the other writes'
+    )
+  }
+  return (
+    'gateways with DATA_DIR_SHARED=true serve from it; set DATA_DIR_SHARED=true for this one as well, stop them, ' +
+    'or name another folder'
+  )
 }

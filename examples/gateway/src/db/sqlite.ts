@@ -3,6 +3,7 @@ import type { SqliteConnection } from '@scoregw/quota-sql'
 import { Kysely } from 'kysely'
 import Database from 'libsql'
 import { dataDirFault, makeDataDir } from '../config/data-dir.ts'
+import { ownFile } from '../config/own-file.ts'
 import { migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
 import { ToldSqliteDialect } from './sqlite-dialect.ts'
@@ -44,7 +45,7 @@ export async function openSqlite(dataDir: string): Promise<Db> {
 }
 
 async function openFile(dataDir: string): Promise<Db> {
-  const path = join(dataDir, 'gateway.sqlite')
+  const path = ownFile(join(dataDir, 'gateway.sqlite'))
   const file = new Database(path)
   // The time-out first: switching to the write-ahead log may have to wait for another process too.
   file.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)

@@ -1,9 +1,10 @@
-import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { DemoConfig } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { makeDataDir } from '../config/data-dir.ts'
+import { ownFile } from '../config/own-file.ts'
 import type { ServiceCredentials } from '../credentials/service-credentials.ts'
 import type { PlayerResources } from '../players/player-resources.ts'
 import type { ScoreService } from '../scores/score-service.ts'
@@ -80,7 +81,7 @@ export async function removeDemo({ users, credentials }: Pick<DemoOptions, 'user
 
 function keptCredentials(path: string): DemoCredentials {
   if (!existsSync(path)) keepNewCredentials(path)
-  const kept = credentialsFile.safeParse(JSON.parse(readFileSync(path, 'utf8')))
+  const kept = credentialsFile.safeParse(JSON.parse(readFileSync(ownFile(path), 'utf8')))
   if (kept.success) return kept.data
   throw new ConfigError([`DATA_DIR: ${path} is not what this version keeps there; delete it, and another one is made`])
 }
@@ -94,7 +95,9 @@ function keepNewCredentials(path: string): void {
     botToken: newToken('bt_'),
     chartApiKey: newToken('mk_'),
   }
-  writeFileSync(draft, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
+  // One that a killed process of the same number left.
+  rmSync(draft, { force: true })
+  ownFile(draft, `${JSON.stringify(credentials, null, 2)}\n`)
   try {
     linkSync(draft, path)
   } catch (error) {

@@ -1,5 +1,6 @@
 import { type Clock, createQuota, definePolicy, memoryStore, type RefusedDecision } from '@scoregw/quota'
 import { type Locale, type MessageTexts, quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
+import { beijingText, scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
 import type { Request } from 'express'
 import { callerKey } from './caller.ts'
 import { HttpError } from './http-error.ts'
@@ -37,7 +38,7 @@ export class FailuresExceeded extends HttpError {
   readonly until: number
 
   constructor(decision: RefusedDecision, locale: Locale) {
-    const body = quotaExceededBody(decision, { locale, messages: TEXTS })
+    const body = quotaExceededBody(decision, { locale, answers: ANSWERS, messages: TEXTS })
     const { retryAfterSeconds } = body
     super('quota_exceeded', body.msg, { retryAfterSeconds, headers: { ...quotaHeaders(decision) } })
     this.body = body
@@ -46,12 +47,14 @@ export class FailuresExceeded extends HttpError {
   }
 }
 
+const ANSWERS = scoreGatewayAnswers()
+
 const TEXTS: MessageTexts = {
-  en: ({ retryAtBeijing, decision: { binding } }) =>
+  en: ({ decision: { binding } }) =>
     `${binding.used} of your requests failed within ${binding.window}, and no more may: look at their errors, ` +
-    `and try again after ${retryAtBeijing} Beijing Time (UTC+8).`,
-  'zh-CN': ({ retryAtBeijing, decision: { binding } }) =>
-    `您在 ${binding.window} 内有 ${binding.used} 个请求出错，已达上限：请检查错误原因，并于北京时间 ${retryAtBeijing} 后重试。`,
+    `and try again after ${beijingText(binding.resetAt)} Beijing Time (UTC+8).`,
+  'zh-CN': ({ decision: { binding } }) =>
+    `您在 ${binding.window} 内有 ${binding.used} 个请求出错，已达上限：请检查错误原因，并于北京时间 ${beijingText(binding.resetAt)} 后重试。`,
 }
 
 const UNLIMITED: FailureLimit = { check: () => undefined, isStill: () => false, count: () => undefined }

@@ -8,6 +8,10 @@ import { type Detail, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 import type { Call, Reply, Route, UserCall } from './route.ts'
 
+const EVENTS = 'text/event-stream'
+/** Compressed, events would wait in the compressor; a proxy's buffer would keep them, too. */
+const EVENTS_FIELDS = { 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' }
+
 /** Charges a request for an operation, one that the context's input may decide: 429 or on to the next step. */
 export type Meter = (operation: OperationName | ((input: unknown) => OperationName | undefined)) => RequestHandler
 
@@ -124,6 +128,8 @@ function work(route: Route): RequestHandler {
 /** What a route does for a request, and answers. */
 function workOf(route: Route): ChargedWork {
   return async (req, res, charge) => {
+    // A stream of events may last for long, and has nothing for who wants its head alone.
+    if (req.method === 'HEAD' && route.answerType === EVENTS) return () => send(route, res, {})
     const call = callOf(req, charge)
     const reply = await (route.access === 'public' || route.access === 'holder'
       ? route.handle(call)
@@ -141,7 +147,8 @@ function send({ answerType }: Route, res: Response, reply: Reply<unknown>): void
   const { status = 200, headers = {}, body, stream } = reply
   contextOf(res.req).isBusinessFail = isBusinessFail(body)
   res.status(status).set(headers)
-  if (stream !== undefined) stream(res.type(answerType ?? 'application/octet-stream'))
+  if (answerType === EVENTS) res.type(EVENTS).set(EVENTS_FIELDS)
+  if (stream !== undefined) stream(res)
   else if (body === undefined) res.end()
   else if (answerType === undefined) res.json(body)
   else res.type(answerType).send(body)

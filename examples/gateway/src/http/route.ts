@@ -57,7 +57,7 @@ export interface Reply<T> {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Absent: an answer without a body. */
   readonly body?: T | undefined
-  /** Writes the body in place of `body`, and ends it when it likes; the head is the route's until it writes. */
+  /** Writes events in place of `body`, and ends when it likes; for routes whose `answerType` is `text/event-stream`. */
   readonly stream?: ((res: Response) => void) | undefined
 }
 
@@ -74,7 +74,10 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
   readonly body?: z.ZodType<Body> | undefined
   /** The body of a success; `z.undefined()`: none, and the status is 204. */
   readonly answer: z.ZodType<Answer>
-  /** Media type of a success, where it is not JSON. */
+  /**
+   * Media type of a success, where it is not JSON. `text/event-stream`: `HEAD` is answered without the handler, and caches
+   * and proxies are kept from holding events back.
+   */
   readonly answerType?: string | undefined
   /**
    * What is charged, by name or by what was made of the body; absent: free. A function may answer `undefined` where the

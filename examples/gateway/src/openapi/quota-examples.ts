@@ -1,6 +1,8 @@
 import { createQuota, memoryStore, type RefusedDecision } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
-import { type QuotaExceededBody, quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
+import { quotaHeaders } from '@scoregw/quota/http'
+import { type ScoreGatewayBody, scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
+import { FIELDS } from '../quota/meter.ts'
 import type { GatewayPolicy } from '../quota/policy.ts'
 import { subjectsOf } from '../quota/subjects.ts'
 
@@ -9,7 +11,7 @@ const OPERATION = 'music.upsert'
 
 /** What is said of a quota, as it is sent. */
 export interface QuotaExamples {
-  readonly body: QuotaExceededBody
+  readonly body: ScoreGatewayBody
   /** Header fields of the same answer. */
   readonly headers: Readonly<Record<string, string>>
 }
@@ -37,7 +39,10 @@ export function quotaExamples(policy: GatewayPolicy): QuotaExamples | undefined 
   const decision = refused()
   if (decision === undefined) return undefined
   return {
-    body: quotaExceededBody(decision, { supportForumUrl: 'https://forum.example.com/quota' }),
-    headers: quotaHeaders(decision, { standardHeaders: 'draft-10' }),
+    body: scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com/quota' })(decision, {
+      locale: 'en',
+      policy,
+    }),
+    headers: quotaHeaders(decision, FIELDS),
   }
 }

@@ -1,12 +1,12 @@
 import type { Policy } from '@scoregw/quota'
-import type { QuotaExceededBody } from '@scoregw/quota/http'
+import type { ScoreGatewayBody } from '@scoregw/quota/score-gateway'
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
 import { limitLabels } from '../quota/policy-limits.ts'
 import { listOf } from '../quota/policy-words.ts'
 
 /** The body of a 429 under a policy. */
-export function quotaExceededSchema(policy: Policy): z.ZodType<QuotaExceededBody> {
+export function quotaExceededSchema(policy: Policy): z.ZodType<ScoreGatewayBody> {
   const { layers, categories } = policy
   return z
     .object({

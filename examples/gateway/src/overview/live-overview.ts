@@ -69,8 +69,6 @@ export class LiveOverview {
   }
 
   #begin(res: Response, first: string): void {
-    // Compressed, events would wait in the compressor; a proxy's buffer would keep them, too.
-    res.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' })
     res.write(`retry: ${EVERY_MS}\n\n${first}`)
     const listener = { res, since: this.#clock.now() }
     if (!res.closed) this.#listeners.add(listener)

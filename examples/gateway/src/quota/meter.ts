@@ -1,5 +1,6 @@
 import type { Quota } from '@scoregw/quota'
 import type { QuotaLogger } from '@scoregw/quota/http'
+import { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import type { RequestHandler } from 'express'
 import { HttpError } from '../http/http-error.ts'
@@ -18,8 +19,8 @@ export interface MeterOptions {
   readonly observe?: ObserveMetered | undefined
 }
 
-/** The fields of successes too. */
-export const STANDARD_HEADERS = 'draft-10'
+/** Fields of every limit, on every answer. */
+export const FIELDS = { standardHeaders: 'draft-10', fields: 'all' } as const
 
 /** Charges requests to the user who sends them, before the work, and gives back what was not delivered. */
 export function createMeter(options: MeterOptions): Meter {
@@ -44,8 +45,8 @@ export function chargingBefore({
   const subjectOf = subjectsOf(quota.policy)
   const metered = quotaMiddleware({
     quota,
-    supportForumUrl,
-    standardHeaders: STANDARD_HEADERS,
+    answers: scoreGatewayAnswers({ supportForumUrl }),
+    ...FIELDS,
     subject(req) {
       const { user } = contextOf(req)
       return user && subjectOf(user.id)

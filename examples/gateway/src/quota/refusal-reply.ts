@@ -1,15 +1,17 @@
 import type { RefusedDecision } from '@scoregw/quota'
 import { quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
+import { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
 import type { Request } from 'express'
 import type { Reply } from '../http/route.ts'
+import { FIELDS } from './meter.ts'
 
 /** Answers a refusal of a route that asks the quota by itself, as the middleware answers those of all others. */
 export function refusalReply(req: Request, decision: RefusedDecision, supportForumUrl: string): Reply<never> {
   const locale = req.acceptsLanguages('en', 'zh') === 'zh' ? 'zh-CN' : 'en'
   return {
     status: 429,
-    headers: { ...quotaHeaders(decision, { standardHeaders: 'draft-10' }), 'Cache-Control': 'no-store' },
+    headers: { ...quotaHeaders(decision, FIELDS), 'Cache-Control': 'no-store' },
     // No success: its form is that of every 429.
-    body: quotaExceededBody(decision, { locale, supportForumUrl }) as never,
+    body: quotaExceededBody(decision, { locale, answers: scoreGatewayAnswers({ supportForumUrl }) }) as never,
   }
 }

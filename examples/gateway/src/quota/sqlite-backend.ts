@@ -1,12 +1,10 @@
 import { type SqliteConnection, type SqliteStore, sqliteStore } from '@scoregw/quota-sql'
 import { COUNTERS } from '../db/migrations/0010-counters.ts'
 import type { Db } from '../db/schema.ts'
-import { readerOf } from '../db/sqlite.ts'
 import type { Logger } from '../log/logger.ts'
 import type { BackendOptions, QuotaBackend } from './backend.ts'
 import { savedParts } from './saved-parts.ts'
 import { settingsOn } from './settings.ts'
-import { SettingsReadApart } from './settings-read-apart.ts'
 
 /** As long as the work itself waits for a file that another process writes: there is nothing else that could answer. */
 const DEADLINE_MS = 5_000
@@ -28,7 +26,7 @@ export function sqliteBackend({ db, clock, logger, policy }: BackendOptions, dat
   return {
     name: 'embedded database',
     store,
-    settings: new SettingsReadApart(settingsOn(db, clock), settingsOn(readerOf(db), clock)),
+    settings: settingsOn(db, clock),
     // Work and counters take turns in the file anyway.
     chargesWithin: policy.concurrency === undefined,
     chores: [],

@@ -1,5 +1,6 @@
 import type { Policy, QuotaStatus } from '@scoregw/quota'
-import { type QuotaStatusBody, quotaStatusBody } from '@scoregw/quota/http'
+import type { QuotaStatusBody } from '@scoregw/quota/http'
+import { BEIJING_TIME_ZONE } from '@scoregw/quota/score-gateway'
 import * as z from 'zod'
 import { instantText, isoInstant } from '../http/instant.ts'
 import { limitLabels } from './policy-limits.ts'
@@ -65,7 +66,7 @@ export function namedStatusSchema(policy: Policy): z.ZodType<NamedStatusBody> {
 
 export function namedStatusBody(status: QuotaStatus): NamedStatusBody {
   const named = Object.entries(status.windows).map(([category, list]) => [category, list.map(namedWindow)] as const)
-  return { windows: Object.fromEntries(named), timeZone: quotaStatusBody(status).timeZone }
+  return { windows: Object.fromEntries(named), timeZone: BEIJING_TIME_ZONE }
 }
 
 function namedWindow(of: QuotaStatus['windows'][string][number]): object {

@@ -1,5 +1,6 @@
 import type { Quota } from '@scoregw/quota'
 import { quotaStatusBody } from '@scoregw/quota/http'
+import { BEIJING_TIME_ZONE } from '@scoregw/quota/score-gateway'
 import { type Route, route } from '../http/route.ts'
 import type { OperationName } from './policy.ts'
 import { statusSchema } from './status-documents.ts'
@@ -34,7 +35,7 @@ export function statusRoutes(quota: Quota<OperationName>): Route[] {
       access: 'user',
       answer,
       async handle({ user }) {
-        return { body: quotaStatusBody(await quota.status(subjectOf(user.id))) }
+        return { body: quotaStatusBody(await quota.status(subjectOf(user.id)), { timeZone: BEIJING_TIME_ZONE }) }
       },
     }),
   )

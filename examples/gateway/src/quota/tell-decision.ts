@@ -1,7 +1,7 @@
 import type { Decision } from '@scoregw/quota'
 import { AdmittedRequest, Exchange, MeteredRequest, watchResponse } from '@scoregw/quota/http'
 import type { Request, Response } from 'express'
-import { type MeterOptions, meterLogger, STANDARD_HEADERS } from './meter.ts'
+import { FIELDS, type MeterOptions, meterLogger } from './meter.ts'
 
 /**
  * Tells of an admission by a transaction that is over, as a meter tells of its own: the request has it from then on, and
@@ -9,7 +9,7 @@ import { type MeterOptions, meterLogger, STANDARD_HEADERS } from './meter.ts'
  * it.
  */
 export function tellingOf({ quota, logger }: MeterOptions): (req: Request, res: Response, decision: Decision) => void {
-  const options = { quota, settle: 'outcome', standardHeaders: STANDARD_HEADERS, logger: meterLogger(logger) } as const
+  const options = { quota, settle: 'outcome', ...FIELDS, logger: meterLogger(logger) } as const
   return (req, res, decision) => {
     const metered = new MeteredRequest(options, decision, settledBy(decision))
     const exchange = Exchange.of(req)

@@ -11,17 +11,34 @@ interface Step extends SyncRequest {
   readonly snapshot: SnapshotRow
 }
 
+/** What is answered to a request that the protocol takes, without what the player has by then. */
+interface Answered {
+  readonly status: SyncAnswer['status']
+  readonly snapshot_id: string | null
+  readonly result: ChunkResult
+}
+
 /**
  * Works on a request by the rules of the protocol. A refusal is a value, since it may have changed something that is to
  * be committed: an early final chunk is kept, for one.
  */
 export async function answerRequest(turn: Turn, request: SyncRequest): Promise<SyncAnswer | SyncError> {
+  const answered = await workOn(turn, request)
+  if (answered instanceof SyncError) return answered
+  const { status, snapshot_id, result } = answered
+  const { imported, updated, skipped, errors } = result
+  // What a chunk did is as it was; what the player has is as it is now, also where the chunk came before.
+  const stored_records = await turn.scores.count()
+  return { status, snapshot_id, imported, updated, skipped, stored_records, errors: [...errors] }
+}
+
+async function workOn(turn: Turn, request: SyncRequest): Promise<Answered | SyncError> {
   const { body } = request
   const snapshots = new Snapshots(turn.db, turn.qq)
   if (typeof body.snapshot_id !== 'string') {
     const isFullOpen = (await openSnapshots(turn, snapshots)).some(({ is_full }) => is_full === 1)
     const result = await storeRequest(turn, request, { isFull: false, isMarking: isFullOpen })
-    return { status: 'ok', snapshot_id: null, ...writable(result) }
+    return { status: 'ok', snapshot_id: null, result }
   }
   const snapshot = await snapshotOf(turn, snapshots, body, body.snapshot_id)
   if (snapshot instanceof SyncError) return snapshot
@@ -77,18 +94,17 @@ async function snapshotOf(
 }
 
 /** The snapshot stays as it is; a chunk that was in it is answered as it was. */
-async function answerFinished(step: Step): Promise<SyncAnswer> {
-  const { turn, snapshots, snapshot, count, records } = step
+async function answerFinished(step: Step): Promise<Answered> {
+  const { snapshots, snapshot, count, records } = step
   const chunks = await snapshots.chunks(snapshot.id)
   const known = chunks.find((chunk) => isChunk(chunk, step) && chunk.checksum === records.checksum)
   if (known !== undefined) return partOf(snapshot, 'ok', await snapshots.resultOf(snapshot.id, known))
   const msg = `the snapshot ${snapshot.id} is finished: its later records are not stored`
   const errors = count === 0 ? [] : [{ index: 0, path: 'snapshot_id', msg }]
-  const stored_records = await turn.scores.count()
-  return partOf(snapshot, 'ok', { imported: 0, updated: 0, skipped: count, stored_records, errors })
+  return partOf(snapshot, 'ok', { imported: 0, updated: 0, skipped: count, errors })
 }
 
-async function answerOpen(step: Step): Promise<SyncAnswer | SyncError> {
+async function answerOpen(step: Step): Promise<Answered | SyncError> {
   const { turn, snapshots, snapshot, body, records } = step
   const chunks = await snapshots.chunks(snapshot.id)
   const known = chunks.find((chunk) => isChunk(chunk, step))
@@ -104,7 +120,7 @@ async function answerOpen(step: Step): Promise<SyncAnswer | SyncError> {
     known === undefined
       ? await storeRequest(turn, step, { isFull, isMarking: isFull })
       : await snapshots.resultOf(snapshot.id, known)
-  if (known === undefined) await snapshots.putChunk(snapshot.id, chunk, result)
+  if (known === undefined) await snapshots.addChunk(snapshot.id, chunk, result)
 
   const validRecords = snapshot.valid_records + (known === undefined ? records.plays.length : 0)
   const hasFinal = snapshot.has_final === 1 || body.snapshot_final === true
@@ -117,11 +133,10 @@ async function answerOpen(step: Step): Promise<SyncAnswer | SyncError> {
   })
   if (!hasFinal) return partOf(snapshot, 'partial', result)
   const arrived = known === undefined ? [...chunks, chunk] : chunks
-  return finish(step, { chunk, result, arrived, validRecords })
+  return finish(step, { result, arrived, validRecords })
 }
 
 interface LastChunk {
-  readonly chunk: Chunk
   readonly result: ChunkResult
   readonly arrived: readonly Chunk[]
   readonly validRecords: number
@@ -130,8 +145,8 @@ interface LastChunk {
 /** Ends a snapshot whose final chunk has come, if no other one is missing. */
 async function finish(
   { turn, snapshots, snapshot, body }: Step,
-  { chunk, result, arrived, validRecords }: LastChunk,
-): Promise<SyncAnswer | SyncError> {
+  { result, arrived, validRecords }: LastChunk,
+): Promise<Answered | SyncError> {
   const missing = missingChunks(snapshot.chunk_total ?? body.chunk_total ?? null, arrived)
   if (missing.length > 0) {
     if (body.snapshot_final !== true) return partOf(snapshot, 'partial', result)
@@ -146,10 +161,8 @@ async function finish(
     const removed = await turn.scores.removeOlder(turn.qq, snapshot.first_turn)
     if (removed > 0) await turn.markChanged()
   }
-  const whole = { ...result, stored_records: await turn.scores.count() }
-  await snapshots.putChunk(snapshot.id, chunk, whole)
   await snapshots.change(snapshot.id, { state: 'finished' })
-  return partOf(snapshot, 'ok', whole)
+  return partOf(snapshot, 'ok', result)
 }
 
 /** Whether a request is about a chunk that has come: by its index, or where it gives none by its records. */
@@ -176,10 +189,6 @@ function conflictOf({ snapshot, body, records }: Step, known: Chunk | undefined)
   return undefined
 }
 
-function partOf({ id }: SnapshotRow, status: SyncAnswer['status'], result: ChunkResult): SyncAnswer {
-  return { status, snapshot_id: id, ...writable(result) }
-}
-
-function writable({ errors, ...counts }: ChunkResult): Omit<SyncAnswer, 'status' | 'snapshot_id'> {
-  return { ...counts, errors: [...errors] }
+function partOf({ id }: SnapshotRow, status: SyncAnswer['status'], result: ChunkResult): Answered {
+  return { status, snapshot_id: id, result }
 }

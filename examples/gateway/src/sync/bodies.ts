@@ -94,7 +94,7 @@ export const syncAnswer = z.object({
   imported: z.int(),
   updated: z.int(),
   skipped: z.int(),
-  stored_records: z.int(),
+  stored_records: z.int().describe('How many scores the player has now.'),
   errors: z.array(z.object({ index: z.int(), path: z.string(), msg: z.string() })),
 })
 export type SyncAnswer = z.output<typeof syncAnswer>

@@ -5,12 +5,11 @@ import type { RecordFault } from './records.ts'
 /** How long a snapshot stays open, in milliseconds, with no chunk coming. */
 export const SNAPSHOT_IDLE_MS = 30 * 60_000
 
-/** What was answered to a chunk, but for its status. */
+/** What became of a chunk's records: the same in every answer to it. */
 export interface ChunkResult {
   readonly imported: number
   readonly updated: number
   readonly skipped: number
-  readonly stored_records: number
   readonly errors: readonly RecordFault[]
 }
 
@@ -88,13 +87,11 @@ export class Snapshots {
     return JSON.parse(result) as ChunkResult
   }
 
-  /** Stores a chunk, or its new result. */
-  async putChunk(id: string, { turn, index, checksum }: Chunk, result: ChunkResult): Promise<void> {
-    const text = JSON.stringify(result)
+  /** Stores a chunk and its result. */
+  async addChunk(id: string, { turn, index, checksum }: Chunk, result: ChunkResult): Promise<void> {
     await this.#db
       .insertInto('sync_chunks')
-      .values({ qq: this.#qq, snapshot_id: id, turn, chunk_index: index, checksum, result: text })
-      .onConflict((conflict) => conflict.columns(['qq', 'snapshot_id', 'turn']).doUpdateSet({ result: text }))
+      .values({ qq: this.#qq, snapshot_id: id, turn, chunk_index: index, checksum, result: JSON.stringify(result) })
       .execute()
   }
 }

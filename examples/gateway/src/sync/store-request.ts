@@ -28,7 +28,6 @@ export async function storeRequest(
   return {
     ...counts,
     skipped: count - counts.imported - counts.updated,
-    stored_records: await turn.scores.count(),
     errors: records.faults.slice(0, MAX_ERRORS),
   }
 }

@@ -32,7 +32,7 @@ export function uploadRoutes(uploads: UploadService): Route[] {
         tag: 'Score',
         summary: 'End an upload in parts',
         description:
-          'If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same.',
+          'If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same. A session that is over is 409 `session_expired` at once, with and without `sync=1`.',
         errors: ['not_found', 'conflict', 'session_expired'],
         example: { sessionId: '3b17827f-ce92-497f-8624-a8eb28cc72b4' },
       },

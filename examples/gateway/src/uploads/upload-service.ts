@@ -87,25 +87,22 @@ export class UploadService {
   }
 
   /**
-   * Stores and charges what has come, if that is all; asked again it answers the same.
+   * Stores and charges what has come, if that is all; asked again it answers the same. `storing` is only answered once the
+   * tokens are kept for the charge: a session that is over is never reported as being stored.
    *
    * @param isPatient whether to wait for the end of that
    * @throws {HttpError} `not_found`, `session_expired`, and with `isPatient` what went wrong
    */
   async check(userId: string, id: string, isPatient: boolean): Promise<CheckedUpload> {
-    const { uploads, logger } = this.#options
     for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
       const found = await this.#ownedBy(userId, id)
       if (found.state === 'done') return { ...found, isStoring: false }
       if (found.state === 'expired') throw sessionExpired()
-      const claimed = await uploads.claim(id)
-      if (claimed !== undefined) {
-        const finished = this.#tracked(this.#checkClaimed(claimed))
-        if (isPatient || !(claimed.state === 'stored' || isComplete(claimed))) return finished
-        finished.catch((error: unknown) => logger.warn({ err: error }, 'an upload session could not be finished'))
-        return { ...claimed, isStoring: true }
-      }
-      if (!isPatient || waitedMs >= MOST_WAIT_MS) return { ...found, isStoring: isComplete(found) }
+      const claimed = await this.#options.uploads.claim(id)
+      if (claimed !== undefined) return this.#checkClaimed(claimed, isPatient)
+      // Where its time is over the other call stores it or ends it: which of them, is known in a moment.
+      const isWaiting = isPatient || this.#isOver(found)
+      if (!isWaiting || waitedMs >= MOST_WAIT_MS) return { ...found, isStoring: isComplete(found) }
       await setTimeout(LOOK_MS)
     }
   }
@@ -130,41 +127,51 @@ export class UploadService {
   }
 
   async #goOn(claimed: ClaimedUpload): Promise<void> {
-    try {
+    await this.#alone(claimed, async () => {
       if (claimed.state === 'stored') await this.#finish(claimed)
-      else if (this.#isOver(claimed)) await this.#expire(claimed)
-    } finally {
-      await this.#options.uploads.release(claimed)
-    }
+      else if (claimed.state === 'open' && this.#isOver(claimed)) await this.#expire(claimed)
+    })
   }
 
-  async #checkClaimed(claimed: ClaimedUpload): Promise<CheckedUpload> {
+  async #checkClaimed(claimed: ClaimedUpload, isPatient: boolean): Promise<CheckedUpload> {
+    const answer = await this.#tracked(this.#begin(claimed))
+    if (answer !== undefined) return answer
+    const finished = this.#tracked(this.#alone(claimed, () => this.#finish(claimed)))
+    if (isPatient) return finished
+    const { logger } = this.#options
+    finished.catch((error: unknown) => logger.warn({ err: error }, 'an upload session could not be finished'))
+    return { ...claimed, isStoring: true }
+  }
+
+  /**
+   * What a check finds of a session, whose claim ends with that; `undefined`: it is to be finished, and stays claimed. Its
+   * tokens then wait for their charge, so that nothing is stored that could not be charged.
+   */
+  async #begin(claimed: ClaimedUpload): Promise<CheckedUpload | undefined> {
     const { uploads, holds, clock } = this.#options
+    if (claimed.state === 'stored') return undefined
     try {
-      if (claimed.state === 'done') return { ...claimed, isStoring: false }
-      if (claimed.state === 'stored') return await this.#finish(claimed)
-      await this.#requireOpen(claimed)
-      if (isComplete(claimed)) return await this.#finish(claimed)
-      await this.#orExpired(claimed, () => holds.extend(claimed))
-      const expiresAt = clock.now() + SESSION_MS
-      await uploads.release(claimed, { expires_at: expiresAt })
-      return { ...claimed, expiresAt, isStoring: false }
+      // Another check may have ended it since it was looked at.
+      if (claimed.state !== 'done') {
+        await this.#requireOpen(claimed)
+        const isAll = isComplete(claimed)
+        await this.#orExpired(claimed, () => holds.extend(claimed, isAll))
+        if (isAll) return undefined
+      }
     } catch (error) {
-      throw error instanceof ClaimLost ? underWay(error) : error
-    } finally {
       await uploads.release(claimed)
+      throw error
     }
+    const expiresAt = clock.now() + SESSION_MS
+    await uploads.release(claimed, { expires_at: expiresAt })
+    return { ...claimed, expiresAt, isStoring: false }
   }
 
   /** Stores what is not stored, and charges: each happens once, and neither without the other, whoever is asked. */
   async #finish(claimed: ClaimedUpload): Promise<CheckedUpload> {
     const { db, clock, uploads, holds, usage } = this.#options
-    let stored: Upload = claimed
-    if (claimed.state === 'open') {
-      // From here on the tokens wait for their charge, so that nothing is stored that could not be charged.
-      await this.#orExpired(claimed, () => holds.extend(claimed, true))
-      stored = { ...claimed, state: 'stored', ...(await storeUpload(db, clock, claimed)) }
-    }
+    const stored: Upload =
+      claimed.state === 'stored' ? claimed : { ...claimed, state: 'stored', ...(await storeUpload(db, clock, claimed)) }
     const charged = await holds.charge(stored)
     await uploads.release(claimed, { state: 'done', charged, hold_token: null })
     usage.charged({ userId: claimed.userId, operation: 'music.upsert', category: holds.category }, charged)
@@ -224,12 +231,17 @@ export class UploadService {
     const { uploads } = this.#options
     const claimed = await uploads.claim(id)
     if (claimed === undefined) throw underWay()
+    return this.#alone(claimed, () => work(claimed))
+  }
+
+  /** Works on a session that this call has, and ends its claim. */
+  async #alone<T>(claimed: ClaimedUpload, work: () => Promise<T>): Promise<T> {
     try {
-      return await work(claimed)
+      return await work()
     } catch (error) {
       throw error instanceof ClaimLost ? underWay(error) : error
     } finally {
-      await uploads.release(claimed)
+      await this.#options.uploads.release(claimed)
     }
   }
 

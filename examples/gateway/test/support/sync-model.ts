@@ -32,11 +32,11 @@ interface Counts {
   readonly imported: number
   readonly updated: number
   readonly skipped: number
-  readonly stored_records: number
 }
 
-/** An error's code, or what is answered. */
-export type ModelAnswer = string | (Counts & { readonly status: 'partial' | 'ok' })
+/** An error's code, or what is answered: `stored_records` are the player's now, whenever the counts were made. */
+export type ModelAnswer = string | (Counts & { readonly status: 'partial' | 'ok'; readonly stored_records: number })
+type Answered = string | (Counts & { readonly status: 'partial' | 'ok' })
 
 interface ModelSnapshot {
   readonly isFull: boolean
@@ -46,7 +46,7 @@ interface ModelSnapshot {
   hasFinal: boolean
   valid: number
   touchedAt: number
-  readonly chunks: { readonly index: number | undefined; readonly content: string; counts: Counts }[]
+  readonly chunks: { readonly index: number | undefined; readonly content: string; readonly counts: Counts }[]
   /** Charts that it has, or that another request of the bot touched since its first chunk. */
   readonly had: Set<string>
 }
@@ -108,6 +108,12 @@ export class SyncModel {
   }
 
   sync(request: ModelRequest, now: number): ModelAnswer {
+    const answer = this.#answer(request, now)
+    if (typeof answer === 'string') return answer
+    return { ...answer, stored_records: this.scoresOf(this.ownerOf(request.qq)).size }
+  }
+
+  #answer(request: ModelRequest, now: number): Answered {
     const { qq, id } = request
     const open = this.#open(qq, now)
     if (id === undefined)
@@ -140,15 +146,14 @@ export class SyncModel {
     return all.find(({ state }) => state === 'open')
   }
 
-  #finished(request: ModelRequest, { chunks }: ModelSnapshot): ModelAnswer {
+  #finished(request: ModelRequest, { chunks }: ModelSnapshot): Answered {
     const content = JSON.stringify(request.records)
     const known = chunks.find((each) => each.content === content && (request.index ?? each.index) === each.index)
     if (known !== undefined) return { status: 'ok', ...known.counts }
-    const stored_records = this.scoresOf(this.ownerOf(request.qq)).size
-    return { status: 'ok', imported: 0, updated: 0, skipped: request.records.length, stored_records }
+    return { status: 'ok', imported: 0, updated: 0, skipped: request.records.length }
   }
 
-  #chunk(key: string, request: ModelRequest, snapshot: ModelSnapshot, now: number): ModelAnswer {
+  #chunk(key: string, request: ModelRequest, snapshot: ModelSnapshot, now: number): Answered {
     const { qq, index, total, records, isFinal } = request
     const content = JSON.stringify(records)
     const known = snapshot.chunks.find((each) =>
@@ -177,7 +182,6 @@ export class SyncModel {
       if (source === 'bot' && whole === qq && !snapshot.had.has(chart)) scores.delete(chart)
     }
     snapshot.state = 'finished'
-    chunk.counts = { ...chunk.counts, stored_records: scores.size }
     return { status: 'ok', ...chunk.counts }
   }
 
@@ -196,7 +200,7 @@ export class SyncModel {
       else updated++
     }
     for (const { chart, play } of records) if (play === undefined && scores.has(chart)) open?.had.add(chart)
-    return { imported, updated, skipped: records.length - imported - updated, stored_records: scores.size }
+    return { imported, updated, skipped: records.length - imported - updated }
   }
 }
 

@@ -13,7 +13,6 @@ import { aFunction, optional, textLike } from '@scoregw/quota/options'
 import type { Context, MiddlewareHandler } from 'hono'
 import { answerResponse, misused } from '../answer-response.ts'
 import { settleAtHangUp, settleResponse } from '../settle-response.ts'
-import { tellNode } from './node-fields.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -127,7 +126,7 @@ function metering(meter: HttpMeter<Context>): MiddlewareHandler {
   }
 }
 
-async function goOn(c: Context, next: () => Promise<void>, { quota, exchange }: AdmittedRequest): Promise<void> {
+async function goOn(c: Context, next: () => Promise<void>, { quota }: AdmittedRequest): Promise<void> {
   if (quota.settlesAtEnd) settleAtHangUp(quota, c.req.raw.signal)
   try {
     await next()
@@ -143,7 +142,6 @@ async function goOn(c: Context, next: () => Promise<void>, { quota, exchange }: 
   const answer = settleResponse(quota, res, {
     method: c.req.method,
     isHungUp: () => c.req.raw.signal?.aborted === true,
-    tell: (fields) => tellNode(c.env, exchange, fields),
   })
   const settled = answer instanceof Promise ? await answer : answer
   if (settled === res) return

@@ -16,8 +16,9 @@ local function bytes_of(batch, places)
   return table.concat(bytes)
 end
 
--- What is left of `used` when some goes back.
+-- What is left of `used` when some goes back, or comes in addition (below 0); all where more was charged than is counted.
 local function less(used, amount)
+  if used == MAX_USED then return used end
   local left = used > amount and used - amount or 0
   return left < MAX_USED and left or MAX_USED
 end
@@ -34,5 +35,6 @@ end
 -- The same as if it had never been charged: a cell that the charge opened and that nothing else used is closed.
 local function undo_cell(list, c, start, amount, taken)
   if list[c] == CLOSED or list[SIZE + c] ~= start or amount == 0 then return end
-  list[c], list.is_changed = list[c] > amount and list[c] - amount or start >= taken and CLOSED or 0, true
+  local left = less(list[c], amount)
+  list[c], list.is_changed = left == 0 and start >= taken and CLOSED or left, true
 end

@@ -45,7 +45,7 @@ interface Terms {
 
 const { later } = useCleanups()
 
-describe.runIf(redisTests)('leases of calendar windows', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('leases of calendar windows', () => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()

@@ -18,7 +18,7 @@ const take = { subject: 'u', operation: 'take' } as const
 
 const { later } = useCleanups()
 
-describe.runIf(redisTests)('leases, while things change', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('leases, while things change', () => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()

@@ -14,7 +14,7 @@ const SLOT = { slot: true } as const
 
 const { later, proxy: startProxy } = useCleanups()
 
-describe.runIf(redisTests)('leased holds of which nobody knows for a while', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('leased holds of which nobody knows for a while', () => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()
@@ -180,7 +180,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
   })
 
   it('a take that died between its own part and the site is completed by the next try, once', async () => {
-    const one = await holder({ prefix: newPrefix(), siteLimits: [10], deadlineMs: 300 })
+    const one = await holder({ prefix: newPrefix(), siteLimits: [10], deadlineMs: 500 })
     const spy = vi.spyOn(Places.prototype, 'takeSite')
     later(() => spy.mockRestore())
     const dies = () => {
@@ -215,7 +215,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', { t
   })
 
   it('a hold that is there too late for its caller is cancelled, at the site as well', async () => {
-    const one = await holder({ prefix: newPrefix(), deadlineMs: 300, siteLimits: [100] })
+    const one = await holder({ prefix: newPrefix(), deadlineMs: 500, siteLimits: [100] })
     await vi.waitFor(() => one.take(1), { timeout: 15_000 })
     const original = Places.prototype.takeSite
     let answer = (): void => undefined

@@ -14,7 +14,7 @@ const SLOT = { slot: true } as const
 
 const { later } = useCleanups()
 
-describe.runIf(redisTests)('holds whose shared part is leased', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('holds whose shared part is leased', () => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()

@@ -13,7 +13,7 @@ const { later, server, proxy: startProxy } = useCleanups()
 const HOUR_MS = 3_600_000
 const take = { subject: 'u', operation: 'take' } as const
 
-describe.runIf(redisTests)('leases', { timeout: 30_000 }, () => {
+describe.runIf(redisTests)('leases', () => {
   const on = (port: number, options: LeasedOptions) =>
     leasedEngine(new Redis({ port, lazyConnect: true }), later, options)
 

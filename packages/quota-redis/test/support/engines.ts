@@ -66,7 +66,7 @@ export function engineOn(port: number, later: Cleanups['later'], options: Engine
     Client = Redis,
     client = new Client({ port }),
     prefix,
-    deadlineMs = 500,
+    deadlineMs = 1_000,
     evictionPolicy,
     testClock,
     ...rest

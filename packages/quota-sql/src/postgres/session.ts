@@ -8,6 +8,9 @@ const HEARD = new WeakSet<object>()
 /** Connections that have planned the statements, by the prefix of their names. */
 const PLANNED = new WeakMap<object, Set<string>>()
 
+/** The shortest that a server knows, in milliseconds. */
+const LOCK_TIMEOUT_MS = 1
+
 /** What a {@link Session} works with. */
 export interface SessionParts {
   readonly pool: PostgresPool
@@ -67,12 +70,12 @@ export class Session implements StepSession {
   }
 
   /**
-   * The same, but that a row which somebody holds is waited for no longer than a quarter of the deadline: what is sent with
-   * its commit is in doubt when the deadline comes first. Resolves to the transaction, as the server calls it.
+   * The same, but it waits for no row that another transaction holds: that row is about to change, and what is sent with its
+   * commit is in doubt when the deadline comes first. Nor can it wait in a circle, in whichever order its rows are found.
+   * Resolves to the transaction, as the server calls it.
    */
   async beginTold(): Promise<string> {
-    const lock = `set local lock_timeout = ${Math.ceil(this.#parts.deadlineMs / 4)}`
-    const text = `${this.#beginning()}; ${lock}; select pg_current_xact_id()::text`
+    const text = `${this.#beginning()}; set local lock_timeout = ${LOCK_TIMEOUT_MS}; select pg_current_xact_id()::text`
     const told = await this.#send({ text, rowMode: 'array' })
     const results: readonly PostgresResult[] = Array.isArray(told) ? told : [told]
     return String((results.at(-1)?.rows[0] as Row | undefined)?.[0])

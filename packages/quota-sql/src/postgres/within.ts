@@ -5,6 +5,7 @@ import type { Ask } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
 import { type DecisionParts, decideOn } from './decide.ts'
 import { isBetween, refusal } from './errors.ts'
+import { inTurn } from './in-turn.ts'
 import type { Row, StepSession } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
 import { write } from './transaction.ts'
@@ -27,10 +28,9 @@ export function askWithin(transaction: unknown, statements: PostgresStatements, 
   if (!isTransaction(transaction)) {
     throw refusedOptions('within()', [{ path: '', message: "expected a transaction, kysely's Transaction" }])
   }
-  // One step at a time, as the connection has it.
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const done = last.then(
+  return (work) =>
+    inTurn(
+      transaction,
       () =>
         new Promise<Awaited<ReturnType<typeof work.decide>>>((resolve, reject) => {
           const operation = operationOf(work, { resolve: resolve as (value: unknown) => void, reject })
@@ -40,9 +40,6 @@ export function askWithin(transaction: unknown, statements: PostgresStatements, 
           )
         }),
     )
-    last = done.catch(() => undefined)
-    return done
-  }
 }
 
 async function stepIn(

@@ -1,12 +1,15 @@
 import {
   type AsyncSettingsStore,
   newRevision,
+  type ReadWithin,
   type SettingsChange,
+  type SettingsReader,
   type StoredDocument,
   type StoreWriteOptions,
   type WriteReply,
 } from '@scoregw/quota/store'
 import { type QueryExecutorProvider, sql } from 'kysely'
+import { inTurn } from '../postgres/in-turn.ts'
 import { dialectOf } from '../schema/dialect.ts'
 import { type TableNames, tableNames } from '../schema/tables.ts'
 import { keptText, textOf } from '../step/names.ts'
@@ -22,6 +25,7 @@ export interface SqlSettings extends AsyncSettingsStore {
   write(document: unknown, options: StoreWriteOptions): Promise<WriteReply>
   readSubject(layer: string, key: string): Promise<StoredDocument | undefined>
   writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply>
+  within(transaction: unknown): SettingsReader
   /** Looks now for what other processes changed, and tells those who watch. */
   poll(): Promise<void>
   /** Nobody hears of changes any more. */
@@ -47,6 +51,12 @@ interface Row {
   readonly version: number
   readonly revision: string
   readonly document: string | null
+}
+
+/** A row as a transaction reads it, whether it is there or not. */
+interface ReadIn extends Row {
+  /** Whether it is what was committed last: not of the snapshot that the transaction began with. */
+  readonly latest: unknown
 }
 
 class Store implements SqlSettings {
@@ -86,6 +96,14 @@ class Store implements SqlSettings {
     return this.#write({ layer, subject: keptText(key) }, document, options)
   }
 
+  within(transaction: unknown): SettingsReader {
+    const db = transaction as QueryExecutorProvider
+    return {
+      read: async () => (await this.#readIn(db, EVERYBODY)).stored,
+      readSubject: (layer, key) => this.#readIn(db, { layer, subject: keptText(key) }),
+    }
+  }
+
   watch(listener: (change: SettingsChange) => void): () => void {
     return this.#watched.watch(listener)
   }
@@ -117,6 +135,25 @@ class Store implements SqlSettings {
     const { rows } = await sql<Row>`select version, revision, document from ${sql.table(this.#names.settings)}
       where layer = ${layer} and subject = ${subject}`.execute(db)
     return rows[0]
+  }
+
+  /** Reads behind a savepoint: on PostgreSQL a statement that fails would end the transaction. */
+  #readIn(db: QueryExecutorProvider, { layer, subject }: Place): Promise<ReadWithin> {
+    const isCommitted = this.#tells ? sql`current_setting('transaction_isolation') = 'read committed'` : sql`false`
+    const reading = sql<ReadIn>`select s.version, s.revision, s.document, ${isCommitted} as latest
+      from (select 1 as one) one left join ${sql.table(this.#names.settings)} s
+        on s.layer = ${layer} and s.subject = ${subject}`
+    return inTurn(db, async () => {
+      if (this.#tells) await sql`savepoint quota_settings`.execute(db)
+      try {
+        const { rows } = await reading.execute(db)
+        if (this.#tells) await sql`release savepoint quota_settings`.execute(db)
+        return { stored: stored(rows[0]), isLatest: Boolean(rows[0]?.latest) }
+      } catch (error) {
+        if (this.#tells) await sql`rollback to savepoint quota_settings`.execute(db)
+        throw error
+      }
+    })
   }
 
   async #write(place: Place, document: unknown, options: StoreWriteOptions): Promise<WriteReply> {

@@ -159,8 +159,15 @@ export class SqliteFile {
     )
     const records = new Map<string, string>()
     for (const [name, { key }] of asked.ids) {
-      const [row] = this.#all(`select record from ${ids} where category = ? and owner = ? and id = ?`, ...key)
-      if (row !== undefined) records.set(name, String(row.record))
+      const [row] = this.#all(
+        `select record, expires_at from ${ids} where category = ? and owner = ? and id = ?`,
+        ...key,
+      )
+      if (row === undefined) continue
+      const isOver = row.expires_at !== null && Number(row.expires_at) <= now
+      // What was found expired once does not live again where the clock steps back.
+      if (isOver) this.#run(`delete from ${ids} where category = ? and owner = ? and id = ?`, ...key)
+      else records.set(name, String(row.record))
     }
     return {
       now,

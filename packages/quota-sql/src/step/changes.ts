@@ -23,8 +23,8 @@ export interface Changes {
   readonly ids: readonly Change[]
 }
 
-/** How long the row is kept whose lock keeps the number of an owner's holds, in milliseconds. */
-const COUNTER_KEPT_MS = 86_400_000
+/** How long the row is kept whose lock keeps the number of an owner's holds, in milliseconds: as one is taken again and again. */
+const COUNTER_KEPT_MS = 600_000
 
 /** The row whose lock keeps the number of an owner's holds: it is there, and seldom written. */
 export function changedCounter(key: Key, before: string | undefined, now: number): Change | undefined {

@@ -37,7 +37,7 @@ const LANGUAGES: readonly (readonly [accepted: string | undefined, beginning: st
 export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
   {
     name: '429 with body and fields; no handler is reached, nothing is charged',
-    scenario: refusing({ supportForumUrl: 'https://forum.example/quota' }),
+    scenario: refusing(),
     async run(client) {
       const answer = await refused(client)
       const { status, headers } = answer
@@ -51,7 +51,7 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
       match(headers['content-type'] ?? '', /^application\/json/)
       deepEqual(json(answer), {
         error: 'quota_exceeded',
-        msg: 'Reached Personal 1-Hour Quota Limit for Write requests. You may continue after 2026-08-06 23:06:26 Beijing Time (UTC+8). For a higher quota, ask at https://forum.example/quota.',
+        msg: 'Reached Personal 1-Hour Quota Limit for Write requests. You may continue after 2026-08-06 23:06:26 Beijing Time (UTC+8). For a higher quota, ask at the support forum.',
         retryAfterSeconds: 3600,
         quota: {
           scope: 'Personal',
@@ -79,15 +79,25 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
     },
   },
   {
-    name: 'another time zone',
-    scenario: refusing({ timeZone: 'Europe/Berlin' }),
+    name: '429 and 401 as problem details',
+    scenario: refusing({ problemDetails: true }),
     async run(client) {
-      const { msg, quota } = json(await refused(client)) as { msg: string; quota: Record<string, unknown> }
+      const answer = await refused(client)
+      match(answer.headers['content-type'] ?? '', /^application\/problem\+json/)
+      const { type, status, 'violated-policies': names, detail, retryAfterSeconds } = json(answer)
       deepEqual(
-        [quota.retryAtLocal, quota.retryAt, quota.timeZone, quota.retryAtBeijing],
-        ['2026-08-06 17:06:26', HOUR_LATER, 'Europe/Berlin', undefined],
+        [type, status, names, retryAfterSeconds],
+        ['https://iana.org/assignments/http-problem-types#quota-exceeded', 429, ['personal-1h'], 3600],
       )
-      match(msg, /after 2026-08-06 17:06:26 \(Europe\/Berlin\)\./)
+      match(String(detail), /^Reached Personal 1-Hour/)
+      const nobody = await client.anonymously('/x')
+      match(nobody.headers['content-type'] ?? '', /^application\/problem\+json/)
+      deepEqual(json(nobody), {
+        type: 'about:blank',
+        title: 'Unauthorized',
+        status: 401,
+        detail: 'Authentication required.',
+      })
     },
   },
   {
@@ -123,7 +133,7 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
       const answer = await client.anonymously('/x')
       const { status, headers } = answer
       deepEqual([status, headers['www-authenticate'], headers['cache-control']], [401, 'Bearer', 'no-store'])
-      deepEqual(json(answer), { error: 'unauthorized', msg: 'Credentials are needed for this request.' })
+      deepEqual(json(answer), { error: 'unauthorized', msg: 'Authentication required.' })
       equal((await client.log()).worked, 0)
     },
   },

@@ -49,10 +49,10 @@ export interface HttpRoute {
 export interface HttpSettings {
   readonly settle?: 'outcome' | 'end' | 'charge-first'
   readonly anonymous?: 'reject' | 'skip' | 'ip'
-  readonly standardHeaders?: 'draft-10' | false
+  readonly standardHeaders?: 'draft-10' | 'draft-11' | false
+  readonly fields?: 'one' | 'all'
+  readonly problemDetails?: boolean
   readonly ipv6Subnet?: number
-  readonly supportForumUrl?: string
-  readonly timeZone?: string
   readonly wwwAuthenticate?: string
   readonly locale?: 'en' | 'zh-CN'
   readonly messages?: { readonly en?: { readonly unauthorized?: string; readonly unavailable?: string } }

@@ -66,7 +66,8 @@ export class ModelWindows {
   refund(name: string, startedAt: number, tokens: number): void {
     const window = this.#windows[name]
     if (window === undefined || window.closed || window.startedAt !== startedAt) return
-    window.used = Math.max(0, window.used - tokens)
+    // More may have been charged than could be counted.
+    if (window.used < Number.MAX_SAFE_INTEGER) window.used = Math.max(0, window.used - tokens)
   }
 
   close(name: string): void {

@@ -191,6 +191,38 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
       assert.deepEqual([day?.startedAt, day?.used, day?.resetAt], [resetAt, 4, resetAt + DAY_MS])
     },
   ),
+  engineCase(
+    'after a clock steps back over a boundary it names the end of the period that a window is in',
+    DAILY,
+    ['calendar', 'clock-steps'],
+    async ({ quota, other, advance, stepClock, clock }) => {
+      // The periods that this engine knows by now are today and tomorrow.
+      await quota.consume({ ...SMALL, cost: 1 })
+      const begun = clock.now() - (clock.now() % DAY_MS) + 2 * DAY_MS
+      await advance(begun - clock.now() + 1_000)
+      await other.consume({ ...SMALL, cost: 10 })
+      await stepClock(-2_000)
+      const refused = await quota.consume(SMALL)
+      const foreseen = await other.peek(SMALL)
+      assert.ok(!refused.allowed && !foreseen.allowed)
+      for (const { resetAt, binding, windows } of [refused, foreseen]) {
+        assert.deepEqual([resetAt, binding.lengthMs, windows[0]?.startedAt], [begun + DAY_MS, DAY_MS, begun])
+      }
+      const [day] = (await quota.status('u')).windows.read ?? []
+      assert.deepEqual([day?.lengthMs, day?.resetAt], [DAY_MS, begun + DAY_MS])
+      await advance(refused.resetAt - clock.now() - 1)
+      assert.equal((await quota.consume(SMALL)).allowed, false)
+      await advance(1)
+      assert.equal((await quota.consume(SMALL)).allowed, true)
+    },
+  ),
+  engineCase('what is free says how long the period of now is', DAILY, ['calendar'], async ({ quota, advance }) => {
+    for (let week = 0; week < 2; week++) {
+      const { windows } = await quota.consume({ ...SMALL, cost: 0 })
+      assert.deepEqual([windows[0]?.kind, windows[0]?.lengthMs], ['calendar', DAY_MS])
+      await advance(7 * DAY_MS)
+    }
+  }),
   engineCase('what is in shadow is charged, told, and refuses nobody', HELD, [], async ({ quota }) => {
     await quota.settings.update({ shadow: { personal: 'all' } })
     await quota.consume({ ...SMALL, cost: 8 })

@@ -5,6 +5,18 @@ import { HOUR_MS, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 /** Promises about what goes back when a reservation ends. */
 export const SETTLE_CASES: readonly ConformanceCase[] = [
   {
+    name: 'a window that counts as much as it can gives nothing back: more was charged than it counted',
+    async run({ store }) {
+      const most = Number.MAX_SAFE_INTEGER
+      const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
+      await probe.admitted(most - 5)
+      const beyond = await probe.admitted(10)
+      assert.deepEqual(await probe.used(), [most])
+      await probe.cancel(beyond, 10)
+      assert.deepEqual(await probe.used(), [most])
+    },
+  },
+  {
     name: 'a cancel gives everything back and leaves the windows open',
     async run({ store, advance }) {
       const probe = new Probe(store, SIX_WINDOWS, 10)

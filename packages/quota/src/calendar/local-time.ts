@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000
 export function zoneNamed(name: string): IANAZone {
   const zone = IANAZone.create(name)
   if (zone.isValid) return zone
-  throw new QuotaError('invalid_policy', `expected an IANA time zone, "Asia/Shanghai" for example, got ${shown(name)}`)
+  throw new QuotaError('invalid_policy', `expected an IANA time zone, "Europe/Berlin" for example, got ${shown(name)}`)
 }
 
 export function offsetAt(zone: IANAZone, instant: number): number {

@@ -15,7 +15,7 @@ import {
 } from '../options/checks.ts'
 import { noSuchName } from '../options/names.ts'
 import { optionsParser, refusedOptions } from '../options/options-parser.ts'
-import type { Policy } from '../policy/policy.ts'
+import { copyOfPolicy, type Policy } from '../policy/policy.ts'
 import { policyFaults } from '../policy/schema.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { DEFAULT_THRESHOLDS, thresholdsCheck } from '../policy/threshold-rules.ts'
@@ -111,6 +111,11 @@ export interface QuotaOptions<Operation extends string = string> {
    */
   readonly createNonce?: (() => string) | undefined
   /**
+   * Gets what is odd in the policy and no error, once, at construction: a price above a limit, which admits none of it.
+   * @default console
+   */
+  readonly logger?: { warn(message: string): void } | undefined
+  /**
    * Measures how long decisions take, for the event `decided`.
    * @default `performance.now`
    */
@@ -120,7 +125,7 @@ export interface QuotaOptions<Operation extends string = string> {
 /** Options after their check, defaults filled in. */
 export type ParsedOptions = Omit<
   QuotaOptions,
-  'failurePolicy' | 'idTtlMs' | 'stopwatch' | 'holdTtlMs' | 'maxTtlMs' | 'maxHolds' | 'thresholds'
+  'failurePolicy' | 'idTtlMs' | 'stopwatch' | 'logger' | 'holdTtlMs' | 'maxTtlMs' | 'maxHolds' | 'thresholds'
 > & {
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   readonly idTtlMs: number
@@ -129,6 +134,7 @@ export type ParsedOptions = Omit<
   readonly maxHolds: number
   readonly thresholds: readonly Threshold[]
   readonly stopwatch: Stopwatch
+  readonly logger: { warn(message: string): void }
 }
 
 /** The longest that `maxTtlMs` can allow, in milliseconds: 31 days. */
@@ -156,6 +162,7 @@ export function sharedChecks(): Checks<SharedOptions> {
     clock: optional(aClock()),
     createNonce: optional(aFunction<() => string>()),
     stopwatch: withDefault(aFunction<Stopwatch>(), systemStopwatch),
+    logger: withDefault(having<{ warn(message: string): void }>(['warn'], 'a logger, as the console is'), console),
   }
 }
 
@@ -191,7 +198,7 @@ export function parseQuotaOptions(options: QuotaOptions): ParsedOptions {
   const parsed = parse(options)
   const faults = policyFaults(parsed.policy)
   if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
-  const policy = structuredClone(parsed.policy)
+  const policy = copyOfPolicy(parsed.policy)
   const strangers = Object.keys(parsed.failurePolicy).filter((category) => !policy.categories.includes(category))
   if (strangers.length > 0) {
     const faultsOfStrangers = strangers.map((category) => ({

@@ -1,8 +1,10 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Subject } from '../store/schema.ts'
+import type { QuotaHolds } from './admin/holds-admin.ts'
+import type { QuotaSettings, SettingsInForce } from './admin/settings-admin.ts'
+import type { QuotaSubjects } from './admin/subject-admin.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
-import type { QuotaHolds } from './holds-admin.ts'
 import type {
   HeldReservation,
   QuotaRequest,
@@ -15,8 +17,6 @@ import type {
   StatusOptions,
   SyncReservation,
 } from './requests.ts'
-import type { QuotaSettings, SettingsInForce } from './settings-admin.ts'
-import type { QuotaSubjects } from './subject-admin.ts'
 
 /**
  * A quota engine: decides requests against every window of every layer at once.

@@ -78,12 +78,16 @@ function simpleChecks(): Checks<ParsedSimpleOptions> {
   }
 }
 
+/** What `per` has to be, for messages. */
+const A_DURATION =
+  'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds; months are for createQuota(), every: "month"'
+
 function durationCheck(): Check<Duration> {
   const isDuration = (value: unknown): boolean => {
     const lengthMs = millisecondsOf(value)
     return Number.isSafeInteger(lengthMs) && lengthMs >= MIN_WINDOW_MS && lengthMs <= MAX_WINDOW_MS
   }
-  return where<Duration>(isDuration, 'a time of 1 second to 366 days, "15m" or milliseconds')
+  return where<Duration>(isDuration, A_DURATION)
 }
 
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
@@ -125,7 +129,7 @@ function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {
   return {
     windows: [{ label, lengthMs }],
     categories: ['all'],
-    layers: [{ name: 'personal', scope: 'Personal', shared: false }],
+    layers: [{ name: 'personal', scope: 'personal', shared: false }],
     operations: { [OPERATION]: { category: 'all', cost: 1 } },
     base: { personal: { all: { [label]: limit } } },
   }

@@ -1,10 +1,12 @@
 import type { RefusedDecision } from '../decision/decision.ts'
 import type { QuotaError } from '../errors/quota-error.ts'
-import { type QuotaExceededBody, quotaExceededBody } from './body.ts'
+import { quotaExceededBody } from './body.ts'
 import { quotaHeaders } from './headers.ts'
-import { answerMessage, type Locale } from './messages.ts'
 import type { MeteredRequest } from './metered-request.ts'
 import type { ParsedOptions } from './parse-options.ts'
+import { type ProblemDetails, problemOf, quotaExceededProblem } from './problem-details.ts'
+import type { QuotaExceededBody } from './quota-answers.ts'
+import { answerText, type Locale } from './texts.ts'
 
 /** The body of a 401. */
 export interface UnauthorizedBody {
@@ -22,11 +24,15 @@ export interface QuotaUnavailableBody {
 
 interface AnyAnswer {
   readonly kind: 'answer'
-  /** Header fields of the answer, `Cache-Control` among them; the body's type and length are the adapter's to say. */
+  /** Header fields of the answer, `Cache-Control` among them, without those of the body. */
   readonly headers: Readonly<Record<string, string>>
+  /** What is sent, as JSON: the body, or its problem details. */
+  readonly content: QuotaExceededBody | UnauthorizedBody | QuotaUnavailableBody | ProblemDetails
+  /** The field `Content-Type` of the content. */
+  readonly contentType: string
 }
 
-/** What a request that may not go on is told; `status` tells which. The body is sent as JSON. */
+/** The answer to a request that may not go on. */
 export type QuotaAnswer = AnyAnswer &
   (
     | {
@@ -44,10 +50,12 @@ export type QuotaAnswer = AnyAnswer &
 const UNAVAILABLE_RETRY_SECONDS = 5
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const
+const JSON_TYPE = 'application/json; charset=utf-8'
+const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
 type AnswerOptions = Pick<
   ParsedOptions<never>,
-  'standardHeaders' | 'supportForumUrl' | 'messages' | 'timeZone' | 'wwwAuthenticate'
+  'quota' | 'answers' | 'messages' | 'standardHeaders' | 'fields' | 'problemDetails' | 'wwwAuthenticate'
 >
 
 export function exceeded(
@@ -56,26 +64,31 @@ export function exceeded(
   locale: Locale,
   options: AnswerOptions,
 ): QuotaAnswer {
-  const { standardHeaders, supportForumUrl, messages, timeZone } = options
-  const headers = { ...quotaHeaders(decision, { standardHeaders }), ...NO_STORE }
-  const body = quotaExceededBody(decision, { locale, supportForumUrl, messages, timeZone })
-  return { kind: 'answer', status: 429, headers, body, decision, quota }
+  const { answers, messages } = options
+  const body = quotaExceededBody(decision, { locale, answers, messages, policy: options.quota.policy })
+  const headers = { ...quotaHeaders(decision, options), ...NO_STORE }
+  const sent = contentOf(options, body, () => quotaExceededProblem(body, decision))
+  return { kind: 'answer', status: 429, headers, body, ...sent, decision, quota }
 }
 
-export function unauthorized(locale: Locale, { messages, wwwAuthenticate }: AnswerOptions): QuotaAnswer {
-  const body = { error: 'unauthorized', msg: answerMessage('unauthorized', locale, messages) } as const
-  return { kind: 'answer', status: 401, headers: { 'WWW-Authenticate': wwwAuthenticate, ...NO_STORE }, body }
+export function unauthorized(locale: Locale, options: AnswerOptions): QuotaAnswer {
+  const body = { error: 'unauthorized', msg: answerText('unauthorized', locale, options.messages) } as const
+  const headers = { 'WWW-Authenticate': options.wwwAuthenticate, ...NO_STORE }
+  return { kind: 'answer', status: 401, headers, body, ...contentOf(options, body, () => problemOf(401, body)) }
 }
 
-export function unavailable(error: QuotaError, locale: Locale, { messages }: AnswerOptions): QuotaAnswer {
+export function unavailable(error: QuotaError, locale: Locale, options: AnswerOptions): QuotaAnswer {
   const retryAfterSeconds = UNAVAILABLE_RETRY_SECONDS
-  const msg = answerMessage('unavailable', locale, messages)
+  const msg = answerText('unavailable', locale, options.messages)
   const body = { error: 'quota_unavailable', msg, retryAfterSeconds } as const
-  return {
-    kind: 'answer',
-    status: 503,
-    headers: { 'Retry-After': String(retryAfterSeconds), ...NO_STORE },
-    body,
-    error,
-  }
+  const headers = { 'Retry-After': String(retryAfterSeconds), ...NO_STORE }
+  return { kind: 'answer', status: 503, headers, body, ...contentOf(options, body, () => problemOf(503, body)), error }
+}
+
+function contentOf(
+  { problemDetails }: AnswerOptions,
+  body: AnyAnswer['content'],
+  problem: () => ProblemDetails,
+): Pick<AnyAnswer, 'content' | 'contentType'> {
+  return problemDetails ? { content: problem(), contentType: PROBLEM_TYPE } : { content: body, contentType: JSON_TYPE }
 }

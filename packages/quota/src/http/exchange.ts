@@ -1,5 +1,4 @@
-import type { DraftFields } from './draft-texts.ts'
-import { headersOf } from './headers.ts'
+import { namedFields, type RateLimitFields } from './headers.ts'
 import type { MeteredRequest } from './metered-request.ts'
 
 /** What a head has of a field. */
@@ -32,18 +31,11 @@ export class Exchange {
   /** What watches the response, where its framework writes it in many ways. */
   watch: object | undefined
   #newest: MeteredRequest | undefined
-  /** What {@link told} answered last. */
-  #told: DraftFields | undefined
+  /** What {@link withOthers} answered last. */
+  #last: RateLimitFields | undefined
 
   get newest(): MeteredRequest | undefined {
     return this.#newest
-  }
-
-  /** The newest quota that is attached under a name. */
-  attachedAs(name: string): MeteredRequest | undefined {
-    let metered = this.#newest
-    while (metered !== undefined && metered.attachedAs !== name) metered = metered.before
-    return metered
   }
 
   /** Whether the end of the response settles anything. */
@@ -66,9 +58,9 @@ export class Exchange {
     return this.#some((metered) => metered.holdsBack(status, isHungUp))
   }
 
-  /** The draft's fields of a head with this status; `undefined`: it has none. */
-  fieldsFor(status: number, isHungUp: boolean): DraftFields | undefined {
-    let fields: DraftFields | undefined
+  /** The `RateLimit` fields of a head with this status; `undefined`: it has none. */
+  fieldsFor(status: number, isHungUp: boolean): RateLimitFields | undefined {
+    let fields: RateLimitFields | undefined
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) {
       const own = metered.fields(status, isHungUp)
       if (own !== undefined) fields = fields === undefined ? own : behind(own, fields.policy, fields.limit)
@@ -77,24 +69,24 @@ export class Exchange {
   }
 
   /**
-   * Fields as they are told: lists of others stay, with ours behind them and in place of what this answered last.
+   * Fields with those of others that a head has: their lists stay, with ours behind them and in place of what this answered last.
    *
    * @param policy what the head has of `RateLimit-Policy` already
    * @param limit the same of `RateLimit`
    */
-  told(fields: DraftFields, policy: PresentField, limit: PresentField): DraftFields {
-    const before = this.#told
-    const told =
+  withOthers(fields: RateLimitFields, policy: PresentField, limit: PresentField): RateLimitFields {
+    const before = this.#last
+    const all =
       policy === undefined && limit === undefined
         ? fields
         : behind(fields, others(policy, before?.policy), others(limit, before?.limit))
-    this.#told = told
-    return told
+    this.#last = all
+    return all
   }
 
   /** {@link fieldsFor} by their names. */
   headersFor(status: number, isHungUp: boolean): Readonly<Record<string, string>> {
-    return headersOf(this.fieldsFor(status, isHungUp))
+    return namedFields(this.fieldsFor(status, isHungUp))
   }
 
   /** Settles by the status of the head. @returns what the head has to wait for; it never rejects */
@@ -128,7 +120,7 @@ export class Exchange {
   async cancel(): Promise<void> {
     const cancels: Promise<void>[] = []
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) cancels.push(metered.cancel())
-    // A cancel that fails was told to the logger; the error at hand is what the caller must hear.
+    // A cancel that fails was logged; the error at hand is what the caller must hear.
     await Promise.allSettled(cancels)
   }
 
@@ -139,13 +131,13 @@ export class Exchange {
 }
 
 /** What a head has of a field beside what we put there. */
-function others(present: PresentField, told: string | undefined): string | undefined {
+function others(present: PresentField, ours: string | undefined): string | undefined {
   const text = present?.toString()
-  return text === told ? undefined : text
+  return text === ours ? undefined : text
 }
 
 /** Fields in one list with those of others, which come first. */
-function behind(fields: DraftFields, policy: string | undefined, limit: string | undefined): DraftFields {
+function behind(fields: RateLimitFields, policy: string | undefined, limit: string | undefined): RateLimitFields {
   return {
     policy: policy === undefined ? fields.policy : `${policy}, ${fields.policy}`,
     limit: limit === undefined ? fields.limit : `${limit}, ${fields.limit}`,

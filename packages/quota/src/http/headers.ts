@@ -1,9 +1,22 @@
 import type { Decision, RefusedDecision, UncountedWindow, WindowStatus } from '../decision/decision.ts'
-import { isoText } from '../time/beijing.ts'
-import { type DraftFields, preparedFields, remainingOf } from './draft-texts.ts'
+import { isoText } from '../time/iso.ts'
 
 /** Names of the header fields a 429 carries, for CORS configurations that expose them. */
 export const QUOTA_HEADER_NAMES = ['Retry-After', 'X-Quota-Reset', 'RateLimit', 'RateLimit-Policy'] as const
+
+/** The draft of the `RateLimit` fields; both names stand for the same syntax. */
+export type StandardHeaders = 'draft-10' | 'draft-11'
+
+/** Which limits the `RateLimit` fields name: the one that matters most, or each. */
+export type FieldsOption = 'one' | 'all'
+
+/** The two fields of draft-ietf-httpapi-ratelimit-headers. */
+export interface RateLimitFields {
+  /** `RateLimit-Policy`. */
+  readonly policy: string
+  /** `RateLimit`. */
+  readonly limit: string
+}
 
 /** `Retry-After` (whole seconds) and `X-Quota-Reset` (ISO 8601 UTC) of a refusal. */
 export function refusalHeaders(decision: RefusedDecision): Record<string, string> {
@@ -11,53 +24,74 @@ export function refusalHeaders(decision: RefusedDecision): Record<string, string
 }
 
 /**
- * The draft's fields of a decision; `undefined` where no window is told.
+ * The `RateLimit` fields of a decision; `undefined` where no limit was counted.
  *
  * @param more tokens that were charged since, in every window; negative: that went back
  */
-export function draftFields(decision: Decision, more = 0): DraftFields | undefined {
-  const prepared = preparedFields(decision, more)
-  if (prepared !== undefined) return prepared ?? undefined
-  const { allowed } = decision
-  const told: WindowStatus[] = []
-  let text = ''
-  for (const window of decision.windows as readonly (WindowStatus | UncountedWindow)[]) {
-    if (window.limit === 'unlimited' || window.used === null || !window.enforced) continue
-    told.push(window)
-    if (!allowed && !refuses(decision, window)) continue
-    const item = limitItem(window, decision, window.kind === 'concurrency' ? 0 : more)
-    text = text === '' ? item : `${text}, ${item}`
-  }
-  return told.length === 0 ? undefined : { policy: told.map(policyItem).join(', '), limit: text }
+export function rateLimitFields(
+  decision: Decision,
+  which: FieldsOption = 'one',
+  more = 0,
+): RateLimitFields | undefined {
+  if (which === 'all') return allFields(decision, more)
+  const window = decision.allowed ? scarcest(decision, more) : bindingWindow(decision)
+  return window && { policy: policyItem(window), limit: limitItem(window, decision, more) }
 }
 
 /**
- * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10. A refusal's `RateLimit` lists the
- * windows that refuse and no others. Limits that are unlimited, shadowed or that nobody counted are left out, and so are
- * both fields when none is left. A limit of concurrency has neither a length nor an end.
+ * The window that lets the fewest more requests of this cost through; of equals, the one that ends later. Slots come back
+ * with the response, so they are named only where nothing else is limited.
  */
-export function rateLimitHeaders(decision: Decision): Record<string, string> {
-  return headersOf(draftFields(decision))
-}
-
-/** The draft's fields by their names. */
-export function headersOf(fields: DraftFields | undefined): Record<string, string> {
-  return fields === undefined ? {} : { 'RateLimit-Policy': fields.policy, RateLimit: fields.limit }
-}
-
-/** All header fields of a decision: those of a refusal, and on request the draft's on every answer. */
-export function quotaHeaders(
-  decision: Decision,
-  options: { readonly standardHeaders?: 'draft-10' | false | undefined } = {},
-): Record<string, string> {
-  return {
-    ...(decision.allowed ? {} : refusalHeaders(decision)),
-    ...(options.standardHeaders === 'draft-10' ? rateLimitHeaders(decision) : {}),
+function scarcest({ windows, cost }: Decision, more: number): WindowStatus | undefined {
+  let found: WindowStatus | undefined
+  let slots: WindowStatus | undefined
+  let fewest = Number.POSITIVE_INFINITY
+  for (const window of windows) {
+    if (!isCounted(window)) continue
+    if (window.kind === 'concurrency') slots = window
+    else {
+      // What is free now may cost something once it is known.
+      const requests = Math.floor(remainingOf(window, more) / Math.max(1, cost))
+      if (requests > fewest || (requests === fewest && endOf(window) <= endOf(found!))) continue
+      found = window
+      fewest = requests
+    }
   }
+  return found ?? slots
+}
+
+function endOf({ resetAt }: WindowStatus): number {
+  return resetAt ?? 0
+}
+
+function bindingWindow({ windows, binding }: RefusedDecision): WindowStatus | undefined {
+  return windows.find(({ layer, window }) => layer === binding.layer && window === binding.window)
+}
+
+function allFields(decision: Decision, more: number): RateLimitFields | undefined {
+  const windows: readonly (WindowStatus | UncountedWindow)[] = decision.windows
+  const counted = windows.filter(isCounted)
+  if (counted.length === 0) return undefined
+  const named = decision.allowed ? counted : counted.filter((window) => refuses(decision, window))
+  return {
+    policy: counted.map(policyItem).join(', '),
+    limit: named.map((window) => limitItem(window, decision, more)).join(', '),
+  }
+}
+
+/** Whether a limit is one that callers may know of, and was counted. */
+function isCounted(window: WindowStatus | UncountedWindow): window is WindowStatus {
+  return window.limit !== 'unlimited' && window.used !== null && window.enforced
 }
 
 function refuses({ violations }: RefusedDecision, { layer, window }: WindowStatus): boolean {
   return violations.some((violation) => violation.layer === layer && violation.window === window)
+}
+
+/** What a window has left once `more` tokens are charged; slots are left as they are. */
+function remainingOf({ kind, limit, used, remaining }: WindowStatus, more: number): number {
+  if (more === 0 || kind === 'concurrency') return remaining as number
+  return Math.max(0, (limit as number) - Math.max(0, used + more))
 }
 
 /** Names of layers and windows are `A-Z a-z 0-9 _ -`, so that the string needs no escapes (RFC 9651). */
@@ -69,7 +103,40 @@ function policyItem({ layer, window, limit, lengthMs }: WindowStatus): string {
 function limitItem(window: WindowStatus, decision: Decision, more: number): string {
   const seconds = window.resetAt === null ? undefined : Math.max(0, Math.ceil((window.resetAt - decision.now) / 1000))
   // `Retry-After` is never earlier than a `t` beside it: where waiting helps nobody, a later end is left out.
-  const told = seconds !== undefined && (decision.allowed || seconds <= decision.retryAfterSeconds)
-  const remaining = more === 0 ? window.remaining : remainingOf(window.limit as number, window.used + more)
-  return `"${window.layer}-${window.window}";r=${remaining}${told ? `;t=${seconds}` : ''}`
+  const isNamed = seconds !== undefined && (decision.allowed || seconds <= decision.retryAfterSeconds)
+  return `"${window.layer}-${window.window}";r=${remainingOf(window, more)}${isNamed ? `;t=${seconds}` : ''}`
+}
+
+/**
+ * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers, versions 10 and 11.
+ *
+ * They name the limit that lets the fewest more requests of this cost through, or the one that refuses. With `fields: 'all'`
+ * `RateLimit-Policy` lists each limit, and `RateLimit` each, of a refusal those that refuse. Limits that are unlimited,
+ * shadowed or that nobody counted are left out, and so are both fields when none is left. A limit of concurrency has
+ * neither a length nor an end.
+ */
+export function rateLimitHeaders(
+  decision: Decision,
+  options: { readonly fields?: FieldsOption | undefined } = {},
+): Record<string, string> {
+  return namedFields(rateLimitFields(decision, options.fields))
+}
+
+/** The fields by their names. */
+export function namedFields(fields: RateLimitFields | undefined): Record<string, string> {
+  return fields === undefined ? {} : { 'RateLimit-Policy': fields.policy, RateLimit: fields.limit }
+}
+
+/** All header fields of a decision: those of a refusal, and on request the `RateLimit` fields on every answer. */
+export function quotaHeaders(
+  decision: Decision,
+  options: {
+    readonly standardHeaders?: StandardHeaders | false | undefined
+    readonly fields?: FieldsOption | undefined
+  } = {},
+): Record<string, string> {
+  return {
+    ...(decision.allowed ? {} : refusalHeaders(decision)),
+    ...(options.standardHeaders ? rateLimitHeaders(decision, options) : {}),
+  }
 }

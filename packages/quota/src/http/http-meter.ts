@@ -10,10 +10,10 @@ import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers
 import { Exchange } from './exchange.ts'
 import { ipSubject } from './ip-subject.ts'
 import { preferredLocale } from './languages.ts'
-import type { Locale } from './messages.ts'
 import { type Held, MeteredRequest } from './metered-request.ts'
 import type { HttpMeterOptions, MaybeAsync, RequestQuota } from './options.ts'
 import { type ParsedOptions, parseOptions } from './parse-options.ts'
+import type { Locale } from './texts.ts'
 import { Warnings } from './warnings.ts'
 
 /** The request is not metered. */

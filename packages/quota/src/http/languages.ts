@@ -1,4 +1,4 @@
-import type { Locale } from './messages.ts'
+import type { Locale } from './texts.ts'
 
 /** How well a language is liked: more is better, and what is named by itself counts before `*`. */
 interface Liking {

@@ -1,8 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
-import type { DraftFields } from './draft-texts.ts'
-import { draftFields } from './headers.ts'
+import { type FieldsOption, type RateLimitFields, rateLimitFields, type StandardHeaders } from './headers.ts'
 import type { RequestQuota, SettleMode } from './options.ts'
 import type { QuotaLogger } from './warnings.ts'
 
@@ -22,7 +21,8 @@ export interface MeteringOptions {
   /** The engine that decides; one request is one decision of an engine. */
   readonly quota: object
   readonly settle: SettleMode
-  readonly standardHeaders: 'draft-10' | false
+  readonly standardHeaders: StandardHeaders | false
+  readonly fields: FieldsOption
   readonly logger: QuotaLogger
 }
 
@@ -38,8 +38,6 @@ export class MeteredRequest implements RequestQuota {
   readonly decision: Decision
   /** The quota of the same request that was asked before this one. */
   before: MeteredRequest | undefined
-  /** The name under which its framework's request gives it out, where a prototype's property looks it up. */
-  attachedAs: string | undefined
   readonly #held: Held | undefined
   readonly #options: MeteringOptions
   /** Ends what keeps a hold alive. */
@@ -152,11 +150,11 @@ export class MeteredRequest implements RequestQuota {
     return this.#pending
   }
 
-  /** The draft's fields of a response with this status; `undefined` where it has none. */
-  fields(status: number, isHungUp: boolean): DraftFields | undefined {
+  /** The `RateLimit` fields of a response with this status; `undefined` where it has none. */
+  fields(status: number, isHungUp: boolean): RateLimitFields | undefined {
     if (!this.#tellsFields || this.decision.source === 'free') return undefined
     const charged = this.gives(status, isHungUp) ? 0 : this.#charged
-    return draftFields(this.decision, charged - this.decision.cost)
+    return rateLimitFields(this.decision, this.#options.fields, charged - this.decision.cost)
   }
 
   #commit(actual: number | undefined): Promise<unknown> | undefined {

@@ -2,7 +2,9 @@ import type { Decision } from '../decision/decision.ts'
 import type { Quota } from '../engine/quota.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import type { Subject } from '../store/schema.ts'
-import type { Locale, MessageTexts } from './messages.ts'
+import type { FieldsOption, StandardHeaders } from './headers.ts'
+import type { QuotaAnswers } from './quota-answers.ts'
+import type { Locale, MessageTexts } from './texts.ts'
 import type { QuotaLogger, ValidateOption } from './warnings.ts'
 
 /** A value, or a promise of one. */
@@ -80,10 +82,17 @@ export interface HttpMeterOptions<Request, Operation extends string = string> ex
    */
   readonly ipv6Subnet?: number | undefined
   /**
-   * `RateLimit` and `RateLimit-Policy` of that draft on every response of a metered request.
+   * `RateLimit` and `RateLimit-Policy` of that draft on every response of a metered request. Both names stand for the same
+   * syntax.
    * @default false
    */
-  readonly standardHeaders?: 'draft-10' | false | undefined
+  readonly standardHeaders?: StandardHeaders | false | undefined
+  /**
+   * Which limits those fields name: the one that lets the fewest more requests of this cost through (of a refusal, the one
+   * that binds), or each.
+   * @default 'one'
+   */
+  readonly fields?: FieldsOption | undefined
   /**
    * Which misconfigurations are looked for and told to the logger, each once: all, none, or all but those that are
    * `false`.
@@ -100,15 +109,18 @@ export interface HttpMeterOptions<Request, Operation extends string = string> ex
    * @default by `Accept-Language`, English when it names none of ours
    */
   readonly locale?: Locale | ((request: Request) => Locale) | undefined
-  /** Where people ask for a higher quota; named in the text of a 429. */
-  readonly supportForumUrl?: string | undefined
+  /**
+   * Makes the body of a 429.
+   * @default the policy's `answers`, else `neutralAnswers()`
+   */
+  readonly answers?: QuotaAnswers | undefined
   /** Texts of the application's own, by locale. */
   readonly messages?: MessageTexts | undefined
   /**
-   * Zone of the local time that a 429 tells, an IANA name.
-   * @default 'Asia/Shanghai'
+   * `true`: answers are sent as problem details (RFC 9457), `application/problem+json`.
+   * @default false
    */
-  readonly timeZone?: string | undefined
+  readonly problemDetails?: boolean | undefined
   /**
    * The challenge of a 401, its field `WWW-Authenticate`.
    * @default 'Bearer'

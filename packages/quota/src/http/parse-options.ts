@@ -12,12 +12,11 @@ import {
   withDefault,
 } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
-import { BEIJING_TIME_ZONE } from '../time/beijing.ts'
-import { isTimeZone } from '../time/zoned.ts'
 import type { HttpAdapter } from './adapter.ts'
+import type { FieldsOption, StandardHeaders } from './headers.ts'
 import { DEFAULT_IPV6_SUBNET } from './ip-subject.ts'
-import { type AnswerTexts, LOCALES, type Locale, type MessageTexts } from './messages.ts'
 import type { HttpMeterOptions } from './options.ts'
+import { type AnswerTexts, LOCALES, type Locale, type MessageTexts } from './texts.ts'
 import { QUOTA_WARNING_CODES, type QuotaLogger, type ValidateOption } from './warnings.ts'
 
 type Defaulted =
@@ -25,9 +24,10 @@ type Defaulted =
   | 'anonymous'
   | 'ipv6Subnet'
   | 'standardHeaders'
+  | 'fields'
+  | 'problemDetails'
   | 'validate'
   | 'logger'
-  | 'timeZone'
   | 'wwwAuthenticate'
 
 /** Options after their check, defaults filled in. */
@@ -63,19 +63,17 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     anonymous: withDefault(oneOf('reject', 'skip', 'ip'), 'reject'),
     address: optional(aFunction('a function of the request')),
     ipv6Subnet: withDefault(wholeNumber(1, 128, 'bits'), DEFAULT_IPV6_SUBNET),
-    standardHeaders: withDefault(oneOf<'draft-10' | false>('draft-10', false), false),
+    standardHeaders: withDefault(oneOf<StandardHeaders | false>('draft-10', 'draft-11', false), false),
+    fields: withDefault(oneOf<FieldsOption>('one', 'all'), 'one'),
     validate: withDefault(
       where<ValidateOption>(isValidate, `true, false, or an object of ${QUOTA_WARNING_CODES.join(', ')}`),
       true,
     ),
     logger: withDefault(having<QuotaLogger>(['warn', 'error'], 'a logger'), console satisfies QuotaLogger),
     locale: optional(where(isLocale, `${LOCALES.join(', ')} or a function of the request`)),
-    supportForumUrl: optional(where((value) => typeof value === 'string' && URL.canParse(value), 'an address')),
+    answers: optional(aFunction('a function, as neutralAnswers() makes it')),
     messages: optional(messagesCheck()),
-    timeZone: withDefault(
-      where((value) => typeof value === 'string' && isTimeZone(value), 'a time zone, for example Europe/Berlin'),
-      BEIJING_TIME_ZONE,
-    ),
+    problemDetails: withDefault(oneOf(true, false), false),
     // What a field may hold; a line break would begin another field.
     wwwAuthenticate: withDefault(textLike(/^[\x20-\x7e]+$/, 'a challenge, for example Bearer'), 'Bearer'),
   }

@@ -46,6 +46,10 @@ export function aFunction<T>(what = 'a function'): Check<T> {
   return v.custom<T>((value) => typeof value === 'function', expectedKind(what))
 }
 
+export function anAddress(): Check<string> {
+  return where<string>((value) => typeof value === 'string' && URL.canParse(value), 'an address')
+}
+
 export function aClock(): Check<Clock> {
   return having<Clock>(['now'], 'a clock in epoch milliseconds')
 }

@@ -7,7 +7,7 @@ import { CALENDAR_PERIODS, type CalendarAnchor, type CalendarPeriod, type Calend
 
 const LABEL = /^[A-Za-z0-9_-]{1,32}$/
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/
-const A_ZONE = 'an IANA time zone, "Asia/Shanghai" for example'
+const A_ZONE = 'an IANA time zone, "Europe/Berlin" for example'
 
 /** What of an anchor means something, by period. */
 const ANCHORED_BY: Readonly<Record<CalendarPeriod, readonly string[]>> = {

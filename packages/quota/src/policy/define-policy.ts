@@ -1,6 +1,14 @@
 import { faultyDocument } from '../errors/quota-error.ts'
 import type { CalendarWindow, RollingWindow } from '../windows/window.ts'
-import type { LayerDefinition, Limit, LimitTable, OperationDefinition, Policy } from './policy.ts'
+import {
+  copyOfPolicy,
+  type LayerDefinition,
+  type Limit,
+  type LimitTable,
+  type OperationDefinition,
+  type Policy,
+  type PolicyAnswers,
+} from './policy.ts'
 import { policyFaults } from './schema.ts'
 
 /** A layer of a {@link PolicyDefinition}. */
@@ -8,7 +16,7 @@ export interface LayerInput {
   readonly name: string
   /**
    * How status and refusals name it.
-   * @default the name with a capital letter
+   * @default the name
    */
   readonly scope?: string | undefined
   /**
@@ -51,6 +59,11 @@ export interface PolicyDefinition<
   readonly plans?:
     | Readonly<Record<string, PlanLimits<OwnLayer<Layer>, NoInfer<Category>, NoInfer<Label> | NoInfer<Slots>>>>
     | undefined
+  /**
+   * What refused callers get over HTTP.
+   * @default `neutralAnswers()` of `@scoregw/quota/http`
+   */
+  readonly answers?: PolicyAnswers | undefined
 }
 
 /** A limit for each layer, category and window label; one of concurrency where there is to be one. */
@@ -114,7 +127,7 @@ export function definePolicy<
   const policy = { ...definition, layers: withDefaults(definition?.layers) }
   const faults = policyFaults(policy)
   if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
-  return structuredClone(policy) as DefinedPolicy<Operation, Category, Layer['name'], Label, Slots>
+  return copyOfPolicy(policy as Policy) as DefinedPolicy<Operation, Category, Layer['name'], Label, Slots>
 }
 
 /** What is no list of layers is left as it is, to be refused. */
@@ -123,12 +136,7 @@ function withDefaults<Layer extends LayerInput>(
 ): readonly (Layer & { readonly scope: string; readonly shared: boolean })[] {
   const filled = (layer: Layer): Layer & { readonly scope: string; readonly shared: boolean } =>
     typeof layer === 'object' && layer !== null
-      ? { ...layer, scope: layer.scope ?? capitalized(layer.name), shared: layer.shared ?? false }
+      ? { ...layer, scope: layer.scope ?? String(layer.name), shared: layer.shared ?? false }
       : layer
   return Array.isArray(layers) ? layers.map(filled) : (layers as never)
-}
-
-function capitalized(name: unknown): string {
-  const text = String(name)
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

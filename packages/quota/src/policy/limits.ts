@@ -26,6 +26,8 @@ export interface Quotas {
    * slots). `Infinity`: unlimited, shadowed, or a limit that the layer and category do not have.
    */
   readonly limits: readonly number[]
+  /** The policy limits the category's concurrency, but in no layer that applies: work has no slot. */
+  readonly isSlotless?: true | undefined
   /** Where some limits are shadowed: these, in the places of {@link limits}; `undefined` in all others. */
   readonly shadowed?: readonly (number | undefined)[] | undefined
   /**
@@ -78,9 +80,21 @@ export function effectiveQuotas(terms: LimitTerms, of: LimitsOf = {}): readonly 
   const anchors = anchorsOf(terms, layers, of)
   return policy.categories.map((category) => {
     const effective = layers.flatMap((index) => layerLimits(terms, table, of, index, category))
-    const decided = { layers, ...inShadow(terms, layers, category, effective) }
-    return anchors === undefined ? decided : { ...decided, anchors }
+    return {
+      layers,
+      ...inShadow(terms, layers, category, effective),
+      ...(anchors !== undefined && { anchors }),
+      ...(isSlotless(policy, layers, category) && { isSlotless: true }),
+    }
   })
+}
+
+function isSlotless({ concurrency, base, layers }: Policy, applying: readonly number[], category: string): boolean {
+  if (concurrency === undefined) return false
+  const limiting = layers.flatMap(({ name }, index) =>
+    hasLimit({ base }, name, category, concurrency.label) ? [index] : [],
+  )
+  return limiting.length > 0 && !limiting.some((index) => applying.includes(index))
 }
 
 /** Where a subject's own periods begin, in each layer that applies; `undefined` where nothing of it is its own. */

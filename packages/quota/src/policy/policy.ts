@@ -1,5 +1,3 @@
-import { faultyDocument } from '../errors/quota-error.ts'
-import { unknownKey } from '../options/names.ts'
 import type { WindowDefinition } from '../windows/window.ts'
 
 /** What becomes of an actual cost above what a hold reserved. */
@@ -52,7 +50,10 @@ export interface ConcurrencyDefinition {
 /** Limits in tokens by own layer, category and label: what a plan says otherwise than the base. */
 export type PlanTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Limit>>>>>>
 
-/** What an engine decides by: windows, categories, layers, operations and the base limits. Plain data. */
+/** Makes what refused callers get over HTTP: `QuotaAnswers` of `@scoregw/quota/http`. */
+export type PolicyAnswers = (decision: never, context: never) => object
+
+/** What an engine decides by: windows, categories, layers, operations and the base limits. Plain data, but for its answers. */
 export interface Policy<Operation extends string = string> {
   readonly windows: readonly WindowDefinition[]
   /** Names of the categories; they never share a counter. */
@@ -68,70 +69,15 @@ export interface Policy<Operation extends string = string> {
   readonly concurrency?: ConcurrencyDefinition | undefined
   /** By name: limits of own layers that differ for those who have the plan. */
   readonly plans?: Readonly<Record<string, PlanTable>> | undefined
-}
-
-/** What {@link defaultPolicy} takes. */
-export interface DefaultPolicyOptions<Operation extends string> {
   /**
-   * Operations and prices; category `read` or `write`.
-   * @default `read` and `write`, one token each
+   * What refused callers get over HTTP.
+   * @default `neutralAnswers()` of `@scoregw/quota/http`
    */
-  readonly operations?: Readonly<Record<Operation, OperationDefinition & { readonly category: 'read' | 'write' }>>
-  /**
-   * Base limits in tokens of both layers.
-   * @default personal read 120/400/1,200 and write 60/200/600, site read 3,000/10,000/36,000 and write 1,500/5,000/18,000
-   */
-  readonly base?: LimitTable
+  readonly answers?: PolicyAnswers | undefined
 }
 
-const OPTIONS: readonly string[] = ['operations', 'base']
-const WORDS: Readonly<Record<string, string>> = {
-  limit: 'limits are `base`, by layer, category and window',
-  limits: 'limits are `base`, by layer, category and window',
-  max: 'limits are `base`, by layer, category and window',
-  points: 'limits are `base`, by layer, category and window',
-  windows: 'other windows need definePolicy()',
-  windowMs: 'other windows need definePolicy()',
-  categories: 'other categories need definePolicy()',
-  layers: 'other layers need definePolicy()',
-}
-
-const DEFAULT_BASE: LimitTable = {
-  personal: { read: { '1h': 120, '5h': 400, '1d': 1_200 }, write: { '1h': 60, '5h': 200, '1d': 600 } },
-  site: { read: { '1h': 3_000, '5h': 10_000, '1d': 36_000 }, write: { '1h': 1_500, '5h': 5_000, '1d': 18_000 } },
-}
-
-/**
- * Three windows (1 hour, 5 hours, 1 day), two categories (read, write), two layers (personal, site).
- *
- * @throws {QuotaError} `invalid_options` for other options than these
- * @example
- * defaultPolicy({ operations: { 'music.upsert': { category: 'write', cost: 15 } } })
- */
-export function defaultPolicy<Operation extends string = 'read' | 'write'>(
-  options: DefaultPolicyOptions<Operation> = {},
-): Policy<Operation> {
-  const strangers = Object.keys(options).filter((key) => !OPTIONS.includes(key))
-  if (strangers.length > 0) {
-    const faults = strangers.map((path) => ({ path, message: unknownKey(path, OPTIONS, WORDS) }))
-    throw faultyDocument('invalid_options', 'options of defaultPolicy()', faults)
-  }
-  const operations = options.operations ?? {
-    read: { category: 'read', cost: 1 },
-    write: { category: 'write', cost: 1 },
-  }
-  return {
-    windows: [
-      { label: '1h', lengthMs: 3_600_000 },
-      { label: '5h', lengthMs: 18_000_000 },
-      { label: '1d', lengthMs: 86_400_000 },
-    ],
-    categories: ['read', 'write'],
-    layers: [
-      { name: 'personal', scope: 'Personal', shared: false },
-      { name: 'site', scope: 'Site', shared: true },
-    ],
-    operations: operations as Readonly<Record<Operation, OperationDefinition>>,
-    base: options.base ?? DEFAULT_BASE,
-  }
+/** A copy that later changes of the original do not reach. */
+export function copyOfPolicy<P extends Policy>({ answers, ...data }: P): P {
+  const copy = structuredClone(data)
+  return (answers === undefined ? copy : { ...copy, answers }) as unknown as P
 }

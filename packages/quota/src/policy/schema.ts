@@ -1,6 +1,17 @@
 import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
-import { type Check, group, listOf, oneOf, optional, tableBy, textLike, where, wholeNumber } from '../options/checks.ts'
+import {
+  aFunction,
+  type Check,
+  group,
+  listOf,
+  oneOf,
+  optional,
+  tableBy,
+  textLike,
+  where,
+  wholeNumber,
+} from '../options/checks.ts'
 import { faultsOf, pathOf } from '../options/faults.ts'
 import { noSuchName } from '../options/names.ts'
 import { isObject } from '../options/objects.ts'
@@ -9,7 +20,7 @@ import { MAX_WINDOW_MS, MIN_WINDOW_MS, type RollingWindow, type WindowDefinition
 import { calendarWindowCheck } from './calendar-rules.ts'
 import { hasLimit } from './cells.ts'
 import { A_PRICE, eachKey, limitCheck, nameCheck, wrongOperation } from './names.ts'
-import type { ConcurrencyDefinition, OperationDefinition, OverrunPolicy, Policy } from './policy.ts'
+import type { ConcurrencyDefinition, OperationDefinition, OverrunPolicy, Policy, PolicyAnswers } from './policy.ts'
 import { plansCheck } from './table-rules.ts'
 import { isPrice, MAX_LIMIT } from './values.ts'
 
@@ -44,6 +55,7 @@ const policyShape = /* @__PURE__ */ once(() =>
     concurrency: optional(concurrencyCheck()),
     base: where<unknown>((value) => value !== undefined, 'the base limits, by layer, category and window'),
     plans: v.optional(v.unknown()),
+    answers: optional(aFunction<PolicyAnswers>('a function, as neutralAnswers() makes it')),
   }),
 )
 

@@ -1,3 +1,4 @@
+import { isObject } from '../options/objects.ts'
 import type { OwnAnchor } from '../windows/calendar.ts'
 import { hasLimit, limitLabels } from './cells.ts'
 import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
@@ -71,6 +72,21 @@ export type SubjectAnchor = OwnAnchor
 
 /** Version 0 for a subject nobody has set anything for. */
 export interface VersionedSubjectSettings extends SubjectSettings, Versioned {}
+
+/** What a document may leave out, and is then. */
+const DEFAULTS = { shadow: {}, plans: {}, thresholds: null } as const
+
+/** Settings in which members with a default may be missing. */
+export type SettingsDocument = Omit<Settings, keyof typeof DEFAULTS> & {
+  readonly [Member in keyof typeof DEFAULTS]?: Settings[Member] | undefined
+}
+
+/** A document with the defaults of what it leaves out. Unchecked: what is no object stays what it is. */
+export function completed(document: SettingsDocument): Settings {
+  if (!isObject(document)) return document
+  const given = Object.entries(document).filter(([, value]) => value !== undefined)
+  return { ...DEFAULTS, ...Object.fromEntries(given) } as Settings
+}
 
 /** The settings of a policy before an administrator changed anything: mode `normal`, version 0. */
 export function initialSettings(policy: Policy): VersionedSettings {

@@ -4,7 +4,7 @@ import { limitLabels, policyCells, takesSlot } from './cells.ts'
 import { ADAPTIVE_HUNDREDTHS, effectiveQuotas, type LimitTerms } from './limits.ts'
 import { planLimit, planNames } from './plans.ts'
 import type { Policy } from './policy.ts'
-import type { Settings } from './settings.ts'
+import { initialSettings, type Settings } from './settings.ts'
 import { ownOf } from './values.ts'
 
 /** An operation's price under the settings, in tokens. */
@@ -16,20 +16,29 @@ export function priceOf(policy: Policy, settings: Settings, operation: string): 
  * What in accepted settings makes an operation impossible: a limit below its price, or one that lets none of it be under
  * way. One entry a limit, naming the operations; `path` points into the table that the mode reads, or into a plan. Mode
  * `adaptive` is judged at its lowest factor; shadowed limits make nothing impossible.
+ *
+ * @param least limits below this are not looked at
  */
-export function settingsWarnings(policy: Policy, settings: Settings): Fault[] {
+export function settingsWarnings(policy: Policy, settings: Settings, least: 0 | 1 = 0): Fault[] {
   const table = settings.mode === 'custom' ? 'custom' : 'base'
   const terms = { policy, cells: policyCells(policy), settings, factorHundredths: ADAPTIVE_HUNDREDTHS.min }
   return [
-    ...warningsOf(terms, undefined).map(({ path, message }) => ({ path: `${table}.${path}`, message })),
+    ...warningsOf(terms, undefined, least).map(({ path, message }) => ({ path: `${table}.${path}`, message })),
     ...planNames(policy, settings).flatMap((plan) =>
-      warningsOf(terms, plan).map(({ path, message }) => ({ path: `plans.${plan}.${path}`, message })),
+      warningsOf(terms, plan, least).map(({ path, message }) => ({ path: `plans.${plan}.${path}`, message })),
     ),
   ]
 }
 
+/**
+ * The same of a policy by itself, before anybody changed anything. A limit of 0 is meant to block, and is none of them.
+ */
+export function policyWarnings(policy: Policy): Fault[] {
+  return settingsWarnings(policy, initialSettings(policy), 1)
+}
+
 /** @param plan whose own limits are looked at; `undefined`: the limits of those who have none */
-function warningsOf(terms: LimitTerms, plan: string | undefined): Fault[] {
+function warningsOf(terms: LimitTerms, plan: string | undefined, least: 0 | 1): Fault[] {
   const { policy, cells, settings } = terms
   return effectiveQuotas(terms, { plan }).flatMap(({ layers, limits }, categoryIndex) => {
     const category = policy.categories[categoryIndex]!
@@ -39,7 +48,7 @@ function warningsOf(terms: LimitTerms, plan: string | undefined): Fault[] {
         const isLookedAt = plan === undefined || planLimit(policy, settings, plan, layer, category, label) !== undefined
         const cell = cells.findIndex((each) => each.label === label)
         const limit = limits[slot * cells.length + cell]!
-        const message = isLookedAt ? warning(terms, category, cells[cell]!.kind, limit) : undefined
+        const message = isLookedAt && limit >= least ? warning(terms, category, cells[cell]!.kind, limit) : undefined
         return message === undefined ? [] : [{ path: `${layer}.${category}.${label}`, message }]
       })
     })

@@ -30,6 +30,19 @@ export interface WriteReply {
   readonly revision: string
 }
 
+/** Reads documents as one transaction sees them. */
+export interface SettingsReader {
+  read(): PromiseLike<StoredDocument | undefined>
+  readSubject(layer: string, key: string): PromiseLike<ReadWithin>
+}
+
+/** A subject's document as a transaction sees it. */
+export interface ReadWithin {
+  readonly stored: StoredDocument | undefined
+  /** `false`: it may be of the snapshot that the transaction began with, and is not remembered. */
+  readonly isLatest: boolean
+}
+
 /**
  * Where settings live, as documents that the engine fits to its policy. What every one promises:
  *
@@ -50,6 +63,11 @@ interface SettingsPort {
   readSubject(layer: string, key: string): Answer<StoredDocument | undefined>
   /** `null` removes the subject's settings; its version goes on counting. */
   writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Answer<WriteReply>
+  /**
+   * Reads through a transaction of the caller's, where the counters are charged in it: every connection may have one open,
+   * and no other be free. Absent where documents live elsewhere.
+   */
+  within?(transaction: unknown): SettingsReader
   /** Calls `listener` after changes, also those of other processes, until the returned function is called. */
   watch(listener: (change: SettingsChange) => void): () => void
   /**

@@ -12,7 +12,7 @@ const PARTS = /^(\d+)\D(\d+)\D(\d+)\D+(\d+)\D(\d+)\D(\d+)$/
  * Rounded up to the second, so that the text never names a time before the instant.
  *
  * @param instant epoch milliseconds
- * @param timeZone IANA name, for example `Asia/Shanghai`
+ * @param timeZone IANA name, for example `Europe/Berlin`
  * @throws {QuotaError} `invalid_options` for a zone that the machine does not know
  */
 export function zonedText(instant: number, timeZone: string): string {
@@ -31,7 +31,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   if (kept !== undefined) return kept
   const made = madeFormat(timeZone)
   if (made === undefined) {
-    const message = `timeZone: expected an IANA time zone, "Asia/Shanghai" for example, got ${shown(timeZone)}`
+    const message = `timeZone: expected an IANA time zone, "Europe/Berlin" for example, got ${shown(timeZone)}`
     throw new QuotaError('invalid_options', message)
   }
   FORMATS.set(timeZone, made)

@@ -56,6 +56,11 @@ export function reanchor(cells: Cells, i: number, after: number, now: number): v
   if (cells[i + 1] !== CLOSED) cells[i] = anchored(cells[i]!, after, now)
 }
 
+/** What is left of `used` when some goes back, or comes in addition (below 0); all where more was charged than is counted. */
+function less(used: number, amount: number): number {
+  return used === MAX_USED ? used : Math.min(MAX_USED, Math.max(0, used - amount))
+}
+
 /**
  * Gives back to the very opening that was charged; another start is left alone.
  *
@@ -65,7 +70,7 @@ export function reanchor(cells: Cells, i: number, after: number, now: number): v
 export function refund(cells: Cells, i: number, startedAt: number, amount: number, isSlots = false): void {
   const used = cells[i + 1]!
   if (used === CLOSED || cells[i] !== startedAt || amount === 0) return
-  cells[i + 1] = isSlots && used <= amount ? CLOSED : Math.min(Math.max(0, used - amount), MAX_USED)
+  cells[i + 1] = isSlots && used <= amount ? CLOSED : less(used, amount)
 }
 
 /**
@@ -77,7 +82,8 @@ export function refund(cells: Cells, i: number, startedAt: number, amount: numbe
 export function undo(cells: Cells, i: number, startedAt: number, amount: number, takenAt: number): void {
   const used = cells[i + 1]!
   if (used === CLOSED || cells[i] !== startedAt || amount === 0) return
-  cells[i + 1] = used <= amount && cells[i]! >= takenAt ? CLOSED : Math.max(0, used - amount)
+  const left = less(used, amount)
+  cells[i + 1] = left === 0 && cells[i]! >= takenAt ? CLOSED : left
 }
 
 /** Closes a cell: nothing used, and the next opening is later than the last. */

@@ -26,7 +26,7 @@ describe('windows that are right', () => {
 })
 
 describe('faults say where, what is expected, and what came', () => {
-  const zone = 'timeZone: expected an IANA time zone, "Asia/Shanghai" for example, got'
+  const zone = 'timeZone: expected an IANA time zone, "Europe/Berlin" for example, got'
   it.each([
     [null, [': expected an object, got null']],
     ['month', [': expected an object, got a string']],

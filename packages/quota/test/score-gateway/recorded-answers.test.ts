@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { quotaExceededBody, quotaHeaders } from '../../src/index.ts'
+import { scoreGatewayAnswers } from '../../src/score-gateway.ts'
 import { RECORDED_OPTIONS, specifiedRefusals } from './refusals.ts'
 
 /** Recorded by running commit 40290d1. */
@@ -10,12 +11,13 @@ describe('refusals under the default policy', () => {
   it('are answered to the byte as when the specification was built', async () => {
     const answers = (await specifiedRefusals()).map(({ name, decision }) => ({
       name,
-      headers: quotaHeaders(decision, { standardHeaders: 'draft-10' }),
+      headers: quotaHeaders(decision, { standardHeaders: 'draft-11', fields: 'all' }),
       bodies: Object.fromEntries(
-        Object.entries(RECORDED_OPTIONS).map(([of, options]) => [
-          of,
-          JSON.stringify(quotaExceededBody(decision, options)),
-        ]),
+        Object.entries(RECORDED_OPTIONS).map(([of, { locale, ...options }]) => {
+          // With nothing to say beside the policy it is the policy that answers.
+          const answers = Object.keys(options).length === 0 ? undefined : scoreGatewayAnswers(options)
+          return [of, JSON.stringify(quotaExceededBody(decision, { locale, answers }))]
+        }),
       ),
     }))
     expect(answers).toEqual(recorded)

@@ -1,5 +1,7 @@
 import { luxonCalendar } from '../../src/calendar.ts'
+import type { Locale } from '../../src/http.ts'
 import { createQuota, defaultPolicy, memoryStore, type Policy, type RefusedDecision } from '../../src/index.ts'
+import type { ScoreGatewayAnswersOptions } from '../../src/score-gateway.ts'
 import { testClock } from '../support.ts'
 
 type Operation = 'read' | 'write' | 'chat'
@@ -89,11 +91,9 @@ function policyWith90Minutes(): Policy<Operation> {
 }
 
 /** The options that answers were recorded with, by name. */
-export const RECORDED_OPTIONS = {
+export const RECORDED_OPTIONS: Readonly<Record<string, ScoreGatewayAnswersOptions & { readonly locale?: Locale }>> = {
   English: {},
   'Chinese, with a forum': { locale: 'zh-CN', supportForumUrl: 'https://forum.example.com/quota' },
   'English, in Berlin, with a forum': { supportForumUrl: 'https://f.example', timeZone: 'Europe/Berlin' },
   'Chinese, in Berlin': { locale: 'zh-CN', timeZone: 'Europe/Berlin' },
-} as const
-
-export type RecordedOptions = (typeof RECORDED_OPTIONS)[keyof typeof RECORDED_OPTIONS]
+}

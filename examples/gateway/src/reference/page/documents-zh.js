@@ -86,8 +86,8 @@ export const PARAGRAPHS_ZH = {
   "All of the caller's scores, for good.": '调用者的全部分数，不可恢复。',
   'Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then ask `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.':
     '以其 `sessionId` 将分数（最多 2,000 个）送到 `/v1/music/upsert`，然后请求 `/v1/upsert/check`。10 分钟没有调用会话即结束，不消耗额度，也不保存。每个用户最多同时有 5 个会话。',
-  'If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same.':
-    '全部到齐后一次保存（全部或全不），并扣除一次：每满或不满 20 个分数按一次写入计价。可重复发送，应答相同。',
+  'If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same. A session that is over is 409 `session_expired` at once, with and without `sync=1`.':
+    '全部到齐后一次保存（全部或全不），并扣除一次：每满或不满 20 个分数按一次写入计价。可重复发送，应答相同。会话已结束时立即返回 409 `session_expired`，无论是否带 `sync=1`。',
   'Name, rating and how often the player played.': '名称、Rating 和游玩次数。',
   'Name, rating, and when the player played last.': '名称、Rating 和最近一次游玩时间。',
   'None is known here: the list is empty.': '此处没有记录：列表为空。',

@@ -22,12 +22,3 @@ export interface NodeRequest {
   readonly method?: string | undefined
   readonly socket: { readonly writable: boolean }
 }
-
-/**
- * What carries the quotas of a request of Node's for a framework that gives each request a prototype of its app, and so a
- * shape of its own: to put a property on one of those costs more than a decision, and on its list of fields next to nothing.
- */
-export function nodeCarrier(req: object): object {
-  const { rawHeaders } = req as { readonly rawHeaders?: unknown }
-  return Array.isArray(rawHeaders) ? rawHeaders : req
-}

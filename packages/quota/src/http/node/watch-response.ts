@@ -1,9 +1,8 @@
-import type { DraftFields } from '../draft-texts.ts'
-import { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
+import type { RateLimitFields } from '../headers.ts'
 import type { AdmittedRequest } from '../http-meter.ts'
 import type { QuotaLogger } from '../warnings.ts'
-import { addToHead, headIsText } from './head-text.ts'
-import { type NodeRequest, type NodeResponse, nodeCarrier } from './node-response.ts'
+import type { NodeRequest, NodeResponse } from './node-response.ts'
 import { ResponseGate } from './response-gate.ts'
 
 /** What the framework is like whose response is watched. */
@@ -14,36 +13,15 @@ export interface WatchDetails {
    * @default false
    */
   readonly ownsHeads?: boolean | undefined
-  /**
-   * A {@link hookedWriteHead} that the framework's responses inherit: one that has no other `writeHead` is not given its
-   * own.
-   * @default each response that is watched gets its own
-   */
-  readonly hook?: WriteHead | undefined
 }
 
-/** `writeHead` of a response of Node's. */
-export type WriteHead = (this: NodeResponse, status: unknown, reason?: unknown, headers?: unknown) => unknown
-
-/**
- * A `writeHead` for the prototype of a framework's responses: those that are watched are written by their watch. A
- * response is watched by the exchange that the {@link nodeCarrier} of its `req` has, as Node's responses have it.
- */
-export function hookedWriteHead(writeHead: WriteHead): WriteHead {
-  return function hooked(status, reason, headers) {
-    const { req } = this
-    const watch = req === undefined ? undefined : (Exchange.find(nodeCarrier(req))?.watch as ResponseWatch | undefined)
-    return watch?.isHooked === true
-      ? watch.write(writeHead, status, reason, headers)
-      : writeHead.call(this, status, reason, headers)
-  }
-}
+type WriteHead = (status: unknown, reason?: unknown, headers?: unknown) => unknown
 
 const NO_DETAILS: WatchDetails = {}
 
 /**
  * Settles what was admitted by the response that Node's server writes, in whichever way it is written, and sets the
- * fields of the draft. The head is fixed first, so that a status Node refuses is never judged, then settled, and only
+ * `RateLimit` fields. The head is fixed first, so that a status Node refuses is never judged, then settled, and only
  * then sent.
  */
 export function watchResponse(
@@ -57,21 +35,17 @@ export function watchResponse(
   if (watch === undefined) {
     watch = new ResponseWatch(req, res, exchange, details.ownsHeads === true)
     exchange.watch = watch
-    watch.begin(details.hook)
+    watch.begin()
   }
   if (!options.quota.sync || quota.settlesAtEnd) watch.guard(options.logger)
   if (quota.settlesAtEnd) watch.settleAtClose()
 }
 
 class ResponseWatch {
-  /** Whether the response inherits what it is written by. */
-  isHooked = false
   readonly #req: NodeRequest
   readonly #res: NodeResponse
   readonly #exchange: Exchange
   readonly #ownsHeads: boolean
-  /** Whether fields may be added to the head when Node has made it. */
-  #isText = false
   #gate: ResponseGate | undefined
   #closes = false
   #isWritten = false
@@ -83,16 +57,13 @@ class ResponseWatch {
     this.#ownsHeads = ownsHeads
   }
 
-  begin(hook: WriteHead | undefined): void {
+  /** Judges the head when it is written, in whichever way. */
+  begin(): void {
     const res = this.#res
-    const beneath = res.writeHead as WriteHead
-    this.isHooked = beneath === hook && res.req === this.#req
-    if (this.isHooked) return
-    this.#isText = this.#ownsHeads && headIsText(beneath)
-    // Arguments by name: a list of them would be made anew for each head.
-    const writeHead = (status: unknown, reason: unknown, headers: unknown): unknown =>
-      this.write(beneath, status, reason, headers)
-    res.writeHead = writeHead as NodeResponse['writeHead']
+    const writeHead = res.writeHead as WriteHead
+    // Arguments by name: a list of them would be made for each head.
+    res.writeHead = ((status: unknown, reason: unknown, headers: unknown): unknown =>
+      this.#write(writeHead, status, reason, headers)) as NodeResponse['writeHead']
   }
 
   /** Where settling may take its time, bytes wait for it. */
@@ -121,24 +92,15 @@ class ResponseWatch {
   }
 
   /** @param writeHead what the response is written by beneath this watch */
-  write(writeHead: WriteHead, status: unknown, reason: unknown, headers: unknown): unknown {
+  #write(writeHead: WriteHead, status: unknown, reason: unknown, headers: unknown): unknown {
     const res = this.#res
     if (this.#isWritten) return writeHead.call(res, status, reason, headers)
-    const told = typeof status === 'number' ? status : res.statusCode
+    const judged = typeof status === 'number' ? status : res.statusCode
     // Of an answer that is no failure it makes no difference whether its caller is still there.
-    const fields = this.#exchange.fieldsFor(told, told >= 400 && this.#isHungUp())
-    const head = headers ?? reason
-    if (fields !== undefined && this.#hasNone(head)) {
-      writeHead.call(res, status, reason, headers)
-      addToHead(res, fields)
-      // Where the framework's users look for what was written.
-      head[POLICY] = fields.policy
-      head[LIMIT] = fields.limit
-    } else {
-      if (fields !== undefined && !res.headersSent) this.#setFields(fields, head)
-      // Throws where the head is gone already, or wrong: then nothing is settled by it.
-      writeHead.call(res, status, reason, headers)
-    }
+    const fields = this.#exchange.fieldsFor(judged, judged >= 400 && this.#isHungUp())
+    if (fields !== undefined && !res.headersSent) this.#setFields(fields, headers ?? reason)
+    // Throws where the head is gone already, or wrong: then nothing is settled by it.
+    writeHead.call(res, status, reason, headers)
     this.#isWritten = true
     const written = res.statusCode
     const pending = this.#exchange.settle(written, written >= 400 && this.#isHungUp())
@@ -146,25 +108,18 @@ class ResponseWatch {
     return res
   }
 
-  /** Whether fields of nobody's are to stand beside ours, so that ours may be added when the head is a text. */
-  #hasNone(head: unknown): head is Fields {
-    if (!this.#isText || !isFields(head)) return false
-    // Node sends a head with `Expect` at once.
-    return head[POLICY] === undefined && head[LIMIT] === undefined && head.expect === undefined
-  }
-
   /** Puts fields into the head: behind those of others, in place of our own of an earlier try. */
-  #setFields(fields: DraftFields, head: unknown): void {
+  #setFields(fields: RateLimitFields, head: unknown): void {
     const res = this.#res
     if (this.#ownsHeads && isFields(head)) {
-      const told = this.#exchange.told(fields, head[POLICY], head[LIMIT])
-      head[POLICY] = told.policy
-      head[LIMIT] = told.limit
+      const all = this.#exchange.withOthers(fields, head[POLICY], head[LIMIT])
+      head[POLICY] = all.policy
+      head[LIMIT] = all.limit
       return
     }
-    const told = this.#exchange.told(fields, res.getHeader(POLICY), res.getHeader(LIMIT))
-    res.setHeader('RateLimit-Policy', told.policy)
-    res.setHeader('RateLimit', told.limit)
+    const all = this.#exchange.withOthers(fields, res.getHeader(POLICY), res.getHeader(LIMIT))
+    res.setHeader('RateLimit-Policy', all.policy)
+    res.setHeader('RateLimit', all.limit)
   }
 
   #isHungUp(): boolean {

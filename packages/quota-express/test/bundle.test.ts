@@ -1,0 +1,43 @@
+import { build } from 'esbuild'
+import { expect, it } from 'vitest'
+
+/** What a file of an application becomes as one bundle, and what of each source is in it. */
+async function bundleOf(code: string): Promise<{ readonly text: string; readonly sources: readonly string[] }> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: code, resolveDir: import.meta.dirname, loader: 'ts' },
+    bundle: true,
+    write: false,
+    metafile: true,
+    minify: true,
+    format: 'esm',
+    platform: 'node',
+    conditions: ['@scoregw/source'],
+    external: ['express'],
+  })
+  const [output] = Object.values(metafile.outputs)
+  const inputs = Object.entries(output?.inputs ?? {})
+  const sources = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path)
+  return { text: outputFiles[0]?.text ?? '', sources }
+}
+
+const ELSEWHERE = /score-gateway|luxon/
+const WORDS = /beijing|shanghai|forum/i
+
+it('an app with a limit of its own has nothing of the score gateway in its bundle', async () => {
+  const stranger = await bundleOf(`
+    import { simpleQuota, quotaExceededBody } from '@scoregw/quota'
+    import { quotaMiddleware } from '@scoregw/quota-express'
+    export const quota = simpleQuota({ limit: 3, per: '15m' })
+    export const metered = quotaMiddleware({ quota, subject: (req) => req.ip })
+    export { quotaExceededBody }
+  `)
+  expect(stranger.sources.filter((path) => ELSEWHERE.test(path))).toEqual([])
+  expect(WORDS.exec(stranger.text)?.[0]).toBeUndefined()
+  expect(stranger.sources.some((path) => path.endsWith('http/neutral/english.ts'))).toBe(true)
+})
+
+it('whoever imports the answers of its specification has them', async () => {
+  const gateway = await bundleOf(`export { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'`)
+  expect(gateway.sources.some((path) => ELSEWHERE.test(path))).toBe(true)
+  expect(gateway.text).toMatch(WORDS)
+})

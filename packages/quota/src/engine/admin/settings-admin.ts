@@ -1,0 +1,109 @@
+import { type Fault, faultyDocument } from '../../errors/quota-error.ts'
+import { fitSettings } from '../../policy/fit.ts'
+import { keepUnknown } from '../../policy/keep-unknown.ts'
+import type { Policy } from '../../policy/policy.ts'
+import {
+  completed,
+  initialSettings,
+  type Settings,
+  type SettingsDocument,
+  type VersionedSettings,
+} from '../../policy/settings.ts'
+import { settingsCheck } from '../../policy/settings-schema.ts'
+import { settingsWarnings } from '../../policy/warnings.ts'
+import { boxed } from '../../store/answer.ts'
+import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
+import type { LiveSettings } from '../settings/live-settings.ts'
+import { type DeepPartial, mergePatch } from './merge-patch.ts'
+import { checkVersion, conflict, MAX_TRIES, versionOf, type WriteOptions } from './write-options.ts'
+
+/** What came of a change: the document now stored, and what in it makes an operation impossible. */
+export interface SettingsUpdate {
+  readonly settings: VersionedSettings
+  readonly warnings: readonly Fault[]
+}
+
+/** What a process decides by: with a store that others write to, up to a second older than what is stored. */
+export interface SettingsInForce {
+  /** Version 0, the policy's own, until they were read. */
+  readonly settings: VersionedSettings
+  /** The adaptive factor as it was last read, 0.75 to 1.5; 1 until then. It counts in mode `adaptive` alone. */
+  readonly adaptiveFactor: number
+}
+
+/** The settings of everybody: read, change, check. */
+export interface QuotaSettings {
+  /** The settings now stored, as far as the policy knows them (version 0: the policy's own). */
+  get(): Promise<VersionedSettings>
+  /** What in the stored settings the policy cannot take: unknown names, which are kept, and values that are none. */
+  faults(): Promise<readonly Fault[]>
+  /**
+   * Changes what the patch names (JSON merge patch: objects are merged, `null` removes, lists are replaced). What is
+   * stored under names that this policy does not know is kept.
+   * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
+   */
+  update(patch: DeepPartial<Settings>, options?: WriteOptions): Promise<SettingsUpdate>
+  /** Stores a whole document, in which members with a default may be missing; errors as of {@link update}. */
+  replace(settings: SettingsDocument, options?: WriteOptions): Promise<SettingsUpdate>
+}
+
+export function settingsAdmin(
+  policy: Policy,
+  store: SettingsStore,
+  live: LiveSettings,
+  hasFactor: boolean,
+): QuotaSettings {
+  const check = settingsCheck(policy, hasFactor)
+
+  function fitted(stored: StoredDocument | undefined): VersionedSettings {
+    if (stored === undefined) return initialSettings(policy)
+    const { version, revision, document } = stored
+    return { ...fitSettings(policy, hasFactor, document).settings, version, revision }
+  }
+
+  /**
+   * Writes what `change` makes of the stored settings, under the names that the policy knows; all of it or nothing.
+   *
+   * @param named what the administrator wrote
+   */
+  async function write(
+    named: object,
+    change: (current: Settings) => Settings,
+    { ifVersion, ifRevision, by }: WriteOptions,
+  ): Promise<SettingsUpdate> {
+    for (let tries = 1; ; tries++) {
+      const { value: stored } = await boxed(store, store.read())
+      const { version, revision, ...current } = fitted(stored)
+      checkVersion({ ifVersion, ifRevision }, { version, revision })
+      const settings = change(current)
+      const faults = check(settings)
+      if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings', faults)
+      const document = structuredClone(keepUnknown(policy, stored?.document, settings, named))
+      const { value: reply } = await boxed(store, store.write(document, { ifRevision: revision, by }))
+      if (reply.written) {
+        await live.wrote({ document, ...versionOf(reply) })
+        return { settings: { ...settings, ...versionOf(reply) }, warnings: settingsWarnings(policy, settings) }
+      }
+      // Somebody else wrote in between: look again, unless the caller named what must be stored.
+      if (tries === MAX_TRIES) throw conflict({ version, revision }, reply)
+    }
+  }
+
+  return {
+    get: async () => fitted((await boxed(store, store.read())).value),
+    async faults() {
+      const { value: stored } = await boxed(store, store.read())
+      return stored === undefined ? [] : fitSettings(policy, hasFactor, stored.document).faults
+    },
+    update: (patch, options = {}) => write(patch, (current) => mergedSettings(current, patch), options),
+    replace: (settings, options = {}) => write(settings, () => structuredClone(completed(settings)), options),
+  }
+}
+
+/** A merge patch on settings, in which `null` of these members is a value and not "no such member". */
+const NULLABLE = ['custom', 'thresholds'] as const
+
+function mergedSettings(current: Settings, patch: DeepPartial<Settings>): Settings {
+  const nulls = NULLABLE.filter((member) => patch[member] === null).map((member) => [member, null] as const)
+  return { ...(mergePatch(current, patch) as Settings), ...Object.fromEntries(nulls) }
+}

@@ -1,0 +1,142 @@
+import { faultyDocument, QuotaError } from '../../errors/quota-error.ts'
+import { shown } from '../../errors/shown.ts'
+import { isObject } from '../../options/objects.ts'
+import { changedAnchor, ownPeriodWindows } from '../../policy/anchors.ts'
+import { fitSubjectSettings } from '../../policy/fit-subject.ts'
+import { keepUnknownOfSubject } from '../../policy/keep-unknown.ts'
+import { planNames } from '../../policy/plans.ts'
+import type { Policy } from '../../policy/policy.ts'
+import {
+  initialSubjectSettings,
+  type SubjectSettings,
+  type Versioned,
+  type VersionedSubjectSettings,
+} from '../../policy/settings.ts'
+import { subjectSettingsFaults } from '../../policy/settings-schema.ts'
+import { boxed } from '../../store/answer.ts'
+import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
+import type { Clock } from '../../time/clock.ts'
+import type { Calendar } from '../../windows/calendar.ts'
+import { checkText } from '../decide/text.ts'
+import type { LiveSettings } from '../settings/live-settings.ts'
+import { type DeepPartial, mergePatch } from './merge-patch.ts'
+import type { QuotaSettings } from './settings-admin.ts'
+import { checkVersion, conflict, MAX_TRIES, versionOf, type WriteOptions } from './write-options.ts'
+
+/** Which subject's settings, and of which layer. */
+export interface SubjectOptions extends WriteOptions {
+  /** @default the first layer that is not shared */
+  readonly layer?: string | undefined
+}
+
+/** The settings of single subjects: overrides, bypass, plan, and where their periods begin. */
+export interface QuotaSubjects {
+  /** The subject's settings; version 0 and every override `null` when nothing is stored. */
+  get(key: string, options?: Pick<SubjectOptions, 'layer'>): Promise<VersionedSubjectSettings>
+  /**
+   * Stores a subject's settings whole; what is not named follows the default. Another anchor counts from the subject's next
+   * period on: what it was before is kept with it.
+   * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
+   */
+  set(key: string, settings: DeepPartial<SubjectSettings>, options?: SubjectOptions): Promise<VersionedSubjectSettings>
+  /** Back to the defaults, at once: an anchor is forgotten with all that it was before. */
+  remove(key: string, options?: SubjectOptions): Promise<void>
+}
+
+/** What the settings of subjects go by. */
+export interface SubjectAdminParts {
+  readonly policy: Policy
+  readonly store: SettingsStore
+  readonly live: LiveSettings
+  readonly settings: Pick<QuotaSettings, 'get'>
+  readonly clock: Clock
+  readonly calendar: Calendar | undefined
+}
+
+export function subjectAdmin({ policy, store, live, settings, clock, calendar }: SubjectAdminParts): QuotaSubjects {
+  const own = policy.layers.filter((layer) => !layer.shared).map((layer) => layer.name)
+  const windows = ownPeriodWindows(policy)
+
+  function layerOf(key: string, layer = own[0]!): string {
+    checkText(key, 'invalid_subject', 'subject')
+    if (own.includes(layer)) return layer
+    const message = `no settings for single subjects in layer ${shown(layer)}; layers that have them: ${own.join(', ')}`
+    throw new QuotaError('invalid_subject', message)
+  }
+
+  function fitted(layer: string, stored: StoredDocument | undefined): VersionedSubjectSettings {
+    if (stored === undefined) return initialSubjectSettings(policy, layer)
+    return { ...fitSubjectSettings(policy, layer, stored.document).settings, ...versionOf(stored) }
+  }
+
+  /**
+   * Writes what `change` makes of a subject's stored settings.
+   *
+   * @param change `null`: they are removed
+   */
+  async function write<T extends SubjectSettings | null>(
+    layer: string,
+    key: string,
+    change: (stored: SubjectSettings) => T,
+    { ifVersion, ifRevision, by }: SubjectOptions,
+  ): Promise<{ readonly written: T } & Versioned> {
+    for (let tries = 1; ; tries++) {
+      const { value: stored } = await boxed(store, store.readSubject(layer, key))
+      const { version, revision, ...current } = fitted(layer, stored)
+      checkVersion({ ifVersion, ifRevision }, { version, revision })
+      const written = change(current)
+      const document = written && structuredClone(keepUnknownOfSubject(policy, stored?.document, written))
+      const answer = store.writeSubject(layer, key, document, { ifRevision: revision, by })
+      const { value: reply } = await boxed(store, answer)
+      if (reply.written) {
+        live.wroteSubject(layer, key)
+        return { written, ...versionOf(reply) }
+      }
+      if (tries === MAX_TRIES) throw conflict({ version, revision }, reply)
+    }
+  }
+
+  /** @throws {QuotaError} `invalid_settings` */
+  async function checked(layer: string, patch: DeepPartial<SubjectSettings>): Promise<SubjectSettings> {
+    const { version: _, revision: __, ...empty } = initialSubjectSettings(policy, layer)
+    const { anchor = null, ...document } = filled(empty, patch)
+    const next = { ...document, anchor: withoutHistory(anchor) }
+    // Plans are looked for where somebody names one alone.
+    const plans = next.plan === null ? [] : planNames(policy, await settings.get())
+    const faults = subjectSettingsFaults(policy, layer, next, plans)
+    if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings of a subject', faults)
+    return next
+  }
+
+  return {
+    async get(key, { layer: named } = {}) {
+      const layer = layerOf(key, named)
+      return fitted(layer, (await boxed(store, store.readSubject(layer, key))).value)
+    },
+    async set(key, patch, options = {}) {
+      const layer = layerOf(key, options.layer)
+      const next = await checked(layer, patch)
+      const anchored = (stored: SubjectSettings): SubjectSettings => {
+        const terms = { windows, calendar, now: clock.now() }
+        return { ...next, anchor: changedAnchor(stored.anchor, next.anchor, terms) }
+      }
+      const { written, ...version } = await write(layer, key, anchored, options)
+      return { ...written, ...version }
+    },
+    async remove(key, options = {}) {
+      await write(layerOf(key, options.layer), key, () => null, options)
+    },
+  }
+}
+
+/** What was before is the engine's to know: whoever writes what they read writes it along. */
+function withoutHistory(anchor: SubjectSettings['anchor']): SubjectSettings['anchor'] {
+  if (!isObject(anchor)) return anchor
+  const { was: _, changedAt: __, ...plain } = anchor
+  return plain
+}
+
+/** A patch on empty subject settings, in which `null` is a value: "follow the default". */
+function filled(empty: SubjectSettings, patch: DeepPartial<SubjectSettings>): SubjectSettings {
+  return mergePatch(empty, patch, 'keep-null') as SubjectSettings
+}

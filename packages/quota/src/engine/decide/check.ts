@@ -1,0 +1,185 @@
+import { QuotaError } from '../../errors/quota-error.ts'
+import { kindOf, shown } from '../../errors/shown.ts'
+import { listed, noSuchName } from '../../options/names.ts'
+import type { Policy } from '../../policy/policy.ts'
+import { costsOf, costText, takesSlots } from '../../policy/units.ts'
+import type { HoldTerms } from '../../store/hold-port.ts'
+import type { ReservationId } from '../../store/reservation-id.ts'
+import type { QuotaRequest, ReserveRequest } from '../requests.ts'
+import type { Nonces } from '../reservations/nonces.ts'
+import type { CompiledOperation, CompiledSettings } from '../settings/compiled-settings.ts'
+import { checkSubject, checkText, ownLayerNames } from './text.ts'
+
+/** Under which id a demand is made, and as which hold. */
+export interface ReservationTerms {
+  readonly id?: ReservationId | undefined
+  readonly hold?: HoldTerms | undefined
+}
+
+/** What the checks of an engine go by. */
+export interface CheckRules {
+  readonly idTtlMs: number
+  readonly nonces: Nonces
+  readonly holdTtlMs: number
+  readonly maxTtlMs: number
+  readonly maxHolds: number
+  /** Whether the store can hold tokens. */
+  readonly canHold: boolean
+}
+
+/** Checks what callers wrote. Errors for the programmer are thrown here and nowhere later. */
+export class RequestCheck {
+  readonly #policy: Policy
+  readonly #ownLayers: readonly string[]
+  readonly #rules: CheckRules
+
+  constructor(policy: Policy, rules: CheckRules) {
+    this.#policy = policy
+    this.#ownLayers = ownLayerNames(policy.layers)
+    this.#rules = rules
+  }
+
+  /** How long the record of a reservation is kept after its last use, in milliseconds. */
+  get idTtlMs(): number {
+    return this.#rules.idTtlMs
+  }
+
+  /** How long a hold lasts that says nothing else, in milliseconds; `undefined`: the store has none. */
+  get holdTtlMs(): number | undefined {
+    return this.#rules.canHold ? this.#rules.holdTtlMs : undefined
+  }
+
+  /**
+   * Checks a request but for its cost, and returns its operation.
+   *
+   * @throws {QuotaError} `unknown_operation`, `invalid_subject`, `invalid_plan`
+   */
+  operation(request: QuotaRequest, { operations }: CompiledSettings): CompiledOperation {
+    const operation = operations.get(request?.operation) ?? onlyOperation(request, operations)
+    if (operation === undefined) throw unknownOperation(request, this.#policy)
+    if (request.subject === undefined) checkNamesSubject(request)
+    checkSubject(request.subject, this.#ownLayers)
+    if (request.plan !== undefined) checkPlan(request.plan)
+    return operation
+  }
+
+  /** @throws {QuotaError} `invalid_subject`, `invalid_plan` */
+  subject(subject: unknown, plan?: unknown): void {
+    checkSubject(subject, this.#ownLayers)
+    if (plan !== undefined) checkPlan(plan)
+  }
+
+  /** @throws {QuotaError} `reservation_required` for what needs a slot, which only a reservation can give back */
+  consumable({ costs, name }: CompiledOperation): void {
+    if (!takesSlots(costs)) return
+    const { label } = this.#policy.concurrency!
+    const message = `"${name}" takes a slot of "${label}", which has to be given back: use reserve() or run()`
+    throw new QuotaError('reservation_required', message)
+  }
+
+  /**
+   * What a reservation is made under. What an id was used for is the operation and a cost that the caller gave; never the
+   * price, which may have changed between two tries. A hold without an id goes by its nonce.
+   *
+   * @throws {QuotaError} `invalid_id`, `invalid_ttl`, `holds_unsupported`
+   */
+  terms({ id, cost, ttlMs }: ReserveRequest, { name, costs }: CompiledOperation): ReservationTerms {
+    const hold = ttlMs === undefined && !takesSlots(costs) ? undefined : this.#hold(ttlMs)
+    if (id === undefined && hold === undefined) return NO_TERMS
+    if (id !== undefined) checkText(id, 'invalid_id', 'id')
+    const { nonces, idTtlMs } = this.#rules
+    const nonce = hold === undefined ? nonces.ofId() : nonces.ofHold()
+    const use = `${name}:${costText(cost)}`
+    return id === undefined
+      ? { id: { id: nonce, nonce, fingerprint: `${HOLD_MARK}${use}`, ttlMs: idTtlMs }, hold }
+      : { id: { id, nonce, fingerprint: use, ttlMs: idTtlMs }, hold }
+  }
+
+  /** @throws {QuotaError} `invalid_ttl` unless a hold may last so long */
+  ttl(ttlMs: unknown): number {
+    const { maxTtlMs } = this.#rules
+    if (Number.isSafeInteger(ttlMs) && (ttlMs as number) >= 1 && (ttlMs as number) <= maxTtlMs) return ttlMs as number
+    const message = `ttlMs: expected a whole number of milliseconds, 1 to ${maxTtlMs} (maxTtlMs), got ${shown(ttlMs)}`
+    throw new QuotaError('invalid_ttl', message)
+  }
+
+  #hold(ttlMs: number | undefined): HoldTerms {
+    const { holdTtlMs, maxHolds, canHold } = this.#rules
+    if (!canHold) {
+      throw new QuotaError('holds_unsupported', 'ttlMs: this store has no holds; see "can" of the store')
+    }
+    return { ttlMs: ttlMs === undefined ? holdTtlMs : this.ttl(ttlMs), maxHolds }
+  }
+}
+
+/** What a request costs: its own cost, or the price. @throws {QuotaError} `invalid_cost` */
+export function costOf({ cost }: QuotaRequest, price: readonly number[]): readonly number[] {
+  if (cost === undefined || cost === price[0]) return price
+  if (!Number.isSafeInteger(cost) || cost < 0) throw invalidCost(cost)
+  return costsOf(cost, takesSlots(price))
+}
+
+/** Of what is no hold and has no id. */
+export const NO_TERMS: ReservationTerms = {}
+
+/** Begins the fingerprint of a hold that has no id of the caller's. */
+const HOLD_MARK = 'hold '
+
+/** The operation that a fingerprint is of. */
+export function operationOf(fingerprint: string): string {
+  const use = fingerprint.startsWith(HOLD_MARK) ? fingerprint.slice(HOLD_MARK.length) : fingerprint
+  return use.slice(0, use.lastIndexOf(':'))
+}
+
+/** @throws {QuotaError} `invalid_plan` unless it could be the name of a plan */
+function checkPlan(plan: unknown): asserts plan is string {
+  checkText(plan, 'invalid_plan', 'plan')
+}
+
+/** A policy with one operation leaves nothing to be named. */
+function onlyOperation(
+  request: QuotaRequest | null | undefined,
+  operations: CompiledSettings['operations'],
+): CompiledOperation | undefined {
+  const isUnnamed = typeof request === 'object' && request !== null && request.operation === undefined
+  return isUnnamed && operations.size === 1 ? operations.values().next().value : undefined
+}
+
+/** What a request has. */
+const REQUEST_KEYS: readonly string[] = ['subject', 'operation', 'cost', 'plan', 'id', 'ttlMs', 'signal']
+
+/** @throws {QuotaError} `invalid_subject` for a request that says under another name who asks */
+function checkNamesSubject(request: QuotaRequest): void {
+  const stranger = Object.keys(request).find((key) => !REQUEST_KEYS.includes(key))
+  if (stranger === undefined) return
+  const message = `subject: missing, and ${shown(stranger)} is unknown; a request has ${listed(REQUEST_KEYS)}`
+  throw new QuotaError('invalid_subject', message)
+}
+
+function unknownOperation(request: unknown, { operations }: Policy): QuotaError {
+  const names = Object.keys(operations)
+  if (typeof request === 'string') {
+    const operation = names.length === 1 ? '' : `, operation: ${shown(names[0])}`
+    const message = `${shown(request)} alone is no request; if it is the subject, write { subject: ${shown(request)}${operation} }`
+    return new QuotaError('invalid_subject', message)
+  }
+  if (typeof request !== 'object' || request === null) {
+    return new QuotaError('unknown_operation', `expected a request, { subject, operation }, got ${kindOf(request)}`)
+  }
+  const { operation } = request as Partial<QuotaRequest>
+  if (operation === undefined) {
+    return new QuotaError('unknown_operation', `operation: missing; the policy has ${listed(names)}`)
+  }
+  return new QuotaError('unknown_operation', `unknown operation ${noSuchName(operation, names, 'the policy has')}`)
+}
+
+/** @throws {QuotaError} `invalid_cost` unless it is a whole number of tokens, `least` or more */
+export function checkTokens(tokens: unknown, what: string, least: 0 | 1): asserts tokens is number {
+  if (Number.isSafeInteger(tokens) && (tokens as number) >= least) return
+  const message = `${what}: expected a whole number of tokens, ${least} or more, got ${shown(tokens)}`
+  throw new QuotaError('invalid_cost', message)
+}
+
+function invalidCost(cost: unknown): QuotaError {
+  return new QuotaError('invalid_cost', `cost: expected a whole number of tokens, 0 or more, got ${shown(cost)}`)
+}

@@ -1,0 +1,78 @@
+import type { Demand } from '../../decision/decide.ts'
+import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { Threshold } from '../../policy/settings.ts'
+import { costsOf } from '../../policy/units.ts'
+import type { Stopwatch } from '../../time/clock.ts'
+import type { DecisionTime, Events } from '../events.ts'
+import type { QuotaOverrun } from '../requests.ts'
+import type { LiveSettings } from '../settings/live-settings.ts'
+import type { TakeDemand } from './demands.ts'
+import { crossings } from './near-limit.ts'
+
+export interface ReportsParts {
+  readonly policy: Policy
+  readonly events: Events
+  readonly stopwatch: Stopwatch
+  readonly live: Pick<LiveSettings, 'compiled'>
+  /** When limits are near, where the settings do not say. */
+  readonly thresholds: readonly Threshold[]
+}
+
+/** Reports what came of requests to those who listen. */
+export class Reports {
+  readonly #policy: Policy
+  readonly #events: Events
+  readonly #stopwatch: Stopwatch
+  readonly #live: Pick<LiveSettings, 'compiled'>
+  readonly #thresholds: readonly Threshold[]
+
+  constructor({ policy, events, stopwatch, live, thresholds }: ReportsParts) {
+    this.#policy = policy
+    this.#events = events
+    this.#stopwatch = stopwatch
+    this.#live = live
+    this.#thresholds = thresholds
+  }
+
+  /** Reads the stopwatch as a request begins; `undefined` while no listener times decisions. */
+  start(): number | undefined {
+    return this.#events.hearsTimes ? this.#stopwatch() : undefined
+  }
+
+  decided(decision: Decision, demand: Pick<Demand, 'category' | 'costs'>, startedAtMs: number | undefined): void {
+    if (!this.#events.hearsDecisions) return
+    this.#time(demand.category, startedAtMs, decision.allowed ? 'admitted' : 'refused')
+    if (decision.allowed) this.#events.tell('admitted', decision)
+    else this.#events.tell('refused', decision)
+    if (this.#events.hears('shadowed') && decision.shadowed.length > 0) this.#events.tell('shadowed', decision)
+    if (decision.allowed) this.#nearLimit(decision, demand)
+  }
+
+  overrun(overrun: QuotaOverrun): void {
+    this.#events.tell('overrun', overrun)
+  }
+
+  /** Reports the limits that a commit took across thresholds. @param charge what it charged in addition, as a decision */
+  added(charge: AdmittedDecision): void {
+    this.#nearLimit(charge, { costs: costsOf(charge.cost, false) })
+  }
+
+  degraded({ category, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
+    this.#time(category, startedAtMs, 'degraded')
+    this.#events.tell('degraded', { category: this.#policy.categories[category]!, allowed, error })
+  }
+
+  #nearLimit(decision: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
+    if (!this.#events.hears('nearLimit')) return
+    const thresholds = this.#live.compiled.settings.thresholds ?? this.#thresholds
+    for (const crossing of crossings(decision, demand, thresholds)) this.#events.tell('nearLimit', crossing)
+  }
+
+  #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome']): void {
+    // A listener that came while the request was in flight is not called.
+    if (!this.#events.hearsTimes || startedAtMs === undefined) return
+    const durationMs = this.#stopwatch() - startedAtMs
+    this.#events.tell('decided', { category: this.#policy.categories[category]!, outcome, durationMs })
+  }
+}

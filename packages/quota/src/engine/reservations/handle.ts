@@ -1,0 +1,111 @@
+import type { Decision, RefusedDecision } from '../../decision/decision.ts'
+import { QuotaError } from '../../errors/quota-error.ts'
+import type { Answer } from '../../store/answer.ts'
+import { isNotDone } from '../../store/not-done.ts'
+import { type Answering, type Driver, promised } from '../decide/driver.ts'
+import type {
+  CommitResult,
+  RefusedReservation,
+  RepeatedReservation,
+  Reservation,
+  ReservationCalls,
+} from '../requests.ts'
+import { keepAlive } from './keep-alive.ts'
+
+/** How a reservation ends. */
+export type SettleAs = 'committed' | 'cancelled'
+
+/** What a handle is of, and the calls that it makes: of a hold, or of a charge that its holder alone can give back. */
+export interface Held {
+  /** Whether it may be settled again whatever went wrong: it is a hold, or has an id. */
+  readonly isNamed: boolean
+  /** The hold, if it is one. */
+  readonly hold?: { readonly token: string; readonly endsAt: number; readonly ttlMs: number } | undefined
+  /** @throws {QuotaError} what is wrong with a commit, before the store hears of it */
+  checkCommit(actual: number | undefined): void
+  settle(as: SettleAs, actual: number | undefined): Answer<CommitResult>
+  extend(ttlMs: number | undefined): Answer<number>
+  add(tokens: number): Answer<Decision>
+}
+
+/**
+ * The handle of a reservation, settled once. Its calls are functions of their own, which survive destructuring; the store's answers
+ * go by the driver.
+ *
+ * @param answering how calls answer: at once, or by promises
+ * @param face what it shows beside the calls
+ */
+export function handleOf<Face extends object>(
+  driver: Driver,
+  held: Held,
+  answering: Answering,
+  face: Face,
+): Face & ReservationCalls {
+  let settling: Answer<CommitResult> | undefined
+  /** A settle whose outcome is unknown: it does not turn into a success later. */
+  let failure: { readonly error: unknown } | undefined
+
+  function settle(as: SettleAs, actual: number | undefined): Answer<CommitResult> {
+    held.checkCommit(actual)
+    if (failure !== undefined) throw failure.error
+    settling ??= driver.guard(
+      () => held.settle(as, actual),
+      (result) => result,
+      (error) => {
+        settling = undefined
+        if (!held.isNamed && !isNotDone(error)) failure = { error }
+        throw error
+      },
+    )
+    return settling
+  }
+
+  return {
+    ...face,
+    get token() {
+      return held.hold?.token
+    },
+    get endsAt() {
+      return held.hold?.endsAt
+    },
+    commit: (actual) => answering(() => settle('committed', actual)),
+    cancel: () => answering(() => driver.chain(settle('cancelled', undefined), () => undefined)),
+    extend: (ttlMs) => answering(() => held.extend(ttlMs)),
+    add: (tokens) => answering(() => held.add(tokens)),
+    keepAlive() {
+      const { hold } = held
+      if (hold === undefined) return () => undefined
+      const isSettled = (): boolean => settling !== undefined || failure !== undefined
+      return keepAlive(() => promised(() => held.extend(undefined)), hold.ttlMs, isSettled)
+    },
+  }
+}
+
+/** The error of what only a hold can. */
+export function holdRequired(call: 'extend' | 'add'): QuotaError {
+  return new QuotaError('hold_required', `${call}: only a hold can; reserve with \`ttlMs\``)
+}
+
+const NOTHING: CommitResult = { charged: 0, uncharged: 0 }
+
+/** The handle of a refused request. */
+export function refusedReservation(answering: Answering, decision: RefusedDecision): RefusedReservation {
+  const commitRefused = (): never => {
+    throw new QuotaError('commit_refused', `"${decision.operation}" was refused: look at \`allowed\` before the work`)
+  }
+  return { status: 'refused', allowed: false, decision, ...emptyCalls(answering, commitRefused) }
+}
+
+/** The handle of a request whose id another holder has, or that is over; it settles nothing. */
+export function repeatedReservation(answering: Answering, status: RepeatedReservation['status']): RepeatedReservation {
+  return { status, allowed: false, ...emptyCalls(answering, () => NOTHING) }
+}
+
+function emptyCalls(answering: Answering, commit: () => CommitResult): Pick<Reservation, 'commit' | 'cancel'> {
+  return { commit: () => answering(commit), cancel: () => answering(() => undefined) }
+}
+
+/** What can be settled, for those who only wait for it. */
+export interface PendingReservation {
+  cancel(): Answer<void>
+}

@@ -1,0 +1,88 @@
+import { QuotaError } from '../../errors/quota-error.ts'
+import { kindOf } from '../../errors/shown.ts'
+import type { Subject } from '../../store/schema.ts'
+
+/** What a token says of a hold. */
+export interface HoldName {
+  readonly subject: Subject
+  /** The category's name. */
+  readonly category: string
+  readonly operation: string
+  readonly plan?: string | undefined
+  readonly id: string
+  readonly nonce: string
+  readonly fingerprint: string
+  readonly slot: boolean
+  /** As it was reserved for, in milliseconds. */
+  readonly ttlMs: number
+}
+
+/** Begins every token; another version would begin otherwise. */
+const MARK = 'hold1.'
+/** Longest token that is looked at, in characters: two texts of 256 bytes a layer, and names. */
+const MAX_TOKEN = 16_384
+
+/** A hold as text of `A-Z a-z 0-9 - _ .`. */
+export function holdToken(name: HoldName): string {
+  const { subject, category, operation, plan, id, nonce, fingerprint, slot, ttlMs } = name
+  const fields = [subject, category, operation, plan ?? null, id, nonce, fingerprint, slot, ttlMs]
+  return MARK + base64url(JSON.stringify(fields))
+}
+
+/** @throws {QuotaError} `invalid_token` for anything that {@link holdToken} did not make */
+export function holdOfToken(token: unknown): HoldName {
+  const name = typeof token === 'string' && token.startsWith(MARK) ? parsed(token.slice(MARK.length)) : undefined
+  if (name !== undefined) return name
+  const got = typeof token === 'string' ? 'another text' : kindOf(token)
+  throw new QuotaError(
+    'invalid_token',
+    `token: expected the token of a hold, as reservation.token gives it, got ${got}`,
+  )
+}
+
+function parsed(text: string): HoldName | undefined {
+  if (text.length > MAX_TOKEN) return undefined
+  let fields: unknown
+  try {
+    fields = JSON.parse(ofBase64url(text))
+  } catch {
+    return undefined
+  }
+  if (!Array.isArray(fields) || fields.length !== 9) return undefined
+  const [subject, category, operation, plan, id, nonce, fingerprint, slot, ttlMs] = fields as readonly unknown[]
+  const texts = [category, operation, id, nonce, fingerprint]
+  const isWhole =
+    (typeof subject === 'string' || (typeof subject === 'object' && subject !== null)) &&
+    texts.every((each) => typeof each === 'string') &&
+    (plan === null || typeof plan === 'string') &&
+    typeof slot === 'boolean' &&
+    Number.isSafeInteger(ttlMs)
+  if (!isWhole) return undefined
+  return {
+    ...({ subject, category, operation, id, nonce, fingerprint, slot, ttlMs } as HoldName),
+    plan: plan ?? undefined,
+  }
+}
+
+/** Names an open hold to administrators: what of a token is no secret. */
+export function holdRef(category: string, id: string): string {
+  return base64url(JSON.stringify([category, id]))
+}
+
+/** By bytes of UTF-16: any text there is, lone surrogates included, survives. */
+function base64url(text: string): string {
+  let bytes = ''
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    bytes += String.fromCharCode(unit >> 8, unit & 255)
+  }
+  return btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+function ofBase64url(text: string): string {
+  const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  let units = ''
+  for (let i = 0; i + 1 < bytes.length; i += 2)
+    units += String.fromCharCode((bytes.charCodeAt(i) << 8) | bytes.charCodeAt(i + 1))
+  return units
+}

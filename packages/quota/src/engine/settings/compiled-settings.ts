@@ -1,0 +1,108 @@
+import { policyCells, takesSlot } from '../../policy/cells.ts'
+import { effectiveQuotas, type LimitTerms, type Quotas } from '../../policy/limits.ts'
+import { planNames } from '../../policy/plans.ts'
+import type { OverrunPolicy, Policy } from '../../policy/policy.ts'
+import type { SubjectSettings, VersionedSettings } from '../../policy/settings.ts'
+import { costsOf } from '../../policy/units.ts'
+import { endedAt, inForceAt } from '../../policy/until.ts'
+import { ownOf } from '../../policy/values.ts'
+import { priceOf } from '../../policy/warnings.ts'
+import type { Clock } from '../../time/clock.ts'
+import { KnownQuotas } from './known-quotas.ts'
+
+/** An operation as decisions need it. */
+export interface CompiledOperation {
+  readonly name: string
+  /** Index into the policy's categories. */
+  readonly category: number
+  /**
+   * Price under the settings, as stores take it: one array for all requests at the price. It takes a slot where the policy
+   * limits how much of it is in flight, in some layer, on or off.
+   */
+  readonly costs: readonly number[]
+  readonly overrun: OverrunPolicy
+  /** Most tokens that one commit charges beyond its hold; 0 where an overrun is refused. */
+  readonly maxOverrun: number
+}
+
+/** Settings of one subject by the names of its layers; layers without any are absent. */
+export type SettingsByLayer = Readonly<Record<string, SubjectSettings>>
+
+/** One version of the settings under one adaptive factor, worked out for the decisions made under them. */
+export class CompiledSettings {
+  readonly settings: VersionedSettings
+  readonly operations: ReadonlyMap<string, CompiledOperation>
+  /** Quotas of subjects without settings of their own and without a plan, by category. */
+  readonly defaults: readonly Quotas[]
+  readonly #terms: LimitTerms
+  readonly #ownLayers: readonly string[]
+  readonly #plans: ReadonlySet<string>
+  readonly #known = new KnownQuotas()
+
+  /** @param factorHundredths the adaptive factor; counts in mode `adaptive` alone */
+  constructor(policy: Policy, settings: VersionedSettings, factorHundredths = 100) {
+    this.settings = settings
+    this.#terms = { policy, cells: policyCells(policy), settings, factorHundredths }
+    this.#ownLayers = policy.layers.filter((layer) => !layer.shared).map(({ name }) => name)
+    this.#plans = new Set(planNames(policy, settings))
+    this.defaults = effectiveQuotas(this.#terms)
+    this.operations = new Map(Object.keys(policy.operations).map((name) => [name, compiled(policy, settings, name)]))
+  }
+
+  /** As {@link quotasOf}, where that was worked out before and lasts; else `undefined`. */
+  lastingOf(subjects: SettingsByLayer, plan: string | undefined): readonly Quotas[] | undefined {
+    if (plan === '') return undefined
+    // A plan that there is not has never been worked out under its name.
+    return this.#known.of(this.#ownLayers, subjects).lasting(plan ?? '')
+  }
+
+  /**
+   * Quotas by category of a subject with settings in some layers, and with the plan that its request names: the same
+   * objects for the same settings and plan, as long as nothing that they follow from has ended.
+   *
+   * @param clock asked only where the settings say until when they are in force
+   * @param unknown hears of a plan that there is not: of the request's always, of the settings' when they are worked out
+   */
+  quotasOf(
+    subjects: SettingsByLayer,
+    plan: string | undefined,
+    clock: Clock,
+    unknown: (plan: string, of: 'request' | 'settings') => void,
+  ): readonly Quotas[] {
+    const known = this.#known.of(this.#ownLayers, subjects)
+    // Plans that nobody knows share the quotas of those who have none: names from requests fill no memory.
+    const isUnknown = plan !== undefined && !this.#plans.has(plan)
+    if (isUnknown) unknown(plan, 'request')
+    const named = isUnknown ? undefined : plan
+    const worked = (inForce: SettingsByLayer): readonly Quotas[] => {
+      for (const { plan: stored } of Object.values(inForce)) {
+        if (stored !== null && !this.#plans.has(stored)) unknown(stored, 'settings')
+      }
+      return effectiveQuotas(this.#terms, { subjects: inForce, plan: named })
+    }
+    if (!known.ends) return known.quotas(named ?? '', () => worked(subjects))
+    const now = clock.now()
+    const ended = this.#ownLayers.map((layer) => endedKey(ownOf(subjects, layer), now)).join('')
+    const inForce = (): SettingsByLayer =>
+      Object.fromEntries(Object.entries(subjects).map(([layer, each]) => [layer, inForceAt(each, now)]))
+    return known.quotas(`${ended} ${named ?? ''}`, () => worked(inForce()))
+  }
+}
+
+/** Two letters for which parts of a subject's settings have ended. */
+function endedKey(settings: SubjectSettings | undefined, now: number): string {
+  if (settings === undefined) return '-'
+  const { overrides, plan } = endedAt(settings, now)
+  return `${overrides ? 1 : 0}${plan ? 1 : 0}`
+}
+
+function compiled(policy: Policy, settings: VersionedSettings, name: string): CompiledOperation {
+  const { category, overrun = 'refuse', maxOverrun = 0 } = policy.operations[name]!
+  return {
+    name,
+    category: policy.categories.indexOf(category),
+    costs: costsOf(priceOf(policy, settings, name), takesSlot(policy, name)),
+    overrun,
+    maxOverrun: overrun === 'refuse' ? 0 : maxOverrun,
+  }
+}

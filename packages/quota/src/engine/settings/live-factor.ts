@@ -1,0 +1,69 @@
+import { ADAPTIVE_HUNDREDTHS } from '../../policy/limits.ts'
+import type { FactorStore, VersionedFactor } from '../../store/factor-store.ts'
+
+function isFactor(hundredths: number): boolean {
+  const { min, max } = ADAPTIVE_HUNDREDTHS
+  return Number.isInteger(hundredths) && hundredths >= min && hundredths <= max
+}
+
+/**
+ * Follows the adaptive factor in a store. It holds no decision up: until it was read it is 1, and while the store does
+ * not answer it is the last one known.
+ */
+export class LiveFactor {
+  readonly #store: FactorStore
+  readonly #onChange: (hundredths: number) => void
+  readonly #unwatch: () => void
+  #hundredths = 100
+  /** Counts changes heard of, so that a read which began before one is followed by another. */
+  #changes = 0
+  #reading: Promise<void> | undefined
+
+  constructor(store: FactorStore, onChange: (hundredths: number) => void) {
+    this.#store = store
+    this.#onChange = onChange
+    this.#unwatch = store.watch(() => this.#heard())
+    this.#heard()
+  }
+
+  /** Ends when the reads under way have ended, also in vain. */
+  async settled(): Promise<void> {
+    await this.#reading
+  }
+
+  close(): void {
+    this.#unwatch()
+  }
+
+  #heard(): void {
+    this.#changes++
+    if (!this.#store.sync) {
+      this.#reading ??= this.#read()
+      return
+    }
+    try {
+      this.#adopt(this.#store.read() as VersionedFactor | undefined)
+    } catch {
+      // The last factor known stays in force; the next tick that anybody makes is heard of again.
+    }
+  }
+
+  async #read(): Promise<void> {
+    for (let changes = -1; changes !== this.#changes; ) {
+      changes = this.#changes
+      try {
+        this.#adopt(await this.#store.read())
+      } catch {
+        // As above.
+      }
+    }
+    this.#reading = undefined
+  }
+
+  #adopt(stored: VersionedFactor | undefined): void {
+    const hundredths = stored?.state.factorHundredths ?? 100
+    if (hundredths === this.#hundredths || !isFactor(hundredths)) return
+    this.#hundredths = hundredths
+    this.#onChange(hundredths)
+  }
+}

@@ -1,0 +1,263 @@
+import { type Fault, QuotaError } from '../../errors/quota-error.ts'
+import { fitSettings } from '../../policy/fit.ts'
+import type { Quotas } from '../../policy/limits.ts'
+import type { Policy } from '../../policy/policy.ts'
+import { initialSettings, type VersionedSettings } from '../../policy/settings.ts'
+import type { FactorStore } from '../../store/factor-store.ts'
+import type { Subject } from '../../store/schema.ts'
+import type { SettingsChange, SettingsReader, SettingsStore, StoredDocument } from '../../store/settings-store.ts'
+import type { Clock } from '../../time/clock.ts'
+import { CompiledSettings, type SettingsByLayer } from './compiled-settings.ts'
+import { LiveFactor } from './live-factor.ts'
+import { LiveSubjects } from './live-subjects.ts'
+import { type UnknownPlan, UnknownPlans } from './unknown-plans.ts'
+
+const NO_SETTINGS: SettingsByLayer = Object.freeze({})
+
+/** What a {@link LiveSettings} tells. */
+export interface SettingsListener {
+  /** Other settings are in force. */
+  changed(settings: VersionedSettings): void
+  /** A stored document has members that the policy cannot take. */
+  faulty(faults: readonly Fault[], of: 'settings' | { readonly layer: string; readonly key: string }): void
+  /** A request, or a subject's settings, name a plan that there is not. */
+  unknownPlan(unknown: UnknownPlan): void
+}
+
+/**
+ * The settings in force, kept up to date with a store: those that are stored, fitted to the policy, and the policy's own
+ * where nothing is stored (any more). While a store that does not answer at once is being asked for newer settings,
+ * decisions go on under the last known ones; only the very first look waits.
+ */
+export class LiveSettings {
+  readonly #policy: Policy
+  readonly #store: SettingsStore
+  readonly #listener: SettingsListener
+  readonly #unwatch: () => void
+  readonly #subjects: LiveSubjects
+  readonly #factor: LiveFactor | undefined
+  readonly #hasFactor: boolean
+  readonly #clock: Clock
+  readonly #unknownPlans: UnknownPlans
+  #factorHundredths = 100
+  #compiled: CompiledSettings
+  #faults: readonly Fault[] = []
+  #loaded = false
+  /** The look that is under way. */
+  #look: Promise<void> | undefined
+  /** The look after that, for those who know of something that it may have missed. */
+  #nextLook: Promise<void> | undefined
+
+  constructor(
+    policy: Policy,
+    store: SettingsStore,
+    listener: SettingsListener,
+    clock: Clock,
+    factorStore?: FactorStore,
+  ) {
+    this.#policy = policy
+    this.#store = store
+    this.#listener = listener
+    this.#clock = clock
+    this.#unknownPlans = new UnknownPlans((unknown) => listener.unknownPlan(unknown))
+    this.#hasFactor = factorStore !== undefined
+    this.#subjects = new LiveSubjects(policy, store, (faults, subject) => listener.faulty(faults, subject))
+    this.#compiled = new CompiledSettings(policy, initialSettings(policy))
+    this.#factor = factorStore && new LiveFactor(factorStore, (hundredths) => this.#factorMoved(hundredths))
+    if (store.sync) this.#adopt(store.read())
+    this.#unwatch = store.watch((change) => this.#heard(change))
+  }
+
+  /** The settings now in force; of a store that does not answer at once, those last read. */
+  get compiled(): CompiledSettings {
+    return this.#compiled
+  }
+
+  /** What in the stored settings the policy could not take. */
+  get faults(): readonly Fault[] {
+    return this.#faults
+  }
+
+  /** The adaptive factor as it was last read, in whole hundredths; 100 until then. */
+  get factorHundredths(): number {
+    return this.#factorHundredths
+  }
+
+  /** Whether the settings were read once. */
+  get loaded(): boolean {
+    return this.#loaded
+  }
+
+  /** The revision that decisions carry; `undefined` where no other process could change the settings. */
+  get revision(): string | undefined {
+    return this.#store.isMarked ? this.#compiled.settings.revision : undefined
+  }
+
+  /**
+   * Settles when the settings were read once.
+   *
+   * @param within reads them as a part of a transaction, which waits for nothing that may be waiting for its end
+   */
+  async ready(within?: SettingsReader): Promise<void> {
+    if (this.#loaded) return
+    if (within === undefined) await (this.#look ?? this.refresh())
+    else this.#adopt(await within.read())
+  }
+
+  /** Ends when the adaptive factor was read, or could not be; decisions do not wait for it. */
+  async factorSettled(): Promise<void> {
+    await this.#factor?.settled()
+  }
+
+  /**
+   * Reads the settings anew, by a look that begins after the call: one that is under way may have missed what the caller
+   * knows of. Calls share looks, and none waits for more than two, however many come meanwhile.
+   */
+  async refresh(): Promise<void> {
+    if (this.#store.sync) {
+      this.#adopt(this.#store.read())
+      return
+    }
+    if (this.#look === undefined && this.#nextLook === undefined) {
+      await this.#lookNow()
+      return
+    }
+    this.#nextLook ??= this.#lookAfter(this.#look)
+    await this.#nextLook
+  }
+
+  /**
+   * The counters know another revision than the one in force here: reads the settings anew. What is read is in force,
+   * and is announced to the counters where that was forgotten or was another store's last word.
+   *
+   * @param seen the revision that the counters know, `''`: none
+   * @param within as of {@link ready}
+   */
+  async catchUp(seen: string, within?: SettingsReader): Promise<void> {
+    if (within === undefined) await this.refresh()
+    else this.#adopt(await within.read())
+    const { revision } = this.#compiled.settings
+    if (revision !== seen) await this.#store.reannounce?.(revision, seen)
+  }
+
+  /** This process wrote settings; they are in force when the promise is fulfilled. */
+  async wrote(stored: StoredDocument): Promise<void> {
+    try {
+      await this.refresh()
+    } catch {
+      // The write is done; what it wrote is the newest thing known.
+      this.#adopt(stored)
+    }
+  }
+
+  /** This process wrote a subject's settings: the next decision goes by them. */
+  wroteSubject(layer: string, key: string): void {
+    this.#subjects.forget(layer, key)
+  }
+
+  /**
+   * The quotas of a subject by category, where they are known without waiting.
+   *
+   * @param plan that the request names
+   */
+  known(subject: Subject, plan?: string): readonly Quotas[] | undefined {
+    const settings = this.#subjects.known(subject)
+    if (settings === undefined) return undefined
+    if (settings === null && plan === undefined) return this.#compiled.defaults
+    return this.quotasOf(settings ?? NO_SETTINGS, plan, subject)
+  }
+
+  /**
+   * A subject's settings by layer, asked of the store. Asks `ready()` to have been awaited.
+   *
+   * @param within as of {@link ready}
+   */
+  async fetch(subject: Subject, within?: SettingsReader): Promise<SettingsByLayer> {
+    return await this.#subjects.fetch(subject, within)
+  }
+
+  /**
+   * Quotas by category under the settings in force, whose {@link revision} goes with them until anything is awaited.
+   *
+   * @param settings of the subject, as {@link fetch} gives them
+   * @param plan that the request names
+   * @param subject whose they are
+   */
+  quotasOf(settings: SettingsByLayer, plan?: string, subject: Subject = ''): readonly Quotas[] {
+    const lasting = this.#compiled.lastingOf(settings, plan)
+    if (lasting !== undefined) return lasting
+    const met = (name: string, of: UnknownPlan['of']): void => {
+      // Settings that were not read yet may have it.
+      if (this.#loaded) this.#unknownPlans.met({ plan: name, subject, of })
+    }
+    return this.#compiled.quotasOf(settings, plan, this.#clock, met)
+  }
+
+  close(): void {
+    this.#unwatch()
+    this.#factor?.close()
+  }
+
+  #lookNow(): Promise<void> {
+    this.#look = this.#readSettings()
+    return this.#look
+  }
+
+  async #lookAfter(look: Promise<void> | undefined): Promise<void> {
+    // Whoever waits for that one hears of its failure.
+    await look?.catch(() => undefined)
+    this.#nextLook = undefined
+    await this.#lookNow()
+  }
+
+  /** One at a time, so that no older state is adopted after a newer one. */
+  async #readSettings(): Promise<void> {
+    try {
+      this.#adopt(await this.#store.read())
+    } finally {
+      this.#look = undefined
+    }
+  }
+
+  /** Absence is adopted like any other state: a store that lost its data is followed as it is. */
+  #adopt(stored: StoredDocument | undefined): void {
+    if (stored !== undefined) check(stored)
+    this.#loaded = true
+    if ((stored?.revision ?? '') === this.#compiled.settings.revision) return
+    const { settings, faults } = this.#fit(stored)
+    this.#compiled = new CompiledSettings(this.#policy, settings, this.#factorHundredths)
+    this.#faults = faults
+    this.#unknownPlans.forget()
+    if (faults.length > 0) this.#listener.faulty(faults, 'settings')
+    this.#listener.changed(settings)
+  }
+
+  #fit(stored: StoredDocument | undefined): { settings: VersionedSettings; faults: readonly Fault[] } {
+    if (stored === undefined) return { settings: initialSettings(this.#policy), faults: [] }
+    const { version, revision } = stored
+    const { settings, faults } = fitSettings(this.#policy, this.#hasFactor, stored.document)
+    return { settings: { ...settings, version, revision }, faults }
+  }
+
+  #factorMoved(hundredths: number): void {
+    this.#factorHundredths = hundredths
+    const { settings } = this.#compiled
+    if (settings.mode === 'adaptive') this.#compiled = new CompiledSettings(this.#policy, settings, hundredths)
+  }
+
+  #heard(change: SettingsChange): void {
+    if (change.kind === 'subject') {
+      this.#subjects.forget(change.layer, change.key)
+      return
+    }
+    if (change.kind === 'everything') this.#subjects.forgetAll()
+    // A failed look leaves the last known settings in force; the store tells of the next change, and `update` asks.
+    this.refresh().catch(() => undefined)
+  }
+}
+
+/** @throws {QuotaError} `store_error` for what breaks the port's promise */
+function check({ revision, version }: StoredDocument): void {
+  if (typeof revision === 'string' && revision !== '' && Number.isSafeInteger(version)) return
+  throw new QuotaError('store_error', 'the settings store gave a document without a revision or a version')
+}

@@ -1,0 +1,124 @@
+import type { Fault } from '../../errors/quota-error.ts'
+import { fitSubjectSettings } from '../../policy/fit-subject.ts'
+import type { LayerDefinition, Policy } from '../../policy/policy.ts'
+import type { SubjectSettings } from '../../policy/settings.ts'
+import { layerKey, type Subject } from '../../store/schema.ts'
+import type { ReadWithin, SettingsReader, SettingsStore, StoredDocument } from '../../store/settings-store.ts'
+
+/** Most subjects whose settings (or their absence) are remembered, when the store does not answer at once. */
+const MAX_REMEMBERED = 10_000
+
+/** Settings of one subject by layer name; layers without any are absent. */
+type BySettingsLayer = Readonly<Record<string, SubjectSettings>>
+
+/** The settings of single subjects, fitted to the policy. */
+export class LiveSubjects {
+  readonly #policy: Policy
+  readonly #store: SettingsStore
+  readonly #ownLayers: readonly LayerDefinition[]
+  readonly #faulty: (faults: readonly Fault[], subject: { readonly layer: string; readonly key: string }) => void
+  /** In the order of last use; `null`: the store has nothing for this subject. */
+  readonly #remembered = new Map<string, SubjectSettings | null>()
+  readonly #fitted = new WeakMap<StoredDocument, SubjectSettings>()
+  /** Counts changes heard of, so that what was read before a change is not remembered after it. */
+  #changes = 0
+
+  constructor(
+    policy: Policy,
+    store: SettingsStore,
+    faulty: (faults: readonly Fault[], subject: { readonly layer: string; readonly key: string }) => void,
+  ) {
+    this.#policy = policy
+    this.#store = store
+    this.#ownLayers = policy.layers.filter((layer) => !layer.shared)
+    this.#faulty = faulty
+  }
+
+  forget(layer: string, key: string): void {
+    this.#changes++
+    this.#remembered.delete(JSON.stringify([layer, key]))
+  }
+
+  forgetAll(): void {
+    this.#changes++
+    this.#remembered.clear()
+  }
+
+  /** `null`: the subject has none; `undefined`: the store has to be asked. */
+  known(subject: Subject): BySettingsLayer | null | undefined {
+    return this.#store.sync ? this.#lookUp(subject) : this.#recall(subject)
+  }
+
+  /** @param within reads as a part of a transaction */
+  async fetch(subject: Subject, within?: SettingsReader): Promise<BySettingsLayer> {
+    const changes = this.#changes
+    const found = nothingFound()
+    await Promise.all(
+      this.#ownLayers.map(async (layer) => {
+        const key = layerKey(layer, subject)
+        const { stored, isLatest } = await this.#read(layer.name, key, within)
+        const settings = stored === undefined ? null : this.#fit(stored, layer.name, key)
+        // A change heard of meanwhile may be newer than what was read: use it once, remember nothing.
+        if (isLatest && changes === this.#changes) this.#remember(memoryKey(layer, subject), settings)
+        if (settings !== null) found[layer.name] = settings
+      }),
+    )
+    return found
+  }
+
+  async #read(layer: string, key: string, within: SettingsReader | undefined): Promise<ReadWithin> {
+    if (within !== undefined) return within.readSubject(layer, key)
+    return { stored: await this.#store.readSubject(layer, key), isLatest: true }
+  }
+
+  #lookUp(subject: Subject): BySettingsLayer | null {
+    let found: Record<string, SubjectSettings> | null = null
+    for (const layer of this.#ownLayers) {
+      const key = layerKey(layer, subject)
+      const stored = this.#store.readSubject(layer.name, key) as StoredDocument | undefined
+      if (stored === undefined) continue
+      found ??= nothingFound()
+      found[layer.name] = this.#fit(stored, layer.name, key)
+    }
+    return found
+  }
+
+  #recall(subject: Subject): BySettingsLayer | null | undefined {
+    let found: Record<string, SubjectSettings> | null = null
+    for (const layer of this.#ownLayers) {
+      const key = memoryKey(layer, subject)
+      const settings = this.#remembered.get(key)
+      if (settings === undefined) return undefined
+      this.#remember(key, settings)
+      if (settings === null) continue
+      found ??= nothingFound()
+      found[layer.name] = settings
+    }
+    return found
+  }
+
+  #remember(key: string, settings: SubjectSettings | null): void {
+    this.#remembered.delete(key)
+    this.#remembered.set(key, settings)
+    if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!)
+  }
+
+  /** Once for each document as it was read. */
+  #fit(stored: StoredDocument, layer: string, key: string): SubjectSettings {
+    const known = this.#fitted.get(stored)
+    if (known !== undefined) return known
+    const { settings, faults } = fitSubjectSettings(this.#policy, layer, stored.document)
+    this.#fitted.set(stored, settings)
+    if (faults.length > 0) this.#faulty(faults, { layer, key })
+    return settings
+  }
+}
+
+/** Without a prototype: a layer may have a name that every object has. */
+function nothingFound(): Record<string, SubjectSettings> {
+  return Object.create(null) as Record<string, SubjectSettings>
+}
+
+function memoryKey(layer: LayerDefinition, subject: Subject): string {
+  return JSON.stringify([layer.name, layerKey(layer, subject)])
+}

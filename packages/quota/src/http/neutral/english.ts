@@ -1,0 +1,81 @@
+import {
+  type Length,
+  lengthOf,
+  moneyText,
+  numberText,
+  type RefusalFacts,
+  waitOf,
+  wholeMinute,
+} from './refusal-facts.ts'
+
+/** A refusal in English. */
+export function englishText(facts: RefusalFacts, supportUrl: string | undefined): string {
+  return supportUrl === undefined ? refusalOf(facts) : `${refusalOf(facts)} For a higher limit, see ${supportUrl}.`
+}
+
+function refusalOf(facts: RefusalFacts): string {
+  const { kind, limit, retryable } = facts
+  const owner = ownerText(facts.owner)
+  if (kind === 'concurrency') {
+    const whom = owner === undefined ? '' : ` for ${owner}`
+    const text = `Too many requests at once${whom}: at most ${numberText(limit)} can run at the same time.`
+    return retryable ? `${text} Try again when one has finished.` : text
+  }
+  // A limit of no requests has no request that would be too large.
+  if (!retryable && facts.unit !== 'requests') return neverText(facts, owner)
+  const reached = owner === undefined ? 'Limit reached' : `${capitalized(owner)}'s limit is reached`
+  const text = `${reached}: ${amountOf(limit, facts)} per ${perText(facts)}.`
+  return retryable ? `${text} ${whenText(facts)}` : text
+}
+
+function neverText(facts: RefusalFacts, owner: string | undefined): string {
+  const { limit, requested, format } = facts
+  const most = format === undefined ? numberText(limit) : amountOf(limit, facts)
+  const whose = owner === undefined ? 'the' : `${owner}'s`
+  return `This request needs ${amountOf(requested, facts)}, more than ${whose} limit of ${most} per ${perText(facts)}.`
+}
+
+/** `undefined`: the caller. */
+function ownerText(owner: RefusalFacts['owner']): string | undefined {
+  if (owner === 'caller') return undefined
+  return owner === 'service' ? 'this service' : `your ${owner.name}`
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function amountOf(amount: number, { unit, format, category }: RefusalFacts): string {
+  if (format !== undefined) return moneyText(amount, format, 'en-US')
+  return [numberText(amount), category, amount === 1 ? unit.replace(/s$/, '') : unit].filter(Boolean).join(' ')
+}
+
+function perText(facts: RefusalFacts): string {
+  const length = lengthOf(facts)
+  return length.count === 1 ? length.unit : lengthText(length)
+}
+
+function lengthText({ count, unit }: Length): string {
+  return `${count} ${count === 1 ? unit : `${unit}s`}`
+}
+
+function whenText({ kind, resetAt, timeZone, retryAfterSeconds }: RefusalFacts): string {
+  if (kind !== 'calendar') return `Try again in ${waitOf(retryAfterSeconds).map(lengthText).join(' and ')}.`
+  const [year, month, day, time] = wholeMinute(resetAt, timeZone)
+  return `Resets on ${Number(day)} ${MONTHS[Number(month) - 1]} ${year}, ${time} (${timeZone}).`
+}
+
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+] as const

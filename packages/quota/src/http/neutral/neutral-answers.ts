@@ -1,0 +1,81 @@
+import type { RefusedDecision, Violation } from '../../decision/decision.ts'
+import { anAddress, optional } from '../../options/checks.ts'
+import { optionsParser } from '../../options/options-parser.ts'
+import type { Policy } from '../../policy/policy.ts'
+import { isoText } from '../../time/iso.ts'
+import type { QuotaAnswers } from '../quota-answers.ts'
+import { chineseText } from './chinese.ts'
+import { englishText } from './english.ts'
+import type { RefusalFacts } from './refusal-facts.ts'
+
+export interface NeutralAnswersOptions {
+  /**
+   * Where people ask for a higher limit.
+   * @default none is named
+   */
+  readonly supportUrl?: string | undefined
+}
+
+const parse = /* @__PURE__ */ optionsParser<NeutralAnswersOptions>('neutralAnswers()', () => ({
+  supportUrl: optional(anAddress()),
+}))
+
+/**
+ * Answers in plain words, with nothing in them that the policy does not say: for policies of one's own.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ * @example
+ * quotaMiddleware({ quota, subject, answers: neutralAnswers({ supportUrl: 'https://example.com/limits' }) })
+ */
+export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswers {
+  const { supportUrl } = parse(options)
+  return (decision, { locale, policy }) => {
+    const { binding, retryAfterSeconds } = decision
+    const { scope, category, window, limit, used, requested, resetAt } = binding
+    const facts = factsOf(decision, policy)
+    return {
+      error: 'quota_exceeded',
+      msg: locale === 'en' ? englishText(facts, supportUrl) : chineseText(facts, supportUrl),
+      retryAfterSeconds,
+      quota: {
+        ...(policy === undefined || policy.layers.length > 1 ? { scope } : {}),
+        ...(policy === undefined || policy.categories.length > 1 ? { category } : {}),
+        window,
+        limit,
+        used,
+        requested,
+        resetAt: isoText(resetAt),
+      },
+    }
+  }
+}
+
+function factsOf(decision: RefusedDecision, policy: Policy | undefined): RefusalFacts {
+  const { binding, retryAfterSeconds, cost } = decision
+  return {
+    ...binding,
+    retryAfterSeconds,
+    owner: ownerOf(binding, policy),
+    category: policy !== undefined && policy.categories.length > 1 ? binding.category : undefined,
+    unit: cost > 1 || pricesAboveOne(policy) ? 'tokens' : 'requests',
+    timeZone: timeZoneOf(binding, policy),
+  }
+}
+
+/** The first layer of the caller's own is the caller; a copied decision does not say whose its layers are. */
+function ownerOf({ layer, scope }: Violation, policy: Policy | undefined): RefusalFacts['owner'] {
+  const found = policy?.layers.find(({ name }) => name === layer)
+  if (found?.shared === true) return 'service'
+  const caller = policy?.layers.find(({ shared }) => !shared)
+  return found === undefined || found === caller ? 'caller' : { name: scope }
+}
+
+/** Whether what is counted is more than requests. */
+function pricesAboveOne(policy: Policy | undefined): boolean {
+  return Object.values(policy?.operations ?? {}).some(({ cost }) => cost > 1)
+}
+
+function timeZoneOf({ window }: Violation, policy: Policy | undefined): string {
+  const found = policy?.windows.find(({ label }) => label === window)
+  return (found !== undefined && 'timeZone' in found ? found.timeZone : undefined) ?? 'UTC'
+}

@@ -1,0 +1,107 @@
+import type { LimitKind } from '../../decision/decision.ts'
+import { zonedText } from '../../time/zoned.ts'
+
+/** Money is counted in whole small parts of a currency. */
+export interface MoneyFormat {
+  /** ISO 4217, for example `USD`. */
+  readonly currency: string
+  /** Decimal digits that the counted parts have below one of the currency: 6 of micro-dollars. */
+  readonly scale: number
+}
+
+/** What the text of a refusal says. */
+export interface RefusalFacts {
+  readonly kind: LimitKind
+  /** The limit's label. */
+  readonly window: string
+  /** `null`: of concurrency. */
+  readonly lengthMs: number | null
+  readonly limit: number
+  readonly requested: number
+  readonly retryable: boolean
+  readonly retryAfterSeconds: number
+  /** Epoch milliseconds. */
+  readonly resetAt: number
+  /** Whose limit it is: the caller's, everybody's, or that of another layer of the caller's own. */
+  readonly owner: 'caller' | 'service' | { readonly name: string }
+  /** `undefined`: the policy has one, which goes without saying. */
+  readonly category: string | undefined
+  /** What is counted, in the plural: `requests`, `tokens`. */
+  readonly unit: string
+  /** There for amounts of money. */
+  readonly format?: MoneyFormat | undefined
+  /** IANA name of the zone in which a calendar window's end is named. */
+  readonly timeZone: string
+}
+
+/** A length as a number of its largest whole unit. */
+export interface Length {
+  readonly count: number
+  readonly unit: LengthUnit
+}
+
+export type LengthUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'
+
+const UNIT_MS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** How long a window lasts, for people: a rolling window by its length, a calendar window by its period. */
+export function lengthOf({ kind, lengthMs }: RefusalFacts): Length {
+  const ms = lengthMs ?? 0
+  if (kind === 'calendar') return { count: 1, unit: periodOf(ms / 86_400_000) }
+  const [unit, unitMs] = UNIT_MS.find(([, each]) => ms % each === 0) ?? (['second', 1_000] as const)
+  return { count: ms / unitMs, unit }
+}
+
+/** Periods of one kind differ in length, by summer time and by month, and never by so much. */
+function periodOf(days: number): LengthUnit {
+  if (days > 300) return 'year'
+  if (days > 20) return 'month'
+  if (days > 4) return 'week'
+  return days > 0.5 ? 'day' : 'hour'
+}
+
+/** A time to wait in words' numbers, rounded up: seconds, minutes, hours and minutes, days and hours. */
+export function waitOf(seconds: number): readonly Length[] {
+  if (seconds < 60) return [{ count: seconds, unit: 'second' }]
+  const minutes = Math.ceil(seconds / 60)
+  if (minutes < 60) return [{ count: minutes, unit: 'minute' }]
+  if (minutes < 24 * 60) return both(minutes, 60, 'hour', 'minute')
+  return both(Math.ceil(minutes / 60), 24, 'day', 'hour')
+}
+
+function both(count: number, each: number, larger: LengthUnit, smaller: LengthUnit): readonly Length[] {
+  const whole = { count: Math.floor(count / each), unit: larger }
+  return count % each === 0 ? [whole] : [whole, { count: count % each, unit: smaller }]
+}
+
+const NUMBERS = /* @__PURE__ */ new Intl.NumberFormat('en-US')
+
+/** A number in groups of three digits, as both languages write it. */
+export function numberText(count: number): string {
+  return NUMBERS.format(count)
+}
+
+/** An amount of money, `$50.00` or `50.00 美元`, with cents at least and as many digits as it has. */
+export function moneyText(amount: number, { currency, scale }: MoneyFormat, locale: 'en-US' | 'zh-CN'): string {
+  const display = locale === 'en-US' ? 'symbol' : 'name'
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    currencyDisplay: display,
+    minimumFractionDigits: Math.min(2, scale),
+    maximumFractionDigits: scale,
+  })
+  // Between a number and a Chinese word stands a space, in all of our texts.
+  return format.format(amount / 10 ** scale).replace(/(\d)(\p{Script=Han})/u, '$1 $2')
+}
+
+/** Year, month, day and time of day, rounded up to the minute. */
+export function wholeMinute(instant: number, timeZone: string): readonly string[] {
+  return zonedText(Math.ceil(instant / 60_000) * 60_000, timeZone)
+    .slice(0, -':00'.length)
+    .split(/[- ]/)
+}

@@ -1,0 +1,13 @@
+/**
+ * The score gateway's policy and the answers of its specification, to the byte.
+ *
+ * @module
+ */
+export { BEIJING_TIME_ZONE, beijingText } from './score-gateway/beijing.ts'
+export { type DefaultPolicyOptions, defaultPolicy } from './score-gateway/default-policy.ts'
+export {
+  type ScoreGatewayAnswers,
+  type ScoreGatewayAnswersOptions,
+  type ScoreGatewayBody,
+  scoreGatewayAnswers,
+} from './score-gateway/score-gateway-answers.ts'

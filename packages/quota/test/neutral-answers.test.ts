@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest'
+import { luxonCalendar } from '../src/calendar.ts'
+import { chineseText } from '../src/http/neutral/chinese.ts'
+import { englishText } from '../src/http/neutral/english.ts'
+import type { RefusalFacts } from '../src/http/neutral/refusal-facts.ts'
+import { httpMeter, neutralAnswers } from '../src/http.ts'
+import {
+  createQuota,
+  definePolicy,
+  memoryStore,
+  type Policy,
+  type QuotaRequest,
+  quotaExceededBody,
+  quotaHeaders,
+  type RefusedDecision,
+  simpleQuota,
+} from '../src/index.ts'
+import { START, testClock } from './support.ts'
+
+const LIMIT: RefusalFacts = {
+  kind: 'rolling',
+  window: '15m',
+  lengthMs: 900_000,
+  limit: 3,
+  requested: 1,
+  retryable: true,
+  retryAfterSeconds: 12 * 60,
+  resetAt: START + 720_000,
+  owner: 'caller',
+  category: undefined,
+  unit: 'requests',
+  timeZone: 'UTC',
+}
+const HOUR = { lengthMs: 3_600_000 }
+const MONEY = { unit: 'microusd', format: { currency: 'USD', scale: 6 } }
+const DECEMBER = { resetAt: Date.UTC(2026, 11, 1), kind: 'calendar', lengthMs: 30 * 86_400_000 } as const
+
+/** What is said of each kind of limit. */
+const TEXTS: readonly (readonly [facts: Partial<RefusalFacts>, english: string, chinese: string])[] = [
+  [
+    {},
+    'Limit reached: 3 requests per 15 minutes. Try again in 12 minutes.',
+    '已达上限：每 15 分钟 3 次请求。请在 12 分钟后重试。',
+  ],
+  [
+    { ...HOUR, owner: { name: 'team' }, limit: 500, retryAfterSeconds: 1_200 },
+    "Your team's limit is reached: 500 requests per hour. Try again in 20 minutes.",
+    '您的团队已达上限：每小时 500 次请求。请在 20 分钟后重试。',
+  ],
+  [
+    { ...HOUR, owner: { name: 'Team 7' }, limit: 500, retryAfterSeconds: 1_200 },
+    "Your Team 7's limit is reached: 500 requests per hour. Try again in 20 minutes.",
+    '您的 Team 7 已达上限：每小时 500 次请求。请在 20 分钟后重试。',
+  ],
+  [
+    { ...HOUR, owner: 'service', limit: 5_000, retryAfterSeconds: 180 },
+    "This service's limit is reached: 5,000 requests per hour. Try again in 3 minutes.",
+    '服务已达总上限：每小时 5,000 次请求。请在 3 分钟后重试。',
+  ],
+  [
+    { kind: 'concurrency', lengthMs: null, limit: 5, retryAfterSeconds: 1 },
+    'Too many requests at once: at most 5 can run at the same time. Try again when one has finished.',
+    '并发请求过多：最多同时进行 5 个。请在其中一个完成后重试。',
+  ],
+  [
+    { kind: 'concurrency', lengthMs: null, limit: 5, owner: { name: 'team' } },
+    'Too many requests at once for your team: at most 5 can run at the same time. Try again when one has finished.',
+    '您的团队并发请求过多：最多同时进行 5 个。请在其中一个完成后重试。',
+  ],
+  [
+    { ...HOUR, unit: 'tokens', limit: 200, requested: 500, retryable: false },
+    'This request needs 500 tokens, more than the limit of 200 per hour.',
+    '此请求需要 500 个 token，超过每小时 200 个的上限。',
+  ],
+  [
+    { ...HOUR, unit: 'tokens', limit: 200, requested: 500, retryable: false, owner: 'service' },
+    "This request needs 500 tokens, more than this service's limit of 200 per hour.",
+    '此请求需要 500 个 token，超过服务每小时 200 个的总上限。',
+  ],
+  [
+    { ...HOUR, ...MONEY, limit: 200_000, requested: 5_000_000, retryable: false, owner: { name: 'team' } },
+    "This request needs $5.00, more than your team's limit of $0.20 per hour.",
+    '此请求需要 5.00 美元，超过您的团队每小时 0.20 美元的上限。',
+  ],
+  [
+    { lengthMs: 60_000, unit: 'tokens', limit: 200_000, retryAfterSeconds: 38 },
+    'Limit reached: 200,000 tokens per minute. Try again in 38 seconds.',
+    '已达上限：每分钟 200,000 个 token。请在 38 秒后重试。',
+  ],
+  [
+    { ...DECEMBER, ...MONEY, limit: 50_000_000 },
+    'Limit reached: $50.00 per month. Resets on 1 December 2026, 00:00 (UTC).',
+    '已达上限：每月 50.00 美元。将于 2026 年 12 月 1 日 00:00（UTC）重置。',
+  ],
+  [
+    { ...DECEMBER, limit: 1, timeZone: 'Asia/Tokyo', resetAt: DECEMBER.resetAt + 1 },
+    'Limit reached: 1 request per month. Resets on 1 December 2026, 09:01 (Asia/Tokyo).',
+    '已达上限：每月 1 次请求。将于 2026 年 12 月 1 日 09:01（Asia/Tokyo）重置。',
+  ],
+  [
+    { category: 'write', retryAfterSeconds: 1 },
+    'Limit reached: 3 write requests per 15 minutes. Try again in 1 second.',
+    '已达上限：每 15 分钟 3 次写入请求。请在 1 秒后重试。',
+  ],
+  [
+    { category: 'chat', unit: 'tokens', limit: 1, retryAfterSeconds: 3_600 },
+    'Limit reached: 1 chat token per 15 minutes. Try again in 1 hour.',
+    '已达上限：每 15 分钟 1 个 chat token。请在 1 小时后重试。',
+  ],
+  [{ ...HOUR, limit: 0, retryable: false }, 'Limit reached: 0 requests per hour.', '已达上限：每小时 0 次请求。'],
+]
+
+describe('the text of a refusal', () => {
+  it.each(TEXTS)('of %j', (facts, english, chinese) => {
+    expect(englishText({ ...LIMIT, ...facts }, undefined)).toBe(english)
+    expect(chineseText({ ...LIMIT, ...facts }, undefined)).toBe(chinese)
+  })
+
+  it.each([
+    [1, '1 second', '1 秒'],
+    [59, '59 seconds', '59 秒'],
+    [60, '1 minute', '1 分钟'],
+    [61, '2 minutes', '2 分钟'],
+    [3_541, '1 hour', '1 小时'],
+    [3_660, '1 hour and 1 minute', '1 小时 1 分钟'],
+    [7_140, '1 hour and 59 minutes', '1 小时 59 分钟'],
+    [86_400, '1 day', '1 天'],
+    [90_001, '1 day and 2 hours', '1 天 2 小时'],
+    [30 * 86_400, '30 days', '30 天'],
+  ])('names %i seconds in words', (retryAfterSeconds, english, chinese) => {
+    expect(englishText({ ...LIMIT, retryAfterSeconds }, undefined)).toContain(`Try again in ${english}.`)
+    expect(chineseText({ ...LIMIT, retryAfterSeconds }, undefined)).toContain(`请在 ${chinese}后重试。`)
+  })
+
+  it.each([
+    ['hour', 3_600_000],
+    ['day', 23 * 3_600_000],
+    ['day', 25 * 3_600_000],
+    ['week', 7 * 86_400_000 - 3_600_000],
+    ['month', 28 * 86_400_000],
+    ['year', 366 * 86_400_000],
+  ])('names a period of the calendar: %s', (unit, lengthMs) => {
+    expect(englishText({ ...LIMIT, kind: 'calendar', lengthMs }, undefined)).toContain(`per ${unit}. Resets on`)
+  })
+
+  it.each([
+    ['per 90 minutes', 5_400_000],
+    ['per day', 86_400_000],
+    ['per 7 days', 7 * 86_400_000],
+    ['per 1.5 seconds', 1_500],
+  ])('names a length: %s', (text, lengthMs) => {
+    expect(englishText({ ...LIMIT, lengthMs }, undefined)).toContain(text)
+  })
+
+  it('names a place to ask for more where there is one', () => {
+    expect(englishText(LIMIT, 'https://example.com/limits')).toMatch(
+      /12 minutes\. For a higher limit, see https:\/\/example\.com\/limits\.$/,
+    )
+    expect(chineseText(LIMIT, 'https://example.com/limits')).toMatch(
+      /重试。如需更高上限，请访问 https:\/\/example\.com\/limits 。$/,
+    )
+  })
+})
+
+async function refusedBy(policy: Policy, request: QuotaRequest): Promise<RefusedDecision> {
+  const clock = testClock()
+  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar() })
+  for (;;) {
+    const { decision } = await quota.reserve({ ...request, ttlMs: 60_000 })
+    if (decision?.allowed === false) return decision
+  }
+}
+
+const layers = definePolicy({
+  windows: [{ label: '1h', lengthMs: 3_600_000 }],
+  categories: ['read', 'write'],
+  layers: [{ name: 'user' }, { name: 'team' }, { name: 'everybody', shared: true }],
+  operations: { list: { category: 'read', cost: 1 }, save: { category: 'write', cost: 1 } },
+  base: {
+    user: { read: { '1h': 2 }, write: { '1h': 9 } },
+    team: { read: { '1h': 9 }, write: { '1h': 2 } },
+    everybody: { read: { '1h': 9 }, write: { '1h': 9 } },
+  },
+})
+const subject = { user: 'u', team: 't' }
+
+describe('answers to refusals under a policy of one’s own', () => {
+  it('say nothing of scope and category where the policy has one', async () => {
+    const clock = testClock()
+    const quota = simpleQuota({ limit: 3, per: '15m', clock })
+    for (let time = 0; time < 3; time++) await quota.consume({ subject: 'u' })
+    clock.at += 180_000
+    const decision = await quota.consume({ subject: 'u' })
+    if (decision.allowed) throw new Error('expected a refusal')
+    expect(quotaExceededBody(decision)).toEqual({
+      error: 'quota_exceeded',
+      msg: 'Limit reached: 3 requests per 15 minutes. Try again in 12 minutes.',
+      retryAfterSeconds: 720,
+      quota: { window: '15m', limit: 3, used: 3, requested: 1, resetAt: '2026-08-06T14:21:26.000Z' },
+    })
+    expect(Object.keys(quotaHeaders(decision))).toEqual(['Retry-After', 'X-Quota-Reset'])
+  })
+
+  it('name layer and category where there are several, as the policy writes them', async () => {
+    const own = quotaExceededBody(await refusedBy(layers, { subject, operation: 'list' }))
+    expect(own.msg).toMatch(/^Limit reached: 2 read requests per hour\./)
+    expect(own.quota).toMatchObject({ scope: 'user', category: 'read' })
+    const ofTeam = quotaExceededBody(await refusedBy(layers, { subject, operation: 'save' }))
+    expect(ofTeam.msg).toMatch(/^Your team's limit is reached: 2 write requests per hour\./)
+    expect(ofTeam.quota).toMatchObject({ scope: 'team', category: 'write' })
+    const base = { ...layers.base, everybody: { read: { '1h': 1 }, write: { '1h': 1 } } }
+    const ofAll = quotaExceededBody(await refusedBy({ ...layers, base }, { subject, operation: 'save' }))
+    expect(ofAll.msg).toMatch(/^This service's limit is reached: 1 write request per hour\./)
+  })
+
+  it('count tokens where a request may be more than one', async () => {
+    const decision = await refusedBy(layers, { subject, operation: 'save', cost: 3 })
+    expect(quotaExceededBody(decision).msg).toBe(
+      "This request needs 3 write tokens, more than your team's limit of 2 per hour.",
+    )
+    const operations = { ...layers.operations, upload: { category: 'write', cost: 2 } } as typeof layers.operations
+    expect(quotaExceededBody(await refusedBy({ ...layers, operations }, { subject, operation: 'save' })).msg).toContain(
+      '2 write tokens',
+    )
+  })
+
+  it('are made of what a copied decision has', async () => {
+    const decision = await refusedBy(layers, { subject, operation: 'save' })
+    const copy = JSON.parse(JSON.stringify(decision)) as RefusedDecision
+    expect(quotaExceededBody(copy).msg).toMatch(/^Limit reached: 2 requests per hour\./)
+    expect(quotaExceededBody(copy, { policy: layers })).toEqual(quotaExceededBody(decision))
+    expect(quotaHeaders(copy, { standardHeaders: 'draft-10' })).toEqual(
+      quotaHeaders(decision, { standardHeaders: 'draft-10' }),
+    )
+  })
+
+  it('are those that the policy carries, whatever asks for them', async () => {
+    const answers = neutralAnswers({ supportUrl: 'https://example.com' })
+    const policy = { ...layers, answers }
+    const decision = await refusedBy(policy, { subject, operation: 'list' })
+    expect(quotaExceededBody(decision).msg).toMatch(/see https:\/\/example\.com\.$/)
+    const quota = createQuota({ policy })
+    const meter = httpMeter({ quota })
+    const admission = await meter.admit({ method: 'GET', operation: 'list', subject, cost: 3 })
+    expect(admission).toMatchObject({ status: 429, body: { msg: expect.stringContaining('see https://example.com.') } })
+    expect(JSON.parse(JSON.stringify(policy))).not.toHaveProperty('answers')
+  })
+
+  it('are refused where they are none', () => {
+    expect(() => createQuota({ policy: { ...layers, answers: {} as never } })).toThrow(
+      /answers: expected a function, as neutralAnswers/,
+    )
+    expect(() => neutralAnswers({ supportUrl: 'nowhere' })).toThrow(/supportUrl: expected an address, got "nowhere"/)
+  })
+})
+
+describe('problem details', () => {
+  it('have the type that the draft registers, the limits that refuse, and the members of the body', async () => {
+    const quota = createQuota({ policy: layers, clock: testClock() })
+    const meter = httpMeter({ quota, problemDetails: true })
+    const admission = await meter.admit({ method: 'GET', operation: 'save', subject, cost: 3 })
+    if (admission.kind !== 'answer' || admission.status !== 429) throw new Error('expected a refusal')
+    expect(admission.contentType).toBe('application/problem+json; charset=utf-8')
+    const { quota: binding } = admission.body
+    expect(admission.content).toEqual({
+      type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+      title: 'Request cannot be satisfied as assigned quota has been exceeded',
+      status: 429,
+      detail: admission.body.msg,
+      'violated-policies': ['team-1h'],
+      retryAfterSeconds: 3600,
+      quota: binding,
+    })
+  })
+
+  it('of a 401 are its status', async () => {
+    const meter = httpMeter({ quota: createQuota({ policy: layers }), problemDetails: true })
+    const admission = await meter.admit({ method: 'GET', operation: 'save', subject: null })
+    expect(admission).toMatchObject({
+      status: 401,
+      body: { error: 'unauthorized', msg: 'Authentication required.' },
+      content: { type: 'about:blank', title: 'Unauthorized', status: 401, detail: 'Authentication required.' },
+    })
+  })
+})
