@@ -2,13 +2,7 @@ import { type Mistake, testMistakes } from '@scoregw/mistakes'
 import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { Cluster, Redis } from 'ioredis'
 import { describe } from 'vitest'
-import {
-  redisBroadcast,
-  redisFactor,
-  redisOutcomes,
-  redisSettings,
-  redisStore,
-} from '../src/index.ts'
+import { redisBroadcast, redisFactor, redisOutcomes, redisSettings, redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 
 /** What JavaScript, or a cast, lets through. */

@@ -41,7 +41,7 @@ const NUMBERS = { NOW: 1, HEAD: 2, ROWS: 3, RECORDS: 4, KINDS: 5, TERMS: 6, FIRS
 const FIRST_ROW = 3
 
 /** When the record of an open hold ends, as its six bytes have it: never. */
-export const NEVER: number = 2 ** 48 - 1
+const NEVER = 2 ** 48 - 1
 
 const constants = {
   ...CODES,

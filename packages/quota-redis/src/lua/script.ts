@@ -16,7 +16,7 @@ export const REVISION_BYTES = 22
 /** What a reply shows all over in place of a row that cannot be read. */
 export const DAMAGED = 'b'
 /** Characters of a table's name in keys and records. */
-export const TABLE_BYTES = 5
+const TABLE_BYTES = 5
 
 /** What a script is written out for: cells in the order of a row, and how many units there are beside slots. */
 export interface Shape {

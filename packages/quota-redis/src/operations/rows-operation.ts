@@ -18,7 +18,7 @@ interface RowsTerms<T> {
 }
 
 /** Something done with rows, which are told as they are then. */
-export class RowsOperation<T> implements Operation {
+class RowsOperation<T> implements Operation {
   readonly repeatable: boolean
   readonly #terms: RowsTerms<T>
   readonly #waiter: Waiter<T>
