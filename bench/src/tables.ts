@@ -6,7 +6,7 @@ type Cell = string | number
 /** What a page can show of a suite's results, by its name in the page. */
 export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
   results: ({ results }) => ratioTable(results),
-  ordinary: ({ ordinary = [] }) => ratioTable(ordinary),
+  ordinary: ({ ordinary }) => (ordinary === undefined ? 'Not measured yet.' : ratioTable(ordinary)),
   instructions: ({ instructions = [] }) =>
     table(
       ['', 'instructions a decision', 'decisions a call'],

@@ -48,7 +48,10 @@ export function redisFactory(port: () => number): StoreFactory {
 /** The same without anything between the stores and their server. */
 export function directFactory(port: () => number): StoreFactory {
   const client = () => new Redis({ port: port(), lazyConnect: true })
-  return async () => ({ ...(await twoStores(client, newPrefix(), openStoreOn)), capabilities: ['ids', 'clock-steps'] })
+  return async () => ({
+    ...(await twoStores(client, newPrefix(), openStoreOn)),
+    capabilities: ['ids', 'clock-steps', 'units'],
+  })
 }
 
 /** The same on a cluster; the prefixes are in slots of all its servers. */
@@ -104,7 +107,7 @@ export function sentinelFactory(pair: () => ReplicaPair): StoreFactory {
   }
 }
 
-const CAPABILITIES = ['ids', 'clock-steps', 'revisions', 'damage', 'expiry'] as const
+const CAPABILITIES = ['ids', 'clock-steps', 'revisions', 'damage', 'expiry', 'units'] as const
 
 function oneServerFactory(
   port: () => number,

@@ -19,17 +19,17 @@ export {
   turnOf,
   WINDOW,
 } from './model/hold-moves.ts'
+export type { ModelCalendar } from './model/model-cells.ts'
 export { copyOf, ModelCounters, type ModelState } from './model/model-counters.ts'
 export type { ModelDecision } from './model/model-decision.ts'
+export type {
+  ModelAnswer,
+  ModelCommit,
+  ModelOptions,
+  ModelRequest,
+  ModelReservation,
+  ModelReserveRequest,
+} from './model/model-requests.ts'
 export { type ModelSpan, type ModelWindow, ModelWindows } from './model/model-windows.ts'
-export {
-  type ModelAnswer,
-  type ModelCalendar,
-  type ModelCommit,
-  type ModelOptions,
-  type ModelRequest,
-  type ModelReservation,
-  type ModelReserveRequest,
-  QuotaModel,
-} from './model/quota-model.ts'
+export { QuotaModel } from './model/quota-model.ts'
 export { utcCalendar } from './model/utc-calendar.ts'

@@ -91,6 +91,10 @@ describe.each([
 
   it('exports these types and no others', () => {
     const text = readFileSync(join(import.meta.dirname, `../src/${entry}.ts`), 'utf8')
-    expect([...text.matchAll(/\btype (?:\{ )?(\w+)/g)].map(([, name]) => name).sort()).toEqual(types)
+    const inTypes = [...text.matchAll(/\bexport type \{([^}]*)\}/g)].flatMap(
+      ([, names = '']) => names.match(/\w+/g) ?? [],
+    )
+    const inline = [...text.matchAll(/\btype (\w+)/g)].map(([, name]) => name)
+    expect([...inTypes, ...inline].sort()).toEqual(types)
   })
 })

@@ -1,5 +1,7 @@
 import type { Quotas } from '../policy/limits.ts'
 import type { LayerDefinition, Limit, Policy } from '../policy/policy.ts'
+import type { Lasting } from '../windows/kinds/kind.ts'
+import { KINDS } from '../windows/kinds.ts'
 import type { Layout } from '../windows/layout.ts'
 import { PERIOD_NUMBERS, type Period, periodAt } from '../windows/period.ts'
 import { NOT_OPEN } from '../windows/window.ts'
@@ -22,26 +24,36 @@ export interface DecisionFrame {
   readonly shownAs: readonly (readonly number[])[]
   readonly layers: readonly LayerDefinition[]
   readonly category: string
-  /** The periods of calendar windows around an instant, as of {@link Looked.periods}. */
+  /** The periods of calendar windows around an instant, as of {@link Demand.periods}. */
   readonly periodsAt: (quotas: Quotas, instant: number) => readonly number[]
 }
 
-/** What the counters said, under what quotas. */
-export interface Looked {
+/** What a request asks, and the settings that it is decided under. */
+export interface Demand {
+  readonly subject: string | Readonly<Record<string, string>>
+  readonly operation: string
+  /** Index into the policy's categories. */
+  readonly category: number
+  /** One number a unit, and behind them its slots: see `TakeRequest.costs`. */
+  readonly costs: readonly number[]
+  /** The plan that the request named. */
+  readonly plan?: string | undefined
+  readonly quotas: Quotas
+  /** As of `TakeRequest.periods`. */
+  readonly periods?: readonly number[] | undefined
+  readonly settingsVersion: number
+}
+
+/** What the counters said. */
+export interface Reading {
   /** Instant by the store's clock, epoch milliseconds. */
   readonly now: number
   /** Empty where no counter was asked. */
   readonly states: WindowStates
-  readonly quotas: Quotas
-  /** As of the request, see `TakeRequest.periods`. */
-  readonly periods?: readonly number[] | undefined
 }
 
-/** What a request needs of the counters. */
-export interface Needed {
-  /** One number a unit, and behind them its slots: see `TakeRequest.costs`. */
-  readonly costs: readonly number[]
-}
+/** The part of a demand that says which limits apply. */
+export type Terms = Pick<Demand, 'quotas' | 'periods'>
 
 /** Calls `visit` for every limit that applies, in the policy's order; `at` is its place among the limits and states. */
 function eachLimit(
@@ -54,39 +66,36 @@ function eachLimit(
   }
 }
 
-/** How long a limit's count lasts at the moment, and when it ends; `undefined` where nobody knows. */
-interface Lasting {
-  readonly lengthMs: number | null
-  readonly resetAt: number | undefined
-}
-
-/** @param startedAt of the limit's window; states are not asked again: some are made whenever they are looked at */
-function lastingOf(frame: DecisionFrame, slot: number, cell: number, startedAt: number, looked: Looked): Lasting {
+/** @param startedAt of the limit's count, or {@link NOT_OPEN} */
+export function lastingOf(
+  frame: DecisionFrame,
+  slot: number,
+  cell: number,
+  startedAt: number,
+  terms: Terms,
+  now: number,
+): Lasting {
   const { kind, lengthMs } = frame.layout.cells[cell]!
-  if (kind === 'rolling') return { lengthMs, resetAt: startedAt === NOT_OPEN ? undefined : startedAt + lengthMs }
-  if (kind === 'concurrency') return { lengthMs: null, resetAt: undefined }
-  const { start, end } = periodOf(frame, slot, cell, startedAt, looked)
-  return { lengthMs: end - start, resetAt: end }
+  return KINDS[kind].lasting(lengthMs, startedAt, () => periodOf(frame, slot, cell, Math.max(now, startedAt), terms))
 }
 
 /**
- * The period that a calendar window is in; where a clock stepped back, the later one that it was opened in. The request
- * may have known neither: another engine's clock was ahead, or this one made no request for long.
+ * The period of a calendar window at an instant: where a clock stepped back, the later one that it was opened in. The
+ * request may have known neither: another engine's clock was ahead, or this one made no request for long.
  */
 function periodOf(
   { layout, periodsAt }: DecisionFrame,
   slot: number,
   cell: number,
-  startedAt: number,
-  { now, periods, quotas }: Looked,
+  instant: number,
+  { periods, quotas }: Terms,
 ): Period {
   const at = layout.periodsAt(slot) + PERIOD_NUMBERS * layout.calendars.indexOf(cell)
-  const instant = Math.max(now, startedAt)
   return periodAt(instant, periods, at) ?? periodAt(instant, periodsAt(quotas, instant), at)!
 }
 
 /** Whether a request fits under every limit of a state: `used + cost <= limit`. */
-export function admits({ layout }: DecisionFrame, { quotas, states }: Looked, { costs }: Needed): boolean {
+export function admits({ layout }: DecisionFrame, { quotas, costs }: Demand, { states }: Reading): boolean {
   const { limits, layers } = quotas
   for (let l = 0; l < layers.length; l++) {
     for (let c = 0; c < layout.size; c++) {
@@ -106,23 +115,23 @@ export function admits({ layout }: DecisionFrame, { quotas, states }: Looked, { 
  */
 export function violationsOf(
   frame: DecisionFrame,
-  looked: Looked,
-  needed: Needed,
+  demand: Demand,
+  { now, states }: Reading,
   which: 'enforced' | 'shadowed' = 'enforced',
   isCharged = false,
 ): Violation[] {
   const { layout, layers, category } = frame
-  const { now, quotas, states } = looked
+  const { quotas, costs } = demand
   const violations: Violation[] = []
   eachLimit(frame, quotas, (slot, cell, at) => {
     const { kind, label } = layout.cells[cell]!
-    const requested = needed.costs[layout.units[cell]!]!
+    const requested = costs[layout.units[cell]!]!
     const shadowed = quotas.shadowed?.[at]
     const limit = which === 'shadowed' ? shadowed : quotas.limits[at]!
     if (limit === undefined || requested === 0) return
     const used = isCharged ? states[2 * at + 1]! - requested : states[2 * at + 1]!
     if (used + requested <= limit) return
-    const { lengthMs, resetAt: end } = lastingOf(frame, slot, cell, states[2 * at] ?? NOT_OPEN, looked)
+    const { lengthMs, endsAt } = lastingOf(frame, slot, cell, states[2 * at] ?? NOT_OPEN, demand, now)
     const { name, scope } = layers[quotas.layers[slot]!]!
     violations.push({
       layer: name,
@@ -134,15 +143,15 @@ export function violationsOf(
       limit,
       used,
       requested,
-      resetAt: kind === 'concurrency' ? now + SLOT_RETRY_MS : (end ?? now + lengthMs!),
+      resetAt: endsAt ?? now + (lengthMs ?? UNKNOWN_END_MS),
       retryable: requested <= limit,
     })
   })
   return violations
 }
 
-/** When to ask again for a slot: nobody knows when one will be free. In milliseconds. */
-const SLOT_RETRY_MS = 1_000
+/** When to ask again for what no time ends: nobody knows when a slot will be free. In milliseconds. */
+const UNKNOWN_END_MS = 1_000
 
 /**
  * The violation to report, so that with no other traffic the request is admitted once that window ended and refused
@@ -155,7 +164,7 @@ export function bindingViolation(violations: readonly Violation[], layers: reado
   const rank = (violation: Violation): number => layers.findIndex(({ name }) => name === violation.layer)
   const order = (a: Violation, b: Violation): number =>
     Number(a.retryable) - Number(b.retryable) ||
-    Number(a.kind === 'concurrency') - Number(b.kind === 'concurrency') ||
+    Number(KINDS[b.kind].isWindow) - Number(KINDS[a.kind].isWindow) ||
     b.resetAt - a.resetAt ||
     rank(a) - rank(b) ||
     (b.lengthMs ?? 0) - (a.lengthMs ?? 0)
@@ -168,40 +177,52 @@ export function retryAfterSeconds(resetAt: number, now: number): number {
 }
 
 /** The limits of a state as callers see them, in the policy's order. */
-export function windowStatuses(frame: DecisionFrame, looked: Looked): WindowStatus[] {
-  const { layout, layers, category } = frame
-  const { quotas, states } = looked
+export function windowStatuses(frame: DecisionFrame, terms: Terms, { now, states }: Reading): WindowStatus[] {
   const windows: WindowStatus[] = []
-  eachLimit(frame, quotas, (slot, cell, at) => {
-    const { kind, label } = layout.cells[cell]!
-    const { name, scope } = layers[quotas.layers[slot]!]!
-    const startedAt = states[2 * at] ?? NOT_OPEN
-    const { lengthMs, resetAt } = lastingOf(frame, slot, cell, startedAt, looked)
-    const shadowed = quotas.shadowed?.[at]
-    const limit = shadowed ?? quotas.limits[at]!
-    const used = states[2 * at + 1] ?? 0
-    windows.push({
-      layer: name,
-      scope,
-      category,
-      window: label,
-      kind,
-      lengthMs,
-      limit: finite(limit),
-      used,
-      remaining: finite(Math.max(0, limit - used)),
-      startedAt: kind === 'concurrency' || startedAt === NOT_OPEN ? null : startedAt,
-      resetAt: resetAt ?? null,
-      enforced: shadowed === undefined,
-    })
+  eachLimit(frame, terms.quotas, (slot, cell) => {
+    windows.push(windowStatus(frame, terms, { now, states }, slot, cell))
   })
   return windows
 }
 
+/** One limit as callers see it. */
+export function windowStatus(
+  frame: DecisionFrame,
+  terms: Terms,
+  { now, states }: Reading,
+  slot: number,
+  cell: number,
+): WindowStatus {
+  const { layout, layers, category } = frame
+  const { quotas } = terms
+  const at = layout.limitAt(slot, cell)
+  const { kind, label } = layout.cells[cell]!
+  const { name, scope } = layers[quotas.layers[slot]!]!
+  const startedAt = states[2 * at] ?? NOT_OPEN
+  const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, terms, now)
+  const shadowed = quotas.shadowed?.[at]
+  const limit = shadowed ?? quotas.limits[at]!
+  const used = states[2 * at + 1] ?? 0
+  return {
+    layer: name,
+    scope,
+    category,
+    window: label,
+    kind,
+    lengthMs,
+    limit: finite(limit),
+    used,
+    remaining: finite(Math.max(0, limit - used)),
+    startedAt: !KINDS[kind].isWindow || startedAt === NOT_OPEN ? null : startedAt,
+    resetAt: endsAt ?? null,
+    enforced: shadowed === undefined,
+  }
+}
+
 /** The limits that apply where no counter was asked. */
-export function uncountedWindows(frame: DecisionFrame, looked: Looked): UncountedWindow[] {
+export function uncountedWindows(frame: DecisionFrame, terms: Terms, { now }: Reading): UncountedWindow[] {
   const counts = { used: null, remaining: null, startedAt: null, resetAt: null }
-  return windowStatuses(frame, { ...looked, states: [] }).map((window) => ({ ...window, ...counts }))
+  return windowStatuses(frame, terms, { now, states: [] }).map((window) => ({ ...window, ...counts }))
 }
 
 function finite(tokens: number): Limit {

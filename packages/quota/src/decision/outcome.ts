@@ -1,15 +1,17 @@
 import {
   bindingViolation,
   type DecisionFrame,
-  type Looked,
-  type Needed,
+  type Demand,
+  type Reading,
   retryAfterSeconds,
   uncountedWindows,
   violationsOf,
+  type WindowStates,
   windowStatuses,
 } from './decide.ts'
 import type {
   AdmittedDecision,
+  Decision,
   DecisionSource,
   RefusedDecision,
   UncountedWindow,
@@ -17,32 +19,23 @@ import type {
   WindowStatus,
 } from './decision.ts'
 
-/** What was asked. */
-export interface Asked extends Needed {
-  readonly subject: string | Readonly<Record<string, string>>
-  readonly operation: string
-  /** Index into the policy's categories. */
-  readonly category: number
-  /** The plan that the request named. */
-  readonly plan?: string | undefined
-}
-
-/** What the counters said, and under what settings. */
-export interface Counted extends Looked {
-  readonly settingsVersion: number
-  /** Whether it was a look, after which nothing was charged. */
-  readonly isLook?: boolean | undefined
-}
-
 const NONE: readonly Violation[] = []
 
 /** The method by which Node's `util.inspect` and `console.log` show an object. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
+/** What a decision was made of, kept for what is computed on access. */
+export interface Made {
+  readonly demand: Demand
+  readonly reading: Reading
+  readonly frame: DecisionFrame
+}
+
 /** A class with nothing above it: a derived one is slower to make, and most decisions admit. */
 class Outcome {
-  static frameOf(decision: object): DecisionFrame | undefined {
-    return #frame in decision ? decision.#frame : undefined
+  static madeOf(decision: object): Made | undefined {
+    if (!(#frame in decision)) return undefined
+    return { demand: decision.#demand, reading: decision.#reading, frame: decision.#frame }
   }
 
   readonly allowed: boolean
@@ -54,36 +47,34 @@ class Outcome {
   readonly settingsVersion: number
   readonly source: DecisionSource
   readonly #frame: DecisionFrame
-  readonly #counted: Counted
-  readonly #asked: Asked
+  readonly #demand: Demand
+  readonly #reading: Reading
 
-  constructor(asked: Asked, counted: Counted, frame: DecisionFrame, source: DecisionSource, allowed: boolean) {
+  constructor(demand: Demand, reading: Reading, frame: DecisionFrame, source: DecisionSource, allowed: boolean) {
     this.allowed = allowed
-    this.subject = asked.subject
-    this.operation = asked.operation
+    this.subject = demand.subject
+    this.operation = demand.operation
     this.category = frame.category
-    this.cost = asked.costs[0]!
-    this.now = counted.now
-    this.settingsVersion = counted.settingsVersion
+    this.cost = demand.costs[0]!
+    this.now = reading.now
+    this.settingsVersion = demand.settingsVersion
     this.source = source
     this.#frame = frame
-    this.#counted = counted
-    this.#asked = asked
+    this.#demand = demand
+    this.#reading = reading
   }
 
-  /** Worked out when it is looked at: most decisions are asked whether they admit, and nothing more. */
+  /** Computed on access: most callers read whether they are admitted, and nothing more. */
   get windows(): readonly (WindowStatus | UncountedWindow)[] {
-    return this.source === 'store'
-      ? windowStatuses(this.#frame, this.#counted)
-      : uncountedWindows(this.#frame, this.#counted)
+    const show = this.source === 'store' ? windowStatuses : uncountedWindows
+    return show(this.#frame, this.#demand, this.#reading)
   }
 
   /** As {@link windows}. */
   get shadowed(): readonly Violation[] {
-    const { quotas, isLook } = this.#counted
-    if (quotas.shadowed === undefined || this.source !== 'store') return NONE
-    const isCharged = this.allowed && isLook !== true
-    return violationsOf(this.#frame, this.#counted, this.#asked, 'shadowed', isCharged)
+    if (this.#demand.quotas.shadowed === undefined || this.source !== 'store') return NONE
+    const isCharged = this.allowed && !(this.#reading instanceof Peeked)
+    return violationsOf(this.#frame, this.#demand, this.#reading, 'shadowed', isCharged)
   }
 
   toJSON(): object {
@@ -100,29 +91,20 @@ class Outcome {
   }
 }
 
-/** What a refusal has to say, worked out when somebody looks at it: under an attack nobody does. */
+/** What a refusal says beside, computed on access: under an attack nobody reads it. */
 class Refusal extends Outcome {
   declare readonly allowed: false
-  readonly #asked: Asked
-  readonly #counted: Counted
-  readonly #frame: DecisionFrame
   #violations: readonly Violation[] | undefined
   #binding: Violation | undefined
 
-  constructor(asked: Asked, counted: Counted, frame: DecisionFrame) {
-    super(asked, counted, frame, 'store', false)
-    this.#asked = asked
-    this.#counted = counted
-    this.#frame = frame
-  }
-
   get violations(): readonly Violation[] {
-    this.#violations ??= violationsOf(this.#frame, this.#counted, this.#asked)
+    const { frame, demand, reading } = Outcome.madeOf(this)!
+    this.#violations ??= violationsOf(frame, demand, reading)
     return this.#violations
   }
 
   get binding(): Violation {
-    this.#binding ??= bindingViolation(this.violations, this.#frame.layers)
+    this.#binding ??= bindingViolation(this.violations, Outcome.madeOf(this)!.frame.layers)
     return this.#binding
   }
 
@@ -150,19 +132,35 @@ class Refusal extends Outcome {
 
 /** What the numbers of a decision mean; `undefined` for one that was made elsewhere. */
 export function frameOf(decision: object): DecisionFrame | undefined {
-  return Outcome.frameOf(decision)
+  return Outcome.madeOf(decision)?.frame
+}
+
+/** What a decision of the counters was made of; `undefined` for one that was made elsewhere, or without them. */
+export function madeOf(decision: Decision): Made | undefined {
+  return decision.source === 'store' ? Outcome.madeOf(decision) : undefined
+}
+
+/** A reading after which nothing was charged. */
+export class Peeked implements Reading {
+  readonly now: number
+  readonly states: WindowStates
+
+  constructor(now: number, states: WindowStates) {
+    this.now = now
+    this.states = states
+  }
 }
 
 export function admitted(
-  asked: Asked,
-  counted: Counted,
+  demand: Demand,
+  reading: Reading,
   frame: DecisionFrame,
   source: DecisionSource,
 ): AdmittedDecision {
-  return new Outcome(asked, counted, frame, source, true) as Outcome & Pick<AdmittedDecision, 'allowed' | 'toJSON'>
+  return new Outcome(demand, reading, frame, source, true) as Outcome & Pick<AdmittedDecision, 'allowed' | 'toJSON'>
 }
 
-export function refused(asked: Asked, counted: Counted, frame: DecisionFrame): RefusedDecision {
-  // Every counter of a refusal was asked, so that its windows are counted ones.
-  return new Refusal(asked, counted, frame) as Refusal & Pick<RefusedDecision, 'windows' | 'toJSON'>
+export function refused(demand: Demand, reading: Reading, frame: DecisionFrame): RefusedDecision {
+  // Every counter of a refusal was read, so that its windows are counted ones.
+  return new Refusal(demand, reading, frame, 'store', false) as Refusal & Pick<RefusedDecision, 'windows' | 'toJSON'>
 }

@@ -1,7 +1,7 @@
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
+import { QuotaEngine, SyncQuotaEngine } from './engine.ts'
 import { EngineParts } from './engine-parts.ts'
-import { OneEngine, OneSyncEngine } from './one-engine.ts'
 import { parseQuotaOptions, type QuotaOptions } from './options.ts'
 import type { Quota, SyncQuota } from './quota.ts'
 
@@ -25,7 +25,7 @@ export function createQuota<Operation extends string>(options: QuotaOptions<Oper
 export function createQuota(options: QuotaOptions): Quota {
   const parts = new EngineParts(parseQuotaOptions(options))
   const { store, settingsStore } = parts
-  return store.sync && settingsStore.sync ? new OneSyncEngine(parts) : new OneEngine(parts)
+  return store.sync && settingsStore.sync ? new SyncQuotaEngine(parts) : new QuotaEngine(parts)
 }
 
 /** Whether an engine has the `...Sync` calls. */

@@ -1,26 +1,29 @@
 import type { DecisionFrame } from '../decision/decide.ts'
-import type { Asked } from '../decision/outcome.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type { Policy } from '../policy/policy.ts'
 import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
-import type { QuotaStore } from '../store/quota-store.ts'
-import type { ReservationId } from '../store/reservation-id.ts'
+import type { Counters, QuotaStore } from '../store/quota-store.ts'
+import { storeSchema } from '../store/schema.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import type { Calendar } from '../windows/calendar.ts'
 import { RequestCheck } from './decide/check.ts'
-import { Decider, type DeciderParts } from './decide/decider.ts'
+import { CounterCalls } from './decide/counter-calls.ts'
+import { Decisions } from './decide/decisions.ts'
+import { Demands, type TakeDemand } from './decide/demands.ts'
+import { type Driver, LATER, NOW, promised } from './decide/driver.ts'
 import { Fallback } from './decide/fallback.ts'
 import { decisionFrames } from './decide/frames.ts'
-import { Telling } from './decide/reports.ts'
+import { Reports } from './decide/reports.ts'
 import { checkAbilities } from './decide/store-abilities.ts'
+import { Takes } from './decide/takes.ts'
 import { Events } from './events.ts'
 import type { ParsedOptions } from './options.ts'
-import { holdRequired } from './reservations/handle.ts'
-import { HeldTokens } from './reservations/hold.ts'
+import { Hold, type HoldParts, type HoldTerms } from './reservations/hold.ts'
 import { noncesBy } from './reservations/nonces.ts'
+import { Reservations, termsOf } from './reservations/reservations.ts'
 import { LivePeriods } from './settings/live-periods.ts'
 import { LiveSettings } from './settings/live-settings.ts'
 import { factorInTime, settingsInTime } from './settings/stores-in-time.ts'
@@ -32,6 +35,7 @@ const DEADLINE_MS = 1_000
 export class EngineParts {
   readonly policy: Policy
   readonly store: QuotaStore
+  readonly counters: Counters
   readonly settingsStore: SettingsStore
   readonly factorStore: FactorStore | undefined
   readonly deadlineMs: number
@@ -41,81 +45,77 @@ export class EngineParts {
   readonly check: RequestCheck
   readonly live: LiveSettings
   readonly periods: LivePeriods
-  readonly telling: Telling
-  readonly #holdTtlMs: number
+  readonly reports: Reports
+  readonly demands: Demands
+  readonly takes: Takes
+  readonly calls: CounterCalls
+  readonly decisions: Decisions
+  readonly reservations: Reservations
+  /** How the counters and the settings together answer. */
+  readonly driver: Driver
   readonly #frames: readonly DecisionFrame[]
-  readonly #fallback: Fallback
 
   constructor(options: ParsedOptions) {
-    const { policy, adaptive, clock = systemClock, failurePolicy, stopwatch, deadlineMs } = options
-    const { events } = this
+    const { policy, adaptive, clock = systemClock, failurePolicy, stopwatch, thresholds } = options
     this.policy = policy
     this.store = options.store ?? memoryStore({ clock })
     checkAbilities(policy, this.store, options.calendar)
     for (const { path, message } of policyWarnings(policy)) options.logger.warn(`createQuota(): ${path}: ${message}`)
-    this.deadlineMs = deadlineMs ?? (this.store.sync ? undefined : this.store.deadlineMs) ?? DEADLINE_MS
+    this.deadlineMs = options.deadlineMs ?? (this.store.sync ? undefined : this.store.deadlineMs) ?? DEADLINE_MS
     this.settingsStore = settingsInTime(options.settingsStore ?? memorySettings(), this.deadlineMs)
     this.factorStore = adaptive && factorInTime(adaptive.factor, this.deadlineMs)
     this.clock = clock
     this.calendar = options.calendar
-    const { idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds } = options
-    const nonces = noncesBy(createNonce)
-    const canHold = this.store.can?.holds === true
-    this.check = new RequestCheck(policy, { idTtlMs, nonces, holdTtlMs, maxTtlMs, maxHolds, canHold })
+    this.check = checkOf(options, this.store)
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
     this.#frames = decisionFrames(policy, this.periods)
-    this.#holdTtlMs = holdTtlMs
-    this.live = new LiveSettings(
-      policy,
-      this.settingsStore,
-      {
-        changed: (settings) => events.tell('settings', settings),
-        faulty: (faults, of) => events.tell('settingsFault', { of, faults }),
-        unknownPlan: (unknown) => events.tell('unknownPlan', unknown),
-      },
-      clock,
-      this.factorStore,
-    )
-    const { live, periods } = this
-    const telling = new Telling({ policy, events, stopwatch, live, thresholds: options.thresholds })
-    this.telling = telling
-    this.#fallback = new Fallback({ policy, frames: this.#frames, failurePolicy, clock, live, periods, telling })
-  }
-
-  /** @param post posts to the store what was spent while it did not answer */
-  decider(post: DeciderParts['post']): Decider {
-    const { check, live, periods, telling } = this
-    return new Decider({
-      held: (asked, id, ttlMs, endsAt) => this.held(asked, id, ttlMs, endsAt),
-      check,
+    this.live = this.#liveSettings()
+    const { events, live, periods, deadlineMs } = this
+    this.reports = new Reports({ policy, events, stopwatch, live, thresholds })
+    this.demands = new Demands(live, periods)
+    this.counters = this.store.open(storeSchema(policy))
+    const [driver, settingsDriver] = [this.store, this.settingsStore].map(({ sync }) => (sync ? NOW : LATER)) as [
+      Driver,
+      Driver,
+    ]
+    this.driver = settingsDriver.sync ? driver : LATER
+    // An answer that is here at once cannot be late.
+    const keepsTime = this.store.sync || this.store.deadlineMs !== undefined
+    const common = { counters: this.counters, keepsTime, deadlineMs, live, periods }
+    this.calls = new CounterCalls({ ...common, driver, settingsDriver })
+    const { demands, reports } = this
+    const late = (demand: TakeDemand, { states, endsAt }: { states: readonly number[]; endsAt?: number | undefined }) =>
+      this.#giveBack(demand, states, endsAt)
+    this.takes = new Takes({ ...common, sync: driver.sync, demands, late })
+    const fallback = new Fallback({ policy, frames: this.#frames, failurePolicy, clock, reports })
+    this.decisions = new Decisions({
       live,
-      periods,
-      telling,
-      post,
-      clock: this.clock,
       frames: this.#frames,
-      fallback: this.#fallback,
+      reports,
+      fallback,
+      clock,
+      // Posted once, whether that arrives or not.
+      post: (posting) => void promised(() => this.calls.settle(posting)).catch(() => undefined),
+    })
+    const { calls, takes, decisions, check } = this
+    this.reservations = new Reservations({
+      calls,
+      driver: this.driver,
+      demands,
+      takes,
+      decisions,
+      endWithoutStore: (ttlMs = options.holdTtlMs) => clock.now() + check.ttl(ttlMs),
+      hold: (terms, endsAt) => this.hold(terms, endsAt),
     })
   }
 
-  /** A hold of this engine's, to be worked with. */
-  held(asked: Asked, id: ReservationId, ttlMs: number, endsAt: number): HeldTokens {
-    const { check, live, periods, telling } = this
-    return new HeldTokens({ check, live, periods, frames: this.#frames, telling }, asked, id, ttlMs, endsAt)
+  get #holdParts(): HoldParts {
+    const { calls, check, live, periods, reports } = this
+    return { calls, check, live, periods, reports, frames: this.#frames }
   }
 
-  /**
-   * When a hold would end that the failure policy admitted without the store.
-   *
-   * @throws {QuotaError} `hold_required` for what was to be none; `invalid_ttl`
-   */
-  endWithoutStore(isUnrecorded: boolean, ttlMs: number = this.#holdTtlMs): number {
-    this.requireHold(isUnrecorded, 'extend')
-    return this.clock.now() + this.check.ttl(ttlMs)
-  }
-
-  requireHold(isUnrecorded: boolean, call: 'extend' | 'add' = 'add'): void {
-    if (!isUnrecorded) throw holdRequired(call)
+  hold(terms: HoldTerms, endsAt: number): Hold {
+    return new Hold(this.#holdParts, terms, endsAt)
   }
 
   async close(): Promise<void> {
@@ -125,4 +125,30 @@ export class EngineParts {
     await this.settingsStore.close?.()
     await this.factorStore?.close?.()
   }
+
+  #liveSettings(): LiveSettings {
+    const { policy, events, settingsStore, clock, factorStore } = this
+    const listener = {
+      changed: (settings) => events.tell('settings', settings),
+      faulty: (faults, of) => events.tell('settingsFault', { of, faults }),
+      unknownPlan: (unknown) => events.tell('unknownPlan', unknown),
+    } satisfies ConstructorParameters<typeof LiveSettings>[2]
+    return new LiveSettings(policy, settingsStore, listener, clock, factorStore)
+  }
+
+  /** An admission whose caller was answered before. A refund that fails leaves the tokens charged. */
+  #giveBack(demand: TakeDemand, states: readonly number[], endsAt: number | undefined): void {
+    const { subject, category, costs, quotas, id, hold } = demand
+    const giveBack = costs.slice(0, -1)
+    void promised<unknown>(() =>
+      hold === undefined
+        ? this.calls.settle({ subject, category, layers: quotas.layers, states, giveBack, id, as: 'cancelled' })
+        : this.hold(termsOf(demand), endsAt!).settle('cancelled', undefined),
+    ).catch(() => undefined)
+  }
+}
+
+function checkOf({ policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }: ParsedOptions, store: QuotaStore) {
+  const canHold = store.can?.holds === true
+  return new RequestCheck(policy, { idTtlMs, nonces: noncesBy(createNonce), holdTtlMs, maxTtlMs, maxHolds, canHold })
 }

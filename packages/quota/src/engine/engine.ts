@@ -1,74 +1,192 @@
 import type { Decision } from '../decision/decision.ts'
-import type { Asked } from '../decision/outcome.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { noSuchName } from '../options/names.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
-import { costsOf } from '../policy/units.ts'
+import { isFree, takesSlots } from '../policy/units.ts'
 import type { Answer } from '../store/answer.ts'
-import type { AsyncHolds, HoldRecord, SyncHolds } from '../store/hold-port.ts'
-import type { ResetRequest } from '../store/quota-store.ts'
+import type { HoldRecord } from '../store/hold-port.ts'
+import type { TakeReply } from '../store/quota-store.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
-import type { Subject } from '../store/schema.ts'
-import { type QuotaHolds, shownEnd, shownHold } from './admin/holds-admin.ts'
+import { type Subject, storeSchema } from '../store/schema.ts'
+import { systemStopwatch } from '../time/clock.ts'
+import { askHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
 import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin/settings-admin.ts'
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
-import { askLater } from './decide/unavailable.ts'
+import { orAborted } from './decide/abort.ts'
+import { NO_TERMS } from './decide/check.ts'
+import type { TakeDemand } from './decide/demands.ts'
+import { type Answering, direct, LATER, promised } from './decide/driver.ts'
+import { NoAnswer, Takes } from './decide/takes.ts'
+import { unavailable } from './decide/unavailable.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
-import type { Quota, QuotaWithin } from './quota.ts'
+import type { Quota, QuotaWithin, SyncQuota } from './quota.ts'
 import type {
   HeldReservation,
   QuotaRequest,
   QuotaStatus,
   Reservation,
-  ReservationCalls,
   ReserveRequest,
   ResetOptions,
   ResumedReservation,
   RunResult,
   StatusOptions,
+  SyncReservation,
 } from './requests.ts'
-import type { HeldTokens } from './reservations/hold.ts'
-import { holdOfToken, holdRef } from './reservations/hold-token.ts'
+import { handleOf } from './reservations/handle.ts'
+import { holdOfToken } from './reservations/hold-token.ts'
 import { HoldWatch } from './reservations/hold-watch.ts'
 
-/** What engines do alike, whichever way their stores answer. */
-export abstract class Engine implements Quota {
-  abstract readonly sync: boolean
+/** Since when callers wait for the very first read of the settings, and why it failed. */
+interface FirstRead {
+  readonly askedAt: number
+  /** Never `undefined` where it failed. */
+  readonly error?: unknown
+}
+
+/** Every engine: one step follows the other at once where all stores answer at once, else as they answer. */
+export class QuotaEngine implements Quota {
+  readonly sync: boolean
   readonly policy: Policy
   readonly holdTtlMs: number | undefined
   readonly settings: QuotaSettings
   readonly subjects: QuotaSubjects
   readonly holds: QuotaHolds
-  protected readonly parts: EngineParts
+  readonly #parts: EngineParts
   readonly #watch: HoldWatch
+  readonly #decided: (demand: TakeDemand, reply: TakeReply | NoAnswer) => Decision
   #closing: Promise<void> | undefined
 
   constructor(parts: EngineParts) {
     const { policy, settingsStore: store, live, factorStore, clock, calendar } = parts
-    this.parts = parts
+    this.#parts = parts
+    this.sync = parts.driver.sync
     this.policy = policy
     this.holdTtlMs = parts.check.holdTtlMs
+    this.#decided = (demand, reply) => parts.decisions.of(demand, reply)
     this.settings = settingsAdmin(policy, store, live, factorStore !== undefined)
-    this.holds = {
-      list: async (subject) => (await this.#openHolds(subject)).map((hold) => shownHold(policy, hold)),
-      release: (subject, ref) => this.#release(subject, ref),
-      sweep: () => this.#sweep(),
-    }
-    this.#watch = new HoldWatch(() => this.#sweep())
     this.subjects = subjectAdmin({ policy, store, live, settings: this.settings, clock, calendar })
+    this.holds = holdsAdmin(parts, () => this.#requireOpen())
+    this.#watch = new HoldWatch(() => this.holds.sweep())
   }
 
-  abstract consume(request: QuotaRequest): Promise<Decision>
-  abstract peek(request: QuotaRequest): Promise<Decision>
-  abstract reserve(request: ReserveRequest): Promise<Reservation>
-  abstract status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus>
-  protected abstract closeWindows(request: ResetRequest): Promise<void>
-  /** The calls of a hold. */
-  protected abstract holdCalls(hold: HeldTokens): ReservationCalls
-  /** Asks the store's holds; its errors become `quota_unavailable`. */
-  protected abstract askHolds<T>(ask: (holds: SyncHolds | AsyncHolds) => Answer<T>): Promise<T>
+  consume(request: QuotaRequest): Promise<Decision> {
+    return promised(() => (request.signal === undefined ? this.consuming(request) : this.#consumeOrAbort(request)))
+  }
+
+  peek(request: QuotaRequest): Promise<Decision> {
+    return promised(() => this.peeking(request))
+  }
+
+  reserve(request: ReserveRequest): Promise<Reservation> {
+    return promised(() => {
+      const { signal } = request
+      signal?.throwIfAborted()
+      const reservation = this.reserving(request, promised)
+      return signal === undefined ? reservation : orAborted(Promise.resolve(reservation), signal)
+    })
+  }
+
+  status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus> {
+    return promised(() => this.reading(subject, options))
+  }
+
+  protected consuming(request: QuotaRequest): Answer<Decision> {
+    this.#requireOpen()
+    if (this.#parts.live.loaded) return this.#consumed(request, undefined)
+    return LATER.chain(this.#firstRead(), (first) => this.#consumed(request, first))
+  }
+
+  #consumed(request: QuotaRequest, first: FirstRead | undefined): Answer<Decision> {
+    const { check, live, demands, decisions, reports } = this.#parts
+    const operation = check.operation(request, live.compiled)
+    check.consumable(operation)
+    const demand = demands.of(request, operation, NO_TERMS, reports.start())
+    if (isFree(demand.price) && first?.error === undefined) return decisions.free(demand)
+    return this.#take(demand, this.#decided, first)
+  }
+
+  protected peeking(request: QuotaRequest): Answer<Decision> {
+    this.#requireOpen()
+    return this.#parts.calls.ready((askedAt) => this.#peeked(request, askedAt))
+  }
+
+  #peeked(request: QuotaRequest, askedAt: number): Answer<Decision> {
+    const { check, live, demands, decisions, calls } = this.#parts
+    const operation = check.operation(request, live.compiled)
+    const demand = demands.of(request, operation, NO_TERMS, undefined)
+    if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
+    if (demand.isRead) return this.#foreseen(demand, askedAt, 1)
+    const { subject, plan, category } = demand
+    return calls.quotasOf(subject, plan, askedAt, (byCategory) =>
+      this.#foreseen(demands.under(demand, byCategory[category]!), askedAt, 1),
+    )
+  }
+
+  #foreseen(demand: TakeDemand, askedAt: number, turns: number): Answer<Decision> {
+    const { subject, category, quotas, periods } = demand
+    const { calls, demands, decisions } = this.#parts
+    const request = { subject, categories: [category], layers: quotas.layers, periods }
+    return calls.read(request, askedAt, (reply) => {
+      if (calls.isToRepeat(reply, turns)) return this.#foreseen(demands.under(demand, quotas), askedAt, turns + 1)
+      return decisions.peeked(demand, reply)
+    })
+  }
+
+  /** @param answering how the calls of the handle answer */
+  protected reserving(request: ReserveRequest, answering: Answering): Answer<Reservation> {
+    this.#requireOpen()
+    if (this.#parts.live.loaded) return this.#reserved(request, answering, undefined)
+    return LATER.chain(this.#firstRead(), (first) => this.#reserved(request, answering, first))
+  }
+
+  #reserved(request: ReserveRequest, answering: Answering, first: FirstRead | undefined): Answer<Reservation> {
+    const { check, live, demands, reservations, reports } = this.#parts
+    const operation = check.operation(request, live.compiled)
+    const terms = check.terms(request, operation)
+    const demand = demands.of(request, operation, terms, reports.start())
+    const isUnasked = isFree(demand.price) && terms.id === undefined && first?.error === undefined
+    if (isUnasked) return reservations.free(demand, answering)
+    return this.#take(demand, (asked, reply) => reservations.of(asked, reply, answering), first)
+  }
+
+  protected reading(subject: Subject, { plan }: StatusOptions = {}): Answer<QuotaStatus> {
+    this.#requireOpen()
+    const { calls, check } = this.#parts
+    return calls.ready((askedAt) => {
+      check.subject(subject, plan)
+      return calls.quotasOf(subject, plan, askedAt, (quotas) => {
+        const held = calls.holdsOf(subject, askedAt)
+        return this.#shown(subject, quotas, held, askedAt, 1)
+      })
+    })
+  }
+
+  #shown(
+    subject: Subject,
+    quotas: readonly Quotas[],
+    held: Answer<readonly HoldRecord[]>,
+    askedAt: number,
+    turns: number,
+  ): Answer<QuotaStatus> {
+    const { calls, driver, periods, decisions } = this.#parts
+    const [any] = quotas as [Quotas]
+    const request = { subject, categories: [...quotas.keys()], layers: any.layers, periods: periods.of(any) }
+    return calls.read(request, askedAt, (reply) => {
+      if (calls.isToRepeat(reply, turns)) return this.#shown(subject, quotas, held, askedAt, turns + 1)
+      return driver.chain(held, (holds) => decisions.status(subject, quotas, request, reply, holds))
+    })
+  }
+
+  #take<T>(
+    demand: TakeDemand,
+    next: (demand: TakeDemand, reply: TakeReply | NoAnswer) => T,
+    first: FirstRead | undefined,
+  ): Answer<T> {
+    if (first?.error !== undefined) return next(demand, new NoAnswer(first.error, true))
+    return this.#parts.takes.take<T>(demand, next, first?.askedAt)
+  }
 
   async run<T>(
     request: ReserveRequest,
@@ -83,7 +201,7 @@ export abstract class Engine implements Quota {
       value = await work(reservation)
     } catch (error) {
       stop()
-      // What the work threw is what the caller must hear; tokens whose cancel failed stay charged.
+      // The caller gets what the work threw; tokens whose cancel failed stay charged.
       await reservation.cancel().catch(() => undefined)
       throw error
     }
@@ -93,30 +211,34 @@ export abstract class Engine implements Quota {
   }
 
   async resume(token: string): Promise<ResumedReservation> {
-    this.requireOpen()
-    const { check, live } = this.parts
+    this.#requireOpen()
+    const parts = this.#parts
     const { subject, category, operation, plan, id, nonce, fingerprint, slot, ttlMs } = holdOfToken(token)
     const index = this.policy.categories.indexOf(category)
     if (index === -1 || !Object.hasOwn(this.policy.operations, operation)) {
       const message = `token: a hold of "${operation}" in "${category}", which this policy does not have`
       throw new QuotaError('invalid_token', message)
     }
-    check.subject(subject)
-    await askLater(() => live.ready(), 'the settings store')
-    const asked: Asked = { subject, operation, category: index, costs: costsOf(0, slot), plan }
-    const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: check.idTtlMs }
-    // A look: no end is moved to now or earlier.
-    const look = { subject, category: index, id: reservationId, ttlMs: 0 }
-    const { outcome, now, endsAt = now } = await this.askHolds((holds) => holds.extend(look))
+    parts.check.subject(subject)
+    await promised(() => parts.calls.ready(() => undefined))
+    const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: parts.check.idTtlMs }
+    const ref = { subject, category: index, id: reservationId }
+    // A read: no end is moved to now or earlier.
+    const { outcome, now, endsAt = now } = await askHolds(parts.calls, (holds) => holds.extend({ ...ref, ttlMs: 0 }))
     if (outcome === 'unknown') {
       throw new QuotaError('reservation_expired', 'nothing is known of this hold, or not any more')
     }
-    const hold = this.parts.held(asked, reservationId, ttlMs, endsAt)
-    return Object.assign(this.holdCalls(hold), { status: 'resumed', token, subject, operation } as const)
+    const hold = parts.hold({ ...ref, operation, plan, slot, ttlMs }, endsAt)
+    return handleOf(parts.driver, hold, promised, {
+      status: 'resumed',
+      subject,
+      operation,
+    } as const) as ResumedReservation
   }
 
   async reset(subject: Subject, { layer, category }: ResetOptions = {}): Promise<void> {
-    this.requireOpen()
+    this.#requireOpen()
+    const { check, calls, driver } = this.#parts
     const layers = this.policy.layers.flatMap(({ name, shared }, index) =>
       (layer === undefined ? !shared : name === layer) ? [index] : [],
     )
@@ -126,88 +248,124 @@ export abstract class Engine implements Quota {
     const layerNames = this.policy.layers.map(({ name }) => name)
     if (layers.length === 0) throw noSuch('layer', layer, layerNames)
     if (categories.length === 0) throw noSuch('category', category, this.policy.categories)
-    this.parts.check.subject(subject)
-    await askLater(() => this.closeWindows({ subject, layers, categories }))
+    check.subject(subject)
+    const request = { subject, layers, categories }
+    await promised(() =>
+      calls.call(
+        driver,
+        () => calls.reset(request),
+        () => undefined,
+      ),
+    )
   }
 
-  /** Engines whose store has transactions say otherwise. */
-  within(_transaction: unknown): QuotaWithin {
-    this.requireOpen()
-    const message = 'within: this store has no transactions; see what each store can in its page'
-    throw new QuotaError('store_unsupported', message)
+  within(transaction: unknown): QuotaWithin {
+    this.#requireOpen()
+    const { store, settingsStore, live, periods, deadlineMs, demands, check, calls, decisions, reports } = this.#parts
+    const counters = store.sync ? undefined : store.within?.(storeSchema(this.policy), transaction)
+    if (counters === undefined) {
+      const message = 'within: this store has no transactions; see what each store can in its page'
+      throw new QuotaError('store_unsupported', message)
+    }
+    const settings = settingsStore.within?.(transaction)
+    // What comes late is a part of the transaction all the same, and goes with it.
+    const late = (): void => undefined
+    const inTransaction = { counters, sync: false, keepsTime: true, settings, late }
+    const takes = new Takes({ live, periods, demands, deadlineMs, ...inTransaction })
+    const consume = (request: QuotaRequest): Answer<Decision> => {
+      const operation = check.operation(request, live.compiled)
+      check.consumable(operation)
+      const demand = demands.of(request, operation, NO_TERMS, reports.start())
+      if (isFree(demand.price)) return decisions.free(demand)
+      return takes.take(demand, (asked, reply) => {
+        if (!(reply instanceof NoAnswer)) return decisions.of(asked, reply)
+        throw unavailable(reply.error, reply.ofSettings ? 'the settings store' : undefined)
+      })
+    }
+    const once = (request: QuotaRequest): Answer<Decision> => {
+      this.#requireOpen()
+      if (live.loaded) return consume(request)
+      return calls.call(
+        LATER,
+        () => live.ready(settings),
+        () => consume(request),
+        'the settings store',
+      )
+    }
+    return { consume: (request) => promised(() => once(request)) }
   }
 
   inForce(): SettingsInForce {
-    const { live } = this.parts
+    const { live } = this.#parts
     return { settings: live.compiled.settings, adaptiveFactor: live.factorHundredths / 100 }
   }
 
   on<E extends QuotaEvent>(event: E, listener: QuotaListener<E>): () => void {
-    const off = this.parts.events.on(event, listener)
-    if (event === 'holdEnded' && this.parts.store.can?.holds === true) this.#watch.start()
+    const { events, store } = this.#parts
+    const off = events.on(event, listener)
+    if (event === 'holdEnded' && store.can?.holds === true) this.#watch.start()
     return () => {
       off()
-      if (!this.parts.events.hears('holdEnded')) this.#watch.stop()
+      if (!events.hears('holdEnded')) this.#watch.stop()
     }
   }
 
   async ready(): Promise<void> {
-    this.requireOpen()
-    await askLater(() => this.parts.live.ready(), 'the settings store')
-    await this.parts.live.factorSettled()
+    this.#requireOpen()
+    const { calls, live } = this.#parts
+    await promised(() => calls.ready(() => undefined))
+    await live.factorSettled()
   }
 
   close(): Promise<void> {
     this.#watch.stop()
-    this.#closing ??= this.parts.close()
+    this.#closing ??= this.#parts.close()
     return this.#closing
   }
 
-  async #openHolds(subject: Subject): Promise<readonly HoldRecord[]> {
-    this.requireOpen()
-    this.parts.check.subject(subject)
-    return (await this.askHolds((holds) => holds.list({ subject }))).holds
+  /** A consumption that can be taken back until the signal is too late: a reservation that is never settled. */
+  #consumeOrAbort(request: QuotaRequest): Answer<Decision> {
+    request.signal!.throwIfAborted()
+    if (this.sync) return this.consuming(request)
+    const { live, check } = this.#parts
+    if (live.loaded) check.consumable(check.operation(request, live.compiled))
+    const { ttlMs: _, ...plain }: ReserveRequest = request
+    return LATER.chain(this.reserve(plain), (reservation) => reservation.decision as Decision)
   }
 
-  async #release(subject: Subject, ref: string): Promise<boolean> {
-    const { categories } = this.policy
-    const found = (await this.#openHolds(subject)).find(
-      ({ category, id }) => holdRef(categories[category]!, id) === ref,
-    )
-    if (found === undefined) return false
-    const { category, id, nonce, fingerprint } = found
-    const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: this.parts.check.idTtlMs }
-    const quotas: Quotas = { layers: [], limits: [] }
-    await this.askHolds((holds) =>
-      holds.settle({
-        subject,
-        category,
-        id: reservationId,
-        as: 'cancelled',
-        overrun: 'refuse',
-        maxOverrun: [0],
-        quotas,
-      }),
-    )
-    return true
+  async #firstRead(): Promise<FirstRead> {
+    const askedAt = systemStopwatch()
+    try {
+      await this.#parts.live.ready()
+      return { askedAt }
+    } catch (error) {
+      return { askedAt, error }
+    }
   }
 
-  async #sweep(): Promise<{ readonly open: number; readonly ended: ReturnType<typeof shownEnd>[] }> {
-    this.requireOpen()
-    const { ended, open } = await this.askHolds((holds) => holds.sweep())
-    const shown = ended.map(shownEnd)
-    for (const end of shown) this.parts.events.tell('holdEnded', end)
-    return { open, ended: shown }
-  }
-
-  /** @throws {QuotaError} `holds_unsupported` */
-  protected requireHolds<H>(holds: H | undefined): H {
-    if (holds !== undefined) return holds
-    throw new QuotaError('holds_unsupported', 'this store has no holds; see what each store can in its page')
-  }
-
-  protected requireOpen(): void {
+  #requireOpen(): void {
     if (this.#closing !== undefined) throw new QuotaError('quota_closed', 'this engine was closed: close it last')
+  }
+}
+
+/** An engine all of whose stores answer at once: every question can be answered without waiting. */
+export class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
+  override readonly sync = true
+
+  consumeSync(request: QuotaRequest): Decision {
+    return this.consuming(request) as Decision
+  }
+
+  peekSync(request: QuotaRequest): Decision {
+    return this.peeking(request) as Decision
+  }
+
+  reserveSync(request: ReserveRequest): SyncReservation {
+    return this.reserving(request, direct) as unknown as SyncReservation
+  }
+
+  statusSync(subject: Subject, options?: StatusOptions): QuotaStatus {
+    return this.reading(subject, options) as QuotaStatus
   }
 }
 

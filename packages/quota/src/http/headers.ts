@@ -1,4 +1,5 @@
 import type { Decision, RefusedDecision, UncountedWindow, WindowStatus } from '../decision/decision.ts'
+import { scarcestWindow } from '../decision/scarcest.ts'
 import { isoText } from '../time/iso.ts'
 
 /** Names of the header fields a 429 carries, for CORS configurations that expose them. */
@@ -34,34 +35,8 @@ export function rateLimitFields(
   more = 0,
 ): RateLimitFields | undefined {
   if (which === 'all') return allFields(decision, more)
-  const window = decision.allowed ? scarcest(decision, more) : bindingWindow(decision)
+  const window = decision.allowed ? scarcestWindow(decision, more) : bindingWindow(decision)
   return window && { policy: policyItem(window), limit: limitItem(window, decision, more) }
-}
-
-/**
- * The window that lets the fewest more requests of this cost through; of equals, the one that ends later. Slots come back
- * with the response, so they are named only where nothing else is limited.
- */
-function scarcest({ windows, cost }: Decision, more: number): WindowStatus | undefined {
-  let found: WindowStatus | undefined
-  let slots: WindowStatus | undefined
-  let fewest = Number.POSITIVE_INFINITY
-  for (const window of windows) {
-    if (!isCounted(window)) continue
-    if (window.kind === 'concurrency') slots = window
-    else {
-      // What is free now may cost something once it is known.
-      const requests = Math.floor(remainingOf(window, more) / Math.max(1, cost))
-      if (requests > fewest || (requests === fewest && endOf(window) <= endOf(found!))) continue
-      found = window
-      fewest = requests
-    }
-  }
-  return found ?? slots
-}
-
-function endOf({ resetAt }: WindowStatus): number {
-  return resetAt ?? 0
 }
 
 function bindingWindow({ windows, binding }: RefusedDecision): WindowStatus | undefined {

@@ -1,10 +1,23 @@
 import type { Policy } from '../../policy/policy.ts'
-import type { EndedHold, HoldRecord } from '../../store/hold-port.ts'
+import { POLICY_UNITS } from '../../policy/units.ts'
+import type { Answer } from '../../store/answer.ts'
+import type { AsyncHolds, EndedHold, HoldRecord, SettleHoldRequest, SyncHolds } from '../../store/hold-port.ts'
 import type { Subject } from '../../store/schema.ts'
 import { SLOTS, TOKENS } from '../../windows/units.ts'
-import { operationOf } from '../decide/check.ts'
+import { operationOf, type RequestCheck } from '../decide/check.ts'
+import type { CounterCalls } from '../decide/counter-calls.ts'
+import type { Events } from '../events.ts'
 import type { Hold, HoldEnd } from '../requests.ts'
 import { holdRef } from '../reservations/hold-token.ts'
+
+type Holds = SyncHolds | AsyncHolds
+
+export interface HoldsAdminParts {
+  readonly policy: Policy
+  readonly calls: CounterCalls
+  readonly check: RequestCheck
+  readonly events: Events
+}
 
 /** The open holds of an engine's subjects. */
 export interface QuotaHolds {
@@ -30,8 +43,51 @@ export interface QuotaHolds {
   sweep(): Promise<{ readonly open: number; readonly ended: readonly HoldEnd[] }>
 }
 
+/** @param requireOpen throws where the engine was closed */
+export function holdsAdmin({ policy, calls, check, events }: HoldsAdminParts, requireOpen: () => void): QuotaHolds {
+  const { categories } = policy
+
+  async function open(subject: Subject): Promise<readonly HoldRecord[]> {
+    requireOpen()
+    check.subject(subject)
+    return (await askHolds(calls, (holds) => holds.list({ subject }))).holds
+  }
+
+  return {
+    list: async (subject) => (await open(subject)).map((hold) => shownHold(policy, hold)),
+    async release(subject, ref) {
+      const found = (await open(subject)).find(({ category, id }) => holdRef(categories[category]!, id) === ref)
+      if (found === undefined) return false
+      const { category, id, nonce, fingerprint } = found
+      const request: SettleHoldRequest = {
+        subject,
+        category,
+        id: { id, nonce, fingerprint, ttlMs: check.idTtlMs },
+        as: 'cancelled',
+        overrun: 'refuse',
+        maxOverrun: POLICY_UNITS.map(() => 0),
+        quotas: { layers: [], limits: [] },
+      }
+      await askHolds(calls, (holds) => holds.settle(request))
+      return true
+    },
+    async sweep() {
+      requireOpen()
+      const { ended, open: count } = await askHolds(calls, (holds) => holds.sweep())
+      const shown = ended.map(shownEnd)
+      for (const end of shown) events.tell('holdEnded', end)
+      return { open: count, ended: shown }
+    },
+  }
+}
+
+/** Calls the store's holds. In a box: what holds that answer at once say is the answer. */
+export async function askHolds<T>(calls: CounterCalls, call: (holds: Holds) => Answer<T>): Promise<T> {
+  return (await calls.holds(call, (value) => ({ value }))).value
+}
+
 /** A hold as administrators see it. */
-export function shownHold({ categories }: Policy, hold: HoldRecord): Hold {
+function shownHold({ categories }: Policy, hold: HoldRecord): Hold {
   const { id, fingerprint, costs, takenAt, endsAt } = hold
   const { [TOKENS]: tokens = 0, [SLOTS]: slots = 0 } = costs
   const category = categories[hold.category]!
@@ -47,6 +103,6 @@ export function shownHold({ categories }: Policy, hold: HoldRecord): Hold {
 }
 
 /** The end of a hold as those see it who listen. */
-export function shownEnd({ fingerprint, costs, ...rest }: EndedHold): HoldEnd {
+function shownEnd({ fingerprint, costs, ...rest }: EndedHold): HoldEnd {
   return { operation: operationOf(fingerprint), tokens: costs[TOKENS] ?? 0, ...rest }
 }

@@ -1,4 +1,3 @@
-import type { Asked } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import { kindOf, shown } from '../../errors/shown.ts'
 import { listed, noSuchName } from '../../options/names.ts'
@@ -11,7 +10,7 @@ import type { Nonces } from '../reservations/nonces.ts'
 import type { CompiledOperation, CompiledSettings } from '../settings/compiled-settings.ts'
 import { checkSubject, checkText, ownLayerNames } from './text.ts'
 
-/** What a reservation asks for beside its tokens. */
+/** Under which id a demand is made, and as which hold. */
 export interface ReservationTerms {
   readonly id?: ReservationId | undefined
   readonly hold?: HoldTerms | undefined
@@ -28,7 +27,7 @@ export interface CheckRules {
   readonly canHold: boolean
 }
 
-/** Turns what a caller wrote into what is asked. Errors for the programmer are thrown here and nowhere later. */
+/** Checks what callers wrote. Errors for the programmer are thrown here and nowhere later. */
 export class RequestCheck {
   readonly #policy: Policy
   readonly #ownLayers: readonly string[]
@@ -50,17 +49,18 @@ export class RequestCheck {
     return this.#rules.canHold ? this.#rules.holdTtlMs : undefined
   }
 
-  /** @throws {QuotaError} `unknown_operation`, `invalid_subject`, `invalid_cost`, `invalid_plan` */
-  request(request: QuotaRequest, { operations }: CompiledSettings): Asked {
+  /**
+   * Checks a request but for its cost, and returns its operation.
+   *
+   * @throws {QuotaError} `unknown_operation`, `invalid_subject`, `invalid_plan`
+   */
+  operation(request: QuotaRequest, { operations }: CompiledSettings): CompiledOperation {
     const operation = operations.get(request?.operation) ?? onlyOperation(request, operations)
     if (operation === undefined) throw unknownOperation(request, this.#policy)
     if (request.subject === undefined) checkNamesSubject(request)
     checkSubject(request.subject, this.#ownLayers)
-    const { cost, plan } = request
-    const costs = cost === undefined || cost === operation.costs[0] ? operation.costs : ownCosts(cost, operation)
-    if (plan !== undefined) checkPlan(plan)
-    const { name, category } = operation
-    return { subject: request.subject, operation: name, category, costs, plan }
+    if (request.plan !== undefined) checkPlan(request.plan)
+    return operation
   }
 
   /** @throws {QuotaError} `invalid_subject`, `invalid_plan` */
@@ -70,10 +70,10 @@ export class RequestCheck {
   }
 
   /** @throws {QuotaError} `reservation_required` for what needs a slot, which only a reservation can give back */
-  consumable({ costs, operation }: Asked): void {
+  consumable({ costs, name }: CompiledOperation): void {
     if (!takesSlots(costs)) return
     const { label } = this.#policy.concurrency!
-    const message = `"${operation}" takes a slot of "${label}", which has to be given back: use reserve() or run()`
+    const message = `"${name}" takes a slot of "${label}", which has to be given back: use reserve() or run()`
     throw new QuotaError('reservation_required', message)
   }
 
@@ -83,13 +83,13 @@ export class RequestCheck {
    *
    * @throws {QuotaError} `invalid_id`, `invalid_ttl`, `holds_unsupported`
    */
-  terms({ id, cost, ttlMs }: ReserveRequest, { operation, costs }: Asked): ReservationTerms {
+  terms({ id, cost, ttlMs }: ReserveRequest, { name, costs }: CompiledOperation): ReservationTerms {
     const hold = ttlMs === undefined && !takesSlots(costs) ? undefined : this.#hold(ttlMs)
     if (id === undefined && hold === undefined) return NO_TERMS
     if (id !== undefined) checkText(id, 'invalid_id', 'id')
     const { nonces, idTtlMs } = this.#rules
     const nonce = hold === undefined ? nonces.ofId() : nonces.ofHold()
-    const use = `${operation}:${costText(cost)}`
+    const use = `${name}:${costText(cost)}`
     return id === undefined
       ? { id: { id: nonce, nonce, fingerprint: `${HOLD_MARK}${use}`, ttlMs: idTtlMs }, hold }
       : { id: { id, nonce, fingerprint: use, ttlMs: idTtlMs }, hold }
@@ -112,13 +112,15 @@ export class RequestCheck {
   }
 }
 
-/** A cost of the request's own. @throws {QuotaError} `invalid_cost` */
-function ownCosts(cost: unknown, { costs }: CompiledOperation): readonly number[] {
-  if (!Number.isSafeInteger(cost) || (cost as number) < 0) throw invalidCost(cost)
-  return costsOf(cost as number, takesSlots(costs))
+/** What a request costs: its own cost, or the price. @throws {QuotaError} `invalid_cost` */
+export function costOf({ cost }: QuotaRequest, price: readonly number[]): readonly number[] {
+  if (cost === undefined || cost === price[0]) return price
+  if (!Number.isSafeInteger(cost) || cost < 0) throw invalidCost(cost)
+  return costsOf(cost, takesSlots(price))
 }
 
-const NO_TERMS: ReservationTerms = {}
+/** Of what is no hold and has no id. */
+export const NO_TERMS: ReservationTerms = {}
 
 /** Begins the fingerprint of a hold that has no id of the caller's. */
 const HOLD_MARK = 'hold '

@@ -1,17 +1,16 @@
 import type { DecisionFrame } from '../../decision/decide.ts'
 import type { AdmittedDecision } from '../../decision/decision.ts'
-import { type Asked, admitted } from '../../decision/outcome.ts'
+import { admitted } from '../../decision/outcome.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { takesSlots } from '../../policy/units.ts'
-import type { SettleRequest } from '../../store/quota-store.ts'
+import type { SettleRequest, TakeReply } from '../../store/quota-store.ts'
 import { storeSchema } from '../../store/schema.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { FailurePolicy } from '../options.ts'
-import type { LivePeriods } from '../settings/live-periods.ts'
-import type { LiveSettings } from '../settings/live-settings.ts'
-import type { Answered, NoAnswer } from './asking.ts'
+import type { TakeDemand } from './demands.ts'
 import { LocalShares, type Posting, type TakeBack } from './local-shares.ts'
-import type { Telling } from './reports.ts'
+import type { Reports } from './reports.ts'
+import type { NoAnswer } from './takes.ts'
 import { unavailable } from './unavailable.ts'
 
 /** What the failure policy says, and how tokens that it let somebody spend are given back. */
@@ -26,9 +25,7 @@ export interface FallbackParts {
   readonly frames: readonly DecisionFrame[]
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   readonly clock: Clock
-  readonly live: LiveSettings
-  readonly periods: LivePeriods
-  readonly telling: Telling
+  readonly reports: Reports
 }
 
 /** Decides by the failure policy while a store does not answer. */
@@ -49,34 +46,28 @@ export class Fallback {
   }
 
   /** The store answers: remembers what it said. What was spent while it did not is to be posted to it. */
-  seen(asked: Asked, answer: Answered): readonly Omit<SettleRequest, 'id'>[] {
+  seen(demand: TakeDemand, reply: TakeReply): readonly Omit<SettleRequest, 'id'>[] {
     if (this.#shares === undefined) return NOTHING
-    this.#shares.see(asked, answer)
+    this.#shares.see(demand, reply)
     return this.#shares.takePostings().map((posting) => ({ ...posting, as: 'committed' }))
   }
 
   /** @throws {QuotaError} `quota_unavailable` where the policy admits nothing */
-  admit(asked: Asked, startedAtMs: number | undefined, { error, quotas, ofSettings }: NoAnswer): FallbackAdmission {
-    const { policy, frames, failurePolicy, clock, live, periods, telling } = this.#parts
-    const what = failurePolicy[policy.categories[asked.category]!] ?? 'closed'
-    const takeBack = typeof what === 'object' ? this.#spend(asked, quotas.layers, what.local) : undefined
+  admit(demand: TakeDemand, { error, ofSettings }: NoAnswer): FallbackAdmission {
+    const { policy, frames, failurePolicy, clock, reports } = this.#parts
+    const what = failurePolicy[policy.categories[demand.category]!] ?? 'closed'
+    const takeBack = typeof what === 'object' ? this.#spend(demand, what.local) : undefined
     const allowed = what === 'open' || takeBack !== undefined
-    telling.degraded(asked, startedAtMs, allowed, error)
+    reports.degraded(demand, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
-    const settingsVersion = live.compiled.settings.version
-    const counted = { now: clock.now(), states: [], quotas, periods: periods.of(quotas), settingsVersion }
-    const decision = admitted(asked, counted, frames[asked.category]!, 'fallback')
+    const decision = admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'fallback')
     return { decision, giveBack: (tokens) => takeBack?.(tokens) }
   }
 
-  #spend(
-    asked: Asked,
-    layers: readonly number[],
-    { expectedProcesses }: { readonly expectedProcesses: number },
-  ): TakeBack | undefined {
+  #spend(demand: TakeDemand, { expectedProcesses }: { readonly expectedProcesses: number }): TakeBack | undefined {
     // Nobody knows how much work is under way.
-    if (takesSlots(asked.costs)) return undefined
-    return this.#shares?.spend(asked, layers, expectedProcesses)
+    if (takesSlots(demand.costs)) return undefined
+    return this.#shares?.spend(demand, expectedProcesses)
   }
 }
 

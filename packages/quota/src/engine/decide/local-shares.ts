@@ -1,4 +1,4 @@
-import type { Asked, Counted } from '../../decision/outcome.ts'
+import type { Demand, Reading } from '../../decision/decide.ts'
 import type { SettleRequest } from '../../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../../store/schema.ts'
 import type { Clock } from '../../time/clock.ts'
@@ -62,7 +62,7 @@ export class LocalShares {
   }
 
   /** Remembers what the store said. */
-  see({ subject, category }: Asked, { now, states, quotas, periods }: Counted): void {
+  see({ subject, category, quotas, periods }: Demand, { now, states }: Reading): void {
     const seenAt = this.#clock.now()
     for (const [l, layer] of quotas.layers.entries()) {
       const key = this.#rowKey(layer, category, subject)
@@ -83,11 +83,7 @@ export class LocalShares {
    *
    * @returns how to give the tokens back (once, at most the cost), or `undefined` where some share does not suffice
    */
-  spend(
-    { subject, category, costs }: Asked,
-    layers: readonly number[],
-    expectedProcesses: number,
-  ): TakeBack | undefined {
+  spend({ subject, category, costs, quotas: { layers } }: Demand, expectedProcesses: number): TakeBack | undefined {
     const cost = costs[0]!
     const rows = layers.map((layer) => this.#openRow(layer, category, subject, expectedProcesses))
     const spents = rows.flatMap((row) => row?.spents ?? [])

@@ -1,5 +1,5 @@
+import type { Demand } from '../../decision/decide.ts'
 import type { AdmittedDecision, UncountedWindow, WindowStatus } from '../../decision/decision.ts'
-import type { Asked } from '../../decision/outcome.ts'
 import type { Threshold } from '../../policy/settings.ts'
 import { hundredths } from '../../policy/values.ts'
 import type { NearLimit } from '../requests.ts'
@@ -8,11 +8,11 @@ import type { NearLimit } from '../requests.ts'
  * The limits that a charge took across thresholds. Each charge is counted once and in one order by the store, so exactly
  * one makes each crossing, whichever process asked for it: nobody needs to remember what was told.
  *
- * @param asked what was charged
+ * @param demand what was charged
  */
 export function crossings(
   decision: AdmittedDecision,
-  { costs }: Pick<Asked, 'costs'>,
+  { costs }: Pick<Demand, 'costs'>,
   thresholds: readonly Threshold[],
 ): NearLimit[] {
   const { subject, windows } = decision

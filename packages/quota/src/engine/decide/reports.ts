@@ -1,5 +1,5 @@
+import type { Demand } from '../../decision/decide.ts'
 import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
-import type { Asked } from '../../decision/outcome.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Threshold } from '../../policy/settings.ts'
 import { costsOf } from '../../policy/units.ts'
@@ -7,10 +7,10 @@ import type { Stopwatch } from '../../time/clock.ts'
 import type { DecisionTime, Events } from '../events.ts'
 import type { QuotaOverrun } from '../requests.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
+import type { TakeDemand } from './demands.ts'
 import { crossings } from './near-limit.ts'
 
-/** What is told, to whom, and by what. */
-export interface TellingParts {
+export interface ReportsParts {
   readonly policy: Policy
   readonly events: Events
   readonly stopwatch: Stopwatch
@@ -19,15 +19,15 @@ export interface TellingParts {
   readonly thresholds: readonly Threshold[]
 }
 
-/** Tells those who listen what came of a request. */
-export class Telling {
+/** Reports what came of requests to those who listen. */
+export class Reports {
   readonly #policy: Policy
   readonly #events: Events
   readonly #stopwatch: Stopwatch
   readonly #live: Pick<LiveSettings, 'compiled'>
   readonly #thresholds: readonly Threshold[]
 
-  constructor({ policy, events, stopwatch, live, thresholds }: TellingParts) {
+  constructor({ policy, events, stopwatch, live, thresholds }: ReportsParts) {
     this.#policy = policy
     this.#events = events
     this.#stopwatch = stopwatch
@@ -35,18 +35,18 @@ export class Telling {
     this.#thresholds = thresholds
   }
 
-  /** When a request began, by the stopwatch; `undefined` while nobody wants to know how long decisions take. */
+  /** Reads the stopwatch as a request begins; `undefined` while no listener times decisions. */
   start(): number | undefined {
     return this.#events.hearsTimes ? this.#stopwatch() : undefined
   }
 
-  decided(decision: Decision, asked: Asked, startedAtMs: number | undefined): void {
+  decided(decision: Decision, demand: Pick<Demand, 'category' | 'costs'>, startedAtMs: number | undefined): void {
     if (!this.#events.hearsDecisions) return
-    this.#time(asked.category, startedAtMs, decision.allowed ? 'admitted' : 'refused')
+    this.#time(demand.category, startedAtMs, decision.allowed ? 'admitted' : 'refused')
     if (decision.allowed) this.#events.tell('admitted', decision)
     else this.#events.tell('refused', decision)
     if (this.#events.hears('shadowed') && decision.shadowed.length > 0) this.#events.tell('shadowed', decision)
-    if (decision.allowed) this.#nearLimit(decision, asked)
+    if (decision.allowed) this.#nearLimit(decision, demand)
   }
 
   overrun(overrun: QuotaOverrun): void {
@@ -58,19 +58,19 @@ export class Telling {
     this.#nearLimit(charge, { costs: costsOf(charge.cost, false) })
   }
 
-  degraded({ category }: Asked, startedAtMs: number | undefined, allowed: boolean, error: unknown): void {
+  degraded({ category, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
     this.#time(category, startedAtMs, 'degraded')
     this.#events.tell('degraded', { category: this.#policy.categories[category]!, allowed, error })
   }
 
-  #nearLimit(decision: AdmittedDecision, asked: Pick<Asked, 'costs'>): void {
+  #nearLimit(decision: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
     if (!this.#events.hears('nearLimit')) return
     const thresholds = this.#live.compiled.settings.thresholds ?? this.#thresholds
-    for (const crossing of crossings(decision, asked, thresholds)) this.#events.tell('nearLimit', crossing)
+    for (const crossing of crossings(decision, demand, thresholds)) this.#events.tell('nearLimit', crossing)
   }
 
   #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome']): void {
-    // Whoever began to listen while a request was under way does not hear of it.
+    // A listener that came while the request was in flight is not called.
     if (!this.#events.hearsTimes || startedAtMs === undefined) return
     const durationMs = this.#stopwatch() - startedAtMs
     this.#events.tell('decided', { category: this.#policy.categories[category]!, outcome, durationMs })

@@ -1,133 +1,171 @@
-import type { DecisionFrame } from '../../decision/decide.ts'
+import type { DecisionFrame, Demand } from '../../decision/decide.ts'
 import type { Decision } from '../../decision/decision.ts'
-import { type Asked, admitted, type Counted, refused } from '../../decision/outcome.ts'
+import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Quotas } from '../../policy/limits.ts'
-import { costsOf, takesSlots } from '../../policy/units.ts'
-import type {
-  ExtendRequest,
-  GrowRequest,
-  HoldRef,
-  HoldReply,
-  SettleHoldReply,
-  SettleHoldRequest,
-} from '../../store/hold-port.ts'
-import type { ReservationId } from '../../store/reservation-id.ts'
+import { costsOf } from '../../policy/units.ts'
+import type { Answer } from '../../store/answer.ts'
+import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
 import { checkTokens, type RequestCheck } from '../decide/check.ts'
-import type { Telling } from '../decide/reports.ts'
+import type { CounterCalls } from '../decide/counter-calls.ts'
+import type { Reports } from '../decide/reports.ts'
 import type { CommitResult } from '../requests.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
+import type { Held, SettleAs } from './handle.ts'
 import { type HoldName, holdToken } from './hold-token.ts'
 
 /** What the holds of an engine are worked with. */
 export interface HoldParts {
+  readonly calls: CounterCalls
   readonly check: RequestCheck
   readonly live: LiveSettings
   readonly periods: LivePeriods
   readonly frames: readonly DecisionFrame[]
-  readonly telling: Telling
+  readonly reports: Reports
 }
 
-/** One hold as its handle knows it: makes what a store is asked, and reads what it answers. It asks nothing itself. */
-export class HeldTokens {
-  readonly asked: Asked
-  readonly token: string
-  /** When it ends, as last heard. */
+/** Which hold, and for whom: what its token says. */
+export interface HoldTerms extends HoldRef {
+  readonly operation: string
+  readonly plan?: string | undefined
+  readonly slot: boolean
+  /** As it was reserved for, in milliseconds. */
+  readonly ttlMs: number
+}
+
+/** One hold as its handle knows it. Every call goes to the store, which has its record. */
+export class Hold implements Held {
+  readonly isNamed = true
+  readonly ttlMs: number
+  /** When it ends, as the store said last. */
   endsAt: number
   readonly #parts: HoldParts
+  readonly #terms: HoldTerms
   readonly #ref: HoldRef
-  readonly #ttlMs: number
+  #token: string | undefined
 
-  /** @param asked its `costs` are what was reserved, as far as this process knows */
-  constructor(parts: HoldParts, asked: Asked, id: ReservationId, ttlMs: number, endsAt: number) {
-    const { subject, category, operation, plan, costs } = asked
-    const { id: text, nonce, fingerprint } = id
-    const name = { subject, category: parts.frames[category]!.category, operation, plan, id: text, nonce, fingerprint }
-    this.asked = asked
-    this.token = holdToken({ ...name, slot: takesSlots(costs), ttlMs } satisfies HoldName)
+  constructor(parts: HoldParts, terms: HoldTerms, endsAt: number) {
+    const { subject, category, id } = terms
+    this.ttlMs = terms.ttlMs
     this.endsAt = endsAt
     this.#parts = parts
+    this.#terms = terms
     this.#ref = { subject, category, id }
-    this.#ttlMs = ttlMs
   }
 
-  get ttlMs(): number {
-    return this.#ttlMs
+  get hold(): this {
+    return this
   }
 
-  /** @throws {QuotaError} `invalid_ttl` */
-  extendRequest(ttlMs: number = this.#ttlMs): ExtendRequest {
-    return { ...this.#ref, ttlMs: this.#parts.check.ttl(ttlMs) }
+  /** Made on access: most holds end where they began. */
+  get token(): string {
+    this.#token ??= holdToken(nameOf(this.#terms, this.#frame.category))
+    return this.#token
   }
 
-  /** @throws {QuotaError} `reservation_expired` */
-  extended({ outcome, endsAt }: HoldReply): number {
-    if (outcome !== 'held' || endsAt === undefined) throw this.#gone(outcome)
-    this.endsAt = endsAt
-    return endsAt
+  get #frame(): DecisionFrame {
+    return this.#parts.frames[this.#terms.category]!
   }
 
   /** @throws {QuotaError} `invalid_cost` */
-  growRequest(tokens: number, quotas: Quotas): GrowRequest {
-    checkTokens(tokens, 'add', 1)
-    const { periods, live } = this.#parts
-    const costs = costsOf(tokens, false)
-    return { ...this.#ref, costs, quotas, periods: periods.of(quotas), settingsRevision: live.revision }
-  }
-
-  /** @throws {QuotaError} `reservation_expired` */
-  grown({ costs, quotas, periods }: GrowRequest, { outcome, now, states }: HoldReply): Decision {
-    if (outcome !== 'held' && outcome !== 'refused') throw this.#gone(outcome)
-    const { frames, live, telling } = this.#parts
-    const asked = { ...this.asked, costs }
-    const counted: Counted = { now, states, quotas, periods, settingsVersion: live.compiled.settings.version }
-    const frame = frames[asked.category]!
-    const decision = outcome === 'held' ? admitted(asked, counted, frame, 'store') : refused(asked, counted, frame)
-    telling.decided(decision, asked, undefined)
-    return decision
-  }
-
-  /** @throws {QuotaError} `invalid_cost` */
-  checkSettle(actual: number | undefined): void {
+  checkCommit(actual: number | undefined): void {
     if (actual !== undefined) checkTokens(actual, 'commit', 0)
   }
 
-  settleRequest(as: SettleHoldRequest['as'], tokens: number | undefined, quotas: Quotas): SettleHoldRequest {
-    const { periods, live } = this.#parts
-    const { overrun, maxOverrun } = live.compiled.operations.get(this.asked.operation)!
+  extend(ttlMs: number = this.ttlMs): Answer<number> {
+    const { calls, check } = this.#parts
+    const request = { ...this.#ref, ttlMs: check.ttl(ttlMs) }
+    return calls.holds(
+      (holds) => holds.extend(request),
+      ({ outcome, endsAt }) => {
+        if (outcome !== 'held' || endsAt === undefined) throw this.#gone(outcome)
+        this.endsAt = endsAt
+        return endsAt
+      },
+    )
+  }
+
+  add(tokens: number): Answer<Decision> {
+    checkTokens(tokens, 'add', 1)
+    const { calls, live, periods } = this.#parts
+    const costs = costsOf(tokens, false)
+    return this.#underQuotas((quotas) =>
+      calls.holdsInForce(
+        () => ({ ...this.#ref, costs, quotas, periods: periods.of(quotas), settingsRevision: live.revision }),
+        (holds, request) => holds.grow(request),
+        (request, reply) => this.#grown(request, reply),
+      ),
+    )
+  }
+
+  settle(as: SettleAs, tokens: number | undefined): Answer<CommitResult> {
+    const { calls, live, periods } = this.#parts
     const actual = tokens === undefined ? undefined : [tokens]
-    return { ...this.#ref, as, actual, overrun, maxOverrun: [maxOverrun], quotas, periods: periods.of(quotas) }
+    return this.#underQuotas((quotas) =>
+      calls.holdsInForce(
+        (): SettleHoldRequest => {
+          const { overrun, maxOverrun } = live.compiled.operations.get(this.#terms.operation)!
+          return { ...this.#ref, as, actual, overrun, maxOverrun: [maxOverrun], quotas, periods: periods.of(quotas) }
+        },
+        (holds, request) => holds.settle(request),
+        (request, reply) => this.#settled(request, reply),
+      ),
+    )
+  }
+
+  /** Goes on with the quotas that are in force for the hold now. */
+  #underQuotas<T>(next: (quotas: Quotas) => Answer<T>): Answer<T> {
+    const { calls } = this.#parts
+    const { subject, plan, category } = this.#terms
+    return calls.ready((askedAt) => calls.quotasOf(subject, plan, askedAt, (all) => next(all[category]!)))
+  }
+
+  /** @throws {QuotaError} `reservation_expired` */
+  #grown(request: GrowRequest, reply: HoldReply): Decision {
+    const { outcome } = reply
+    if (outcome !== 'held' && outcome !== 'refused') throw this.#gone(outcome)
+    const demand = this.#demand(request, request.costs)
+    const decision =
+      outcome === 'held' ? admitted(demand, reply, this.#frame, 'store') : refused(demand, reply, this.#frame)
+    this.#parts.reports.decided(decision, demand, undefined)
+    return decision
   }
 
   /** @throws {QuotaError} `commit_above_reservation`, `reservation_expired`, `reservation_cancelled` */
-  settled({ as, actual, quotas, periods }: SettleHoldRequest, reply: SettleHoldReply): CommitResult {
-    const { outcome, added, now, states } = reply
+  #settled(request: SettleHoldRequest, reply: SettleHoldReply): CommitResult {
+    const { outcome, added, states } = reply
     const [charged, uncharged, reserved] = [reply.charged[0]!, reply.uncharged[0]!, reply.reserved[0]!]
+    const { subject, operation } = this.#terms
     // A cancel of what is gone has nothing to give back.
-    if (as === 'cancelled') return NOTHING
-    if (outcome === 'above') throw commitAbove(actual![0]!, reserved, 'the operation has no `overrun`')
+    if (request.as === 'cancelled') return NOTHING
+    if (outcome === 'above') throw commitAbove(request.actual![0]!, reserved, 'the operation has no `overrun`')
     if (outcome === 'cancelled') {
-      throw new QuotaError('reservation_cancelled', `commit: this hold of "${this.asked.operation}" was cancelled`)
+      throw new QuotaError('reservation_cancelled', `commit: this hold of "${operation}" was cancelled`)
     }
     if (outcome !== 'settled') throw this.#gone('expired')
     // A repeat is answered like the commit that settled, which has reported it all.
     if (added === undefined) return { charged, uncharged }
-    const { telling, frames, live } = this.#parts
-    const { subject, operation, category } = this.asked
-    const frame = frames[category]!
+    const { reports } = this.#parts
+    const { category } = this.#frame
     if (charged + uncharged > reserved) {
-      telling.overrun({ subject, operation, category: frame.category, charged, uncharged, reserved })
+      reports.overrun({ subject, operation, category, charged, uncharged, reserved })
     }
-    if (added.some((amount) => amount > 0) && states.length > 0) {
-      const counted: Counted = { now, states, quotas, periods, settingsVersion: live.compiled.settings.version }
-      telling.added(admitted({ ...this.asked, costs: [...added, 0] }, counted, frame, 'store'))
+    if (states.length > 0 && added.some((amount) => amount > 0)) {
+      reports.added(admitted(this.#demand(request, [...added, 0]), reply, this.#frame, 'store'))
     }
     return { charged, uncharged }
   }
 
+  /** What was charged in addition, as a demand. */
+  #demand({ quotas, periods }: Pick<GrowRequest, 'quotas' | 'periods'>, costs: readonly number[]): Demand {
+    const { subject, operation, category, plan } = this.#terms
+    const settingsVersion = this.#parts.live.compiled.settings.version
+    return { subject, operation, category, plan, costs, quotas, periods, settingsVersion }
+  }
+
   #gone(outcome: HoldReply['outcome']): QuotaError {
-    const { operation } = this.asked
+    const { operation } = this.#terms
     if (outcome === 'settled') {
       return new QuotaError('reservation_expired', `this hold of "${operation}" was committed or cancelled already`)
     }
@@ -137,6 +175,10 @@ export class HeldTokens {
 }
 
 const NOTHING: CommitResult = { charged: 0, uncharged: 0 }
+
+function nameOf({ subject, operation, plan, id, slot, ttlMs }: HoldTerms, category: string): HoldName {
+  return { subject, category, operation, plan, id: id.id, nonce: id.nonce, fingerprint: id.fingerprint, slot, ttlMs }
+}
 
 /** The error of a commit above what was reserved. */
 export function commitAbove(actual: number, reserved: number, why: string): QuotaError {

@@ -7,6 +7,10 @@ export const calendar: Kind = {
   isWindow: true,
   after: (_, __, period) => period!.start - 1,
   opensAt: (_, period) => period!.start,
+  lasting(_, __, periodNow) {
+    const { start, end } = periodNow()
+    return { lengthMs: end - start, endsAt: end }
+  },
   lengthOf(rest) {
     const end = rest.indexOf(' ')
     return end === -1 ? undefined : parsedLength(rest.slice(0, end))

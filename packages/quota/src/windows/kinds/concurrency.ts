@@ -6,5 +6,6 @@ export const concurrency: Kind = {
   isWindow: false,
   after: () => ALWAYS_OPEN,
   opensAt: (now) => now,
+  lasting: () => ({ lengthMs: null, endsAt: undefined }),
   lengthOf: (rest) => (rest === '' ? Number.POSITIVE_INFINITY : undefined),
 }

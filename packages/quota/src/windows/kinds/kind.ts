@@ -15,11 +15,26 @@ export interface Kind {
   /** The start of a cell that opens now, unless an earlier opening was later. */
   opensAt(now: number, period: Period | undefined): number
   /**
+   * How long a count lasts, as callers see it.
+   *
+   * @param startedAt when it began, or `NOT_OPEN`
+   * @param period of a calendar window: the one that it is in
+   */
+  lasting(lengthMs: number, startedAt: number, period: () => Period): Lasting
+  /**
    * Reads what stands behind kind and label in an identity.
    *
    * @returns the counter's `lengthMs`; `undefined` for text that is none of this kind
    */
   lengthOf(rest: string): number | undefined
+}
+
+/** How long a limit's count lasts, and when it ends. */
+export interface Lasting {
+  /** In milliseconds; `null`: no time ends it. */
+  readonly lengthMs: number | null
+  /** Epoch milliseconds; `undefined`: it is not open, or no time ends it. */
+  readonly endsAt: number | undefined
 }
 
 /**

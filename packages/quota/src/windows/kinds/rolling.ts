@@ -1,4 +1,4 @@
-import type { RollingWindow } from '../window.ts'
+import { NOT_OPEN, type RollingWindow } from '../window.ts'
 import { type Kind, parsedLength } from './kind.ts'
 
 /** A window that opens with the first admitted request and ends `lengthMs` later. */
@@ -7,6 +7,7 @@ export const rolling: Kind = {
   isWindow: true,
   after: (lengthMs, now) => now - lengthMs,
   opensAt: (now) => now,
+  lasting: (lengthMs, startedAt) => ({ lengthMs, endsAt: startedAt === NOT_OPEN ? undefined : startedAt + lengthMs }),
   lengthOf: parsedLength,
 }
 

@@ -1,0 +1,104 @@
+import { admits, type DecisionFrame, type Demand, windowStatuses } from '../../decision/decide.ts'
+import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
+import { admitted, Peeked, refused } from '../../decision/outcome.ts'
+import type { Quotas } from '../../policy/limits.ts'
+import type { HoldRecord } from '../../store/hold-port.ts'
+import type { ReadReply, ReadRequest, SettleRequest, TakeReply } from '../../store/quota-store.ts'
+import type { Subject } from '../../store/schema.ts'
+import type { Clock } from '../../time/clock.ts'
+import type { HeldWindowStatus, QuotaStatus } from '../requests.ts'
+import type { LiveSettings } from '../settings/live-settings.ts'
+import type { TakeDemand } from './demands.ts'
+import type { Fallback, FallbackAdmission } from './fallback.ts'
+import type { Reports } from './reports.ts'
+import { NoAnswer } from './takes.ts'
+
+export interface DecisionsParts {
+  readonly live: LiveSettings
+  readonly frames: readonly DecisionFrame[]
+  readonly reports: Reports
+  readonly fallback: Fallback
+  readonly clock: Clock
+  /** Posts to the store what was spent while it did not answer; never throws. */
+  readonly post: (posting: Omit<SettleRequest, 'id'>) => void
+}
+
+/** Makes decisions from what stores answer. It calls none, and so waits for nothing. */
+export class Decisions {
+  readonly #parts: DecisionsParts
+
+  constructor(parts: DecisionsParts) {
+    this.#parts = parts
+  }
+
+  /** The decision of an answer, reported to listeners; without an answer, the failure policy's. */
+  of(demand: TakeDemand, reply: TakeReply | NoAnswer): Decision {
+    const { frames, reports, fallback, post } = this.#parts
+    if (reply instanceof NoAnswer) return this.withoutStore(demand, reply).decision
+    const frame = frames[demand.category]!
+    const isAdmitted = reply.outcome === 'admitted'
+    const decision = isAdmitted ? admitted(demand, reply, frame, 'store') : refused(demand, reply, frame)
+    if (fallback.remembers) for (const posting of fallback.seen(demand, reply)) post(posting)
+    reports.decided(decision, demand, demand.startedAtMs)
+    return decision
+  }
+
+  /** The failure policy's admission. @throws {QuotaError} `quota_unavailable` */
+  withoutStore(demand: TakeDemand, noAnswer: NoAnswer): FallbackAdmission {
+    return this.#parts.fallback.admit(demand, noAnswer)
+  }
+
+  /** What costs nothing is admitted, and no counter is read. */
+  free(demand: Demand): AdmittedDecision {
+    const { clock, frames } = this.#parts
+    return admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'free')
+  }
+
+  /** The decision that a request would get now. */
+  peeked(demand: Demand, { now, states }: ReadReply): Decision {
+    const frame = this.#parts.frames[demand.category]!
+    const reading = new Peeked(now, states[0]!)
+    return admits(frame, demand, reading) ? admitted(demand, reading, frame, 'store') : refused(demand, reading, frame)
+  }
+
+  /**
+   * @param quotas by category
+   * @param holds the subject's open holds
+   */
+  status(
+    subject: Subject,
+    quotas: readonly Quotas[],
+    { periods }: ReadRequest,
+    { now, states }: ReadReply,
+    holds: readonly HoldRecord[],
+  ): QuotaStatus {
+    const { frames, live } = this.#parts
+    const entries = frames.map((frame, category) => {
+      const windows = windowStatuses(frame, { quotas: quotas[category]!, periods }, { now, states: states[category]! })
+      const ofCategory = holds.filter((hold) => hold.category === category)
+      return [frame.category, ofCategory.length === 0 ? windows : withHeld(windows, frame, ofCategory)] as const
+    })
+    const settingsVersion = live.compiled.settings.version
+    return { subject, now, settingsVersion, windows: Object.fromEntries(entries) }
+  }
+}
+
+/** What holds have in the very windows that are shown, in the first layer of the subject's own. */
+function withHeld(
+  windows: readonly HeldWindowStatus[],
+  { layout, layers }: DecisionFrame,
+  holds: readonly HoldRecord[],
+): readonly HeldWindowStatus[] {
+  const own = layers.find(({ shared }) => !shared)!.name
+  return windows.map((status) => {
+    if (status.layer !== own) return status
+    const cell = layout.cells.findIndex(({ label }) => label === status.window)
+    const isSame = (startedAt: number): boolean => status.kind === 'concurrency' || startedAt === status.startedAt
+    const amounts = holds.map(({ charged }) => (isSame(charged[2 * cell]!) ? charged[2 * cell + 1]! : 0))
+    const held = Math.min(
+      status.used,
+      amounts.reduce((sum, each) => sum + each, 0),
+    )
+    return held > 0 ? { ...status, held } : status
+  })
+}

@@ -1,0 +1,108 @@
+import type { Demand } from '../../decision/decide.ts'
+import type { Quotas } from '../../policy/limits.ts'
+import { takesSlots } from '../../policy/units.ts'
+import type { TakeRequest } from '../../store/quota-store.ts'
+import type { Subject } from '../../store/schema.ts'
+import type { QuotaRequest } from '../requests.ts'
+import type { CompiledOperation } from '../settings/compiled-settings.ts'
+import type { LivePeriods } from '../settings/live-periods.ts'
+import type { LiveSettings } from '../settings/live-settings.ts'
+import { costOf, type ReservationTerms } from './check.ts'
+
+/** A demand as stores take it: one object from the request to the decision that shows it. */
+export interface TakeDemand extends Demand, TakeRequest {
+  /** What the request costs, also where no layer that applies has slots, so that {@link costs} take none. */
+  readonly price: readonly number[]
+  /** When the request began, by the stopwatch; `undefined` while no listener times decisions. */
+  readonly startedAtMs: number | undefined
+  /** Whether the quotas are the subject's; else they are the defaults, until its settings are read. */
+  readonly isRead: boolean
+  /** Why the subject's settings cannot be read, where their store answers at once. */
+  readonly unreadable: unknown
+}
+
+/** Makes demands under the settings in force. */
+export class Demands {
+  readonly #live: LiveSettings
+  readonly #periods: LivePeriods
+
+  constructor(live: LiveSettings, periods: LivePeriods) {
+    this.#live = live
+    this.#periods = periods
+  }
+
+  /** @throws {QuotaError} `invalid_cost` */
+  of(
+    request: QuotaRequest,
+    { name, category, costs }: CompiledOperation,
+    { id, hold }: ReservationTerms,
+    startedAtMs: number | undefined,
+  ): TakeDemand {
+    const { subject, plan } = request
+    const price = costOf(request, costs)
+    return this.#made(subject, name, category, price, plan, id, hold, startedAtMs)
+  }
+
+  /** More of the same, under the settings of now. */
+  more({ subject, operation, category, plan }: TakeDemand, costs: readonly number[]): TakeDemand {
+    return this.#made(subject, operation, category, costs, plan, undefined, undefined, undefined)
+  }
+
+  #made(
+    subject: Subject,
+    operation: string,
+    category: number,
+    price: readonly number[],
+    plan: string | undefined,
+    id: TakeDemand['id'],
+    hold: TakeDemand['hold'],
+    startedAtMs: number | undefined,
+  ): TakeDemand {
+    const live = this.#live
+    let known: readonly Quotas[] | undefined
+    let unreadable: unknown
+    try {
+      known = live.known(subject, plan)
+    } catch (error) {
+      unreadable = error
+    }
+    const quotas = (known ?? live.compiled.defaults)[category]!
+    // Every decision passes here: one object, of one shape.
+    return {
+      subject,
+      operation,
+      category,
+      costs: quotas.isSlotless === true ? slotless(price) : price,
+      plan,
+      quotas,
+      periods: this.#periods.of(quotas),
+      settingsVersion: live.compiled.settings.version,
+      settingsRevision: live.revision,
+      id,
+      hold,
+      price,
+      startedAtMs,
+      isRead: known !== undefined,
+      unreadable,
+    }
+  }
+
+  /** The same demand under other quotas, and the settings and periods of now. */
+  under(demand: TakeDemand, quotas: Quotas): TakeDemand {
+    const live = this.#live
+    return {
+      ...demand,
+      costs: quotas.isSlotless === true ? slotless(demand.price) : demand.price,
+      quotas,
+      periods: this.#periods.of(quotas),
+      settingsVersion: live.compiled.settings.version,
+      settingsRevision: live.revision,
+      isRead: true,
+    }
+  }
+}
+
+/** Nothing that applies limits how many slots there are: a hold takes none. */
+function slotless(price: readonly number[]): readonly number[] {
+  return takesSlots(price) ? price.with(-1, 0) : price
+}
