@@ -146,7 +146,10 @@ export class RowDecisions {
     if (costs !== this.#costs) this.#spread(costs)
     const { after } = this.#instant
     const { categories, layers: all } = this.schema
-    const [views, pages, places, cellCosts] = [this.#views, this.#pages, this.#at, this.#cellCosts]
+    const views = this.#views
+    const pages = this.#pages
+    const places = this.#at
+    const cellCosts = this.#cellCosts
     const states = this.#blanks[layers.length]!.slice()
     const size = cellCosts.length
     let said = USUAL
@@ -192,7 +195,10 @@ export class RowDecisions {
     if (this.#said !== USUAL) this.#roll(request, now)
     const { category, quotas } = request
     const { layers } = quotas
-    const [pages, places, states, cellCosts] = [this.#pages, this.#at, this.#states, this.#cellCosts]
+    const pages = this.#pages
+    const places = this.#at
+    const states = this.#states
+    const cellCosts = this.#cellCosts
     const size = cellCosts.length
     let n = 0
     for (let l = 0; l < layers.length; l++) {
