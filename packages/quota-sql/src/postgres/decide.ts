@@ -86,7 +86,7 @@ async function confirmed(
   return isClear ? decided : undefined
 }
 
-export function decide(step: Step, operations: readonly Operation[]): Decided {
+function decide(step: Step, operations: readonly Operation[]): Decided {
   step.load()
   for (const operation of operations) operation.decide(step)
   return { changes: step.changes(), ended: step.ended() }
@@ -98,6 +98,6 @@ export function askedBy(operations: readonly Operation[]): Asked {
   return asked
 }
 
-export function stepOf(asked: Asked, stored: Stored, parts: DecisionParts): Step {
+function stepOf(asked: Asked, stored: Stored, parts: DecisionParts): Step {
   return new Step(asked, parts.now === undefined ? stored : { ...stored, now: parts.now() }, parts)
 }

@@ -79,7 +79,7 @@ async function read(
 }
 
 /** Reads the layouts of rows that are not known yet. */
-export async function learnLayouts(session: StepSession, hashes: readonly number[], layouts: Layouts): Promise<void> {
+async function learnLayouts(session: StepSession, hashes: readonly number[], layouts: Layouts): Promise<void> {
   const unknown = [...new Set(hashes)].filter((hash) => hash !== 0 && layouts.get(hash) === undefined)
   if (unknown.length === 0) return
   for (const [hash, list] of await session.run('layouts', [unknown])) layouts.learn(Number(hash), String(list))

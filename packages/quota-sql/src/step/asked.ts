@@ -77,7 +77,7 @@ export function nameOf([first, second, third]: Key): string {
 }
 
 /** Own rows by their keys, then shared ones, which so are held shortest. */
-export function inLockOrder<R extends RowRef>(rows: Iterable<R>): R[] {
+function inLockOrder<R extends RowRef>(rows: Iterable<R>): R[] {
   const [own, shared]: [R[], R[]] = [[], []]
   for (const row of rows) (row.place.key === '' ? shared : own).push(row)
   return [...own.sort(byKey), ...shared.sort(byKey)]
