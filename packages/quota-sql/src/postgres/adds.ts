@@ -158,7 +158,7 @@ export class Adds {
     const [name, text] = this.#textOf(batch)
     const session = await lease.take()
     sending.session = session
-    await session.planText(name, text, valuesFor(batch))
+    await session.planText(name, text, () => valuesFor(batch))
     if (!fence.isKept) await session.run('keepFence', [fence.id, fence.seq, now?.() ?? null])
     fence.isKept = true
     fence.seq++

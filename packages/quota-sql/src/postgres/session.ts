@@ -114,11 +114,11 @@ export class Session implements StepSession {
   }
 
   /** Has the server plan text for whatever values come, also outside of transactions that say so. */
-  planText(name: string, text: string, values: unknown[]): Promise<void> {
+  planText(name: string, text: string, values: () => unknown[]): Promise<void> {
     // Five plans for values that cost much, so that the one for all values is less than those and stays.
     return this.plan(name, () => [
       this.#send({ text: 'set local plan_cache_mode = auto' }),
-      ...Array.from({ length: PLANS_OF_VALUES + 1 }, () => this.query(name, text, values)),
+      ...Array.from({ length: PLANS_OF_VALUES + 1 }, () => this.query(name, text, values())),
     ])
   }
 
