@@ -28,11 +28,10 @@ function scarcestOfCounted(
   const { size, width } = frame.layout
   const endAt = (at: number): number => {
     const cell = at % size
-    if (cell >= width) return SLOTS
-    return lastingOf(frame, Math.floor(at / size), cell, states[2 * at]!, counted).resetAt ?? 0
+    return cell < width ? (lastingOf(frame, (at - cell) / size, cell, states[2 * at]!, counted).resetAt ?? 0) : SLOTS
   }
   const at = placeOfScarcest(quotas.limits, states, cost, more, endAt)
-  return at === undefined ? undefined : windowStatus(frame, counted, states, Math.floor(at / size), at % size)
+  return at === -1 ? undefined : windowStatus(frame, counted, states, Math.floor(at / size), at % size)
 }
 
 /** A decision that was sent as JSON has its windows alone. */
@@ -46,28 +45,32 @@ function scarcestOfCopied({ windows, cost }: Decision, more: number): WindowStat
     const { kind, resetAt } = counted[at]!
     return kind === 'concurrency' ? SLOTS : (resetAt ?? 0)
   }
-  const at = placeOfScarcest(limits, states, cost, more, endAt)
-  return at === undefined ? undefined : counted[at]
+  return counted[placeOfScarcest(limits, states, cost, more, endAt)]
 }
 
-/** @param limits infinite ones are unlimited, or shadowed */
+/**
+ * @param limits infinite ones are unlimited, or shadowed
+ * @param endAt asked of those alone that may be it
+ * @returns -1: there is none
+ */
 function placeOfScarcest(
   limits: readonly number[],
   states: readonly number[],
   cost: number,
   more: number,
   endAt: (at: number) => number,
-): number | undefined {
-  let found: number | undefined
-  let slots: number | undefined
+): number {
+  let found = -1
+  let slots = -1
   let fewest = Number.POSITIVE_INFINITY
   let latest = SLOTS
   // What is free now may cost something once it is known.
   const each = Math.max(1, cost)
   for (let at = 0; at < limits.length; at++) {
-    const limit = limits[at]!
-    if (limit === Number.POSITIVE_INFINITY) continue
-    const requests = Math.floor(Math.max(0, limit - Math.max(0, states[2 * at + 1]! + more)) / each)
+    const used = states[2 * at + 1]! + more
+    const left = used > 0 ? limits[at]! - used : limits[at]!
+    if (left === Number.POSITIVE_INFINITY) continue
+    const requests = left > 0 ? Math.floor(left / each) : 0
     if (requests > fewest) continue
     const end = endAt(at)
     if (end === SLOTS) slots = at
@@ -77,5 +80,5 @@ function placeOfScarcest(
       latest = end
     }
   }
-  return found ?? slots
+  return found === -1 ? slots : found
 }

@@ -86,12 +86,8 @@ class ResponseWatch {
 
   #end(): Promise<void> | undefined {
     const { statusCode, headersSent } = this.#res
-    const isHungUp = this.#isHungUp()
-    if (!headersSent) this.#exchange.judge(statusCode, isHungUp)
-    if (!isHungUp) return this.#exchange.end()
-    // A handler may end what nobody reads before it says what its work has cost.
-    this.#exchange.abort()
-    return undefined
+    if (!headersSent) this.#exchange.judge(statusCode, this.#isHungUp())
+    return this.#exchange.end()
   }
 
   /** @param writeHead what the response is written by beneath this watch */
