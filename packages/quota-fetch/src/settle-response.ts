@@ -6,6 +6,11 @@ export interface Settling {
   readonly method: string
   /** Whether the caller has gone; asked for failures alone. */
   isHungUp(): boolean
+  /**
+   * Whether the response that a server makes of it is watched, which sets the fields, and settles the end.
+   * @default false
+   */
+  readonly isWatched?: boolean
 }
 
 /**
@@ -27,10 +32,11 @@ function judged(quota: MeteredRequest, response: Response, settling: Settling): 
   const { status } = response
   const { settlesAtEnd } = quota
   const hasGone = status >= 400 && settling.isHungUp()
-  const fields = quota.fields(status, hasGone)
+  const fields = settling.isWatched === true ? undefined : quota.fields(status, hasGone)
   quota.judge(status, hasGone)
   const { pending } = quota
   const send = (): Response | Promise<Response> => {
+    if (settling.isWatched === true) return response
     const sent = fields === undefined ? response : withFields(response, fields)
     return settlesAtEnd ? settledAtEnd(quota, sent, settling.method === 'HEAD') : sent
   }

@@ -160,7 +160,7 @@ export class MeteredRequest implements RequestQuota {
     } else if (status < 400 && !this.settlesAtEnd) this.#commit(undefined)?.catch(() => undefined)
   }
 
-  /** Settles what the end of the response settles; one that closed early is settled in its time. */
+  /** Settles what the end of the response settles. Of one that closed early it says nothing: who ends it may yet commit. */
   end(): void {
     if (this.settlesAtEnd && this.#grace === undefined) this.#close(this.#failed ? 'cancel' : 'commit')
   }
