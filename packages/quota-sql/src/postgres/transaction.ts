@@ -7,8 +7,11 @@ import { arrayOf } from './arrays.ts'
 import { allOf, type Row, type Session, type StepSession } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
 
-/** How long a new row waits for another transaction that makes the same one. */
-const HURRY = '200ms'
+/**
+ * How long a new row waits for another transaction that makes the same one. That one may wait for a row that is locked here: so
+ * this transaction gives up at once, releases what it has locked, and is made again.
+ */
+const HURRY = '1ms'
 
 /** Has the server plan what a transaction needs. */
 export function plan(session: Session): Promise<void> {
