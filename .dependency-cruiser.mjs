@@ -73,10 +73,28 @@ export default {
         path: '^(?:packages|examples)/',
         pathNot: [
           '^$1/',
-          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus|score-gateway|top)\\.ts$',
+          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|model|otel|prometheus|score-gateway|top)\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],
       },
+    },
+    {
+      name: 'what-leases-use',
+      comment:
+        'Leases use connections, the batch script and its operations, and shards; see ARCHITECTURE.md. Not settings, factor or outcomes.',
+      severity: 'error',
+      from: { path: '^packages/quota-redis/src/leases/' },
+      to: {
+        path: '^packages/quota-redis/src/',
+        pathNot: '^packages/quota-redis/src/(?:leases|line|lua|operations|store)/',
+      },
+    },
+    {
+      name: 'nothing-uses-leases',
+      comment: 'Leases are an entry of their own: nothing else of the package imports them.',
+      severity: 'error',
+      from: { path: '^packages/quota-redis/src/', pathNot: '^packages/quota-redis/src/(?:leases/|leases\\.ts$)' },
+      to: { path: '^packages/quota-redis/src/leases' },
     },
     {
       name: 'by-package-name',

@@ -1,33 +1,43 @@
 import { rounded } from './print.ts'
-import type { Report } from './report.ts'
-import { ratioIn } from './tables.ts'
+import type { Rate, Report } from './report.ts'
+import { ORDINARY } from './traffic/ordinary.ts'
 
-/** What is drawn: contestants that decide about six limits, by a name for readers; ours first. */
-const DRAWN: readonly (readonly [suite: string, title: string, bars: readonly (readonly [string, string])[]])[] = [
-  [
-    'memory',
-    'Six limits a decision, in memory: decisions a second, of a hand-written loop',
-    [
+interface Drawn {
+  readonly suite: string
+  readonly title: string
+  /** Contestants by their names in the report, and for readers; ours first. */
+  readonly bars: readonly (readonly [name: string, label: string])[]
+  /** What follows the name of a policy in the report, where it was measured as `bars` were. */
+  readonly callers: string
+}
+
+const DRAWN: readonly Drawn[] = [
+  {
+    suite: 'memory',
+    title: 'Six limits a decision, in memory: decisions a second, of a hand-written loop',
+    callers: '',
+    bars: [
       ['quota: consumeSync', '@scoregw/quota, consumeSync'],
       ['quota: await consume', '@scoregw/quota, consume'],
       ['limiter: six TokenBuckets', 'limiter'],
       ['express-rate-limit: six MemoryStores', 'express-rate-limit'],
       ['rate-limiter-flexible: six limits, two unions', 'rate-limiter-flexible'],
     ],
-  ],
-  [
-    'redis',
-    'Six limits a decision, on one Redis, 64 callers: decisions a second, of a bare INCRBY',
-    [
+  },
+  {
+    suite: 'redis',
+    title: 'Six limits a decision, on one Redis, 64 callers: decisions a second, of a bare INCRBY',
+    callers: ', 64 callers',
+    bars: [
       ['quota: six counters, 64 callers', '@scoregw/quota'],
       ['rate-limit-redis: six stores, 64 callers', 'rate-limit-redis'],
       ['rate-limiter-flexible: six limits, two unions, 64 callers', 'rate-limiter-flexible'],
     ],
-  ],
+  },
 ]
 
 const WIDTH = 720
-const LABEL = 220
+const LABEL = 280
 const ROW = 26
 const BAR = WIDTH - LABEL - 60
 
@@ -35,19 +45,16 @@ const BAR = WIDTH - LABEL - 60
 export function picture(reports: Readonly<Record<string, Report | undefined>>): string {
   const parts: string[] = []
   let y = 0
-  for (const [suite, title, bars] of DRAWN) {
-    const report = reports[suite]
+  for (const drawn of DRAWN) {
+    const report = reports[drawn.suite]
     if (report === undefined) continue
-    const rows = bars.flatMap(([name, label]) => {
-      const ratio = ratioIn(report, name)
-      return ratio === undefined ? [] : [{ label, ratio }]
-    })
+    const rows = rowsOf(drawn, report)
     const most = Math.max(1, ...rows.map(({ ratio }) => ratio))
-    parts.push(text(0, y + 18, title, 'title'))
+    parts.push(text(0, y + 18, drawn.title, 'title'))
     y += 30
-    for (const [index, { label, ratio }] of rows.entries()) {
+    for (const [index, { label, ratio, isOurs }] of rows.entries()) {
       const width = Math.max(2, (ratio / most) * BAR)
-      const kind = label.startsWith('@scoregw') ? 'ours' : 'other'
+      const kind = isOurs ? 'ours' : 'other'
       parts.push(text(LABEL - 10, y + 17, label, 'label'))
       parts.push(
         `<rect class="${kind}" x="${LABEL}" y="${y + 4}" width="${width.toFixed(1)}" height="${ROW - 8}" rx="3"/>`,
@@ -62,6 +69,31 @@ export function picture(reports: Readonly<Record<string, Report | undefined>>): 
     ...parts,
     '</svg>\n',
   ].join('\n')
+}
+
+interface Row {
+  readonly label: string
+  readonly ratio: number
+  readonly isOurs: boolean
+}
+
+/** The bars of a suite, and after ours the slowest of the ordinary policies; holds are two calls, and so no decision. */
+function rowsOf({ bars, callers }: Drawn, { results, ordinary = [] }: Report): Row[] {
+  const rows = bars.flatMap(([name, label]) => {
+    const found = results.find((result) => result.name === name)
+    return found === undefined ? [] : [{ label, ratio: found.ratio, isOurs: label.startsWith('@scoregw') }]
+  })
+  const policies = ORDINARY.filter(({ call }) => call !== 'hold')
+  const slowest = policies
+    .flatMap((policy) => ordinary.filter(({ name }) => name === `quota: ${policy.name}${callers}`))
+    .reduce<Rate | undefined>(
+      (worst, rate) => (worst === undefined || rate.ratio < worst.ratio ? rate : worst),
+      undefined,
+    )
+  if (slowest === undefined) return rows
+  const policy = slowest.name.slice('quota: '.length, slowest.name.length - callers.length)
+  const last = rows.findLastIndex(({ isOurs }) => isOurs)
+  return rows.toSpliced(last + 1, 0, { label: `slowest: ${policy}`, ratio: slowest.ratio, isOurs: true })
 }
 
 const STYLE = [

@@ -1,8 +1,19 @@
 import type { Findings, Target } from './report.ts'
 
 /** Findings as tables on the standard output. */
-export function print({ results, heap, growth, server, latency, calls, loads, targets }: Findings): void {
+export function print(findings: Findings): void {
+  const { results, ordinary, instructions, heap, growth, server, latency, calls, loads, targets } = findings
   if (results.length > 0) printRates(results)
+  if (ordinary !== undefined) printRates(ordinary)
+  if (instructions !== undefined) {
+    console.table(
+      instructions.map(({ name, perDecision, decisionsACall }) => ({
+        name,
+        'instructions a decision': Math.round(perDecision),
+        'decisions a call': rounded(decisionsACall),
+      })),
+    )
+  }
   if (heap !== undefined) {
     console.table(
       heap.map(({ name, bytesPerUser, keyBytes, besideKeyBytes }) => ({

@@ -58,6 +58,14 @@ export interface CallCost {
   readonly receivedBytes: number
 }
 
+/** What a decision costs a server, in instructions: the same on a busy machine. */
+export interface Instructions {
+  readonly name: string
+  readonly perDecision: number
+  /** Decisions that shared a call, on average. */
+  readonly decisionsACall: number
+}
+
 /** A load that was simulated, and what came of it. */
 export interface SimulatedLoad {
   readonly name: string
@@ -107,6 +115,9 @@ export interface Machine {
 /** What a suite found. */
 export interface Findings {
   readonly results: readonly Rate[]
+  /** Policies as services have them, to the contestant that each group of them begins with. */
+  readonly ordinary?: readonly Rate[]
+  readonly instructions?: readonly Instructions[]
   readonly heap?: readonly HeapUse[]
   readonly growth?: readonly Growth[]
   readonly server?: readonly ServerUse[]

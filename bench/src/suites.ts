@@ -12,6 +12,7 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   gateway: async () => (await import('./gateway/suite.ts')).gateway,
   hostile: async () => (await import('./hostile/suite.ts')).hostile,
   http: async () => (await import('./http/suite.ts')).http,
+  instructions: async () => (await import('./instructions/suite.ts')).instructions,
   memory: async () => (await import('./memory/suite.ts')).memory,
   redis: async () => (await import('./redis/suite.ts')).redis,
   scale: async () => (await import('./scale/suite.ts')).scale,

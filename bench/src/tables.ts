@@ -1,17 +1,19 @@
 import { rounded } from './print.ts'
-import type { Findings, Report } from './report.ts'
+import type { Rate, Report } from './report.ts'
 
 type Cell = string | number
 
 /** What a page can show of a suite's results, by its name in the page. */
 export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
-  results: ({ results }) =>
+  results: ({ results }) => ratioTable(results),
+  ordinary: ({ ordinary }) => (ordinary === undefined ? 'Not measured yet.' : ratioTable(ordinary)),
+  instructions: ({ instructions = [] }) =>
     table(
-      ['', 'ratio', '10 % to 90 %'],
-      results.map(({ name, ratio, spread: [low, high] }) => [
+      ['', 'instructions a decision', 'decisions a call'],
+      instructions.map(({ name, perDecision, decisionsACall }) => [
         name,
-        rounded(ratio),
-        `${rounded(low)} to ${rounded(high)}`,
+        Math.round(perDecision),
+        decisionsACall.toFixed(1),
       ]),
     ),
   heap: ({ heap = [] }) =>
@@ -74,6 +76,13 @@ export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
   },
 }
 
+function ratioTable(rates: readonly Rate[]): string {
+  return table(
+    ['', 'ratio', '10 % to 90 %'],
+    rates.map(({ name, ratio, spread: [low, high] }) => [name, rounded(ratio), `${rounded(low)} to ${rounded(high)}`]),
+  )
+}
+
 function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
@@ -87,9 +96,4 @@ function table(head: readonly Cell[], rows: readonly (readonly Cell[])[]): strin
   )
   const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`
   return [first, rule, ...rest].join('\n')
-}
-
-/** The ratio of one contestant, for pictures. */
-export function ratioIn({ results }: Findings, name: string): number | undefined {
-  return results.find((result) => result.name === name)?.ratio
 }

@@ -60,7 +60,7 @@ const sections: readonly Section[] = [
   {
     title: 'Reference',
     folder: 'reference',
-    first: ['api', 'errors', 'http', 'warnings', 'versions', 'store', 'adaptive', 'calendar', 'options'],
+    first: ['api', 'errors', 'http', 'warnings', 'versions', 'store', 'adaptive', 'calendar', 'options', 'model'],
   },
   {
     title: 'Gateway',

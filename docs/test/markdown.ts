@@ -23,7 +23,14 @@ export interface Snippet {
 export function pages(): string[] {
   const isPage = (path: string): boolean =>
     path.endsWith('.md') && !/node_modules|^docs\/(?:api|\.vitepress)\//.test(path)
-  const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  // Not those of node_modules, where the workspace's packages link to each other.
+  const inDocs = readdirSync(join(root, 'docs'), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() && entry.name !== 'node_modules'
+      ? readdirSync(join(root, 'docs', entry.name), { recursive: true, encoding: 'utf8' }).map((path) =>
+          join(entry.name, path),
+        )
+      : [entry.name],
+  )
   const ofPackages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`)
   const ofDocs = inDocs.map((path) => `docs/${path.replaceAll('\\', '/')}`)
   return [...readdirSync(root), ...ofPackages, ...ofDocs].filter(isPage).sort()

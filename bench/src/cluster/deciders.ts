@@ -1,6 +1,7 @@
 import { createQuota, defaultPolicy, type LimitTable, type Policy } from '@scoregw/quota'
 import { MAX_LIMIT, storeSchema } from '@scoregw/quota/store'
-import { type LeasedRedisStore, leasedRedisStore, redisStore } from '@scoregw/quota-redis'
+import { redisStore } from '@scoregw/quota-redis'
+import { type LeasedRedisStore, leasedRedisStore } from '@scoregw/quota-redis/leases'
 import { Cluster } from 'ioredis'
 
 /** Tokens a decision. */

@@ -1,6 +1,6 @@
 /** Why a framework's goals may be missed, in a sentence each, after three ways were tried. */
 interface Because {
-  /** With the fields of draft 10, beside the bare framework. */
+  /** With the `RateLimit` fields, beside the bare framework. */
   readonly fields: string
   /** Without them. */
   readonly metering: string
@@ -9,18 +9,17 @@ interface Because {
 }
 
 const FIELDS =
-  'Half of what is ours makes and sends 400 bytes of fields: added to the head as text, parted where numbers stand, in a buffer.'
+  'Six counters are compared to find the limit that is named, and Node checks and writes two fields more, as it does for ' +
+  'every limiter that sends them.'
 
-const METERING =
-  'Six counters found and charged, a dozen objects and a look at the clock a request: states made late, arrays copied in ' +
-  'place of filled, and one look for a route in place of two are in it.'
+const METERING = 'Six counters are found and charged, a dozen objects made and the clock read for each request.'
 
-const LIMITER = 'It counts one limit and tells three numbers; six limits and their names are 400 bytes.'
+const LIMITER = 'It counts one limit; here six counters are found, charged and compared.'
 
-/** Express gives each request and response the prototype of its app, after which no look at one is ever known before. */
+/** Express gives each request and response the prototype of its app, after which no shape of one is ever known before. */
 const SHAPES =
-  'A middleware that reads a header costs 0.05 already, and each look at a request of Express is a look-up: one hook on its ' +
-  'prototypes, quotas off the request and prepared texts are in it.'
+  'A middleware that reads a header costs 0.05 already. A request has two properties more and a response one, and each is ' +
+  'slow on objects whose shapes are all different.'
 
 /** By framework. */
 export const BECAUSE: Readonly<Record<string, Because>> = {

@@ -3,8 +3,11 @@ import { once } from 'node:events'
 import { progress } from '../progress.ts'
 import { atLeast, atMost, type Findings, type Rate, resultOf } from '../report.ts'
 import { quantile } from '../rounds.ts'
+import { HOLDS, ORDINARY, USUAL } from '../traffic/ordinary.ts'
+import type { Traffic } from '../traffic/traffic.ts'
 import { growths } from './growth.ts'
 import { heapUses } from './heap.ts'
+import { nameOf } from './ordinary.ts'
 import { FLOODS, OURS } from './ours.ts'
 import { description } from './users.ts'
 
@@ -23,25 +26,41 @@ const BECAUSE: Readonly<Record<string, string>> = {
 export async function memory(quick: boolean): Promise<Findings> {
   console.log(`memory: six counters a decision, ${description}, one process`)
   const processes: Rate[][] = []
+  const ordinaries: Rate[][] = []
   const count = quick ? 1 : 12
+  const size = quick ? ([1, 2, 5] as const) : ([7, 40, 300] as const)
   for (let index = 0; index < count; index++) {
     progress(`process ${index + 1} of ${count}`)
-    processes.push(await ratesOfAProcess(quick ? [1, 2, 5] : [7, 40, 300]))
+    processes.push(await ratesOfAProcess(size))
+    ordinaries.push(await ordinaryRates(size))
   }
   progress('heap')
   const heap = await heapUses(quick ? 2_000 : 300_000)
   progress('growth')
   const growth = await growths(quick ? 20_000 : 5_000_000)
-  const results = overProcesses(processes)
-  return { results, heap, growth, targets: quick ? [] : targetsOf(results, heap) }
+  const [results, ordinary] = [overProcesses(processes), overProcesses(ordinaries)]
+  const targets = quick ? [] : [...targetsOf(results, heap), ...ordinaryTargets(ordinary)]
+  return { results, ordinary, heap, growth, targets }
 }
 
+type Size = readonly [rounds: number, roundMs: number, warmUpMs: number]
+
 /** In a process of its own: where calls are inlined is decided anew in each, and changes what is measured. */
-async function ratesOfAProcess(options: readonly [rounds: number, roundMs: number, warmUpMs: number]): Promise<Rate[]> {
-  const child = fork(new URL('../memory-process.ts', import.meta.url), options.map(String), {
+async function ratesOfAProcess(size: Size, ...traffic: readonly string[]): Promise<Rate[]> {
+  const child = fork(new URL('../memory-process.ts', import.meta.url), [...size.map(String), ...traffic], {
     execArgv: process.execArgv,
   })
   const [rates] = (await once(child, 'message')) as [Rate[]]
+  return rates
+}
+
+/** The floor, and each ordinary policy beside it in a process of its own, as it is the only one in most services. */
+async function ordinaryRates(size: Size): Promise<Rate[]> {
+  const rates: Rate[] = []
+  for (const traffic of ORDINARY) {
+    const [floor, own] = (await ratesOfAProcess(size, traffic.name)) as [Rate, Rate]
+    rates.push(...(rates.length === 0 ? [floor, own] : [own]))
+  }
   return rates
 }
 
@@ -72,5 +91,17 @@ function targetsOf(results: readonly Rate[], heap: Findings['heap'] = []): Findi
     atLeast('await consume, of one limit of rate-limiter-flexible', 1, flexible, BECAUSE[OURS.awaited]),
     ...floods,
     atMost('bytes per user beside the key', 100, kept.besideKeyBytes),
+  ]
+}
+
+/** How much longer a counter takes in the slowest policy than in the usual one, and how long a hold does. */
+function ordinaryTargets(ordinary: readonly Rate[]): Findings['targets'] {
+  const perCounter = (traffic: Traffic): number => 1 / resultOf(ordinary, nameOf(traffic)).ratio / traffic.counters
+  const decisions = ORDINARY.filter(({ call }) => call !== 'hold')
+  const slowest = Math.max(...decisions.map(perCounter))
+  const holdUs = 1e6 / resultOf(ordinary, nameOf(HOLDS)).perSecond
+  return [
+    atMost('time a counter, slowest ordinary policy, of two layers', 1.6, slowest / perCounter(USUAL)),
+    atMost('microseconds of a hold and its end', 4, holdUs),
   ]
 }

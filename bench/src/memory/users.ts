@@ -1,6 +1,6 @@
 /** Where the sequence of users begins; the same for all contestants of all runs. */
 const SEED = 20_260_806
-const USERS = 10_000
+export const USERS = 10_000
 /** Decisions between two looks at the clock. */
 const BATCH = 1_024
 const BATCHES = 64
@@ -20,6 +20,12 @@ export const skewed: Batches = batchesOf(() => Math.floor(1_000_000 ** random())
 export const one: Batches = batchesOf(() => 0)
 
 export const description: string = `${USERS} users, seed ${SEED}`
+
+/** The name of the n-th user. */
+export function userAt(asked: Batches, n: number): string {
+  const batch = asked[Math.floor(n / BATCH) % BATCHES] as Uint32Array
+  return `user-${batch[n % BATCH]}`
+}
 
 /** The users' names, for those who ask for the same ones again and again. */
 export const names: readonly string[] = batches.flatMap((users) => [...users].map((user) => `user-${user}`))

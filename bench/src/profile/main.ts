@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { startRedis } from '@scoregw/redis-server'
 import autocannon from 'autocannon'
 import { USER_HEADER } from '../http/apps.ts'
-import { startRedis } from '../redis/server.ts'
 import { writeFlameGraph } from './flame-graph.ts'
 
 /** What is profiled: each starts a process with the flags it is given, has it work for so many seconds, and waits for its end. */

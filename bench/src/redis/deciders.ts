@@ -1,67 +1,63 @@
-import { createQuota, defaultPolicy, type LimitTable } from '@scoregw/quota'
-import { MAX_LIMIT } from '@scoregw/quota/store'
 import { redisStore } from '@scoregw/quota-redis'
 import { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import { RateLimiterRedis, RateLimiterUnion } from 'rate-limiter-flexible'
+import type { Decider } from '../deciders/decider.ts'
+import { USUAL } from '../traffic/ordinary.ts'
+import { deciderFor, type Traffic } from '../traffic/traffic.ts'
 
 /** Tokens a decision. */
 const COST = 15
 const WINDOWS_MS = [3_600_000, 18_000_000, 86_400_000]
 
-/** Something that decides by Redis whether a user may go on; every one of them is to admit everybody. */
-export interface RedisDecider {
-  readonly name: string
-  admit(user: string): Promise<boolean>
-  stop(): void | Promise<void>
-}
-
-type Make = (client: Redis) => Omit<RedisDecider, 'name' | 'stop'> & { readonly stop?: () => void | Promise<void> }
+type Make = (client: Redis) => Decider['admit']
 
 const INCRBY = 'INCRBY of one counter'
 export const OURS = 'quota: six counters'
 
-const makers: Readonly<Record<string, Make>> = {
-  [INCRBY]: (client) => ({ admit: async () => (await client.incrby('counter', COST)) > 0 }),
-  [OURS]: ours,
+const peers: Readonly<Record<string, Make>> = {
   'rate-limiter-flexible: one limit': (client) => {
     const limiter = flexible(client, 'one', WINDOWS_MS[0] as number)
-    return { admit: async (user) => (await limiter.consume(user, COST)).remainingPoints > 0 }
+    return async (user) => (await limiter.consume(user, COST)).remainingPoints > 0
   },
   'rate-limiter-flexible: six limits, two unions': flexibleSix,
   'rate-limit-redis: six stores': expressSix,
 }
 
 /** All of them, the first the one to compare with; each on a connection of its own, with auto-pipelining. */
-export function deciders(port: number): RedisDecider[] {
-  return Object.entries(makers).map(([name, make]) => {
-    const client = new Redis({ port, enableAutoPipelining: true })
-    const { admit, stop } = make(client)
-    return {
-      name,
-      admit,
-      async stop() {
-        await stop?.()
-        client.disconnect()
-      },
-    }
-  })
+export async function deciders(port: number): Promise<Decider[]> {
+  const others = Object.entries(peers).map(([name, make]) => connected(port, name, make))
+  return [floor(port), await quotaOn(port, USUAL, 'q', OURS), ...others]
 }
 
-function ours(client: Redis): ReturnType<Make> {
-  const windows = { '1h': MAX_LIMIT, '5h': MAX_LIMIT, '1d': MAX_LIMIT }
-  const layer = { read: windows, write: windows }
-  const base: LimitTable = { personal: layer, site: layer }
-  const operations = { 'music.upsert': { category: 'write', cost: COST } } as const
-  const store = redisStore({ client, prefix: 'q', deadlineMs: 1_000 })
-  const quota = createQuota({ policy: defaultPolicy({ operations, base }), store })
+export function floor(port: number): Decider {
+  return connected(port, INCRBY, (client) => async () => (await client.incrby('counter', COST)) > 0)
+}
+
+/** An engine for each, on a connection and under a prefix of its own. */
+export function quotasOn(port: number, traffic: readonly Traffic[], prefix: string): Promise<Decider[]> {
+  return Promise.all(traffic.map((each, index) => quotaOn(port, each, `${prefix}${index}`, `quota: ${each.name}`)))
+}
+
+async function quotaOn(port: number, traffic: Traffic, prefix: string, name: string): Promise<Decider> {
+  const client = new Redis({ port, enableAutoPipelining: true })
+  const store = redisStore({ client, prefix, deadlineMs: 1_000 })
+  const decider = await deciderFor(traffic, name, store).catch((error: unknown) => {
+    client.disconnect()
+    throw error
+  })
   return {
-    admit: async (subject) => {
-      const { allowed, source } = await quota.consume({ subject, operation: 'music.upsert' })
-      return allowed && source === 'store'
+    ...decider,
+    async stop() {
+      await decider.stop()
+      client.disconnect()
     },
-    stop: () => quota.close(),
   }
+}
+
+function connected(port: number, name: string, make: Make): Decider {
+  const client = new Redis({ port, enableAutoPipelining: true })
+  return { name, admit: make(client), stop: () => client.disconnect() }
 }
 
 function flexible(storeClient: Redis, layer: string, ms: number): RateLimiterRedis {
@@ -72,11 +68,9 @@ function flexibleSix(client: Redis): ReturnType<Make> {
   const [personal, site] = ['personal', 'site'].map(
     (layer) => new RateLimiterUnion(...WINDOWS_MS.map((ms) => flexible(client, layer, ms))),
   ) as [RateLimiterUnion, RateLimiterUnion]
-  return {
-    admit: async (user) => {
-      await Promise.all([personal.consume(user, COST), site.consume('site', COST)])
-      return true
-    },
+  return async (user) => {
+    await Promise.all([personal.consume(user, COST), site.consume('site', COST)])
+    return true
   }
 }
 
@@ -91,10 +85,8 @@ function expressSix(client: Redis): ReturnType<Make> {
       return { store, shared: layer === 'site' }
     }),
   )
-  return {
-    admit: async (user) => {
-      const counts = await Promise.all(stores.map(({ store, shared }) => store.increment(shared ? 'site' : user)))
-      return counts.every(({ totalHits }) => totalHits < 10 ** 11)
-    },
+  return async (user) => {
+    const counts = await Promise.all(stores.map(({ store, shared }) => store.increment(shared ? 'site' : user)))
+    return counts.every(({ totalHits }) => totalHits < 10 ** 11)
   }
 }

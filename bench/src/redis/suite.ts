@@ -1,14 +1,23 @@
+import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
+import { contestantOf, type Decider, decide, named } from '../deciders/decider.ts'
 import { description, names as USERS } from '../memory/users.ts'
+import { fleetOf } from '../processes/fleet.ts'
+import { progress } from '../progress.ts'
 import { atLeast, atMost, type CallCost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
-import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
-import { ATTACKS, attacks } from './attacks.ts'
-import { deciders, OURS, type RedisDecider } from './deciders.ts'
-import { startRedis } from './server.ts'
+import { interleave, type RoundOptions } from '../rounds.ts'
+import { ATTACKS } from '../traffic/attacks.ts'
+import { ORDINARY, THREE_PRICES } from '../traffic/ordinary.ts'
+import { deciders, floor, OURS, quotasOn } from './deciders.ts'
+import { redisCpuUs, serverCounts, usedBytes } from './info.ts'
 
 const CALLERS = [1, 64, 512]
+/** Callers of ordinary traffic. */
+const ORDINARY_CALLERS = [64, 512]
 /** Callers while the processors' time is measured. */
 const CPU_CALLERS = 512
+/** Callers of each of several processes. */
+const FLEET_CALLERS = 64
 
 /** What is known of goals that are missed. */
 const BECAUSE = {
@@ -22,28 +31,33 @@ const BECAUSE = {
 } as const
 
 /** The same, of attacks. */
-const OF_ATTACKS: Readonly<Record<string, string>> = { [ATTACKS.unseen]: BECAUSE.unseen, [ATTACKS.ids]: BECAUSE.ids }
+const OF_ATTACKS: Readonly<Record<string, string>> = {
+  'quota: subjects never seen before': BECAUSE.unseen,
+  'quota: ids never seen before': BECAUSE.ids,
+}
 
 /** Decisions by one Redis, six counters each; what they cost the server, and the bytes that a user does. */
 export async function redis(quick: boolean): Promise<Findings> {
   console.log(`redis: six counters a decision, ${description}, one process and one server`)
   const server = await startRedis()
   const admin = new Redis({ port: server.port })
-  const all = deciders(server.port)
+  const all = await deciders(server.port)
   try {
     // Every user's counters are there before anything is measured.
     for (const decider of all) await decide(decider, 64, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
     const options = quick ? { rounds: 1, roundMs: 20, warmUpMs: 20 } : { rounds: 11, roundMs: 250, warmUpMs: 500 }
     const results: Rate[] = []
     for (const callers of CALLERS) {
+      progress(`${callers} callers`)
       results.push(
         ...(await interleave(
-          all.map((decider) => contestant(decider, callers)),
+          all.map((decider) => contestantOf(decider, callers)),
           options,
         )),
       )
     }
     results.push(...(await attacked(server.port, options)))
+    const ordinary = await ordinarily(server.port, options)
     const use: ServerUse[] = []
     for (const decider of all) use.push(await serverUse(admin, decider, quick))
     const calls: CallCost[] = []
@@ -57,11 +71,16 @@ export async function redis(quick: boolean): Promise<Findings> {
       atMost(`microseconds of redis-server a decision, ${CPU_CALLERS} callers`, 3, own.redisUs, BECAUSE.server),
       atMost(`microseconds of Node a decision, ${CPU_CALLERS} callers`, 5, own.nodeUs, BECAUSE.node),
       atMost('bytes per user and category', 200, own.bytesPerUser),
-      ...Object.values(ATTACKS)
-        .slice(1)
-        .map((name) => atLeast(`${name}, of the usual`, 0.5, resultOf(results, name).ratio, OF_ATTACKS[name])),
+      ...ATTACKS.slice(1).map((traffic) => {
+        const name = `quota: ${traffic.name}`
+        return atLeast(`${name}, of the usual`, 0.5, resultOf(results, name).ratio, OF_ATTACKS[name])
+      }),
+      ...[0.95, 1.2].map((target, index) => {
+        const name = named(`quota: ${THREE_PRICES.name}`, ORDINARY_CALLERS[index] ?? 0)
+        return atLeast(`${name}, of INCRBY`, target, resultOf(ordinary, name).ratio)
+      }),
     ]
-    return { results, server: use, calls, targets }
+    return { results, ordinary, server: use, calls, targets }
   } finally {
     for (const decider of all) await decider.stop()
     admin.disconnect()
@@ -71,56 +90,39 @@ export async function redis(quick: boolean): Promise<Findings> {
 
 /** Each kind of attack beside usual traffic, which their ratios are to. */
 async function attacked(port: number, options: RoundOptions): Promise<Rate[]> {
-  const { contestants, stop } = attacks(port, CPU_CALLERS)
+  progress('attacks')
+  const engines = await quotasOn(port, ATTACKS, 'a')
   try {
+    const contestants = engines.map((decider) => ({ ...contestantOf(decider, CPU_CALLERS), name: decider.name }))
     return await interleave(contestants, options)
   } finally {
-    await stop()
+    for (const engine of engines) await engine.stop()
   }
 }
 
-function named(name: string, callers: number): string {
-  return `${name}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`
-}
-
-function contestant(decider: RedisDecider, callers: number): Contestant {
-  return {
-    name: named(decider.name, callers),
-    async perSecondOver(durationMs) {
-      const { decisions, elapsedMs } = await decide(decider, callers, { durationMs })
-      return decisions / (elapsedMs / 1000)
-    },
-  }
-}
-
-interface Span {
-  readonly durationMs?: number
-  /** Each of them once, instead of some for a while. */
-  readonly users?: ReadonlySet<string>
-}
-
-/** Lets callers ask, each as soon as it was answered. Everybody must be admitted, or no decision was measured. */
-async function decide(
-  { name, admit }: RedisDecider,
-  callers: number,
-  { durationMs = Number.POSITIVE_INFINITY, users }: Span,
-): Promise<{ decisions: number; elapsedMs: number }> {
-  const list = users === undefined ? USERS : [...users]
-  const most = users === undefined ? Number.POSITIVE_INFINITY : list.length
-  const startedAt = performance.now()
-  let decisions = 0
-  const call = async (): Promise<void> => {
-    while (decisions < most && performance.now() - startedAt < durationMs) {
-      const user = list[decisions++ % list.length] as string
-      if (!(await admit(user))) throw new Error(`${name} did not admit ${user}`)
+/** Each ordinary policy beside an `INCRBY`, by one process and by several. */
+async function ordinarily(port: number, options: RoundOptions): Promise<Rate[]> {
+  const engines = [floor(port), ...(await quotasOn(port, ORDINARY, 'o'))]
+  const rates: Rate[] = []
+  try {
+    for (const callers of ORDINARY_CALLERS) {
+      progress(`ordinary policies, ${callers} callers`)
+      rates.push(
+        ...(await interleave(
+          engines.map((decider) => contestantOf(decider, callers)),
+          options,
+        )),
+      )
     }
+  } finally {
+    for (const engine of engines) await engine.stop()
   }
-  await Promise.all(Array.from({ length: callers }, call))
-  return { decisions, elapsedMs: performance.now() - startedAt }
+  progress('several processes')
+  return [...rates, ...(await fleetOf({ kind: 'redis', address: String(port), callers: FLEET_CALLERS }, options))]
 }
 
 /** Processor time a decision in both processes, and what new users add to the server's memory. */
-async function serverUse(admin: Redis, decider: RedisDecider, quick: boolean): Promise<ServerUse> {
+async function serverUse(admin: Redis, decider: Decider, quick: boolean): Promise<ServerUse> {
   const [durationMs, users] = quick ? [50, 500] : [1_500, 50_000]
   // Who was measured before has emptied the server: every user's counters are to be there.
   await decide(decider, 64, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
@@ -138,12 +140,12 @@ async function serverUse(admin: Redis, decider: RedisDecider, quick: boolean): P
   return { name: decider.name, redisUs: redisUs / decisions, nodeUs: (user + system) / decisions, bytesPerUser }
 }
 
-function ours(all: readonly RedisDecider[]): RedisDecider {
+function ours(all: readonly Decider[]): Decider {
   return resultOf(all, OURS)
 }
 
 /** What a script call costs both processors and the wire, with so many callers. */
-async function callCost(admin: Redis, decider: RedisDecider, callers: number, quick: boolean): Promise<CallCost> {
+async function callCost(admin: Redis, decider: Decider, callers: number, quick: boolean): Promise<CallCost> {
   await decide(decider, callers, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
   const [before, own] = [await serverCounts(admin), process.cpuUsage()]
   const { decisions } = await decide(decider, callers, { durationMs: quick ? 50 : 1_500 })
@@ -158,33 +160,4 @@ async function callCost(admin: Redis, decider: RedisDecider, callers: number, qu
     sentBytes: (after.received - before.received) / decisions,
     receivedBytes: (after.sent - before.sent) / decisions,
   }
-}
-
-async function serverCounts(
-  admin: Redis,
-): Promise<Readonly<Record<'scripts' | 'cpuUs' | 'received' | 'sent', number>>> {
-  const [commands, stats] = [await admin.info('commandstats'), await admin.info('stats')]
-  const scripts = /^cmdstat_evalsha:calls=(\d+)/m.exec(commands)?.[1]
-  if (scripts === undefined) throw new Error('the server tells of no script calls')
-  return {
-    scripts: Number(scripts),
-    cpuUs: await redisCpuUs(admin),
-    received: infoNumber(stats, 'total_net_input_bytes'),
-    sent: infoNumber(stats, 'total_net_output_bytes'),
-  }
-}
-
-async function redisCpuUs(admin: Redis): Promise<number> {
-  const info = await admin.info('cpu')
-  return (infoNumber(info, 'used_cpu_sys') + infoNumber(info, 'used_cpu_user')) * 1e6
-}
-
-async function usedBytes(admin: Redis): Promise<number> {
-  return infoNumber(await admin.info('memory'), 'used_memory')
-}
-
-function infoNumber(info: string, name: string): number {
-  const found = new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)
-  if (found === null) throw new Error(`the server tells no ${name}`)
-  return Number(found[1])
 }

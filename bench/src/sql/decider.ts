@@ -1,40 +1,26 @@
-import { createQuota, defaultPolicy, type LimitTable, type Policy, type QuotaStore } from '@scoregw/quota'
-import { MAX_LIMIT } from '@scoregw/quota/store'
+import type { QuotaStore } from '@scoregw/quota'
 import { type RateLimiterAbstract, RateLimiterUnion } from 'rate-limiter-flexible'
+import type { Decider } from '../deciders/decider.ts'
+import { NEW_SUBJECTS } from '../traffic/attacks.ts'
+import { ORDINARY } from '../traffic/ordinary.ts'
+import { deciderFor, type Traffic } from '../traffic/traffic.ts'
 
 /** Tokens a decision. */
 export const COST = 15
 const WINDOWS_MS = [3_600_000, 18_000_000, 86_400_000]
 
-/** Something that decides by a database whether a user may go on; every one of them is to admit everybody. */
-export interface SqlDecider {
-  readonly name: string
-  admit(user: string): Promise<boolean>
-  stop(): Promise<void>
-}
+/** Traffic that is measured on each database. */
+export const TRAFFIC: readonly Traffic[] = [...ORDINARY, NEW_SUBJECTS]
 
-/** What is charged for. */
-export const OPERATION = 'music.upsert'
-const WINDOWS = { '1h': MAX_LIMIT, '5h': MAX_LIMIT, '1d': MAX_LIMIT }
-const LAYER = { read: WINDOWS, write: WINDOWS }
-const BASE: LimitTable = { personal: LAYER, site: LAYER }
-
-/** Three windows of each user and three of everybody. */
-export const BENCH_POLICY: Policy<typeof OPERATION> = defaultPolicy({
-  operations: { [OPERATION]: { category: 'write', cost: COST } },
-  base: BASE,
-})
-
-/** {@link BENCH_POLICY} on a store. */
-export function quotaOn(store: QuotaStore): Pick<SqlDecider, 'admit' | 'stop'> {
-  const quota = createQuota({ policy: BENCH_POLICY, store })
-  return {
-    async admit(subject) {
-      const { allowed, source } = await quota.consume({ subject, operation: OPERATION })
-      return allowed && source === 'store'
-    },
-    stop: () => quota.close(),
-  }
+/** An engine for each of some traffic, on a store of its own. */
+export function quotasFor(
+  traffic: readonly Traffic[],
+  dialect: string,
+  storeOf: (index: number) => QuotaStore,
+): Promise<Decider[]> {
+  return Promise.all(
+    traffic.map((each, index) => deciderFor(each, `quota on ${dialect}: ${each.name}`, storeOf(index))),
+  )
 }
 
 /** What a limiter of rate-limiter-flexible is made of. */
@@ -47,7 +33,7 @@ export interface LimiterOptions {
 /** One limit of each user. */
 export async function oneLimit(
   make: (options: LimiterOptions) => Promise<RateLimiterAbstract>,
-): Promise<Pick<SqlDecider, 'admit'>> {
+): Promise<Pick<Decider, 'admit'>> {
   const limiter = await make(optionsOf('one', WINDOWS_MS[0] ?? 0))
   return { admit: async (user) => (await limiter.consume(user, COST)).remainingPoints > 0 }
 }
@@ -55,7 +41,7 @@ export async function oneLimit(
 /** The six limits that ours has; each is a statement of its own, and none knows of the others. */
 export async function sixLimits(
   make: (options: LimiterOptions) => Promise<RateLimiterAbstract>,
-): Promise<Pick<SqlDecider, 'admit'>> {
+): Promise<Pick<Decider, 'admit'>> {
   const unionOf = async (layer: string): Promise<RateLimiterUnion> =>
     new RateLimiterUnion(...(await Promise.all(WINDOWS_MS.map((ms) => make(optionsOf(layer, ms))))))
   const [personal, site] = await Promise.all([unionOf('personal'), unionOf('site')])

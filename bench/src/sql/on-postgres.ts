@@ -1,27 +1,17 @@
 import { postgresStore, quotaSchemaSql } from '@scoregw/quota-sql'
 import pg from 'pg'
 import { type RateLimiterAbstract, RateLimiterPostgres } from 'rate-limiter-flexible'
-import { COST, type LimiterOptions, oneLimit, quotaOn, type SqlDecider, sixLimits } from './decider.ts'
+import type { Decider } from '../deciders/decider.ts'
+import { USUAL } from '../traffic/ordinary.ts'
+import type { Traffic } from '../traffic/traffic.ts'
+import { COST, type LimiterOptions, oneLimit, quotasFor, sixLimits } from './decider.ts'
 
-const FLOOR = 'PostgreSQL: one upsert of one counter'
 export const ON_POSTGRES = 'quota on PostgreSQL: six counters'
 
 /** All of them, the first the one to compare with; each on a pool of its own. */
-export async function postgresDeciders(url: string): Promise<SqlDecider[]> {
-  const pools: pg.Pool[] = []
-  const pool = (config: { readonly max: number; readonly pipeline?: boolean }): pg.Pool => {
-    const made = new pg.Pool({ connectionString: url, ...config })
-    pools.push(made)
-    return made
-  }
-  const admin = pool({ max: 1 })
-  await admin.query(quotaSchemaSql({ dialect: 'postgres' }))
-  await admin.query('create table floor (key text primary key, points bigint not null)')
-
-  const plain = pool({ max: 10 })
-  const text = `insert into floor values ($1, $2)
-    on conflict (key) do update set points = floor.points + excluded.points returning points`
-  const flexible = pool({ max: 10 })
+export async function postgresDeciders(url: string): Promise<Decider[]> {
+  await prepareDatabase(url)
+  const flexible = new pg.Pool({ connectionString: url, max: 10 })
   const make = (options: LimiterOptions): Promise<RateLimiterAbstract> =>
     new Promise((resolve, reject) => {
       const all = { ...options, storeClient: flexible, storeType: 'pool', tableName: 'flexible' }
@@ -30,20 +20,46 @@ export async function postgresDeciders(url: string): Promise<SqlDecider[]> {
       )
     })
   const [one, six] = [await oneLimit(make), await sixLimits(make)]
-  const ours = quotaOn(postgresStore({ pool: pool({ max: 2, pipeline: true }), deadlineMs: 10_000 }))
-  const nothing = async (): Promise<void> => undefined
+  const [ours] = (await quotasOn([url], [USUAL])) as [Decider]
   return [
-    {
-      name: FLOOR,
-      admit: async (user) => Number((await plain.query({ name: 'floor', text, values: [user, COST] })).rowCount) === 1,
-      stop: nothing,
-    },
-    { name: ON_POSTGRES, ...ours },
-    { name: 'rate-limiter-flexible on PostgreSQL: one limit', ...one, stop: nothing },
-    {
-      name: 'rate-limiter-flexible on PostgreSQL: six limits, two unions',
-      ...six,
-      stop: async () => void (await Promise.all(pools.map((each) => each.end()))),
-    },
+    floor(url),
+    { ...ours, name: ON_POSTGRES },
+    { name: 'rate-limiter-flexible on PostgreSQL: one limit', ...one, stop: () => undefined },
+    { name: 'rate-limiter-flexible on PostgreSQL: six limits, two unions', ...six, stop: () => flexible.end() },
   ]
+}
+
+/** Makes the tables of the counters and of the floor. */
+export async function prepareDatabase(url: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  await admin.query(quotaSchemaSql({ dialect: 'postgres' }))
+  await admin.query('create table floor (key text primary key, points bigint not null)')
+  await admin.end()
+}
+
+export function floor(url: string): Decider {
+  const pool = new pg.Pool({ connectionString: url, max: 10 })
+  const text = `insert into floor values ($1, $2)
+    on conflict (key) do update set points = floor.points + excluded.points returning points`
+  return {
+    name: 'PostgreSQL: one upsert of one counter',
+    admit: async (user) => Number((await pool.query({ name: 'floor', text, values: [user, COST] })).rowCount) === 1,
+    stop: () => pool.end(),
+  }
+}
+
+/** An engine for each of some traffic, in a database of its own. */
+export async function quotasOn(urls: readonly string[], traffic: readonly Traffic[]): Promise<Decider[]> {
+  const pools = urls.map((connectionString) => new pg.Pool({ connectionString, max: 2, pipeline: true }))
+  const deciders = await quotasFor(traffic, 'PostgreSQL', (index) =>
+    postgresStore({ pool: pools[index] as pg.Pool, deadlineMs: 10_000 }),
+  )
+  return deciders.map((decider, index) => ({
+    ...decider,
+    async stop() {
+      await decider.stop()
+      await pools[index]?.end()
+    },
+  }))
 }

@@ -4,32 +4,41 @@ import { join } from 'node:path'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '@scoregw/quota-sql'
 import Database from 'libsql'
 import { type RateLimiterAbstract, RateLimiterSQLite } from 'rate-limiter-flexible'
-import { COST, type LimiterOptions, oneLimit, quotaOn, type SqlDecider, sixLimits } from './decider.ts'
+import type { Decider } from '../deciders/decider.ts'
+import { USUAL } from '../traffic/ordinary.ts'
+import { deciderFor, type Traffic } from '../traffic/traffic.ts'
+import { COST, type LimiterOptions, oneLimit, quotasFor, sixLimits } from './decider.ts'
 
-const FLOOR = 'SQLite: one prepared UPDATE of one counter'
 export const ON_SQLITE = 'quota on SQLite: six counters'
 
-/** All of them, the first the one to compare with; each on a file of its own, durable as far as a kill goes. */
-export async function sqliteDeciders(): Promise<SqlDecider[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-sqlite-'))
-  const databases: Database.Database[] = []
-  const open = (name: string): Database.Database => {
-    const database = new Database(join(folder, name))
+/** SQLite files in a folder of their own, durable as far as a kill goes. */
+export class SqliteFiles {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'bench-sqlite-'))
+  readonly #databases: Database.Database[] = []
+
+  open(): Database.Database {
+    const database = new Database(join(this.#folder, String(this.#databases.length)))
     database.pragma('journal_mode = WAL')
     database.pragma('synchronous = NORMAL')
-    databases.push(database)
+    this.#databases.push(database)
     return database
   }
-  const withTables = (name: string): Database.Database => {
-    const database = open(name)
+
+  withTables(): Database.Database {
+    const database = this.open()
     database.exec(quotaSchemaSql({ dialect: 'sqlite' }))
     return database
   }
-  const floor = open('floor')
-  floor.exec('create table floor (key text primary key, points integer not null) without rowid')
-  floor.exec("insert into floor values ('counter', 0)")
-  const update = floor.prepare("update floor set points = points + ? where key = 'counter'")
-  const flexible = open('flexible')
+
+  remove(): void {
+    for (const database of this.#databases) database.close()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/** All of them, the first the one to compare with; each on a file of its own. */
+export async function sqliteDeciders(files: SqliteFiles): Promise<Decider[]> {
+  const flexible = files.open()
   // As better-sqlite3 has it: what libsql has besides would be taken for another client.
   const storeClient = {
     prepare: (text: string) => flexible.prepare(text),
@@ -44,19 +53,31 @@ export async function sqliteDeciders(): Promise<SqlDecider[]> {
       )
     })
   const [one, six] = [await oneLimit(make), await sixLimits(make)]
-  const nothing = async (): Promise<void> => undefined
+  const stop = (): void => undefined
+  const store = sqliteStore({ database: files.withTables(), deadlineMs: 10_000 })
+  const syncStore = syncSqliteStore({ database: files.withTables() })
   return [
-    { name: FLOOR, admit: async () => update.run(COST).changes === 1, stop: nothing },
-    { name: ON_SQLITE, ...quotaOn(sqliteStore({ database: withTables('ours'), deadlineMs: 10_000 })) },
-    { name: 'quota on SQLite, answering at once', ...quotaOn(syncSqliteStore({ database: withTables('sync') })) },
-    { name: 'rate-limiter-flexible on SQLite: one limit', ...one, stop: nothing },
-    {
-      name: 'rate-limiter-flexible on SQLite: six limits, two unions',
-      ...six,
-      async stop() {
-        for (const database of databases) database.close()
-        rmSync(folder, { recursive: true, force: true })
-      },
-    },
+    floor(files),
+    await deciderFor(USUAL, ON_SQLITE, store),
+    await deciderFor(USUAL, 'quota on SQLite, answering at once', syncStore),
+    { name: 'rate-limiter-flexible on SQLite: one limit', ...one, stop },
+    { name: 'rate-limiter-flexible on SQLite: six limits, two unions', ...six, stop },
   ]
+}
+
+export function floor(files: SqliteFiles): Decider {
+  const database = files.open()
+  database.exec('create table floor (key text primary key, points integer not null) without rowid')
+  database.exec("insert into floor values ('counter', 0)")
+  const update = database.prepare("update floor set points = points + ? where key = 'counter'")
+  return {
+    name: 'SQLite: one prepared UPDATE of one counter',
+    admit: async () => update.run(COST).changes === 1,
+    stop: () => undefined,
+  }
+}
+
+/** An engine for each of some traffic, on a file of its own. */
+export function quotasOn(files: SqliteFiles, traffic: readonly Traffic[]): Promise<Decider[]> {
+  return quotasFor(traffic, 'SQLite', () => sqliteStore({ database: files.withTables(), deadlineMs: 10_000 }))
 }

@@ -1,20 +1,33 @@
-import { startPostgres } from '@scoregw/postgres-server'
-import { description, names as USERS } from '../memory/users.ts'
+import { type PostgresServer, startPostgres } from '@scoregw/postgres-server'
+import { contestantOf, type Decider, decide, named } from '../deciders/decider.ts'
+import { description } from '../memory/users.ts'
+import { fleetOf } from '../processes/fleet.ts'
+import { progress } from '../progress.ts'
 import { atLeast, type Findings, type Rate, resultOf } from '../report.ts'
-import { type Contestant, interleave } from '../rounds.ts'
-import type { SqlDecider } from './decider.ts'
-import { ON_POSTGRES, postgresDeciders } from './on-postgres.ts'
-import { ON_SQLITE, sqliteDeciders } from './on-sqlite.ts'
+import { interleave, type RoundOptions } from '../rounds.ts'
+import { TRAFFIC } from './decider.ts'
+import * as postgres from './on-postgres.ts'
+import * as sqlite from './on-sqlite.ts'
 import { withinDeciders } from './within-postgres.ts'
 
+const { ON_POSTGRES } = postgres
+const { ON_SQLITE } = sqlite
 const CALLERS = [1, 64, 512]
+/** Callers of ordinary traffic, and of each of several processes. */
+const ORDINARY_CALLERS = 64
 
 /** What is known of goals that are missed. */
 const BECAUSE = {
-  lone: 'a transaction is begun, named for whoever may have to ask what became of it, and committed: two round trips',
-  batch: 'every user has a row, which PostgreSQL finds, compares and writes in a fifth of the time of an upsert',
-  sqlite: 'a bare transaction that reads and writes a row for each user has 0.48 of an UPDATE of one row by itself',
+  lone: 'a statement that opens windows, makes rows and leaves its number for a lost answer takes longer to begin than an upsert',
+  batch: 'every user has a row, which PostgreSQL finds, guards and writes in a third of the time of an upsert',
+  sqlite: 'every user has a row, which is read and written',
 } as const
+
+/** What ordinary traffic is to reach, of an upsert. */
+const ORDINARY_TARGETS = [
+  ['quota on PostgreSQL: two layers, one price, 4 x 64 callers', 6],
+  ['quota on PostgreSQL: subjects never seen before, 64 callers', 1.6],
+] as const
 
 /**
  * Decisions by one PostgreSQL, whose commits reach the disk, and by SQLite files; six counters each. And purchases that are
@@ -22,58 +35,82 @@ const BECAUSE = {
  */
 export async function sql(quick: boolean): Promise<Findings> {
   console.log(`sql: six counters a decision, ${description}, one process and one server or file`)
-  const server = await startPostgres({ durable: true })
-  const groups = [
-    await postgresDeciders(await server.createDatabase()),
-    await sqliteDeciders(),
-    await withinDeciders(await server.createDatabase()),
-  ]
+  const server = await startPostgres({ durable: true, settings: { max_connections: '200' } })
+  const files = new sqlite.SqliteFiles()
+  const options = quick ? { rounds: 1, roundMs: 20, warmUpMs: 20 } : { rounds: 7, roundMs: 250, warmUpMs: 500 }
   try {
-    const options = quick ? { rounds: 1, roundMs: 20, warmUpMs: 20 } : { rounds: 7, roundMs: 250, warmUpMs: 500 }
+    const groups = [
+      await postgres.postgresDeciders(await server.createDatabase()),
+      await sqlite.sqliteDeciders(files),
+      await withinDeciders(await server.createDatabase()),
+    ]
     const results: Rate[] = []
-    for (const deciders of groups) {
-      // Every user's counters are there before anything is measured.
-      for (const decider of deciders) await decide(decider, 64, quick ? 50 : 1_500)
-      for (const callers of CALLERS) {
-        const contestants = deciders.map((decider) => contestant(decider, callers))
-        results.push(...(await interleave(contestants, options)))
-      }
-    }
+    for (const deciders of groups) results.push(...(await measured(deciders, CALLERS, options)))
+    const ordinary = [
+      ...(await measured(await ordinaryOnPostgres(server), [ORDINARY_CALLERS], options)),
+      ...(await several(server, options)),
+      ...(await measured(
+        [sqlite.floor(files), ...(await sqlite.quotasOn(files, TRAFFIC))],
+        [ORDINARY_CALLERS],
+        options,
+      )),
+    ]
     const ratio = (name: string, callers: number): number => resultOf(results, named(name, callers)).ratio
     const targets = [
       atLeast('PostgreSQL, 64 callers, of an upsert', 3, ratio(ON_POSTGRES, 64), BECAUSE.batch),
-      atLeast('PostgreSQL, 512 callers, of an upsert', 10, ratio(ON_POSTGRES, 512), BECAUSE.batch),
-      atLeast('PostgreSQL, a lone caller, of an upsert', 0.4, ratio(ON_POSTGRES, 1), BECAUSE.lone),
+      atLeast('PostgreSQL, 512 callers, of an upsert', 4, ratio(ON_POSTGRES, 512), BECAUSE.batch),
+      atLeast('PostgreSQL, a lone caller, of an upsert', 0.45, ratio(ON_POSTGRES, 1), BECAUSE.lone),
       atLeast('SQLite, 64 callers, of an UPDATE', 0.5, ratio(ON_SQLITE, 64), BECAUSE.sqlite),
+      ...ORDINARY_TARGETS.map(([name, target]) => {
+        return atLeast(`${name}, of an upsert`, target, resultOf(ordinary, name).ratio)
+      }),
     ]
-    return { results, targets }
+    return { results, ordinary, targets }
   } finally {
-    for (const decider of groups.flat()) await decider.stop()
+    files.remove()
     await server.stop()
   }
 }
 
-function named(name: string, callers: number): string {
-  return `${name}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`
-}
-
-function contestant(decider: SqlDecider, callers: number): Contestant {
-  return {
-    name: named(decider.name, callers),
-    perSecondOver: (durationMs) => decide(decider, callers, durationMs),
-  }
-}
-
-/** Decisions a second of callers who ask as soon as they were answered. Everybody must be admitted. */
-async function decide({ name, admit }: SqlDecider, callers: number, durationMs: number): Promise<number> {
-  const startedAt = performance.now()
-  let decisions = 0
-  const call = async (): Promise<void> => {
-    while (performance.now() - startedAt < durationMs) {
-      const user = USERS[decisions++ % USERS.length] as string
-      if (!(await admit(user))) throw new Error(`${name} did not admit ${user}`)
+/** Some deciders beside the first of them, and stops them. */
+async function measured(
+  deciders: readonly Decider[],
+  callers: readonly number[],
+  options: RoundOptions,
+): Promise<Rate[]> {
+  progress(deciders[0]?.name ?? '')
+  const rates: Rate[] = []
+  try {
+    // Every user's counters are there before anything is measured.
+    for (const decider of deciders) await decide(decider, 64, { durationMs: 3 * options.warmUpMs })
+    for (const count of callers) {
+      const contestants = deciders.map((decider) => contestantOf(decider, count))
+      rates.push(...(await interleave(contestants, options)))
     }
+  } finally {
+    for (const decider of deciders) await decider.stop()
   }
-  await Promise.all(Array.from({ length: callers }, call))
-  return decisions / ((performance.now() - startedAt) / 1000)
+  return rates
+}
+
+async function ordinaryOnPostgres(server: PostgresServer): Promise<Decider[]> {
+  const [plain = '', ...urls] = await databases(server, 1 + TRAFFIC.length)
+  return [postgres.floor(plain), ...(await postgres.quotasOn(urls, TRAFFIC))]
+}
+
+/** Several processes on one server. */
+async function several(server: PostgresServer, options: RoundOptions): Promise<Rate[]> {
+  progress('several processes')
+  const address = JSON.stringify(await databases(server, 3))
+  return fleetOf({ kind: 'postgres', address, callers: ORDINARY_CALLERS }, options)
+}
+
+async function databases(server: PostgresServer, count: number): Promise<string[]> {
+  const urls: string[] = []
+  for (let index = 0; index < count; index++) {
+    const url = await server.createDatabase()
+    await postgres.prepareDatabase(url)
+    urls.push(url)
+  }
+  return urls
 }

@@ -1,8 +1,9 @@
-import { createQuota } from '@scoregw/quota'
 import { postgresStore, quotaSchemaSql } from '@scoregw/quota-sql'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import { BENCH_POLICY, OPERATION, type SqlDecider } from './decider.ts'
+import type { Decider } from '../deciders/decider.ts'
+import { USUAL } from '../traffic/ordinary.ts'
+import { engineFor } from '../traffic/traffic.ts'
 
 type Work = Transaction<unknown>
 
@@ -18,15 +19,15 @@ async function buy(transaction: Work, user: string, charge: (place: 'first' | 'l
 }
 
 /** Purchases of different users, of which each is one transaction: what it costs them to be charged, and where. */
-export async function withinDeciders(url: string): Promise<SqlDecider[]> {
+export async function withinDeciders(url: string): Promise<Decider[]> {
   const [work, counters] = [pool(url, { max: 10 }), pool(url, { max: 2, pipeline: true })]
   await work.query(quotaSchemaSql({ dialect: 'postgres' }))
   await work.query(
     'create table buyers (id text primary key, bought integer not null); create table tickets (buyer text)',
   )
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: work }) })
-  const quota = createQuota({ policy: BENCH_POLICY, store: postgresStore({ pool: counters, deadlineMs: 10_000 }) })
-  const request = (subject: string) => ({ subject, operation: OPERATION }) as const
+  const quota = await engineFor(USUAL, postgresStore({ pool: counters, deadlineMs: 10_000 }))
+  const request = (user: string) => USUAL.request(user, 0)
   const bought = async (user: string, charge: (transaction: Work, place: 'first' | 'last') => Promise<void>) => {
     await db.transaction().execute((transaction) => buy(transaction, user, (place) => charge(transaction, place)))
     return true

@@ -152,7 +152,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     overview,
     live,
     alerts,
-    checks: checksOf(db, backend, config.dataDir),
+    checks: checksOf(db, backend, config.dataDir, clock),
     users,
     audit,
     credentials,
@@ -256,6 +256,7 @@ async function quotaOf(
     deadlineMs,
     adaptive: { factor },
     calendar: luxonCalendar(),
+    logger,
   })
   quota.on('settingsFault', ({ of, faults }) => {
     const first = faults.slice(0, MAX_LOGGED)

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { AlertBook } from '../src/alerts/alert-book.ts'
 import { AlertSender, type AlertSenderOptions } from '../src/alerts/alert-sender.ts'
 import { noticeEvents } from '../src/alerts/notice.ts'
+import { type PostOptions, post } from '../src/alerts/post.ts'
 import { isPublic, publicLookup } from '../src/alerts/public-address.ts'
 import { Webhooks } from '../src/alerts/webhook.ts'
 import { AuditLog } from '../src/audit/audit-log.ts'
@@ -298,7 +299,8 @@ describe('alerts', () => {
 })
 
 it('addresses of the internet at large are told from all others', () => {
-  for (const each of ['93.184.216.34', '2606:2800:220:1::1']) expect(isPublic(each), each).toBe(true)
+  const open = ['93.184.216.34', '2606:2800:220:1::1', '2000::1', '3ffe::1', '::ffff:93.184.216.34']
+  for (const each of open) expect(isPublic(each), each).toBe(true)
   for (const each of [
     '127.0.0.1',
     '10.1.2.3',
@@ -318,12 +320,45 @@ it('addresses of the internet at large are told from all others', () => {
     '::ffff:10.0.0.1',
     '64:ff9b::7f00:1',
     '2002:7f00:1::',
+    // Beyond 2000::/3 nothing is of the internet at large, whatever it may come to mean.
+    '::7f00:1',
+    '::127.0.0.1',
+    '::ffff:0:7f00:1',
+    '64:ff9b:1::7f00:1',
+    '64:ff9b::5db8:d822',
+    '100::1',
+    '1fff::1',
+    '4000::1',
+    '5f00::1',
+    'fd00::1',
+    'fe00::1',
+    'fec0::1',
+    // Inside of it: protocols, documentation, benchmarks, Teredo, ORCHID.
+    '2001::7f00:1',
+    '2001:2::1',
+    '2001:20::1',
+    '2001:db8::1',
+    '3fff::1',
     'localhost',
   ]) {
     expect(isPublic(each), each).toBe(false)
   }
   expect(publicLookup(false)).toBeTypeOf('function')
 })
+
+it.each(['[::7f00:1]', '[4000::1]', '[fe00::1]', '[::ffff:127.0.0.1]', '[64:ff9b::7f00:1]'])(
+  'nothing is sent to https://%s, and to a name that means it',
+  async (host) => {
+    const never: PostOptions = {
+      timeoutMs: 5_000,
+      allowPrivate: false,
+      resolve: (_name, _options, found) => found(null, [{ address: host.slice(1, -1), family: 6 }]),
+    }
+    for (const url of [`https://${host}/`, 'https://hooks.example/']) {
+      expect(await post(new URL(url), {}, '{}', never), url).toEqual({ fault: 'private_address' })
+    }
+  },
+)
 
 type Res = { writeHead(status: number, headers?: object): { end(): void }; end(): void }
 

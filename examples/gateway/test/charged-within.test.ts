@@ -285,10 +285,10 @@ function ticketsAndTokens(dataDir: string): [number[], number] {
     const tickets = file.prepare("select charge_id from tickets where user_id = 'demo'").all() as {
       charge_id: number
     }[]
-    const where = "where layer = 'personal' and category = 'write' and subject = 'demo'"
+    const where = "where key = 'personal/write/demo'"
     const [row] = file.prepare(`select cells from ${COUNTERS}_rows ${where}`).all() as { cells: string }[]
-    const cells = JSON.parse(row?.cells ?? '[]') as [string, number, number][]
-    return [tickets.map(({ charge_id }) => charge_id), Math.max(0, ...cells.map(([, , used]) => used))]
+    const used = (JSON.parse(row?.cells ?? '[]') as number[]).filter((_, index) => index % 2 === 1)
+    return [tickets.map(({ charge_id }) => charge_id), Math.max(0, ...used)]
   } finally {
     file.close()
   }

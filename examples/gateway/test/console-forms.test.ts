@@ -230,7 +230,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     expect(titles.size).toBe(7)
     await chooseIn(page, 'Language', 'zh-CN')
     await goTo(page, '#/users/player-107')
-    await expect.poll(() => page.title()).toBe('player-107 · 用户 · 分数网关')
+    await expect.poll(() => page.title()).toBe('player-107 · 用户 · 成绩网关')
     await goTo(page, '#/users/nobody')
     await page.getByText('未找到用户“nobody”，可能已被删除。').waitFor()
     expect(faults).toEqual([])

@@ -17,7 +17,9 @@ const TIMEOUT_MS = 60_000
 /** What the rows of writes say, as text. */
 function countedWrites(dataDir: string): string {
   const file = new Database(join(dataDir, 'gateway.sqlite'), { readonly: true })
-  const rows = file.prepare("select cells from counter_rows where category = 'write'").all() as { cells: string }[]
+  const rows = file.prepare("select cells from counter_rows where key like '%/write/%' order by key").all() as {
+    cells: string
+  }[]
   file.close()
   return rows.map(({ cells }) => cells).join('\n')
 }

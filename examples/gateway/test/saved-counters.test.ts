@@ -107,31 +107,29 @@ describe('saved counters', () => {
     ])
   })
 
-  it('of the first version are taken over, and parts that cannot be read stop nothing', async () => {
+  it('of an earlier version, and parts that cannot be read, are reported and stop nothing', async () => {
     const [dataDir, clock, log] = [tempDir(), manualClock(START), [] as string[]]
-    const { db } = await start(dataDir, clock)
-    await db.insertInto('quota_counter_snapshots').values({ id: 'old', saved_at: START, is_complete: 1 }).execute()
-    const { windows, categories, layers } = gatewayPolicy
-    const schema = JSON.stringify([windows, categories, layers.map(({ name, shared }) => ({ name, shared }))])
-    const row = (key: string): unknown[] => [1, key, [START, 15, START, 15, START, 15]]
-    const contents = [
-      JSON.stringify({ schema, rows: [row('a')], ids: [] }),
-      '{',
-      JSON.stringify({ schema, rows: [row('c'), [1, 'c', [START]]], ids: [] }),
-      JSON.stringify({ schema: 'of nobody', rows: [row('c')], ids: [] }),
-      JSON.stringify([1, 2]),
-      JSON.stringify({ schema, rows: [row('b')], ids: [] }),
-    ]
-    const parts = contents.map((content, part) => ({ snapshot_id: 'old', part, content }))
-    await db.insertInto('quota_counter_parts').values(parts).execute()
+    const before = await start(dataDir, clock)
+    for (const subject of ['a', 'b']) before.quota.consumeSync({ subject, operation: 'music.upsert' })
+    await before.counters.save()
+    const { content, snapshot_id } = await before.db
+      .selectFrom('quota_counter_parts')
+      .selectAll()
+      .executeTakeFirstOrThrow()
+    const earlier = JSON.stringify({ schema: 'of the first version', rows: [], ids: [] })
+    const unreadable = [earlier, '{', JSON.stringify({ ...JSON.parse(content), format: 3 }), JSON.stringify([1, 2])]
+    const parts = unreadable.map((content, at) => ({ snapshot_id, part: at + 1, content }))
+    await before.db.insertInto('quota_counter_parts').values(parts).execute()
     const { quota } = await start(dataDir, clock, gatewayPolicy, log)
     const used = (subject: string): unknown => quota.statusSync(subject).windows.write?.map((each) => each.used)
     expect([used('a'), used('b'), used('c')]).toEqual([
-      [15, 15, 15, 0, 0, 0],
-      [15, 15, 15, 0, 0, 0],
-      [0, 0, 0, 0, 0, 0],
+      [15, 15, 15, 30, 30, 30],
+      [15, 15, 15, 30, 30, 30],
+      [0, 0, 0, 30, 30, 30],
     ])
-    expect(log.map((line) => (JSON.parse(line) as { part: number }).part)).toEqual([1, 2, 3, 4])
+    const reported = log.map((line) => JSON.parse(line) as { part: number; error: string })
+    expect(reported.map(({ part }) => part)).toEqual([1, 2, 3, 4])
+    expect(JSON.stringify(reported[0])).toContain('saved by an earlier version')
   })
 
   it('come in parts, and replace what was saved before', async () => {

@@ -97,6 +97,28 @@ async function expectAll(db: Db): Promise<void> {
   expect(names.filter((name) => /^(?:quota_(?:settings|change)|outcome_minutes|adaptive_)/.test(name))).toEqual([])
 }
 
+/** Settings and a counter as they were before counters were numbers. */
+const BEFORE_NUMBERS = [
+  `insert into counter_settings values ('', '', 3, '${'C'.repeat(22)}', '{"mode":"strict"}')`,
+  `insert into counter_rows values ('personal', 'write', 'u', '[["rolling 1h 3600000",1,2]]', 5)`,
+]
+
+describe('a gateway whose counters were JSON', () => {
+  it('keeps its settings and begins to count again', async () => {
+    const dataDir = join(tempDir(), 'old')
+    const old = oldSqlite(dataDir)
+    await migratedTo('0016-upload-sessions', old)
+    for (const text of BEFORE_NUMBERS) await sql.raw(text).execute(old)
+    await old.destroy()
+    const db = await closedInTheEnd(openSqlite(dataDir))
+    const settings = await settingsOn(db, manualClock(START)).read()
+    expect(settings).toEqual({ document: { mode: 'strict' }, version: 3, revision: 'C'.repeat(22) })
+    const { rows } = await sql`select (select version from counter_format) as version, count(*) as left
+      from counter_rows`.execute(db)
+    expect(rows).toEqual([{ version: 2, left: 0 }])
+  })
+})
+
 describe('a gateway that kept settings, factor and outcomes in tables of its own finds all of them', () => {
   it('in the embedded database', async () => {
     const dataDir = join(tempDir(), 'old')

@@ -99,6 +99,7 @@ describe('a full disk', () => {
         // Full to the last byte.
       }
     }
+    gateway.clock.advance(1_000)
     expect(await ready()).toEqual([503, 'No answer from the disk of the database, which is full.'])
     const statuses = new Set<number>()
     for (let index = 0; index < 5; index++) {

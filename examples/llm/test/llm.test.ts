@@ -16,7 +16,9 @@ it('six of twenty chats start, a killed one gives its tokens back, and a long on
   const lines: string[] = []
   const { port } = server.address() as AddressInfo
   const story = await playStory(`http://127.0.0.1:${port}`, models, (line) => lines.push(line))
-  expect(story).toMatchObject({ started: 6, refused: 14, whileAllSpeak: { used: 450, held: 450, remaining: 50 } })
+  // A short one may have ended by then, and has spent what it held.
+  expect(story).toMatchObject({ started: 6, refused: 14, whileAllSpeak: { used: 450, remaining: 50 } })
+  expect(story.whileAllSpeak.held).toBeGreaterThanOrEqual(75)
   expect(story.backAfterMs).toBeLessThan(HOLD_MS + 1_000)
   expect(story.inTheEnd).toMatchObject({ limit: 500, used: 600, remaining: 0 })
   expect(lines[0]).toBe('20 chats at once: 6 start, 14 are told to wait')

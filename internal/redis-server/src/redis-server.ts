@@ -18,11 +18,15 @@ export interface RedisOptions {
   readonly dir?: string
   /** A file of settings, which the server may write to. */
   readonly configFile?: string
+  /** A program that runs the server, and its arguments, for example `['valgrind', '--tool=callgrind']`. */
+  readonly under?: readonly string[]
 }
 
 /** A private server on a free loopback port; gone with this process, however that ends. */
 export interface RedisServer {
   readonly port: number
+  /** Of the server's process, as long as it is not restarted. */
+  readonly pid: number
   readonly url: string
   /** Ends the server and removes its temporary folder. */
   stop(): Promise<void>
@@ -49,7 +53,9 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     ...(options.args ?? []),
   ]
   const configFile = options.configFile === undefined ? [] : [options.configFile]
-  const start = (port: number) => launch(binary, [...configFile, '--port', String(port), ...args], ownDir)
+  const [program = binary.path, ...words] = [...(options.under ?? []), binary.path]
+  const start = (port: number) =>
+    launch({ path: program, env: binary.env }, [...words, ...configFile, '--port', String(port), ...args], ownDir)
   const removeOwnDir = async () => {
     if (ownDir !== undefined) await rm(ownDir, { recursive: true, force: true })
   }
@@ -61,6 +67,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 
   return {
     port,
+    pid: running.pid,
     url: `redis://127.0.0.1:${port}`,
     kill,
     async stop() {
@@ -78,6 +85,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 }
 
 interface Running {
+  readonly pid: number
   signal(name: NodeJS.Signals): void
   /** Resolves when the process is gone; at once when it is. */
   end(name: NodeJS.Signals): Promise<void>
@@ -95,6 +103,7 @@ async function launch(binary: RedisBinary, args: readonly string[], ownDir: stri
   })
   await accepting(server)
   return {
+    pid: server.pid ?? Number.NaN,
     signal: (name) => {
       server.kill(name)
     },

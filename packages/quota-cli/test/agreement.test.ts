@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { luxonCalendar } from '@scoregw/quota/calendar'
-import { manualClock, QuotaModel } from '@scoregw/quota-testkit'
+import { manualClock } from '@scoregw/quota-testkit'
+import { QuotaModel } from '@scoregw/quota-testkit/model'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import type { Simulation } from '../src/simulate/result.ts'

@@ -6,6 +6,11 @@ export interface Settling {
   readonly method: string
   /** Whether the caller has gone; asked for failures alone. */
   isHungUp(): boolean
+  /**
+   * Whether the response that a server makes of it is watched, which sets the fields, and settles the end.
+   * @default false
+   */
+  readonly isWatched?: boolean
 }
 
 /**
@@ -27,25 +32,21 @@ function judged(quota: MeteredRequest, response: Response, settling: Settling): 
   const { status } = response
   const { settlesAtEnd } = quota
   const hasGone = status >= 400 && settling.isHungUp()
-  const fields = quota.fields(status, hasGone)
+  const fields = settling.isWatched === true ? undefined : quota.fields(status, hasGone)
   quota.judge(status, hasGone)
   const { pending } = quota
   const send = (): Response | Promise<Response> => {
+    if (settling.isWatched === true) return response
     const sent = fields === undefined ? response : withFields(response, fields)
     return settlesAtEnd ? settledAtEnd(quota, sent, settling.method === 'HEAD') : sent
   }
   return pending === undefined ? send() : pending.then(send)
 }
 
-/** Settles a hold when its caller goes, which the signal of the request tells. */
+/** Settles a hold when its caller goes, which the signal of the request says, unless its handler does soon after. */
 export function settleAtHangUp(quota: MeteredRequest, signal: AbortSignal | null | undefined): void {
-  if (signal?.aborted === true) endSoon(quota)
-  else signal?.addEventListener('abort', () => endSoon(quota), { once: true })
-}
-
-/** First the handler hears that its caller has gone: it may still say what its work has cost. */
-function endSoon(quota: MeteredRequest): void {
-  setTimeout(() => quota.end(), 0)
+  if (signal?.aborted === true) quota.abort()
+  else signal?.addEventListener('abort', () => quota.abort(), { once: true })
 }
 
 /** A response with fields; those of another quota of the same request stay, in one list with these. */
@@ -104,7 +105,7 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
         controller.error(error)
         return
       }
-      // A read that a cancel ended tells of no end: the handler is still to hear of it.
+      // A read that a cancel ended is no end.
       if (isCancelled) return
       quota.end()
       await quota.pending
@@ -113,7 +114,7 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
     async cancel(reason: unknown) {
       isCancelled = true
       clearTimeout(unread)
-      endSoon(quota)
+      quota.abort()
       await reader.cancel(reason)
     },
   }

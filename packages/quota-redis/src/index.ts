@@ -1,6 +1,4 @@
 export { type RedisFactor, type RedisFactorOptions, redisFactor } from './factor/redis-factor.ts'
-export type { LeaseReport } from './leases/lease-report.ts'
-export { type LeasedRedisStore, leasedRedisStore } from './leases/leased-store.ts'
 export type { EvictionPolicy, RedisLogger } from './line/eviction-policy.ts'
 export type { RedisClient } from './line/line.ts'
 export { type RedisOutcomes, type RedisOutcomesOptions, redisOutcomes } from './outcomes/redis-outcomes.ts'

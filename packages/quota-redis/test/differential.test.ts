@@ -1,4 +1,4 @@
-import { checkPromises, runHistories } from '@scoregw/quota-testkit'
+import { checkPromises, runHistories } from '@scoregw/quota-histories'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { redisFactory } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'

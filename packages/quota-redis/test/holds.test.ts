@@ -90,9 +90,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect(extended - Date.now()).toBeLessThan(2 * day + GRACE_MS + 1_000)
   })
 
-  it('charges once whatever answer is lost, and answers a repeated commit from the record', {
-    timeout: 30_000,
-  }, async () => {
+  it('charges once whatever answer is lost, and answers a repeated commit from the record', async () => {
     const prefix = newPrefix()
     const proxy = await startProxy(redis.port)
     const options = { prefix, schema: SLOTS, limits: [500, 5] }

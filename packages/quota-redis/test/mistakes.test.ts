@@ -2,14 +2,8 @@ import { type Mistake, testMistakes } from '@scoregw/mistakes'
 import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { Cluster, Redis } from 'ioredis'
 import { describe } from 'vitest'
-import {
-  leasedRedisStore,
-  redisBroadcast,
-  redisFactor,
-  redisOutcomes,
-  redisSettings,
-  redisStore,
-} from '../src/index.ts'
+import { redisBroadcast, redisFactor, redisOutcomes, redisSettings, redisStore } from '../src/index.ts'
+import { leasedRedisStore } from '../src/leases.ts'
 
 /** What JavaScript, or a cast, lets through. */
 type Anything = never

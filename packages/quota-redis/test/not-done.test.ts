@@ -2,6 +2,7 @@ import { cellsIn, isNotDone, type StoreSchema, windowCell } from '@scoregw/quota
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type RedisCounters, type RedisStore, redisStore } from '../src/index.ts'
+import { Connection } from '../src/line/connection.ts'
 import { Keys } from '../src/store/keys.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
@@ -14,6 +15,8 @@ const SCHEMA: StoreSchema = {
   categories: ['read'],
   layers: [{ name: 'personal', shared: false }],
 }
+/** So short that it ends while a call waits to be made again. */
+const HASTY_MS = 100
 const ID = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
 
 function storeOn(port: number, deadlineMs = 1_000): RedisStore {
@@ -66,6 +69,31 @@ describe.runIf(redisTests)('a settle that fails', () => {
 
     expect(await cancel(counters, states, id)).toBe('done')
     expect(await used()).toBe(0)
+  })
+
+  it('is not sent any more once it was said not to be done', async () => {
+    const redis = await server()
+    const [store, witness] = [storeOn(redis.port, HASTY_MS), storeOn(redis.port)]
+    const [counters, others] = [store.open(SCHEMA), witness.open(SCHEMA)]
+    await Promise.all([store.ready(), witness.ready()])
+    const { states } = await take(others)
+    const send = Connection.prototype.send
+    let calls = 0
+    const spy = vi.spyOn(Connection.prototype, 'send').mockImplementation(function (
+      this: Connection,
+      command,
+      ...words
+    ) {
+      if (command !== 'EVALSHA' || calls++ > 0) return send.call(this, command, ...words)
+      const loading = Object.assign(new Error('LOADING the dataset'), { name: 'ReplyError' })
+      // The deadline comes while it is waited to ask again.
+      return new Promise((_, reject) => setTimeout(reject, HASTY_MS - 10, loading))
+    })
+    later(() => spy.mockRestore())
+    expect(await cancel(counters, states)).toBe('not done')
+    await store.close()
+    const { states: now } = await others.read({ subject: 'u', categories: [0], layers: [0] })
+    expect(now[0]![1]).toBe(3)
   })
 
   it('says nothing where nobody knows', async () => {

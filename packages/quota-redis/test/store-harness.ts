@@ -1,8 +1,9 @@
 import type { Clock } from '@scoregw/quota'
 import { manualClock, type RowName, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
 import { Cluster, Redis } from 'ioredis'
-import { leasedRedisStore, type RedisClient, type RedisStore, redisStore } from '../src/index.ts'
+import { type RedisClient, type RedisStore, redisStore } from '../src/index.ts'
 import { groupOf, groupPrefixes } from '../src/leases/groups.ts'
+import { leasedRedisStore } from '../src/leases.ts'
 import { Keys } from '../src/store/keys.ts'
 import type { RedisCluster, ReplicaPair } from './support/redis-server.ts'
 import { startProxy } from './support/tcp-proxy.ts'
@@ -48,7 +49,10 @@ export function redisFactory(port: () => number): StoreFactory {
 /** The same without anything between the stores and their server. */
 export function directFactory(port: () => number): StoreFactory {
   const client = () => new Redis({ port: port(), lazyConnect: true })
-  return async () => ({ ...(await twoStores(client, newPrefix(), openStoreOn)), capabilities: ['ids', 'clock-steps'] })
+  return async () => ({
+    ...(await twoStores(client, newPrefix(), openStoreOn)),
+    capabilities: ['ids', 'clock-steps', 'units'],
+  })
 }
 
 /** The same on a cluster; the prefixes are in slots of all its servers. */
@@ -104,7 +108,7 @@ export function sentinelFactory(pair: () => ReplicaPair): StoreFactory {
   }
 }
 
-const CAPABILITIES = ['ids', 'clock-steps', 'revisions', 'damage', 'expiry'] as const
+const CAPABILITIES = ['ids', 'clock-steps', 'revisions', 'damage', 'expiry', 'units'] as const
 
 function oneServerFactory(
   port: () => number,

@@ -1,5 +1,6 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { checkPromises, runEditHistories, runHistories, runHoldHistories } from '@scoregw/quota-testkit'
+import { checkPromises, runHistories } from '@scoregw/quota-histories'
+import { runEditHistories, runHoldHistories } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { TestDatabase } from './support/database.ts'
 import { postgresFactory } from './support/postgres-factory.ts'

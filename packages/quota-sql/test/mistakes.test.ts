@@ -35,7 +35,7 @@ const empty = new Database(':memory:')
 const database = new Database(':memory:')
 database.exec(quotaSchemaSql({ dialect: 'sqlite' }))
 const newer = new Database(':memory:')
-newer.exec(`${quotaSchemaSql({ dialect: 'sqlite' })} update quota_format set version = 2`)
+newer.exec(`${quotaSchemaSql({ dialect: 'sqlite' })} update quota_format set version = 3`)
 const sqliteDb = new Kysely<unknown>({
   dialect: new SqliteDialect({ database: database as unknown as SqliteDatabase }),
 })
@@ -106,7 +106,7 @@ const mistakes: readonly Mistake[] = [
     written: 'sqliteStore({ database }), tables of a newer version',
     make: sqlite({ database: newer }),
     code: 'store_mismatch',
-    says: ['the tables are of format 2, and this version needs 1'],
+    says: ['the tables are of format 3, and this version needs 2'],
   },
   invalid(
     'sqliteStore({ database }).within(SCHEMA, db)',

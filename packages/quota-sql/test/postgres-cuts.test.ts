@@ -6,8 +6,11 @@ import { type CuttingProxy, startCuttingProxy } from './support/cutting-proxy.ts
 import { TestDatabase } from './support/database.ts'
 import { poolOf } from './support/pool.ts'
 
-/** Between two points at which the line is cut, in bytes of what the client sends. */
-const STEP = process.env.QUOTA_TEST_DEEP === '1' ? 1 : 61
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+/** About at how many points the line is cut. */
+const POINTS = 25
+/** By so many bytes one try may differ from the other. */
+const DIGITS = 3
 
 describe.runIf(postgresTests)('a line that is cut at every point of a transaction', () => {
   const database = new TestDatabase()
@@ -49,6 +52,31 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
     )
   }
 
+  it('while a statement waits for a row: it is never made after that was asked', { timeout: 60_000 }, () =>
+    through(async (proxy, store) => {
+      const counters = store.open(SCHEMA)
+      for (const _ of [1, 2]) await take(counters, 'waits')
+      const admin = database.pool()
+      const holder = await admin.connect()
+      await holder.query("begin; select * from quota_rows where key = 'personal/read/waits' for update")
+      const waiting = async (): Promise<number | null> => {
+        const where = "datname = current_database() and wait_event_type = 'Lock'"
+        return (await admin.query(`select 1 from pg_stat_activity where ${where}`)).rowCount
+      }
+      const taken = take(counters, 'waits')
+      await expect.poll(waiting).toBe(1)
+      proxy.silence(false)
+      // The statement of the line that is gone, and the one that locks instead.
+      await expect.poll(waiting).toBe(2)
+      await holder.query('commit')
+      holder.release()
+      expect((await taken).outcome).toBe('admitted')
+      const idle = "select 1 from pg_stat_activity where datname = current_database() and state = 'active'"
+      await expect.poll(async () => (await admin.query(idle)).rowCount).toBe(1)
+      expect((await used(counters, 'waits'))[0]).toBe(3)
+    }),
+  )
+
   it('that a hold grows by: it grows once', { timeout: 600_000 }, () =>
     through(async (proxy, store) => {
       const counters = store.open(SCHEMA)
@@ -66,24 +94,35 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
         expect((await used(counters, 'holder'))[0], when).toBe(tokens)
       })
       const [open] = (await counters.holds.list({ subject: 'holder' })).holds
-      expect(open?.costs.tokens).toBe(tokens)
+      expect(open?.costs).toEqual({ tokens })
       await counters.holds.settle({ ...hold, as: 'cancelled', overrun: 'refuse', maxOverrun: [0], quotas })
       expect((await used(counters, 'holder'))[0]).toBe(0)
     }),
   )
 })
 
-/** Does something with the line cut at every point of it, from the end on: the last byte is that of the commit. */
+/**
+ * Does something with the line cut at every point of it, from the end on: the last byte is that of the commit. Before each cut
+ * it is done once without, so that the connection has planned what it needs and sends as many bytes each time, but for a
+ * digit of a number that grows.
+ */
 async function cutEverywhere<T>(
   proxy: CuttingProxy,
   work: () => PromiseLike<T>,
   check: (answer: T, when: string) => Promise<void>,
 ): Promise<void> {
-  await work()
+  for (let times = 0; times < 3; times++) await work()
   const before = proxy.sent()
   await work()
   const bytes = proxy.sent() - before
-  for (let at = bytes; at >= 0; at -= STEP) {
+  for (let times = 0; times < (deep ? 200 : 10); times++) {
+    await check(await work(), 'before an answer is lost')
+    proxy.loseAnswer()
+    await check(await work(), 'an answer is lost')
+  }
+  const step = deep ? 1 : Math.ceil(bytes / POINTS)
+  for (let at = bytes + DIGITS; at >= 0; at -= at > bytes - DIGITS ? 1 : step) {
+    await check(await work(), 'before a cut')
     proxy.cutAfter(at)
     await check(await work(), `cut after ${at} of ${bytes} bytes`)
   }

@@ -4,7 +4,7 @@ import { isNotDone } from '@scoregw/quota/store'
 import { ownTime } from '@scoregw/server-kit'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { postgresStore } from '../src/index.ts'
+import { postgresStore, quotaSchemaSql } from '../src/index.ts'
 import { SCHEMA, take, used } from './support/counting.ts'
 import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { TestDatabase } from './support/database.ts'
@@ -36,10 +36,35 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     expect(error.message).toContain('run the migrations')
     await expect(missing.ready()).rejects.toThrow('run the migrations')
     const admin = database.pool()
-    await admin.query('update quota_format set version = 2')
-    await expect(onPool(database.pool()).ready()).rejects.toMatchObject({ code: 'store_mismatch' })
     await admin.query('update quota_format set version = 1')
+    await expect(onPool(database.pool()).ready()).rejects.toMatchObject({ code: 'store_mismatch' })
+    await admin.query('update quota_format set version = 2')
     await expect(onPool(database.pool()).ready()).resolves.toBeUndefined()
+  })
+
+  it('tables of another version are a mismatch, for calls as well', async () => {
+    const url = await database.server.createDatabase()
+    const pool = poolOf(url, { max: 1 })
+    const [first] = quotaSchemaSql({ dialect: 'postgres' }).split('drop table "quota_rows";')
+    await pool.query(first ?? '')
+    const error = await errorOf(take(onPool(pool).open(SCHEMA), 'u'))
+    expect([error.code, isNotDone(error)]).toEqual(['store_mismatch', true])
+    await expect(onPool(pool).ready()).rejects.toMatchObject({ code: 'store_mismatch' })
+    await pool.end()
+  })
+
+  it('transactions that the role has serializable fail for each other, and all of it is charged once', async () => {
+    const options = '-c default_transaction_isolation=serializable'
+    const all = [1, 2, 3].map(() => {
+      const pool = database.pool({ options, max: 1 })
+      return postgresStore({ pool, deadlineMs: 10_000 }).open({ ...SCHEMA, categories: ['serial'] })
+    })
+    const [, before] = await used(all[0]!, 'p0')
+    const asked = Array.from({ length: 150 }, (_, index) => take(all[index % 3]!, `p${index % 4}`))
+    const outcomes = new Set((await Promise.all(asked)).map(({ outcome }) => outcome))
+    const again = await Promise.all(Array.from({ length: 90 }, (_, index) => take(all[index % 3]!, `p${index % 4}`)))
+    expect([...outcomes, ...new Set(again.map(({ outcome }) => outcome))]).toEqual(['admitted', 'admitted'])
+    expect((await used(all[0]!, 'p0'))[1] - before).toBe(240)
   })
 
   it('a connection that ends while nobody has it ends neither the process nor the work', async () => {
@@ -98,7 +123,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     const counters = onPool(pool).open(SCHEMA)
     await take(counters, 'x')
     const holder = await database.pool().connect()
-    await holder.query(`begin; select * from quota_rows where subject = 'x' for update`)
+    await holder.query(`begin; select * from quota_rows where key = 'personal/read/x' for update`)
     // Also where it is decided by what was seen of the row: nothing is sent with its commit that has to wait.
     const error = await errorOf(take(counters, 'x'))
     expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
@@ -113,7 +138,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     const setup = database.pool()
     await take(onPool(setup).open(SCHEMA), 't')
     const holder = await database.pool().connect()
-    await holder.query(`begin; select * from quota_rows where subject = 't' for update`)
+    await holder.query(`begin; select * from quota_rows where key = 'personal/read/t' for update`)
     for (const options of [{ query_timeout: 50 }, { lock_timeout: 20 }, { statement_timeout: 20 }]) {
       const pool = database.pool({ ...options, max: 1 })
       const from = ownTime()

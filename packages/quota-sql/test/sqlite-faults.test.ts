@@ -6,7 +6,7 @@ import { isNotDone, type SyncCounters } from '@scoregw/quota/store'
 import { ownTime } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
-import { SCHEMA, take, used } from './support/counting.ts'
+import { ONE, SCHEMA, take, used } from './support/counting.ts'
 import { connectTo } from './support/sqlite.ts'
 
 const DEADLINE_MS = 200
@@ -26,7 +26,7 @@ function newFile(): string {
 }
 
 function takeSync(counters: SyncCounters): unknown {
-  return counters.take({ subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [9, 9] }, costs: [1, 0] })
+  return counters.take({ subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [9, 9] }, costs: ONE })
 }
 
 const errorOf = async (call: () => unknown): Promise<Error & { code?: unknown }> => {

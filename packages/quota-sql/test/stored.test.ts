@@ -1,9 +1,9 @@
 import { memoryStore } from '@scoregw/quota'
-import type { StoreSchema } from '@scoregw/quota/store'
+import { cellsIn, GRACE_MS, hash32, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
-import { SCHEMA, take, used } from './support/counting.ts'
+import { ONE, SCHEMA, take, used } from './support/counting.ts'
 import { connectTo } from './support/sqlite.ts'
 
 function tables() {
@@ -11,7 +11,9 @@ function tables() {
   database.exec(quotaSchemaSql({ dialect: 'sqlite' }))
   const cells = (): string =>
     (database.prepare('select cells from quota_rows').all() as { cells: string }[])[0]?.cells ?? ''
-  return { database, cells }
+  const select = 'select list from quota_layouts where hash = (select layout from quota_rows limit 1)'
+  const layoutOf = (): string => (database.prepare(select).all() as { list: string }[])[0]?.list ?? ''
+  return { database, cells, layoutOf }
 }
 
 describe('what is stored', () => {
@@ -42,7 +44,7 @@ describe('what is stored', () => {
     const endsAt = async (id: string): Promise<unknown> => {
       const reservationId = { id, nonce: id, fingerprint: 'work', ttlMs: 1_000 }
       await counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0], id: reservationId, hold })
-      const found = database.prepare("select ends_at from quota_rows where layer = ''").all()
+      const found = database.prepare("select ends_at from quota_rows where key like '//%'").all()
       return (found as { ends_at: unknown }[])[0]?.ends_at
     }
     const first = clock.now() + 600_000
@@ -54,20 +56,51 @@ describe('what is stored', () => {
   })
 
   it('keeps the counters of limits that this version does not know, and their row with them', async () => {
-    const { database, cells } = tables()
+    const { database, cells, layoutOf } = tables()
     const clock = manualClock()
     const schema: StoreSchema = { ...SCHEMA, layers: [SCHEMA.layers[0] ?? { name: 'personal', shared: false }] }
     const counters = sqliteStore({ database, clock }).open(schema)
-    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [10] }, costs: [1, 0] }
+    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [10] }, costs: ONE }
     await counters.take(request)
-    const later = `["later kind of limit",5,7]`
-    database.exec(`update quota_rows set cells = '[${later},' || substr(cells, 2)`)
-    await counters.take(request)
-    expect(JSON.parse(cells())).toEqual([
-      ['later kind of limit', 5, 7],
-      ['rolling 1h 3600000', clock.now(), 2],
-    ])
+    const list = `later kind of limit\n${layoutOf()}`
+    database.prepare('insert into quota_layouts values (?, ?)').run(hash32(list), list)
+    database.exec(`update quota_rows set layout = ${hash32(list)}, cells = '[5,7,' || substr(cells, 2)`)
+    // By another process, which has seen nothing of it yet.
+    await sqliteStore({ database, clock }).open(schema).take(request)
+    expect(layoutOf()).toBe(list)
+    expect(JSON.parse(cells())).toEqual([5, 7, clock.now(), 2])
     expect(database.prepare('select ends_at from quota_rows').all()).toEqual([{ ends_at: null }])
+  })
+
+  it('drops what another policy counted when that has ended, and is a plain row again', async () => {
+    const { database, cells, layoutOf } = tables()
+    const clock = manualClock()
+    const store = sqliteStore({ database, clock })
+    const other: StoreSchema = {
+      ...SCHEMA,
+      cells: cellsIn(['tokens'], [windowCell({ label: '1m', lengthMs: 60_000 })]),
+    }
+    const [both, plain] = ['rolling 1h 3600000\nrolling 1m 60000', 'rolling 1h 3600000']
+    await take(store.open(other), 'u')
+    await take(store.open(SCHEMA), 'u')
+    expect(layoutOf()).toBe(both)
+    expect(JSON.parse(cells())).toEqual([clock.now(), 1, clock.now(), 1])
+    clock.advance(60_000)
+    await take(store.open(SCHEMA), 'u')
+    expect(layoutOf()).toBe(both)
+    clock.advance(GRACE_MS)
+    await take(store.open(SCHEMA), 'u')
+    expect(layoutOf()).toBe(plain)
+    expect(JSON.parse(cells())[1]).toBe(3)
+  })
+
+  it('is refused where another list of limits has the same hash', async () => {
+    const { database } = tables()
+    const list = SCHEMA.cells.map(({ identity }) => identity).join('\n')
+    database.prepare('insert into quota_layouts values (?, ?)').run(hash32(list), 'another list')
+    const counters = sqliteStore({ database, clock: manualClock() }).open(SCHEMA)
+    await expect(take(counters, 'u')).rejects.toMatchObject({ code: 'store_mismatch' })
+    expect(database.prepare('select count(*) as rows from quota_rows').all()).toEqual([{ rows: 0 }])
   })
 
   it('is not written by a refusal', async () => {
@@ -76,7 +109,7 @@ describe('what is stored', () => {
     await take(counters, 'u')
     const before = [cells(), database.prepare('select total_changes() as changes').all()]
     const quotas = { layers: [0, 1], limits: [1, 1] }
-    expect((await counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0] })).outcome).toBe('refused')
+    expect((await counters.take({ subject: 'u', category: 0, quotas, costs: ONE })).outcome).toBe('refused')
     expect([cells(), database.prepare('select total_changes() as changes').all()]).toEqual(before)
   })
 
@@ -85,7 +118,7 @@ describe('what is stored', () => {
     const memory = memoryStore({ clock })
     const before = memory.open(SCHEMA)
     const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-    for (const subject of ['a', 'a', 'b']) before.take({ subject, category: 0, quotas, costs: [1, 0] })
+    for (const subject of ['a', 'a', 'b']) before.take({ subject, category: 0, quotas, costs: ONE })
     const store = sqliteStore({ database: tables().database, clock })
     const counters = store.open(SCHEMA)
     await take(counters, 'b')
@@ -96,15 +129,15 @@ describe('what is stored', () => {
 
   it('is the same for a store that answers at once', () => {
     const counters = syncSqliteStore({ database: tables().database }).open(SCHEMA)
-    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, costs: [1, 0] }
+    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, costs: ONE }
     expect([1, 2, 3].map(() => counters.take(request).outcome)).toEqual(['admitted', 'admitted', 'refused'])
     expect(counters.read({ subject: 'u', categories: [0], layers: [0, 1] }).states[0]?.[1]).toBe(2)
   })
 
   it('refuses tables of another format, or none', () => {
     const { database } = tables()
-    database.exec('update quota_format set version = 2')
-    expect(() => sqliteStore({ database })).toThrow(/format 2/)
+    database.exec('update quota_format set version = 3')
+    expect(() => sqliteStore({ database })).toThrow(/format 3/)
     expect(() => sqliteStore({ database: connectTo(':memory:') })).toThrow(/run the migrations/)
     expect(() => sqliteStore({ database, prefix: 'Quota rows' })).toThrow(/prefix/)
   })

@@ -1,32 +1,13 @@
-export { runEditHistories } from './histories/edit-histories.ts'
-export { runHoldHistories } from './histories/hold-histories.ts'
-export { SCENES, type Scene } from './histories/policies.ts'
-export { checkPromises, type PromiseCounts } from './histories/promises.ts'
-export {
-  type HistoryOptions,
-  type QuotaCommand,
-  quotaCommands,
-  runHistories,
-  runHistory,
-} from './histories/run-history.ts'
 export { type ManualClock, manualClock } from './manual-clock.ts'
-export {
-  type ModelAnswer,
-  type ModelCalendar,
-  type ModelCommit,
-  type ModelOptions,
-  type ModelRequest,
-  type ModelReservation,
-  type ModelReserveRequest,
-  QuotaModel,
-} from './model/quota-model.ts'
 export { CONFORMANCE_CASES } from './suite/cases.ts'
 export { describeFactorStore, describeOutcomeStore, describeSettingsStore } from './suite/describe-ports.ts'
 export { describeStore, type TestRunner } from './suite/describe-store.ts'
+export { runEditHistories } from './suite/edit-histories.ts'
 export { FACTOR_STORE_CASES } from './suite/factor-cases.ts'
 export {
   type CaseContext,
   type ConformanceCase,
+  missingOf,
   type Need,
   type RowName,
   runCase,
@@ -36,6 +17,7 @@ export {
   type StoreHarness,
   type StoreWishes,
 } from './suite/harness.ts'
+export { runHoldHistories } from './suite/hold-histories.ts'
 export { OUTCOME_STORE_CASES } from './suite/outcome-cases.ts'
 export { type PortCase, type PortFactory, type PortHarness, runPortCase } from './suite/port-harness.ts'
 export { SETTINGS_STORE_CASES } from './suite/settings-cases.ts'

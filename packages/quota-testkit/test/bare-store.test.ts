@@ -1,6 +1,7 @@
 import { QuotaError } from '@scoregw/quota'
+import { runHistories } from '@scoregw/quota-histories'
 import { describe, it } from 'vitest'
-import { describeStore, runHistories } from '../src/index.ts'
+import { describeStore } from '../src/index.ts'
 import { lateStore } from './late-store.ts'
 import { manualFactory } from './manual-factory.ts'
 import { MapCounters, mapStore } from './map-store.ts'

@@ -1,5 +1,5 @@
+import { runHistories } from '@scoregw/quota-histories'
 import { describe, it } from 'vitest'
-import { runHistories } from '../src/index.ts'
 import { memoryFactory } from './memory-factory.ts'
 import { RUNS, TIMEOUT_MS } from './runs.ts'
 

@@ -1,7 +1,6 @@
+import { explore, holdMachine } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { runHoldHistories } from '../src/index.ts'
-import { explore } from '../src/living/explore.ts'
-import { holdMachine } from '../src/living/hold-machine.ts'
 import { BROKEN_COUNTERS } from './hold-mutants.ts'
 import { manualFactory } from './manual-factory.ts'
 import { mapStore } from './map-store.ts'

@@ -1,8 +1,6 @@
+import type { RowRules } from '@scoregw/quota-histories'
+import { explore, type Place, rowMachine, type SettingsRules, settingsMachine } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
-import { explore } from '../src/living/explore.ts'
-import { rowMachine } from '../src/living/row-machine.ts'
-import type { RowRules } from '../src/living/row-rules.ts'
-import { type Place, type SettingsRules, settingsMachine } from '../src/living/settings-machine.ts'
 import { DEPTHS, TIMEOUT_MS } from './runs.ts'
 
 type LeftOut<Rules> = readonly (readonly [rule: string, left: Partial<Rules>, broken: string])[]

@@ -1,5 +1,6 @@
+import { checkPromises, runHistories } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
-import { checkPromises, describeStore, runHistories } from '../src/index.ts'
+import { describeStore } from '../src/index.ts'
 import { manualFactory } from './manual-factory.ts'
 import { mapStore } from './map-store.ts'
 import { TIMEOUT_MS } from './runs.ts'

@@ -1,5 +1,6 @@
+import { checkPromises, runHistories } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
-import { CONFORMANCE_CASES, type ConformanceCase, checkPromises, runCase, runHistories } from '../src/index.ts'
+import { CONFORMANCE_CASES, type ConformanceCase, runCase } from '../src/index.ts'
 import { BOUND_CASES } from '../src/suite/bound-cases.ts'
 import { CALENDAR_CASES } from '../src/suite/calendar-cases.ts'
 import { CLOCK_CASES } from '../src/suite/clock-cases.ts'

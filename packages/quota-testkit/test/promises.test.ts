@@ -1,5 +1,5 @@
+import { checkPromises } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
-import { checkPromises } from '../src/index.ts'
 import { memoryFactory } from './memory-factory.ts'
 import { RUNS, TIMEOUT_MS } from './runs.ts'
 

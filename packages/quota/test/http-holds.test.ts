@@ -106,6 +106,67 @@ describe('a request that is a hold', () => {
     await admission.end()
     expect(logger.error).toHaveBeenCalledTimes(1)
   })
+
+  it('stays open for a while when its response closes early: what its handler says counts', async () => {
+    const { quota, clock, used, held } = engine()
+    const { admission, logger } = await admit(quota, 'chat', { settle: 'end', ttlMs: 60_000 })
+    admission.abort()
+    // What a handler does to a response that nobody reads ends nothing.
+    await admission.end()
+    await pass(clock, 4_900)
+    expect(await held()).toBe(1)
+    expect(await admission.commit(7)).toEqual({ charged: 7, uncharged: 0 })
+    await pass(clock, 1_000)
+    expect([used(), await held(), vi.getTimerCount()]).toEqual([7, 0, 0])
+    expect(logger.error).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    ['charged in full', {}, 5],
+    ['given back', { abortedAs: 'cancel' }, 0],
+  ] as const)('is %s when that while is over; a later commit is an error, logged once', async (_, options, tokens) => {
+    const { quota, clock, used, held } = engine()
+    const { admission, logger } = await admit(quota, 'chat', { settle: 'end', ttlMs: 60_000, ...options })
+    admission.abort()
+    await pass(clock, 5_100)
+    expect([used(), await held()]).toEqual([tokens, 0])
+    for (let time = 0; time < 2; time++) {
+      await expect(admission.commit(7)).rejects.toMatchObject({ code: 'reservation_expired' })
+    }
+    expect([used(), admission.charged]).toEqual([tokens, tokens])
+    expect(logger.error).toHaveBeenCalledTimes(1)
+  })
+
+  it('waits for its handler no longer than it lasts', async () => {
+    const { quota, clock, held } = engine()
+    const { admission } = await admit(quota, 'chat', { settle: 'end', ttlMs: 1_200 })
+    admission.abort()
+    await pass(clock, 1_100)
+    expect(await held()).toBe(1)
+    await pass(clock, 200)
+    expect([await held(), vi.getTimerCount()]).toEqual([0, 0])
+  })
+
+  it('rejects a commit behind the end of its response, which nobody need await', async () => {
+    const { quota, used } = engine()
+    const { admission, logger } = await admit(quota, 'chat', { settle: 'end' })
+    await admission.end()
+    void admission.commit(2)
+    await expect(admission.commit(2)).rejects.toMatchObject({
+      code: 'reservation_expired',
+      message: expect.stringContaining('"chat" was settled without its handler, and 5 tokens were charged'),
+    })
+    expect(logger.error).toHaveBeenCalledTimes(1)
+    expect(used()).toBe(5)
+  })
+
+  it('frees its slot at once when its response closes early, unless its end settles it', async () => {
+    const { quota, held } = engine()
+    const { admission } = await admit(quota, 'work')
+    admission.abort()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(await held()).toBe(0)
+  })
 })
 
 describe('a meter of holds', () => {

@@ -34,5 +34,5 @@ it('is what luxon tells, in every zone', () => {
 
 it.each(['', 'Asia/Peking2', 'A'.repeat(1_000_000)])('refuses a zone that there is not', (zone) => {
   expect(() => zonedText(0, zone)).toThrow(QuotaError)
-  expect(() => zonedText(0, zone)).toThrow(/timeZone: expected an IANA time zone, "Asia\/Shanghai" for example, got "/)
+  expect(() => zonedText(0, zone)).toThrow(/timeZone: expected an IANA time zone, "Europe\/Berlin" for example, got "/)
 })

@@ -13,7 +13,7 @@ export const alerts = {
   rotate: 'Make another secret',
   rotateTitle: 'Make another secret?',
   rotateAbout: 'For a day messages are signed with both, so that the receiver can be told.',
-  rotated: (until: string) => `The secret before signs as well until ${until}.`,
+  rotated: (until: string) => `The previous secret stays valid until ${until}.`,
   test: 'Send a test',
   tested: 'It is on its way: look for it below.',
   remove: 'Send nowhere',

@@ -84,4 +84,4 @@ export const reasonCounts = (
   recent: string,
   recentCalls: string,
 ) =>
-  `${errors} of ${calls} requests failed in the last 30 minutes (a rate of ${low} to ${high}, as far as so many tell), ${recent} of ${recentCalls} in the last 5.`
+  `${errors} of ${calls} requests failed in the last 30 minutes (likely ${low} to ${high}), ${recent} of ${recentCalls} in the last 5.`

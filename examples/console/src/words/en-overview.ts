@@ -1,7 +1,7 @@
 /** What the first page says. */
 export const overview = {
   title: 'Overview',
-  about: 'What is going on now. Each part says whether it is of the process that answers, or of all of them.',
+  about: 'What is going on now.',
   live: (at: string) => `Live, as of ${at}`,
   connecting: 'Connecting ...',
   down: (since: string) => `The line is down since ${since}. Trying again ...`,

@@ -21,7 +21,7 @@ export const settings = {
     'Some of what is stored is not in force, since the gateway does not know it or cannot take it. Unknown values are kept; the others are replaced when you save.',
   limits: 'Base values and resulting limits',
   limitsAbout:
-    'Tokens. The values on the left are yours to set; on the right is the limit that each mode makes of them, before you save. 0 blocks. An empty custom table is none.',
+    'Tokens. The values on the left are yours to set; on the right is the limit that each mode makes of them, before you save. 0 blocks. Leave empty to disable custom values.',
   base: 'Base',
   custom: 'Custom',
   baseValue: 'Base value',

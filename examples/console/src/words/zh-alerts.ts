@@ -11,7 +11,7 @@ export const alerts: typeof en = {
   rotate: '更换密钥',
   rotateTitle: '更换密钥？',
   rotateAbout: '一天之内消息同时用新旧密钥签名，以便告知接收方。',
-  rotated: (until) => `旧密钥在 ${until} 之前仍同时用于签名。`,
+  rotated: (until) => `旧密钥在 ${until} 之前仍然有效。`,
   test: '发送测试',
   tested: '正在发送：结果见下方列表。',
   remove: '停止发送',

@@ -66,4 +66,4 @@ export const wouldReasons: Words['wouldReasons'] = {
 }
 
 export const reasonCounts: Words['reasonCounts'] = (errors, calls, low, high, recent, recentCalls) =>
-  `最近 30 分钟 ${calls} 个请求中有 ${errors} 个失败（据此推断错误率为 ${low} 至 ${high}），最近 5 分钟 ${recentCalls} 个中有 ${recent} 个。`
+  `最近 30 分钟 ${calls} 个请求中有 ${errors} 个失败（错误率可能为 ${low} 至 ${high}），最近 5 分钟 ${recentCalls} 个中有 ${recent} 个。`

@@ -2,7 +2,7 @@ import type { overview as en } from './en-overview.ts'
 
 export const overview: typeof en = {
   title: '概览',
-  about: '当前的运行情况。每一部分都注明是应答进程的数据，还是所有进程的数据。',
+  about: '当前的运行情况。各卡片标明数据范围。',
   live: (at) => `实时，截至 ${at}`,
   connecting: '正在连接……',
   down: (since) => `自 ${since} 起连接中断，正在重试……`,

@@ -10,7 +10,7 @@ const UNITS: Readonly<Record<Unit, string>> = { day: '天', hour: '小时', minu
 
 export const zh: Words = {
   languageName: '简体中文',
-  title: '分数网关',
+  title: '成绩网关',
   console: '控制台',
   skip: '跳到正文',
   nav: {
@@ -71,7 +71,7 @@ export const zh: Words = {
     forbidden: '需要管理员权限。',
     insufficient_balance: '余额不足。',
     not_found: '未找到，可能已被删除。',
-    score_not_found: '没有这个分数。',
+    score_not_found: '没有这条成绩。',
     method_not_allowed: '网关不提供此操作。',
     conflict: '与已保存的内容冲突。',
     sync_in_progress: '正在同步。',
@@ -85,7 +85,7 @@ export const zh: Words = {
     validation_failed: '请求中有不允许的内容。',
     idempotency_key_reused: '该键已用于另一个请求。',
     unknown_chart: '没有这张谱面。',
-    dx_score_too_high: '分数高于可能的最大值。',
+    dx_score_too_high: 'DX 分数高于可能的最大值。',
     source_credential_rejected: '数据源不接受该凭据。',
     source_privacy: '玩家不允许这样做。',
     snapshot_empty: '快照为空。',
@@ -110,7 +110,7 @@ export const zh: Words = {
   slots: { imports: '同时导入' },
   slotsOf: (label) => `${label}（同时进行）`,
   lengthOf: (count, unit) => `${count} ${UNITS[unit]}`,
-  windowOf: (layer, category, window) => `${layer}，${category}，${window}`,
+  windowOf: (layer, category, window) => `${layer} · ${category} · ${window}`,
   modes: { conservative: '保守', normal: '标准', lenient: '宽松', adaptive: '自适应', custom: '自定义' },
   settings,
   history,
@@ -141,7 +141,7 @@ export const zh: Words = {
     role: '角色',
     roles: { player: '玩家', admin: '管理员' },
     qq: 'QQ',
-    qqAbout: '分数同步的账号，10000 至 999999999999；留空表示没有。',
+    qqAbout: '成绩同步的账号，10000 至 999999999999；留空表示没有。',
     balance: '功能票余额',
     created: '创建时间',
     list: '用户列表',
@@ -220,7 +220,7 @@ export const zh: Words = {
   },
   credentials: {
     title: '凭据',
-    about: '机器人把分数送到分数同步服务；密钥用于谱面预览。用户令牌在各用户的页面上。',
+    about: '机器人把成绩送到成绩同步服务；密钥用于谱面预览。用户令牌在各用户的页面上。',
     id: 'ID',
     created: '签发时间',
     revoke: '吊销',
@@ -235,7 +235,7 @@ export const zh: Words = {
     done: '我已复制',
     bots: {
       title: '机器人令牌',
-      about: '用于分数同步，放在 Bot-Token 请求头中。',
+      about: '用于成绩同步，放在 Bot-Token 请求头中。',
       name: '机器人名称',
       issue: '签发机器人令牌',
       empty: '还没有机器人令牌。',

@@ -21,7 +21,7 @@ const VERDICTS: Readonly<Record<FactorReasonCode, (reason: FactorReason) => stri
 }
 
 function countsOf({ counts: { calls, errors, recentCalls, recentErrors }, bounds }: FactorReason): string {
-  const range = `a rate of ${percent(bounds.low)} to ${percent(bounds.high)}, as far as so many tell`
+  const range = `likely ${percent(bounds.low)} to ${percent(bounds.high)}`
   return `${errors} of ${calls} requests failed in the last 30 minutes (${range}), ${recentErrors} of ${recentCalls} in the last 5.`
 }
 

@@ -17,9 +17,18 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly { address: string; family: number }[]) => void,
 ) => void
 
-/** Whether an address is of the internet at large: no loopback, private, link-local, mapped, multicast or reserved one. */
+/** All IPv6 addresses of the internet at large are in it. What is beyond may be translated to an IPv4 address of any kind. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/**
+ * Whether an address is of the internet at large: no loopback, private, link-local, translated, multicast or reserved one.
+ * An IPv6 address that is mapped from IPv4 is what that one is.
+ */
 export function isPublic(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  const isGlobal = parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_UNICAST)
+  return isGlobal && parsed.range() === 'unicast'
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Clock } from '@scoregw/quota'
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import { connectionOf } from '../db/sqlite.ts'
@@ -11,9 +12,43 @@ export interface ReadinessCheck {
   check(): Promise<unknown>
 }
 
+/** How long the outcome of a check that writes holds, and others wait for one that is under way, in milliseconds. */
+const SHARED_MS = 1_000
+
 /** @param dataDir where an embedded database is */
-export function checksOf(db: Db, { check, checked = 'the counters' }: QuotaBackend, dataDir: string): ReadinessCheck[] {
-  const database = { name: 'the database', check: () => sql`select 1`.execute(db) }
-  const disk = connectionOf(db) === undefined ? [] : [roomOnDisk(db, dataDir)]
-  return [database, ...disk, ...(check === undefined ? [] : [{ name: checked, check }])]
+export function checksOf(
+  db: Db,
+  { check, checked = 'the counters' }: QuotaBackend,
+  dataDir: string,
+  clock: Clock,
+): ReadinessCheck[] {
+  const database = sharedCheck({ name: 'the database', check: () => sql`select 1`.execute(db) }, clock, false)
+  const disk = connectionOf(db) === undefined ? [] : [sharedCheck(roomOnDisk(db, dataDir), clock, true)]
+  const counters = check === undefined ? [] : [sharedCheck({ name: checked, check }, clock, false)]
+  return [database, ...disk, ...counters]
+}
+
+/**
+ * A check that is one call for all who ask while it is under way; for a second at the most, so that one that hangs does not
+ * hold those back who ask when its store is there again.
+ *
+ * @param isRemembered whether its outcome holds for that second
+ */
+export function sharedCheck({ name, check }: ReadinessCheck, clock: Clock, isRemembered: boolean): ReadinessCheck {
+  let last: { readonly at: number; readonly outcome: Promise<unknown>; isOver: boolean } | undefined
+  return {
+    name,
+    check() {
+      const now = clock.now()
+      const isRecent = last !== undefined && now >= last.at && now - last.at < SHARED_MS
+      if (last !== undefined && isRecent && (isRemembered || !last.isOver)) return last.outcome
+      const begun = { at: now, outcome: check(), isOver: false }
+      const end = (): void => {
+        begun.isOver = true
+      }
+      begun.outcome.then(end, end)
+      last = begun
+      return begun.outcome
+    },
+  }
 }

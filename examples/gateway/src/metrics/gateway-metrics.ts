@@ -1,6 +1,6 @@
 import type { Quota } from '@scoregw/quota'
 import { registerQuotaMetrics } from '@scoregw/quota/prometheus'
-import type { LeaseReport } from '@scoregw/quota-redis'
+import type { LeaseReport } from '@scoregw/quota-redis/leases'
 import type { Request, RequestHandler } from 'express'
 import { Histogram, Registry } from 'prom-client'
 import type { OperationName } from '../quota/policy.ts'

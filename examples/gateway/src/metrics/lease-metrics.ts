@@ -1,4 +1,4 @@
-import type { LeaseReport } from '@scoregw/quota-redis'
+import type { LeaseReport } from '@scoregw/quota-redis/leases'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 const PREFIX = 'scoregw_quota_lease_'

@@ -19,7 +19,9 @@ export interface QuotaExamples {
 /** A user has sent all that the windows let him, and goes on: what that is answered with, half a window later. */
 export function quotaExamples(policy: GatewayPolicy): QuotaExamples | undefined {
   const clock = { nowMs: AT, now: () => clock.nowMs }
-  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar() })
+  // The gateway's own engine has warned of this policy.
+  const logger = { warn: () => undefined }
+  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar(), logger })
   const refused = (): RefusedDecision | undefined => {
     const request = { subject: subjectsOf(policy)('demo'), operation: OPERATION } as const
     const { category } = policy.operations[OPERATION]

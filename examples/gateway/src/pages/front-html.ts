@@ -36,10 +36,10 @@ const WORDS: Readonly<Record<PageLanguage, FrontWords>> = {
     others: 'The other services',
   },
   'zh-CN': {
-    titles: { gateway: '分数网关', sync: '分数同步', charts: '谱面预览' },
+    titles: { gateway: '成绩网关', sync: '成绩同步', charts: '谱面预览' },
     about: {
-      gateway: '保存玩家的分数，并按配额计量每个请求。它供程序使用，此页面供人阅读。',
-      sync: '接收机器人送来的分数。它供程序使用，此页面供人阅读。',
+      gateway: '保存玩家的成绩，并按配额计量每个请求。它供程序使用，此页面供人阅读。',
+      sync: '接收机器人送来的成绩。它供程序使用，此页面供人阅读。',
       charts: '提供谱面列表并绘制谱面。它供程序使用，此页面供人阅读。',
     },
     first: '第一个请求，凭据由管理员签发：',

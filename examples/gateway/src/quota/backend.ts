@@ -1,5 +1,5 @@
 import type { Clock, QuotaStore, SettingsStore } from '@scoregw/quota'
-import type { LeaseReport } from '@scoregw/quota-redis'
+import type { LeaseReport } from '@scoregw/quota-redis/leases'
 import type { ListenPool } from '@scoregw/quota-sql'
 import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'

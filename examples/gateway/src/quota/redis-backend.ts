@@ -1,6 +1,7 @@
 import { QuotaError, type Subject } from '@scoregw/quota'
 import { type AsyncCounters, storeSchema } from '@scoregw/quota/store'
-import { leasedRedisStore, type RedisClient, type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
+import { type RedisClient, type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
+import { leasedRedisStore } from '@scoregw/quota-redis/leases'
 import { Cluster, Redis } from 'ioredis'
 import { ConfigError } from '../config/config-error.ts'
 import { clusterAddress, redisAddress } from '../config/redis-url.ts'

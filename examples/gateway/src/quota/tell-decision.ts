@@ -9,7 +9,14 @@ import { FIELDS, type MeterOptions, meterLogger } from './meter.ts'
  * it.
  */
 export function tellingOf({ quota, logger }: MeterOptions): (req: Request, res: Response, decision: Decision) => void {
-  const options = { quota, settle: 'outcome', ...FIELDS, logger: meterLogger(logger) } as const
+  const options = {
+    quota,
+    settle: 'outcome',
+    abortGraceMs: 0,
+    abortedAs: 'commit',
+    ...FIELDS,
+    logger: meterLogger(logger),
+  } as const
   return (req, res, decision) => {
     const metered = new MeteredRequest(options, decision, settledBy(decision))
     const exchange = Exchange.of(req)

@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<PageLanguage, PageWords>> = {
   },
   'zh-CN': {
     title: 'API 参考',
-    services: { gateway: '网关', sync: '分数同步', charts: '谱面预览' },
+    services: { gateway: '网关', sync: '成绩同步', charts: '谱面预览' },
     servicesLabel: '服务',
     forgets: '每个服务有各自的凭据。切换服务会丢弃在此填写的一切内容。',
     other: (home) => `此页面来自其他地址，各服务不会应答。请打开 ${home}。`,

@@ -5,9 +5,12 @@ import {
   HttpMeter,
   type HttpMeterOptions,
   type MaybeAsync,
+  type NodeRequest,
+  type NodeResponse,
   type QuotaAnswer,
   type RequestQuota,
   type RouteOptions,
+  watchResponse,
 } from '@scoregw/quota/http'
 import { aFunction, optional, textLike } from '@scoregw/quota/options'
 import type { Context, MiddlewareHandler } from 'hono'
@@ -126,12 +129,15 @@ function metering(meter: HttpMeter<Context>): MiddlewareHandler {
   }
 }
 
-async function goOn(c: Context, next: () => Promise<void>, { quota }: AdmittedRequest): Promise<void> {
-  if (quota.settlesAtEnd) settleAtHangUp(quota, c.req.raw.signal)
+async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRequest): Promise<void> {
+  const { quota } = admission
+  const node = nodeOf(c)
+  if (node !== undefined) watchResponse(admission, node.incoming, node.outgoing)
+  else if (quota.settlesAtEnd) settleAtHangUp(quota, c.req.raw.signal)
   try {
     await next()
   } catch (error) {
-    // What is no `Error` comes through; a cancel that fails was told to the logger.
+    // What is no `Error` comes through; a cancel that fails was logged.
     await quota.cancel().catch(() => undefined)
     throw error
   }
@@ -142,12 +148,27 @@ async function goOn(c: Context, next: () => Promise<void>, { quota }: AdmittedRe
   const answer = settleResponse(quota, res, {
     method: c.req.method,
     isHungUp: () => c.req.raw.signal?.aborted === true,
+    isWatched: node !== undefined,
   })
   const settled = answer instanceof Promise ? await answer : answer
   if (settled === res) return
   // What is set over another is mixed with it.
   c.res = undefined
   c.res = settled
+}
+
+/**
+ * What `@hono/node-server` gives its apps. There the fields go into the head that Node's response gets: to change those of
+ * a `Response` costs more than all else here.
+ */
+function nodeOf({ env }: Context): NodeBindings | undefined {
+  const { incoming, outgoing } = (env ?? {}) as Partial<NodeBindings>
+  return incoming === undefined || typeof outgoing?.writeHead !== 'function' ? undefined : { incoming, outgoing }
+}
+
+interface NodeBindings {
+  readonly incoming: NodeRequest
+  readonly outgoing: NodeResponse
 }
 
 /** What stands for a middleware of a whole app where there is no `operation(c)`. Hono calls it with a request first. */

@@ -8,7 +8,7 @@ import {
 import { carryOut } from '../line/carry-out.ts'
 import { storeError } from '../line/errors.ts'
 import { type RedisClient, type Reply, textOf } from '../line/line.ts'
-import { NO_ROWS, scriptOf } from '../lua/script.ts'
+import { scriptOf } from '../lua/script.ts'
 import { ChangeFeed } from '../settings/change-feed.ts'
 import { keyOptionsParser } from '../store/key-options.ts'
 import compareAndSet from './compare-and-set.lua'
@@ -31,7 +31,7 @@ export interface RedisFactor extends FactorStore {
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisFactor()')
 
-const COMPARE_AND_SET = scriptOf([compareAndSet], NO_ROWS)
+const COMPARE_AND_SET = scriptOf([compareAndSet])
 
 /** The feed tells what changed; here there is but one thing. */
 const CHANGE: SettingsChange = { kind: 'everything' }

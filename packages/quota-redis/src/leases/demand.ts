@@ -1,23 +1,30 @@
+import type { UnitAmounts } from './amounts.ts'
 import type { Moment } from './lease.ts'
 
 /** Demand is measured over about this time, in milliseconds; a lease is for as much. */
 const DEMAND_MS = 500
 
-/** Tokens asked for in the last half second or so. */
+/** What was requested in the last half second or so, of each unit. */
 export class Demand {
-  #tokens = 0
+  readonly #amounts: number[]
   #atMs = 0
 
-  get tokens(): number {
-    return this.#tokens
+  constructor(units: number) {
+    this.#amounts = new Array<number>(units).fill(0)
   }
 
-  add(cost: number, { steadyMs }: Moment): void {
+  get amounts(): UnitAmounts {
+    return this.#amounts
+  }
+
+  add(costs: UnitAmounts, { steadyMs }: Moment): void {
+    const amounts = this.#amounts
     const elapsed = steadyMs - this.#atMs
     if (elapsed >= 1) {
-      this.#tokens *= Math.exp(-elapsed / DEMAND_MS)
+      const left = Math.exp(-elapsed / DEMAND_MS)
+      for (let unit = 0; unit < amounts.length; unit++) amounts[unit]! *= left
       this.#atMs = steadyMs
     }
-    this.#tokens += cost
+    for (let unit = 0; unit < amounts.length; unit++) amounts[unit]! += costs[unit]!
   }
 }

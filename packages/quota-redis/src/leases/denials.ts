@@ -1,3 +1,5 @@
+import type { Layout } from '@scoregw/quota/store'
+import type { UnitAmounts } from './amounts.ts'
 import { elapsedMs, type Moment } from './lease.ts'
 import type { Seen } from './seen.ts'
 import { areSameTerms, type SiteAnswer, type SiteRequest, type Terms } from './site-answer.ts'
@@ -7,13 +9,15 @@ const DENIAL_MS = 1_000
 
 interface Denial extends Seen {
   readonly terms: Terms
-  /** Tokens that were left in the fullest window. */
-  readonly room: number
+  /** What was left of each unit in its fullest window. */
+  readonly room: UnitAmounts
   /** When the first of its windows ends, by the site's clock. */
   readonly endsAt: number
 }
 
 export interface DenialsParts {
+  readonly layout: Layout
+  readonly units: number
   /** The site's clock now, from what it was at another moment; epoch milliseconds. */
   readonly timeAfter: (seen: Pick<Seen, 'now' | 'at'>, now: Moment) => number
 }
@@ -27,10 +31,14 @@ export class Denials {
     this.#parts = parts
   }
 
-  /** Remembers a refusal; how many tokens were left. */
-  note(seen: Seen, terms: Terms): number {
-    let room = Number.POSITIVE_INFINITY
-    for (const [index, limit] of terms.limits.entries()) room = Math.min(room, limit - seen.states[2 * index + 1]!)
+  /** Remembers a refusal; what was left of each unit. */
+  note(seen: Seen, terms: Terms): UnitAmounts {
+    const { layout, units } = this.#parts
+    const room = new Array<number>(units).fill(Number.POSITIVE_INFINITY)
+    for (const [index, limit] of terms.limits.entries()) {
+      const unit = layout.units[index % layout.size]!
+      if (unit < units) room[unit] = Math.min(room[unit]!, limit - seen.states[2 * index + 1]!)
+    }
     this.#denial = { ...seen, terms, room, endsAt: Math.min(...seen.ends) }
     return room
   }
@@ -59,6 +67,7 @@ export class Denials {
       this.#denial = undefined
       return undefined
     }
-    return request.cost > denial.room ? { outcome: 'refused', now: siteNow, states: denial.states } : undefined
+    const isRefused = denial.room.some((room, unit) => request.costs[unit]! > 0 && request.costs[unit]! > room)
+    return isRefused ? { outcome: 'refused', now: siteNow, states: denial.states } : undefined
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@scoregw/quota'
+import type { UnitAmounts } from './amounts.ts'
 import { areSameTerms, type Terms } from './site-answer.ts'
 
 /** Longest time that a lease is used, in milliseconds; so long lowered limits may go unheard at the most. */
@@ -24,7 +25,8 @@ export function elapsedMs(from: Moment, to: Moment): number {
 /** What a grant said of a lease. */
 export interface LeaseTerms extends Terms {
   readonly id: string
-  readonly tokens: number
+  /** What was leased, of each unit. */
+  readonly amounts: UnitAmounts
   /** Just before the grant was sent. */
   readonly sentAt: Moment
   /** The site's clock at the grant, and when the first of its windows ends, epoch milliseconds. */
@@ -35,18 +37,19 @@ export interface LeaseTerms extends Terms {
 }
 
 /**
- * Tokens that were debited at the site and that this process may spend without asking: while none of their windows has
+ * Amounts of each unit that were debited together at the site and that this process may spend without asking: while none of their windows has
  * ended, and two seconds at the most. Leases are never made one, since each has an end of its own; those of the same windows
  * may be spent together.
  */
 export class Lease {
   readonly terms: LeaseTerms
-  tokens: number
+  /** What is left. */
+  readonly amounts: number[]
   readonly #usableMs: number
 
   constructor(terms: LeaseTerms) {
     this.terms = terms
-    this.tokens = terms.tokens
+    this.amounts = [...terms.amounts]
     this.#usableMs = Math.min(terms.endsAt - terms.now, MAX_LEASE_MS) - MARGIN_MS
   }
 

@@ -4,12 +4,16 @@ import {
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
+  type SettleRequest,
   type TakeReply,
+  type TakeRequest,
 } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
-import type { OneUnitCounters, OneUnitHolds, SettleRequest, TakeRequest } from '../one-unit.ts'
 import { isHoldTake } from '../operations/hold-take.ts'
 import { Deadline } from '../store/deadline.ts'
+import type { RedisHolds } from '../store/redis-holds.ts'
+import type { RedisCounters } from '../store/redis-store.ts'
+import { atLeastOne } from './amounts.ts'
 import { LeasedHolds } from './leased-holds.ts'
 import { partsOf, periodParts, type QuotaParts, rowsOf } from './parts.ts'
 import { Places, type PlacesParts, withoutIdle } from './places.ts'
@@ -21,7 +25,7 @@ export interface LeasedCountersParts extends PlacesParts {
 }
 
 /** Counters of one policy whose shared layers are leased. */
-export class LeasedCounters implements OneUnitCounters {
+export class LeasedCounters implements RedisCounters {
   readonly #places: Places
   readonly #holds: LeasedHolds
   readonly #deadlineMs: number
@@ -33,7 +37,7 @@ export class LeasedCounters implements OneUnitCounters {
     this.#deadlineMs = parts.deadlineMs
   }
 
-  get holds(): OneUnitHolds {
+  get holds(): RedisHolds {
     const holds = this.#holds
     const inTime = <T>(work: () => Promise<T>): Promise<T> =>
       this.#isClosed ? Promise.reject(closed()) : this.#inTime(work(), () => undefined)
@@ -82,7 +86,7 @@ export class LeasedCounters implements OneUnitCounters {
     const states = categories.map((category, index) => {
       const ofSite = site.states[index]!
       const hasPool = parts.shared.length > 0
-      const used = hasPool ? withoutIdle(ofSite, this.#places.pool(category, parts.shared)) : ofSite
+      const used = hasPool ? withoutIdle(layout, ofSite, this.#places.pool(category, parts.shared)) : ofSite
       return this.#places.joined(parts, own.states[index]!, used)
     })
     return { now: parts.own.length === 0 ? site.now : own.now, states }
@@ -95,10 +99,10 @@ export class LeasedCounters implements OneUnitCounters {
     const own = { ...request, layers: parts.own, states: rowsOf(layout, request.states, parts.ownAt) }
     const hasOwn = parts.own.length > 0 || request.id !== undefined
     const isMine = !hasOwn || (await this.#places.shard(subject).settle(own))
-    if (!isMine || giveBack === 0 || parts.shared.length === 0) return
+    if (!isMine || giveBack.every((amount) => amount === 0) || parts.shared.length === 0) return
     const states = rowsOf(layout, request.states, parts.sharedAt)
     const pool = this.#places.pool(category, parts.shared)
-    if (giveBack > 0) return pool.putBack(startsOf(states), giveBack)
+    if (giveBack.every((amount) => amount >= 0)) return pool.putBack(startsOf(states), giveBack)
     await site.settle({ ...request, layers: parts.shared, states, id: undefined })
     pool.forgetDenial()
   }
@@ -172,20 +176,20 @@ export class LeasedCounters implements OneUnitCounters {
 
   /** The shared tokens are this request's; what it does not need goes back, but not where nobody knows. */
   async #takeOwnAfter(request: TakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
-    const { cost, category } = request
-    const putBack = () => this.#places.putBack(category, parts, site.states, cost)
+    const { costs, category } = request
+    const putBack = () => this.#places.putBack(category, parts, site.states, costs)
     let own: TakeReply
     try {
       own = await this.#takeOwn(request, parts)
     } catch (error) {
       if (isNotDone(error)) await putBack()
-      else this.#places.strand(cost)
+      else this.#places.strand(costs)
       throw error
     }
     if (own.outcome === 'admitted') return { ...own, states: this.#places.joined(parts, own.states, site.states) }
     await putBack()
     if (own.outcome !== 'refused') return { ...own, states: [] }
-    return { ...own, states: this.#places.joined(parts, own.states, without(site.states, cost)) }
+    return { ...own, states: this.#places.joined(parts, own.states, without(this.#places.layout, site.states, costs)) }
   }
 
   /** Charges the own rows, then the shared ones; where those refuse, the own rows become as they were. */
@@ -208,11 +212,12 @@ export class LeasedCounters implements OneUnitCounters {
   }
 
   async #undo(
-    { subject, category, cost, id }: TakeRequest,
+    { subject, category, costs, id }: TakeRequest,
     parts: QuotaParts,
     { now, states }: TakeReply,
   ): Promise<void> {
-    const request = { subject, category, layers: parts.own, states, giveBack: cost, as: 'cancelled', id } as const
+    const giveBack = costs.slice(0, -1)
+    const request = { subject, category, layers: parts.own, states, giveBack, as: 'cancelled', id } as const
     await this.#places.shard(subject).undo(request, now)
   }
 
@@ -220,7 +225,7 @@ export class LeasedCounters implements OneUnitCounters {
   async #refusedBySite(request: TakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
     if (parts.own.length === 0) return { outcome: 'refused', now: site.now, states: site.states }
     // A decision under limits of 0: it charges nothing, and like every refusal moves windows that a fast clock opened.
-    const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing, cost: Math.max(1, request.cost) }
+    const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing, costs: atLeastOne(request.costs) }
     const own = await this.#places.shard(request.subject).take({ ...asked, id: undefined })
     if (own.outcome === 'stale') return own
     return { outcome: 'refused', now: site.now, states: this.#places.joined(parts, own.states, site.states) }
@@ -234,10 +239,11 @@ export class LeasedCounters implements OneUnitCounters {
   }
 
   /** An admission whose caller was turned away before it arrived. */
-  #giveBackLate({ subject, category, quotas, cost, id }: TakeRequest, { states }: TakeReply): void {
+  #giveBackLate({ subject, category, quotas, costs, id }: TakeRequest, { states }: TakeReply): void {
     const { layers } = quotas
-    this.settle({ subject, category, layers, states, giveBack: cost, as: 'cancelled', id }).catch(() => {
-      this.#places.strand(cost)
+    const giveBack = costs.slice(0, -1)
+    this.settle({ subject, category, layers, states, giveBack, as: 'cancelled', id }).catch(() => {
+      this.#places.strand(costs)
     })
   }
 }

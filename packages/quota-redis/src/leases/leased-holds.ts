@@ -1,26 +1,25 @@
 import {
+  type EndedHold,
   type ExtendRequest,
+  type GrowRequest,
   type HoldReply,
   isNotDone,
+  type ListHoldsReply,
   type ListHoldsRequest,
+  type SettleHoldReply,
+  type SettleHoldRequest,
+  type SweepReply,
   type TakeReply,
   type WindowStates,
 } from '@scoregw/quota/store'
-import type {
-  EndedHold,
-  GrowRequest,
-  ListHoldsReply,
-  SettleHoldReply,
-  SettleHoldRequest,
-  SweepReply,
-} from '../one-unit.ts'
 import { type Grown, newMark } from '../operations/hold-grow.ts'
+import type { Undone } from '../operations/hold-others.ts'
 import type { SharedCharge } from '../operations/hold-shared.ts'
 import type { HoldTaken, HoldTakeRequest } from '../operations/hold-take.ts'
-import type { Undone } from '../operations/hold-undo.ts'
+import { atLeastOne, isNothing, type UnitAmounts } from './amounts.ts'
 import type { QuotaParts } from './parts.ts'
 import type { Places } from './places.ts'
-import { chargeOf, UNSAID } from './shared-tokens.ts'
+import { chargeOf, UNSAID } from './shared-amounts.ts'
 import type { SiteAnswer } from './site-answer.ts'
 import { without } from './site-rows.ts'
 
@@ -42,7 +41,7 @@ export class LeasedHolds {
   async take(request: HoldTakeRequest, parts: QuotaParts): Promise<TakeReply> {
     if (parts.shared.length === 0) return plain(await this.#takeOwn(request, parts))
     // What costs nothing is charged nowhere, and so refused by nobody.
-    if (request.cost === 0) return this.#takeNothing(request, parts)
+    if (isNothing(request.costs.slice(0, -1))) return this.#takeNothing(request, parts)
     const site = await this.#places.takeSite(request, parts, false)
     if (site.outcome === 'stale') return stale(site)
     if (site.outcome === 'would-open') return this.#takeOwnFirst(request, parts)
@@ -52,7 +51,7 @@ export class LeasedHolds {
 
   /** A hold whose caller was turned away before it was there. One that cannot be cancelled ends by itself. */
   cancelLate({ subject, category, id }: HoldTakeRequest): void {
-    const end = { as: 'cancelled', overrun: 'refuse', maxOverrun: 0 } as const
+    const end = { as: 'cancelled', overrun: 'refuse', maxOverrun: [] } as const
     this.#places
       .shard(subject)
       .settleHold({ subject, category, id, quotas: NO_QUOTAS, ...end })
@@ -66,7 +65,7 @@ export class LeasedHolds {
   async grow(request: GrowRequest): Promise<HoldReply> {
     const parts = this.#places.partsOf(request.quotas)
     if (parts.shared.length === 0) return this.#growOwn(request, parts, newMark())
-    const site = await this.#places.takeSite({ ...request, cost: request.tokens }, parts, false)
+    const site = await this.#places.takeSite(request, parts, false)
     if (site.outcome === 'stale') return stale(site)
     if (site.outcome === 'would-open') return this.#growOwnFirst(request, parts)
     if (site.outcome === 'refused') return this.#growRefused(request, parts, site)
@@ -79,8 +78,8 @@ export class LeasedHolds {
     const periods = periodsOf(request.periods).own
     const own = { ...request, quotas: ownQuotas, periods }
     const reply = await this.#places.shard(request.subject).settleHold(own)
-    const { added = 0 } = reply
-    if (added === 0 || shared.length === 0) return reply
+    const { added = [] } = reply
+    if (isNothing(added) || shared.length === 0) return reply
     const site = await this.#overrun(request, parts, added).catch(() => undefined)
     return { ...reply, states: site === undefined ? [] : this.#places.joined(parts, reply.states, site) }
   }
@@ -111,17 +110,17 @@ export class LeasedHolds {
 
   /** The shared tokens are this request's until they are in the record; what is not goes back, but not where nobody knows. */
   async #takeOwnAfter(request: HoldTakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
-    const { cost, category } = request
-    const charge = chargeOf(this.#places, parts, category, site.states, cost)
-    const own = await this.#orPutBack(category, parts, site, cost, this.#takeOwn(request, parts, charge))
+    const { costs, category } = request
+    const charge = chargeOf(this.#places, parts, category, site.states, costs)
+    const own = await this.#orPutBack(category, parts, site, costs, this.#takeOwn(request, parts, charge))
     // Of a hold that has ended since, too: whoever ended it was handed them. One of an earlier try may be without.
     if (own.mark === charge.mark) return this.#answer(parts, own, site.states)
     if (own.isPartial === true) {
-      await this.#attach(request, parts, site, cost)
+      await this.#attach(request, parts, site, costs)
       return this.#answer(parts, own, site.states)
     }
-    await this.#putBack(category, parts, site, cost, own)
-    return this.#answer(parts, own, without(site.states, cost))
+    await this.#putBack(category, parts, site, costs, own)
+    return this.#answer(parts, own, without(this.#places.layout, site.states, costs))
   }
 
   /** The own rows, then the shared ones; where those refuse, the hold becomes one that never was. */
@@ -137,7 +136,7 @@ export class LeasedHolds {
       throw error
     }
     if (site.outcome === 'charged') {
-      await this.#attach(request, parts, site, request.cost)
+      await this.#attach(request, parts, site, request.costs)
       return this.#answer(parts, own, site.states)
     }
     await this.#undo(request, parts, own.now, undefined)
@@ -148,7 +147,7 @@ export class LeasedHolds {
   /** A refusal names every limit that refuses, of the own rows as well; and under an id whatever that was used for before. */
   async #refusedBySite(request: HoldTakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
     const refused: TakeReply = { outcome: 'refused', now: site.now, states: site.states }
-    const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing, cost: Math.max(1, request.cost) }
+    const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing, costs: atLeastOne(request.costs) }
     const hasOwn = parts.own.length > 0
     // Without own rows nothing refuses there: that no more holds may be had is said of ids alone that nobody used.
     const hold = hasOwn ? request.hold : { ...request.hold, maxHolds: 0 }
@@ -181,20 +180,20 @@ export class LeasedHolds {
   }
 
   async #growOwnAfter(request: GrowRequest, parts: QuotaParts, site: SiteAnswer): Promise<HoldReply> {
-    const { category, tokens } = request
-    const charge = chargeOf(this.#places, parts, category, site.states, tokens)
+    const { category, costs } = request
+    const charge = chargeOf(this.#places, parts, category, site.states, costs)
     const grown = await this.#orPutBack(
       category,
       parts,
       site,
-      tokens,
+      costs,
       this.#growOwn(request, parts, charge.mark, charge),
     )
     const { hasGrown, isInDoubt, ...own } = grown
     if (own.outcome === 'held') return { ...own, states: this.#places.joined(parts, own.states, site.states) }
-    if (hasGrown !== true) await this.#putBack(category, parts, site, tokens, { isInDoubt })
+    if (hasGrown !== true) await this.#putBack(category, parts, site, costs, { isInDoubt })
     if (own.outcome !== 'refused') return own
-    return { ...own, states: this.#places.joined(parts, own.states, without(site.states, tokens)) }
+    return { ...own, states: this.#places.joined(parts, own.states, without(this.#places.layout, site.states, costs)) }
   }
 
   async #growOwnFirst(request: GrowRequest, parts: QuotaParts): Promise<HoldReply> {
@@ -208,13 +207,13 @@ export class LeasedHolds {
     if (own.outcome !== 'held') return own
     let site: SiteAnswer
     try {
-      site = await this.#places.takeSite({ ...request, cost: request.tokens }, parts, true)
+      site = await this.#places.takeSite(request, parts, true)
     } catch (error) {
       await this.#undo(request, parts, own.now, mark).catch(() => undefined)
       throw error
     }
     if (site.outcome === 'charged') {
-      await this.#attach(request, parts, site, request.tokens)
+      await this.#attach(request, parts, site, request.costs)
       return { ...own, states: this.#places.joined(parts, own.states, site.states) }
     }
     const { states } = await this.#undo(request, parts, own.now, mark)
@@ -241,14 +240,14 @@ export class LeasedHolds {
     category: number,
     parts: QuotaParts,
     { states }: SiteAnswer,
-    tokens: number,
+    costs: UnitAmounts,
     own: Promise<T>,
   ): Promise<T> {
     try {
       return await own
     } catch (error) {
-      if (isNotDone(error)) await this.#places.putBack(category, parts, states, tokens)
-      else this.#places.strand(tokens)
+      if (isNotDone(error)) await this.#places.putBack(category, parts, states, costs)
+      else this.#places.strand(costs)
       throw error
     }
   }
@@ -258,11 +257,11 @@ export class LeasedHolds {
     category: number,
     parts: QuotaParts,
     { states }: SiteAnswer,
-    tokens: number,
+    costs: UnitAmounts,
     { isInDoubt }: { readonly isInDoubt?: boolean | undefined },
   ): Promise<void> {
-    if (isInDoubt === true) this.#places.strand(tokens)
-    else await this.#places.putBack(category, parts, states, tokens)
+    if (isInDoubt === true) this.#places.strand(costs)
+    else await this.#places.putBack(category, parts, states, costs)
   }
 
   /** Says what was charged at the site after the own part. A hold that is gone by then does not need it. */
@@ -270,19 +269,19 @@ export class LeasedHolds {
     request: HoldTakeRequest | GrowRequest,
     parts: QuotaParts,
     site: SiteAnswer,
-    tokens: number,
+    costs: UnitAmounts,
   ): Promise<void> {
     const { subject, category, id } = request
-    const charge = chargeOf(this.#places, parts, category, site.states, tokens)
-    const nothing = { subject, category, id, quotas: NO_QUOTAS, tokens: 0 }
+    const charge = chargeOf(this.#places, parts, category, site.states, costs)
+    const nothing = { subject, category, id, quotas: NO_QUOTAS, costs: costs.map(() => 0) }
     try {
       const { outcome, hasGrown } = await this.#places
         .shard(subject)
         .grow(nothing, { mark: charge.mark, shared: charge })
-      if (outcome !== 'held' && hasGrown !== true) await this.#places.putBack(category, parts, site.states, tokens)
+      if (outcome !== 'held' && hasGrown !== true) await this.#places.putBack(category, parts, site.states, costs)
     } catch {
       // The hold stands, and so does the charge: nobody will give it back.
-      this.#places.strand(tokens)
+      this.#places.strand(costs)
     }
   }
 
@@ -292,21 +291,24 @@ export class LeasedHolds {
     takenAt: number,
     growth: string | undefined,
   ): Promise<Undone> {
-    const { subject, category, id } = request
-    const tokens = 'tokens' in request ? request.tokens : request.cost
+    const { subject, category, id, costs } = request
     const periods = periodsOf(request.periods).own
-    return this.#places
-      .shard(subject)
-      .undoHold({ subject, category, id, growth, tokens, takenAt, layers: own, periods })
+    return this.#places.shard(subject).undoHold({ subject, category, id, growth, costs, takenAt, layers: own, periods })
   }
 
   /** Charges the site what a commit cost beyond its hold, whatever the limits; the states thereafter. */
-  async #overrun(request: SettleHoldRequest, parts: QuotaParts, tokens: number): Promise<WindowStates | undefined> {
+  async #overrun(request: SettleHoldRequest, parts: QuotaParts, added: UnitAmounts): Promise<WindowStates | undefined> {
     const { subject, category } = request
     const { shared, sharedQuotas, periodsOf } = parts
     const quotas = { ...sharedQuotas, limits: sharedQuotas.limits.map(() => Number.POSITIVE_INFINITY) }
     const periods = periodsOf(request.periods).shared
-    const { outcome, states } = await this.#places.site.take({ subject, category, quotas, periods, cost: tokens })
+    const { outcome, states } = await this.#places.site.take({
+      subject,
+      category,
+      quotas,
+      periods,
+      costs: [...added, 0],
+    })
     this.#places.pool(category, shared).forgetDenial()
     return outcome === 'admitted' ? states : undefined
   }

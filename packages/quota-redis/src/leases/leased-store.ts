@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { StoreAbilities, StoreSchema } from '@scoregw/quota/store'
 import type { Line } from '../line/line.ts'
 import { type Lines, linesOf } from '../line/lines.ts'
-import type { FreedTokens } from '../operations/hold-shared.ts'
+import type { FreedAmounts } from '../operations/hold-shared.ts'
 import { Deadline } from '../store/deadline.ts'
-import { ofOneUnit } from '../store/of-one-unit.ts'
 import { type ParsedRedisStoreOptions, parseLeasedStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { Shard } from '../store/shard.ts'
 import { Tick } from '../store/tick.ts'
+import { total } from './amounts.ts'
 import { groupPrefixes } from './groups.ts'
 import { LeaseCounts, type LeaseReport } from './lease-report.ts'
 import { LeasedCounters } from './leased-counters.ts'
@@ -93,7 +93,7 @@ class Store implements LeasedRedisStore {
     })
     if (this.#closing !== undefined) void counters.close()
     this.#counters.push(counters)
-    return ofOneUnit(schema, counters)
+    return counters
   }
 
   async ready(): Promise<void> {
@@ -102,7 +102,7 @@ class Store implements LeasedRedisStore {
 
   leases(): LeaseReport {
     const leases = this.#pools.all.flatMap((pool) => pool.leases)
-    const idleTokens = leases.reduce((sum, { tokens }) => sum + tokens, 0)
+    const idleTokens = leases.reduce((sum, { amounts }) => sum + total(amounts), 0)
     return { outstandingLeases: leases.length, idleTokens, ...this.#counts.seen() }
   }
 
@@ -122,7 +122,7 @@ class Store implements LeasedRedisStore {
   }
 
   /** @param freed there where holds are: of each subject in its own slot */
-  #shardAt(prefix: string, schema: StoreSchema, freed?: (freed: FreedTokens) => void): Shard {
+  #shardAt(prefix: string, schema: StoreSchema, freed?: (freed: FreedAmounts) => void): Shard {
     const { deadlineMs, testClock } = this.#options
     const line = this.#lines.to(`{${prefix}}`)
     const hasHolds = freed !== undefined

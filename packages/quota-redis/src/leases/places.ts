@@ -1,12 +1,12 @@
-import type { Layout, Quotas, ReadReply, StoreSchema, Subject, WindowStates } from '@scoregw/quota/store'
-import type { TakeRequest } from '../one-unit.ts'
-import type { FreedTokens } from '../operations/hold-shared.ts'
+import type { Layout, Quotas, ReadReply, StoreSchema, Subject, TakeRequest, WindowStates } from '@scoregw/quota/store'
+import type { FreedAmounts } from '../operations/hold-shared.ts'
 import type { Shard } from '../store/shard.ts'
+import { total, type UnitAmounts } from './amounts.ts'
 import { GROUPS, groupOf } from './groups.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import { joined, type Parts, type QuotaParts, quotaParts } from './parts.ts'
 import type { Pools } from './pools.ts'
-import { SharedTokens } from './shared-tokens.ts'
+import { SharedAmounts } from './shared-amounts.ts'
 import type { SiteAnswer } from './site-answer.ts'
 import type { SitePool } from './site-pool.ts'
 import { startsOf, without } from './site-rows.ts'
@@ -15,7 +15,7 @@ export interface PlacesParts {
   readonly schema: StoreSchema
   readonly site: Shard
   /** Makes that of a group of subjects. `freed` hears what holds had at the site that end there. */
-  readonly shardOf: (group: number, freed: (freed: FreedTokens) => void) => Shard
+  readonly shardOf: (group: number, freed: (freed: FreedAmounts) => void) => Shard
   /** Makes the site's shard under another schema. */
   readonly siteOf: (schema: StoreSchema) => Shard
   readonly pools: Pools
@@ -23,7 +23,7 @@ export interface PlacesParts {
 }
 
 /** What is asked of the site for a take or a growth. */
-export type SiteTake = Pick<TakeRequest, 'cost' | 'category' | 'settingsRevision' | 'periods'>
+export type SiteTake = Pick<TakeRequest, 'costs' | 'category' | 'settingsRevision' | 'periods'>
 
 /** Where the counters of one policy are: shards of its subjects, the site's, and pools of what is leased. */
 export class Places {
@@ -33,7 +33,7 @@ export class Places {
   /** By group of subjects. */
   readonly shards: readonly Shard[]
   readonly #parts: PlacesParts
-  readonly #shared: SharedTokens
+  readonly #shared: SharedAmounts
   /** By category and shared layers. */
   readonly #pools = new Map<string, SitePool>()
   readonly #quotaParts = new WeakMap<Quotas, QuotaParts>()
@@ -43,14 +43,14 @@ export class Places {
     this.schema = parts.schema
     this.site = parts.site
     this.layout = parts.site.keys.layout
-    this.#shared = new SharedTokens({
+    this.#shared = new SharedAmounts({
       schema: this.schema,
       layout: this.layout,
       pool: (category, layers) => this.pool(category, layers),
-      strand: (tokens) => this.strand(tokens),
+      strand: (amounts) => this.strand(amounts),
       siteOf: parts.siteOf,
     })
-    const freed = (tokens: FreedTokens): void => this.#shared.giveBack(tokens)
+    const freed = (amounts: FreedAmounts): void => this.#shared.giveBack(amounts)
     this.shards = Array.from({ length: GROUPS }, (_, group) => parts.shardOf(group, freed))
   }
 
@@ -101,12 +101,12 @@ export class Places {
 
   /** @throws {QuotaError} `store_error` where too many wait */
   takeSite(
-    { cost, settingsRevision, category, periods: both }: SiteTake,
+    { costs, settingsRevision, category, periods: both }: SiteTake,
     { shared, sharedQuotas: { limits }, periodsOf }: QuotaParts,
     mayOpen: boolean,
   ): SiteAnswer | Promise<SiteAnswer> {
     const periods = periodsOf(both).shared
-    return this.pool(category, shared).take({ cost, limits, settingsRevision, periods, mayOpen })
+    return this.pool(category, shared).take({ costs, limits, settingsRevision, periods, mayOpen })
   }
 
   /** The shared rows of one category, without what lies idle in this process. */
@@ -117,22 +117,26 @@ export class Places {
     const categories = [category]
     const reply = await this.site.read({ subject: '', categories, layers, periods: periodsOf(periods).shared })
     const { now, isStale, states } = reply
-    return { now, isStale, states: isStale === true ? [] : withoutIdle(states[0]!, this.pool(category, layers)) }
+    return {
+      now,
+      isStale,
+      states: isStale === true ? [] : withoutIdle(this.layout, states[0]!, this.pool(category, layers)),
+    }
   }
 
-  /** Tokens of the site that a request does not need. Where they cannot go back they stay charged. */
-  async putBack(category: number, { shared }: Parts, states: WindowStates, tokens: number): Promise<void> {
+  /** What of the site a request does not need. Where it cannot go back it stays charged. */
+  async putBack(category: number, { shared }: Parts, states: WindowStates, amounts: UnitAmounts): Promise<void> {
     await this.pool(category, shared)
-      .putBack(startsOf(states), tokens)
-      .catch(() => this.strand(tokens))
+      .putBack(startsOf(states), amounts)
+      .catch(() => this.strand(amounts))
   }
 
-  strand(tokens: number): void {
-    this.#parts.counts.strandedTokens += tokens
+  strand(amounts: UnitAmounts): void {
+    this.#parts.counts.strandedTokens += total(amounts.slice(0, this.schema.units.length))
   }
 }
 
 /** What is used as far as this process knows: without the tokens that lie idle in its leases. */
-export function withoutIdle(states: readonly number[], pool: SitePool): readonly number[] {
-  return without(states, pool.idleIn(startsOf(states)))
+export function withoutIdle(layout: Layout, states: readonly number[], pool: SitePool): readonly number[] {
+  return without(layout, states, pool.idleIn(startsOf(states)))
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '@scoregw/quota'
 import type { Line } from '../line/line.ts'
+import type { Keys } from '../store/keys.ts'
 import type { Shard } from '../store/shard.ts'
 import { elapsedMs, momentBy } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
@@ -25,8 +26,7 @@ export interface PoolsParts {
 export class Pools {
   readonly #parts: PoolsParts
   readonly #pools = new Map<string, SitePool>()
-  /** By list of limits. */
-  readonly #calls = new Map<string, SiteCalls>()
+  readonly #calls = new Map<Keys, SiteCalls>()
   #leaseCount = 0
 
   constructor(parts: PoolsParts) {
@@ -46,13 +46,9 @@ export class Pools {
     const { testClock, counts, process } = this.#parts
     const pool = new SitePool({
       calls: this.#callsOf(shard),
-      keys: {
-        settings: keys.settings,
-        lists: keys.lists,
-        book: keys.book(category, layers),
-        rows: layers.map((layer) => keys.row(layer, category, '')),
-      },
+      at: { category, layers },
       layout: keys.layout,
+      units: keys.schema.units.length,
       newLeaseId: () => `${process}:${this.#leaseCount++}`,
       moment: () => momentBy(testClock),
       timeAfter: (seen, now) => testClock?.now() ?? seen.now + Math.max(0, Math.floor(elapsedMs(seen.at, now))),
@@ -66,11 +62,11 @@ export class Pools {
     return pool
   }
 
-  #callsOf({ keys: { layout } }: Shard): SiteCalls {
-    const known = this.#calls.get(layout.list)
+  #callsOf({ keys }: Shard): SiteCalls {
+    const known = this.#calls.get(keys)
     if (known !== undefined) return known
-    const calls = new SiteCalls({ ...this.#parts, layout })
-    this.#calls.set(layout.list, calls)
+    const calls = new SiteCalls({ ...this.#parts, keys })
+    this.#calls.set(keys, calls)
     return calls
   }
 }

@@ -1,6 +1,7 @@
 /** What is asked of the rows that everybody shares. */
 export interface SiteRequest extends Terms {
-  readonly cost: number
+  /** One number a unit; slots behind them are passed over. */
+  readonly costs: readonly number[]
   /** Whether the request was charged to its own rows before, and so may open windows. */
   readonly mayOpen: boolean
 }

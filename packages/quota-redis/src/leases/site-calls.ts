@@ -1,161 +1,104 @@
 import type { Clock } from '@scoregw/quota'
-import { Breaker, type Layout, notDone } from '@scoregw/quota/store'
-import { damagedRow, isReplyOf, refusal, storeError, verdictOf } from '../line/errors.ts'
-import type { Line, Reply } from '../line/line.ts'
+import { Breaker, Instant, notDone } from '@scoregw/quota/store'
+import { isReplyOf, refusal, storeError, verdictOf } from '../line/errors.ts'
+import type { Line, Reply, Word } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
-import { jsonLimit } from '../operations/batch.ts'
-import { DAMAGE } from '../operations/codes.ts'
-import { unpackRows } from '../operations/row-bytes.ts'
-import { SpanNumbers } from '../operations/span-numbers.ts'
+import { Batch } from '../operations/batch.ts'
+import type { Waiter } from '../operations/operation.ts'
+import type { BatchReply } from '../operations/replay.ts'
 import { Deadline } from '../store/deadline.ts'
+import type { Keys } from '../store/keys.ts'
+import type { UnitAmounts } from './amounts.ts'
 import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
-import type { Terms } from './site-answer.ts'
-import { grantScript, returnScript } from './site-scripts.ts'
+import {
+  type Granted,
+  GrantOperation,
+  type GrantRequest,
+  ReturnOperation,
+  type SiteRowsAt,
+  siteScript,
+} from './site-operations.ts'
 
-/**
- * How long a lease that was not returned is remembered, in milliseconds: a return is sent when the lease ends. Every
- * grant reads and writes all that are remembered, those that were spent as well.
- */
-const REMEMBERED_MS = 5_000
-/** How long a process counts as one of those that share, after it last asked, in milliseconds. */
-const COUNTED_MS = 5_000
+/** A return is sent when the lease ends: every grant reads and writes all that are remembered, spent ones as well. */
+const TIMES = { rememberedMs: 5_000, countedMs: 5_000, usableMs: MAX_LEASE_MS }
 /** Pause before a call that was not carried out is made again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 
-/** What a grant is asked for. */
-export interface GrantRequest extends Terms {
-  readonly costs: readonly number[]
-  /** Tokens wanted beyond the costs, at the most. */
-  readonly wanted: number
-  /** Tokens of its leases that the process has not spent. */
-  readonly idle: number
-  readonly mayOpen: boolean
-  readonly leaseId: string
-}
-
-export interface GrantReply {
-  readonly now: number
-  /** One a cost: see `grant.lua`. */
-  readonly letters: string
-  /** Charged and leased in all. */
-  readonly tokens: number
-  /** Tokens of other processes' leases that may still be unspent. */
-  readonly leasedByOthers: number
-  /** Of the settings that the site knows, if it was asked. */
-  readonly settingsRevision: string
-  /** Cells of the rows before the grant. */
-  readonly cells: Float64Array
+/** What a grant came to, and what is to be known of its call. */
+export interface GrantReply extends Granted {
   readonly sentAt: Moment
   /** Whether every replica has it. */
   readonly isReplicated: boolean
 }
-
-type RawGrant = readonly [
-  now: Buffer,
-  letters: Buffer,
-  tokens: Buffer,
-  leasedByOthers: Buffer,
-  rows: readonly (Buffer | null)[],
-  revision: Buffer,
-]
 
 export interface SiteCallsParts {
   /** Of its own: `WAIT` holds up what comes behind it. */
   readonly line: Line
   /** How many replicas could take the place of the site's server. */
   readonly replicas: (server: Line) => Promise<number>
-  readonly layout: Layout
+  readonly keys: Keys
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
   /** Tells processes apart. */
   readonly process: string
 }
 
-/** Which rows a call is about. */
-export interface SiteKeys {
-  readonly settings: string
-  readonly lists: string
-  readonly book: string
-  readonly rows: readonly string[]
-}
-
 /** Asks the site's server for tokens, and gives tokens back. */
 export class SiteCalls {
   readonly #parts: SiteCallsParts
   readonly #breaker = new Breaker(() => performance.now())
+  readonly #instant: Instant
 
   constructor(parts: SiteCallsParts) {
     this.#parts = parts
+    this.#instant = new Instant(parts.keys.layout)
   }
 
   /**
-   * Sent until it is carried out or nobody knows whether it was; within the deadline.
+   * Sent until it is carried out or its outcome is unknown; within the deadline.
    *
-   * @param late hears of a reply that comes after the deadline
+   * @param late gets a reply that comes after the deadline
    * @throws {QuotaError} `store_error`, `damaged_row`
    */
-  async grant(keys: SiteKeys, request: GrantRequest, late: (reply: GrantReply) => void): Promise<GrantReply> {
+  async grant(at: SiteRowsAt, request: GrantRequest, late: (reply: GrantReply) => void): Promise<GrantReply> {
     if (!this.#breaker.admits()) throw notDone(storeError('the site gave no answers for a while and is not asked now'))
-    const { testClock, layout, deadlineMs, process } = this.#parts
+    const { testClock, deadlineMs, process } = this.#parts
     const work = async (server: Line): Promise<GrantReply> => {
       const replicas = await this.#parts.replicas(server)
       const sentAt = momentBy(testClock)
-      const words = [
-        ...this.#keys(keys),
-        this.#numbers(request, keys.rows.length),
-        layout.list,
-        process,
-        request.leaseId,
-      ]
-      const [raw, acknowledged] = await waited(server, grantScript(layout), words, replicas, deadlineMs)
-      const [now, letters, tokens, leasedByOthers, rows, revision] = raw as unknown as RawGrant
-      const { cells, damaged } = unpackRows(rows, layout, Number(now))
-      if (letters.includes(DAMAGE) || damaged.length > 0) throw notDone(damagedRow(keys.rows[damaged[0] ?? 0]))
-      return {
-        now: Number(now),
-        letters: letters.toString(),
-        tokens: Number(tokens),
-        leasedByOthers: Number(leasedByOthers),
-        settingsRevision: revision.toString('latin1'),
-        cells,
-        sentAt,
-        isReplicated: acknowledged >= replicas,
-      }
+      const batch = this.#batch()
+      const granted = answerOf<Granted>((waiter) => batch.add(new GrantOperation(at, request, process, TIMES, waiter)))
+      const [raw, acknowledged] = await waited(server, this.#script(), batch.args(), replicas, deadlineMs)
+      batch.answer(raw as unknown as BatchReply)
+      return { ...(await granted), sentAt, isReplicated: acknowledged >= replicas }
     }
     return this.#within(work, late)
   }
 
   /**
    * Sent once, whatever becomes of it.
-   * @returns how many tokens were credited
+   * @returns what was credited
    * @throws {QuotaError} `store_error`
    */
-  async giveBack(keys: SiteKeys, lease: Lease['terms'], tokens: number): Promise<number> {
-    const { line, layout } = this.#parts
+  async giveBack(at: SiteRowsAt, lease: Lease['terms'], amounts: UnitAmounts): Promise<UnitAmounts> {
+    const { line } = this.#parts
     await line.ready()
+    const batch = this.#batch()
     // What goes back goes by starts, whatever periods there are by now.
-    const numbers = `[${[...this.#head(new SpanNumbers(layout)), tokens, ...lease.starts].join()}]`
-    const words = [...this.#keys(keys), numbers, layout.list, lease.id]
-    return (await evaluate(line.server, returnScript(layout), words)) as number
+    const returned = answerOf<UnitAmounts>((waiter) => batch.add(new ReturnOperation(at, lease, amounts, waiter)))
+    const [raw] = await waited(line.server, this.#script(), batch.args(), 0, 0)
+    batch.answer(raw as unknown as BatchReply)
+    return returned
   }
 
-  #keys({ settings, lists, book, rows }: SiteKeys): string[] {
-    return [String(3 + rows.length), settings, lists, book, ...rows]
+  #batch(): Batch {
+    const { keys, testClock } = this.#parts
+    return new Batch(keys, this.#instant, testClock?.now())
   }
 
-  #head(spans: SpanNumbers): number[] {
-    const { layout, testClock } = this.#parts
-    return [testClock?.now() ?? -1, layout.hash, ...layout.lengthsMs, ...spans.numbers]
-  }
-
-  #numbers(request: GrantRequest, rows: number): string {
-    const { limits, costs, wanted, idle, settingsRevision, periods, mayOpen } = request
-    const spans = new SpanNumbers(this.#parts.layout)
-    const ofRows = spans.of(periods, rows)
-    const follows = settingsRevision === undefined ? 0 : JSON.stringify(settingsRevision)
-    const times = [REMEMBERED_MS, COUNTED_MS, MAX_LEASE_MS]
-    const asked = [follows, mayOpen ? 1 : 0, wanted, idle, ...times, ...ofRows, ...limits.map(jsonLimit), ...costs]
-    return `[${[...this.#head(spans), ...asked].join()}]`
+  #script(): Script {
+    const { layout, schema } = this.#parts.keys
+    return siteScript({ cells: layout.cells, units: schema.units.length })
   }
 
   async #within<T>(work: (server: Line) => Promise<T>, late: (answer: T) => void): Promise<T> {
@@ -204,7 +147,7 @@ export class SiteCalls {
 async function waited(
   server: Line,
   { sha, text }: Script,
-  args: readonly string[],
+  args: readonly Word[],
   replicas: number,
   timeoutMs: number,
 ): Promise<readonly [Reply, number]> {
@@ -223,11 +166,9 @@ async function waited(
   }
 }
 
-async function evaluate(server: Line, { sha, text }: Script, args: readonly string[]): Promise<Reply> {
-  try {
-    return await server.send('EVALSHA', sha, ...args)
-  } catch (error) {
-    if (!isReplyOf(error, 'NOSCRIPT')) throw error
-    return await server.send('EVAL', text, ...args)
-  }
+/** What an operation comes to that is answered before anybody waits for it. */
+function answerOf<T>(add: (waiter: Waiter<T>) => void): Promise<T> {
+  const answer = new Promise<T>((resolve, reject) => add({ resolve, reject }))
+  answer.catch(() => undefined)
+  return answer
 }

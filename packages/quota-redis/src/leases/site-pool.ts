@@ -1,12 +1,14 @@
-import { type Layout, notDone } from '@scoregw/quota/store'
+import { Instant, type Layout, notDone } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
+import { covers, isNothing, plus, total, type UnitAmounts } from './amounts.ts'
 import { Demand } from './demand.ts'
 import { Denials } from './denials.ts'
 import { areUsable, Lease, type LeaseTerms, type Moment } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import type { Seen } from './seen.ts'
 import { areSameTerms, isSame, OUTCOMES, type SiteAnswer, type SiteRequest, type Terms } from './site-answer.ts'
-import type { GrantReply, SiteCalls, SiteKeys } from './site-calls.ts'
+import type { GrantReply, SiteCalls } from './site-calls.ts'
+import type { SiteRowsAt } from './site-operations.ts'
 import { SiteRows, startsOf, without } from './site-rows.ts'
 
 /** Most requests of one script call. */
@@ -32,15 +34,18 @@ interface Ask {
 
 export interface SitePoolParts {
   readonly calls: Pick<SiteCalls, 'grant' | 'giveBack'>
-  readonly keys: SiteKeys
+  /** Which rows. */
+  readonly at: SiteRowsAt
   readonly layout: Layout
+  /** How many units the schema has. */
+  readonly units: number
   readonly newLeaseId: () => string
   readonly moment: () => Moment
   /** The site's clock now, from what it was at another moment; epoch milliseconds. */
   readonly timeAfter: (seen: Pick<Seen, 'now' | 'at'>, now: Moment) => number
   readonly counts: LeaseCounts
-  /** Gives tokens back to windows with these starts, once; not of a lease's record. */
-  readonly refund: (starts: readonly number[], tokens: number) => Promise<void>
+  /** Gives back to windows with these starts, once; not of a lease's record. */
+  readonly refund: (starts: readonly number[], amounts: UnitAmounts) => Promise<void>
 }
 
 /** The shared rows of one category as one process has them: its leases, and requests that wait for the site. */
@@ -52,7 +57,8 @@ export class SitePool {
   /** Starts of the windows that last refused somebody. */
   #denied: readonly number[] | undefined
   readonly #denials: Denials
-  readonly #demand = new Demand()
+  readonly #demand: Demand
+  readonly #instant: Instant
   /** The last grant leased something: there is enough left to ask ahead of need. */
   #isLeasing = false
   #serving: Promise<void> | undefined
@@ -62,6 +68,8 @@ export class SitePool {
   constructor(parts: SitePoolParts) {
     this.#parts = parts
     this.#denials = new Denials(parts)
+    this.#demand = new Demand(parts.units)
+    this.#instant = new Instant(parts.layout)
   }
 
   get leases(): readonly Lease[] {
@@ -75,7 +83,7 @@ export class SitePool {
 
   take(request: SiteRequest): SiteAnswer | Promise<SiteAnswer> {
     const now = this.#parts.moment()
-    this.#demand.add(request.cost, now)
+    this.#demand.add(request.costs, now)
     const known = this.#fromLease(request, now) ?? this.#denials.answer(request, now)
     if (known !== undefined) return known
     if (this.#waiting.length >= MOST_WAITING) {
@@ -88,28 +96,26 @@ export class SitePool {
   }
 
   /**
-   * Tokens that were charged and are not needed: to a lease that lives, if it is of the same windows; else to the site.
-   * @throws {QuotaError} `store_error`; the tokens stay charged then
+   * What was charged and is not needed: to a lease that lives, if it is of the same windows; else to the site.
+   * @throws {QuotaError} `store_error`; it stays charged then
    */
-  async putBack(starts: readonly number[], tokens: number): Promise<void> {
+  async putBack(starts: readonly number[], amounts: UnitAmounts): Promise<void> {
     this.#denials.forget()
     const now = this.#parts.moment()
     const lease = this.#leases.find(({ terms }) => isSame(terms.starts, starts))
     if (lease?.isLive(now)) {
-      lease.tokens += tokens
+      for (let unit = 0; unit < lease.amounts.length; unit++) lease.amounts[unit]! += amounts[unit]!
       return
     }
     if (this.#seen !== undefined && isSame(startsOf(this.#seen.states), starts)) {
-      this.#seen = { ...this.#seen, states: without(this.#seen.states, tokens) }
+      this.#seen = { ...this.#seen, states: without(this.#parts.layout, this.#seen.states, amounts) }
     }
-    await this.#parts.refund(starts, tokens)
+    await this.#parts.refund(starts, amounts)
   }
 
-  /** Tokens of this process that are debited in windows with these starts and that nobody has spent. */
-  idleIn(starts: readonly number[]): number {
-    let idle = 0
-    for (const { terms, tokens } of this.#leases) if (isSame(terms.starts, starts)) idle += tokens
-    return idle
+  /** What of this process is debited in windows with these starts and not spent, of each unit. */
+  idleIn(starts: readonly number[]): UnitAmounts {
+    return this.#idle((lease) => isSame(lease.terms.starts, starts))
   }
 
   /** Something was charged to the site that no lease and no grant knows of. */
@@ -132,9 +138,9 @@ export class SitePool {
   }
 
   #fromLease(request: SiteRequest, now: Moment): SiteAnswer | undefined {
-    const { cost } = request
+    const { costs } = request
     this.#retire(now, request)
-    const lease = this.#spend(cost)
+    const lease = this.#spend(costs)
     if (lease === undefined) return undefined
     this.#parts.counts.localDecisions++
     this.#refresh(lease)
@@ -142,23 +148,26 @@ export class SitePool {
   }
 
   /** Spends what one lease has, or several of the same windows together; which, or one of them. All of them live. */
-  #spend(cost: number): Lease | undefined {
+  #spend(costs: UnitAmounts): Lease | undefined {
     for (const lease of this.#leases) {
-      if (lease.tokens < cost) continue
-      lease.tokens -= cost
+      const { amounts } = lease
+      if (!covers(amounts, costs)) continue
+      for (let unit = 0; unit < amounts.length; unit++) amounts[unit]! -= costs[unit]!
       return lease
     }
     // What is left in each would lie idle until it ends, and be missed by others near the limit.
     const newest = this.#leases.at(-1)
-    if (newest === undefined || this.idleIn(newest.terms.starts) < cost) return undefined
-    let left = cost
+    if (newest === undefined || !covers(this.idleIn(newest.terms.starts), costs)) return undefined
+    const left = newest.amounts.map((_, unit) => costs[unit]!)
     for (const lease of this.#leases) {
       if (!isSame(lease.terms.starts, newest.terms.starts)) continue
-      const spent = Math.min(left, lease.tokens)
-      lease.tokens -= spent
-      left -= spent
+      for (const [unit, amount] of lease.amounts.entries()) {
+        const spent = Math.min(left[unit]!, amount)
+        lease.amounts[unit] = amount - spent
+        left[unit]! -= spent
+      }
     }
-    this.#leases = this.#leases.filter((lease) => lease.tokens > 0 || lease === newest)
+    this.#leases = this.#leases.filter((lease) => !isNothing(lease.amounts) || lease === newest)
     return newest
   }
 
@@ -172,12 +181,12 @@ export class SitePool {
   }
 
   #return(lease: Lease): void {
-    const { tokens } = lease
-    if (tokens === 0) return
+    const amounts = [...lease.amounts]
+    if (isNothing(amounts)) return
     // Gone from here before it is sent, so that nothing is both spent and credited.
-    lease.tokens = 0
-    const sent = this.#parts.calls.giveBack(this.#parts.keys, lease.terms, tokens).catch(() => {
-      this.#parts.counts.strandedTokens += tokens
+    lease.amounts.fill(0)
+    const sent = this.#parts.calls.giveBack(this.#parts.at, lease.terms, amounts).catch(() => {
+      this.#parts.counts.strandedTokens += total(amounts)
     })
     const followed: Promise<unknown> = sent.finally(() => this.#returning.delete(followed))
     this.#returning.add(followed)
@@ -188,26 +197,31 @@ export class SitePool {
   }
 
   #statesIn(starts: readonly number[]): number[] {
+    const { units, size } = this.#parts.layout
     const idle = this.idleIn(starts)
     const seen = this.#seen?.states
     const states = new Array<number>(2 * starts.length).fill(0.5)
     for (let i = 0; i < starts.length; i++) {
       states[2 * i] = starts[i]!
-      states[2 * i + 1] = Math.max(0, (seen?.[2 * i + 1] ?? 0) - idle)
+      states[2 * i + 1] = Math.max(0, (seen?.[2 * i + 1] ?? 0) - (idle[units[i % size]!] ?? 0))
     }
     return states
   }
 
-  #idle(): number {
-    let idle = 0
-    for (const { tokens } of this.#leases) idle += tokens
+  /** What leases have that nobody spent, of each unit. */
+  #idle(counts: (lease: Lease) => boolean = () => true): UnitAmounts {
+    const idle = new Array<number>(this.#parts.units).fill(0)
+    for (const lease of this.#leases) {
+      if (counts(lease)) for (let unit = 0; unit < idle.length; unit++) idle[unit]! += lease.amounts[unit]!
+    }
     return idle
   }
 
   /** Asks ahead of need, when what is left will not last. Opens no window. */
   #refresh({ terms }: Lease): void {
     if (!this.#isLeasing || this.#serving !== undefined) return
-    if (this.#idle() >= this.#demand.tokens * RENEWED_AT) return
+    const needed = this.#demand.amounts.map((amount) => amount * RENEWED_AT)
+    if (covers(this.#idle(), needed)) return
     const { limits, settingsRevision, periods } = terms
     this.#refreshed = this.#grant([], { limits, settingsRevision, periods, mayOpen: false })
     this.#serving = this.#refreshed.then(() => this.#serve())
@@ -247,17 +261,17 @@ export class SitePool {
     asks: readonly Ask[],
     { limits, settingsRevision, periods, mayOpen }: Terms & Pick<SiteRequest, 'mayOpen'>,
   ): Promise<void> {
-    const { calls, keys, newLeaseId, counts } = this.#parts
-    const costs = asks.map(({ request }) => request.cost)
-    const asked = costs.reduce((sum, cost) => sum + cost, 0)
+    const { calls, at, newLeaseId, counts } = this.#parts
+    const costs = asks.map(({ request }) => request.costs)
     const idle = this.#idle()
-    const wanted = Math.max(0, Math.floor(this.#demand.tokens) - asked - idle)
+    const asked = costs.reduce<UnitAmounts>(plus, idle)
+    const wanted = this.#demand.amounts.map((amount, unit) => Math.max(0, Math.floor(amount) - asked[unit]!))
     const leaseId = newLeaseId()
     counts.grants++
     try {
       const request = { costs, wanted, idle, limits, settingsRevision, periods, mayOpen, leaseId }
       const terms = { id: leaseId, limits, settingsRevision, periods }
-      const reply = await calls.grant(keys, request, (late) => this.#grantedLate(late, terms))
+      const reply = await calls.grant(at, request, (late) => this.#grantedLate(late, terms))
       this.#granted(asks, reply, terms)
     } catch (error) {
       for (const ask of asks) ask.reject(error)
@@ -265,18 +279,18 @@ export class SitePool {
   }
 
   /** Those who asked were turned away: all of it goes back. */
-  #grantedLate({ now, tokens, sentAt, cells }: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
-    if (tokens === 0) return
+  #grantedLate({ now, amounts, sentAt, cells }: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
+    if (isNothing(amounts)) return
     // What was granted was granted within the periods.
-    const rows = SiteRows.at(cells, this.#parts.layout, now, of.periods)!
-    rows.charge(tokens)
+    const rows = SiteRows.at(cells, this.#parts.layout, now, of.periods, this.#instant)!
+    rows.charge(amounts)
     const starts = startsOf(rows.states())
-    this.#return(new Lease({ ...of, tokens, sentAt, now, endsAt: rows.endsAt(), starts }))
+    this.#return(new Lease({ ...of, amounts, sentAt, now, endsAt: rows.endsAt(), starts }))
   }
 
   #granted(asks: readonly Ask[], reply: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
-    const { now, letters, tokens, sentAt, cells } = reply
-    const rows = SiteRows.at(cells, this.#parts.layout, now, of.periods)
+    const { now, letters, amounts, sentAt, cells } = reply
+    const rows = SiteRows.at(cells, this.#parts.layout, now, of.periods, this.#instant)
     if (rows === undefined || letters.startsWith('s')) {
       const settingsRevision = letters.startsWith('s') ? reply.settingsRevision : undefined
       for (const ask of asks) ask.resolve({ outcome: 'stale', now, states: [], settingsRevision })
@@ -286,25 +300,26 @@ export class SitePool {
     const idle = this.idleIn(startsOf(before))
     const answers = asks.map((ask, index): SiteAnswer => {
       const letter = letters[index]
-      if (letter === 'a') rows.charge(ask.request.cost)
+      if (letter === 'a') rows.charge(ask.request.costs)
       const outcome = OUTCOMES[letter ?? 'r'] ?? 'refused'
       // A refusal shows what refused: tokens that lie idle here count as well.
-      return { outcome, now, states: rows.states(outcome === 'refused' ? 0 : idle) }
+      return { outcome, now, states: rows.states(outcome === 'refused' ? undefined : idle) }
     })
-    const charged = asks.reduce((sum, { request }, index) => sum + (letters[index] === 'a' ? request.cost : 0), 0)
-    rows.charge(tokens - charged)
+    const charged = asks.filter((_, index) => letters[index] === 'a').map(({ request }) => request.costs)
+    const leased = charged.reduce<number[]>((left, costs) => left.map((amount, u) => amount - costs[u]!), [...amounts])
+    rows.charge(leased)
     const after = rows.states()
     const starts = startsOf(after)
     const ends = rows.ends()
-    const terms = { ...of, tokens, sentAt, now, endsAt: Math.min(...ends), starts }
-    if (!reply.isReplicated && tokens > 0) {
+    const terms = { ...of, amounts, sentAt, now, endsAt: Math.min(...ends), starts }
+    if (!reply.isReplicated && !isNothing(amounts)) {
       this.#notReplicated(asks, answers, new Lease(terms))
       return
     }
     if (this.#isLost(reply)) this.#parts.counts.counterLosses++
     this.#seen = { now, at: this.#parts.moment(), states: after, ends }
-    this.#isLeasing = tokens > charged
-    if (tokens > charged) this.#keep(new Lease({ ...terms, tokens: tokens - charged }))
+    this.#isLeasing = !isNothing(leased)
+    if (this.#isLeasing) this.#keep(new Lease({ ...terms, amounts: leased }))
     this.#note(of, reply)
     this.#answer(asks, answers)
   }
@@ -333,7 +348,7 @@ export class SitePool {
 
   #answer(asks: readonly Ask[], answers: readonly SiteAnswer[]): void {
     const again: Ask[] = []
-    const hasIdle = this.#leases.some(({ tokens }) => tokens > 0)
+    const hasIdle = this.#leases.some(({ amounts }) => !isNothing(amounts))
     for (const [index, ask] of asks.entries()) {
       const answer = answers[index]!
       if (answer.outcome !== 'refused' || ask.isAgain || !hasIdle) ask.resolve(answer)
@@ -364,7 +379,8 @@ export class SitePool {
     const room = this.#denials.note(seen, terms)
     const starts = startsOf(seen.states)
     if (this.#denied === undefined || !isSame(this.#denied, starts)) {
-      counts.underUseAtFirstDenial = Math.max(0, room) + leasedByOthers + this.idleIn(starts)
+      const left = room.map((amount) => (amount === Number.POSITIVE_INFINITY ? 0 : Math.max(0, amount)))
+      counts.underUseAtFirstDenial = total(left) + total(leasedByOthers) + total(this.idleIn(starts))
       this.#denied = starts
     }
   }

@@ -1,5 +1,5 @@
-import { type Layout, PERIOD_NUMBERS, periodAt } from '@scoregw/quota/store'
-import { charge, reanchor, type Spans, spansAt, viewRow, viewSlots } from '../one-unit.ts'
+import { add, type Instant, type Layout, PERIOD_NUMBERS, periodAt, reanchor, roll, view } from '@scoregw/quota/store'
+import type { UnitAmounts } from './amounts.ts'
 
 /** The rows that everybody shares as a grant found them, to replay on them what it did. */
 export class SiteRows {
@@ -7,23 +7,23 @@ export class SiteRows {
   readonly #layout: Layout
   readonly #now: number
   readonly #periods: readonly number[] | undefined
-  /** One a row. */
-  readonly #spans: readonly Spans[]
+  readonly #instant: Instant
 
   /**
    * Rows as they are at an instant; `undefined` where it is outside of the periods.
    *
    * @param periods of the calendar windows of each row in turn
+   * @param instant moves there, and stays while the rows are used
    */
   static at(
     cells: Float64Array,
     layout: Layout,
     now: number,
     periods: readonly number[] | undefined,
+    instant: Instant,
   ): SiteRows | undefined {
-    const rows = [...Array(cells.length / layout.rowCells).keys()]
-    const spans = rows.flatMap((row) => spansAt(layout, now, periods, row) ?? [])
-    return spans.length < rows.length ? undefined : new SiteRows(cells, layout, now, periods, spans)
+    if (!instant.moveTo(now, periods, cells.length / layout.rowCells)) return undefined
+    return new SiteRows(cells, layout, now, periods, instant)
   }
 
   private constructor(
@@ -31,33 +31,31 @@ export class SiteRows {
     layout: Layout,
     now: number,
     periods: readonly number[] | undefined,
-    spans: readonly Spans[],
+    instant: Instant,
   ) {
     this.#cells = cells
     this.#layout = layout
     this.#now = now
     this.#periods = periods
-    this.#spans = spans
-    for (const row of spans.keys()) reanchor(cells, layout.rowAt(row), layout.width, now)
+    this.#instant = instant
+    this.#each((i, at) => reanchor(cells, i, instant.after[at]!, now))
   }
 
-  /** `[startedAt, used]` of every window, `idle` tokens of each left out. */
-  states(idle = 0): number[] {
-    const layout = this.#layout
+  /** `[startedAt, used]` of every cell, what lies `idle` left out. */
+  states(idle?: UnitAmounts): number[] {
     const states = new Array<number>(this.#cells.length).fill(0.5)
-    for (const [row, spans] of this.#spans.entries()) {
-      const at = layout.rowAt(row)
-      viewRow(this.#cells, at, spans, states, at)
-      if (layout.hasSlots) viewSlots(this.#cells, at + 2 * layout.width, states, layout.cellAt(row, layout.width))
-    }
-    return idle > 0 ? without(states, idle) : states
+    this.#each((i, at) => view(this.#cells, i, this.#instant.after[at]!, this.#now, states, i))
+    return idle === undefined ? states : without(this.#layout, states, idle)
   }
 
-  charge(tokens: number): void {
-    if (tokens === 0) return
-    for (const [row, spans] of this.#spans.entries()) {
-      charge(this.#cells, this.#layout.rowAt(row), spans, tokens)
-    }
+  charge(costs: UnitAmounts): void {
+    const { size, units, width } = this.#layout
+    this.#each((i, at) => {
+      const cost = costs[units[at % size]!] ?? 0
+      if (cost === 0 || at % size >= width) return
+      roll(this.#cells, i, this.#instant.after[at]!, this.#instant.opensAt[at]!, this.#now)
+      add(this.#cells, i, cost)
+    })
   }
 
   /** When each cell ends, epoch milliseconds; `Infinity` of windows that are not open, and of slots. */
@@ -67,7 +65,7 @@ export class SiteRows {
       const isOpen = index % size < width && start >= 0
       return isOpen ? start + lengthsMs[index % size]! : Number.POSITIVE_INFINITY
     })
-    for (const row of this.#spans.keys()) {
+    for (let row = 0; row < ends.length / size; row++) {
       for (const [index, window] of calendars.entries()) {
         const at = this.#layout.limitAt(row, window)
         const period = periodAt(this.#now, this.#periods, this.#layout.periodsAt(row) + PERIOD_NUMBERS * index)
@@ -81,11 +79,20 @@ export class SiteRows {
   endsAt(): number {
     return Math.min(...this.ends())
   }
+
+  /** Calls for every cell: where its pair begins, and its place among limits. */
+  #each(visit: (i: number, at: number) => void): void {
+    for (let i = 0; i < this.#cells.length; i += 2) visit(i, i / 2)
+  }
 }
 
-/** States with so many tokens less in each window. */
-export function without(states: readonly number[], tokens: number): number[] {
-  return states.map((value, index) => (index % 2 === 1 ? Math.max(0, value - tokens) : value))
+/** States with so much less in each window. */
+export function without({ size, units, width }: Layout, states: readonly number[], amounts: UnitAmounts): number[] {
+  return states.map((value, index) => {
+    const cell = Math.floor(index / 2) % size
+    const isUsed = index % 2 === 1 && cell < width
+    return isUsed ? Math.max(0, value - amounts[units[cell]!]!) : value
+  })
 }
 
 /** The starts of states. */

@@ -1,173 +1,97 @@
 -- Records of ids: a reservation that is repeated is charged once, and settled once, also by processes with other policies.
 --
--- Record, by cmsgpack: state (R C X, and of holds E), nonce, fingerprint, cells of its rows at the reservation (start and
--- used of each limit in turn; 0 and CLOSED: not open), when it ends (epoch ms), hash of the list that says which limits the
--- cells are of, the rows' tables (5 characters each); and of holds what holds.lua says.
+-- Record: state (R C X, and of holds E), when it ends (6 bytes, epoch ms), hash of the list that says which limits its cells are
+-- of (4), then behind their lengths (2, 2, 2 and 4 bytes) nonce, fingerprint, the tables of its rows (5 characters each) and
+-- their cells at the reservation, a row's bytes without the head each; and of holds by cmsgpack what hold-record.lua says.
 
-local TABLE_BYTES = 5
-local records, new_records, stored = {}, {}, {}
-
-local function make_ids()
-  -- Where in a key its table begins: behind the prefix in braces.
-  local table_at = string.find(KEYS[1], '}', 1, true) + 1
-  local function table_of(place) return sub(name_of(place), table_at, table_at + TABLE_BYTES - 1) end
-
-  local function is_record(record)
-    return type(record) == 'table' and type(record[1]) == 'string' and type(record[2]) == 'string'
-      and type(record[3]) == 'string' and type(record[4]) == 'string' and type(record[5]) == 'number'
-      and type(record[6]) == 'number' and type(record[7]) == 'string'
-  end
-
-  -- How many limits the cells of a record are of; nothing where that cannot be known.
-  local function width_of(record)
-    if record[6] == HASH then return W end
-    local list = other_lists().list_of(record[6])
-    return list and #list.limits
-  end
-
-  -- Whether a record holds what it says.
-  local function is_whole(record)
-    local width = width_of(record)
-    return record[1] == 'X' or width and #record[4] == 13 * width * #record[7] / TABLE_BYTES
-  end
-
-  -- A record; false where there is none, nothing for one that cannot be read.
-  local function record_at(place)
-    local record = records[place]
-    if record ~= nil then return record end
-    local value = raw[place]
-    if not value then
-      if type(redis.pcall('GET', name_of(place))) == 'table' then return nil end
-      records[place] = false
-      return false
-    end
-    local is_read, found = pcall(cmsgpack.unpack, value)
-    if not is_read or not is_record(found) then return nil end
-    if now < found[5] and not is_whole(found) then return nil end
-    records[place] = now < found[5] and found
-    return records[place]
-  end
-
-  local function write_record(place, record, ttl)
-    record[5] = now + ttl
-    records[place], new_records[place] = record, ttl
-  end
-
-  -- The cells of some rows as they are seen, windows that are not open left out; the policy's own, 13 bytes each. What was just
-  -- charged is seen as it is in its row: tokens go back to the very start that stands there.
-  local function cells_now(list, cost)
-    local cells = {}
-    for w = 1, W do
-      local open, start = is_open(list, w), list[W + w]
-      if w <= V and cost == 0 then start = anchored(start) end
-      cells[2 * w - 1], cells[2 * w] = open and start or 0, open and list[w] or CLOSED
-    end
-    return pack('<@{I6i7|}', unpack(cells))
-  end
-
-  -- Where in a record the cells of a row begin; nothing for a row that it does not have.
-  local function cells_in(record, table_name)
-    for at = 1, #record[7], TABLE_BYTES do
-      if sub(record[7], at, at + TABLE_BYTES - 1) == table_name then
-        return (at - 1) / TABLE_BYTES * 13 * width_of(record)
-      end
-    end
-  end
-
-  -- The states that a record keeps, of the limits and rows that are asked for.
-  local function states_of(record, tables)
-    if record[6] == HASH and record[7] == table.concat(tables) then return record[4] end
-    local theirs, never, cells = other_lists().list_of(record[6]), pack('<I6i7', 0, CLOSED), {}
-    for _, name in ipairs(tables) do
-      local at = cells_in(record, name)
-      for w = 1, W do
-        local i = at and theirs.at[other_lists().own.limits[w].name]
-        cells[#cells + 1] = i and sub(record[4], at + 13 * i - 12, at + 13 * i) or never
-      end
-    end
-    return table.concat(cells)
-  end
-
-  local function take_once(tariff)
-    local place, nonce, fingerprint, ttl = next_place(), arg(), arg(), tonumber(arg())
-    local tables = {}
-    for i = 1, tariff.layers do
-      if i > tariff.own then places[i] = tariff.shared[i - tariff.own][1] end
-      tables[tariff.order[i]] = table_of(places[i])
-    end
-    local record = record_at(place)
-    if record == nil then return 'b' end
-    if record then
-      if record[3] ~= fingerprint then return 'c' end
-      if record[1] == 'X' then return 'x' end
-      if record[2] ~= nonce then return 'd' end
-      stored[#stored + 1] = states_of(record, tables)
-      return 'm'
-    end
-    local letter = take(tariff)
-    if letter ~= 'a' then return letter end
-    local cells = {}
-    for i = 1, tariff.layers do
-      local row = i > tariff.own and tariff.shared[i - tariff.own][1] or places[i]
-      local list = cells_of(row)
-      --#if calendars
-      use(tariff.spans[tariff.order[i]])
-      --#end
-      cells[tariff.order[i]] = cells_now(list, tariff.cost)
-    end
-    write_record(place, { 'R', nonce, fingerprint, table.concat(cells), 0, HASH, table.concat(tables) }, ttl)
-    needed[HASH] = ARGV[2]
-    return 'a'
-  end
-
-  -- The reservation's record, if it was this nonce's and open; else the letter that says what is. A cancel that overtook its
-  -- reserve marks the id.
-  local function settle_once(place, state, nonce, fingerprint, ttl)
-    local record = record_at(place)
-    if record == nil then return nil, 'b' end
-    if not record and state == 'X' then write_record(place, { 'X', nonce, fingerprint, '', 0, HASH, '' }, ttl) end
-    -- A hold's end goes by what holds.lua has of it.
-    if not record or record[1] ~= 'R' or record[2] ~= nonce or record[8] then return nil, 'n' end
-    return record
-  end
-
-  -- What a record says was charged goes back, to windows that other policies know as well.
-  local function refund_record(record, list, place, tokens)
-    local at = cells_in(record, table_of(place))
-    local found = false
-    for i, limit in ipairs(at and other_lists().list_of(record[6]).limits or {}) do
-      local start, used = unpack_cells('<I6i7', record[4], at + 13 * i - 12)
-      local w, counts = other_lists().own.at[limit.name], used ~= CLOSED and not limit.slots
-      if counts and w and refund(list, w, start, tokens) then found = true end
-      for _, other in ipairs(counts and not w and list.others or {}) do
-        if other.name == limit.name and other.start == start and other.used ~= CLOSED then
-          other.used, found = less(other.used, tokens), true
-        end
-      end
-    end
-    return found
-  end
-
-  -- Whether there was a record of this nonce, which is gone then; nothing for one that cannot be read.
-  local function forget_once(place, nonce)
-    local record = record_at(place)
-    if record == nil then return nil end
-    if not record or record[1] ~= 'R' or record[2] ~= nonce then return false end
-    records[place], new_records[place] = false, 0
-    return true
-  end
-
-  return {
-    take = take_once, settle = settle_once, write = write_record, refund = refund_record, forget = forget_once,
-    --#if holds
-    at = record_at, states = states_of, cells = cells_now, table_of = table_of, table_at = table_at,
-    --#end
-  }
+local RECORD_HEAD = '<c1I6I4Hc0Hc0Hc0I4c0'
+-- Has something written behind rows and records.
+local function write_late(batch, write)
+  batch.late = batch.late or {}
+  batch.late[#batch.late + 1] = write
 end
 
--- A function makes them, for each call that needs them, so that plain takes do not pay for it.
-local known_ids
-local function ids()
-  known_ids = known_ids or make_ids()
-  return known_ids
+-- Where in a key its table begins: behind the prefix in braces.
+local function name_of(key) return string.sub(key, string.find(KEYS[1], '}', 1, true) + 1) end
+local function table_of(place) return string.sub(name_of(key_of_row(place)), 1, TABLE_BYTES) end
+
+-- The limits that the cells of a record are of; nothing where that cannot be known.
+local function limits_of(batch, record)
+  local list = lists_of(batch).list_of(record.list)
+  return list and list.limits
+end
+
+-- A record; false where there is none, nothing for one that cannot be read.
+local function record_at(batch, place)
+  local text = batch.records[place]
+  if not text then return false end
+  local is_read, state, ends, list, nonce, fingerprint, tables, cells, at = pcall(struct.unpack, RECORD_HEAD, text)
+  if not is_read then return nil end
+  if batch.now >= ends then return false end
+  local record = { state = state, ends = ends, list = list, nonce = nonce, fingerprint = fingerprint, tables = tables, cells = cells }
+  if at <= #text then
+    is_read, record.hold = pcall(cmsgpack.unpack, string.sub(text, at))
+    if not is_read then return nil end
+  end
+  local limits = limits_of(batch, record)
+  if state ~= 'X' and not (limits and #cells == 13 * #limits * #tables / TABLE_BYTES) then return nil end
+  return record
+end
+
+-- Writes a record that goes after so long (ms), or ENDLESS.
+local function write_record(batch, place, record, ttl)
+  local ends = ttl == ENDLESS and NEVER or batch.now + ttl
+  local nonce, fingerprint, tables, cells = record.nonce, record.fingerprint, record.tables, record.cells
+  batch.records[place] = struct.pack(
+    RECORD_HEAD, record.state, ends, record.list, #nonce, nonce, #fingerprint, fingerprint, #tables, tables, #cells, cells
+  ) .. (record.hold and cmsgpack.pack(record.hold) or '')
+  batch.record_ttls[place] = ttl
+end
+
+-- The cells that a record has of a row, by limit: { used, start }; nothing for a row that it does not have.
+local function cells_in(record, limits, table_name)
+  for at = 1, #record.tables, TABLE_BYTES do
+    if string.sub(record.tables, at, at + TABLE_BYTES - 1) == table_name then
+      local cells, from = {}, (at - 1) / TABLE_BYTES * 13 * #limits
+      for i, limit in ipairs(limits) do
+        cells[limit.name] = {
+          (struct.unpack('<i7', record.cells, from + 7 * i - 6)),
+          (struct.unpack('<I6', record.cells, from + 7 * #limits + 6 * i - 5)),
+          limit = limit,
+        }
+      end
+      return cells
+    end
+  end
+end
+
+-- The states that a record keeps, of the policy's own limits and of the rows of these tables.
+local function states_of(batch, record, tables)
+  local own = lists_of(batch).own
+  if record.list == lists_of(batch).own_hash and record.tables == tables then return record.cells end
+  local rows = {}
+  for at = 1, #tables, TABLE_BYTES do
+    local cells, used, start = cells_in(record, limits_of(batch, record), string.sub(tables, at, at + TABLE_BYTES - 1)), {}, {}
+    for c = 1, SIZE do
+      local cell = cells and cells[own.limits[c].name]
+      used[c], start[c] = cell and cell[1] or CLOSED, cell and cell[2] or 0
+    end
+    rows[#rows + 1] = struct.pack('<@{i7|}', unpack(used)) .. struct.pack('<@{I6|}', unpack(start))
+  end
+  return table.concat(rows)
+end
+
+-- The answer to a take under an id that was used; nothing where its record has ended. `given` is the beginning that the take's
+-- own record would have behind its end.
+local function known_take(batch, place, given)
+  local record = record_at(batch, place)
+  if record == nil then return 'b' end
+  if not record then return nil end
+  local _, nonce, fingerprint, tables = struct.unpack('<I4Hc0Hc0Hc0', given)
+  if record.fingerprint ~= fingerprint then return 'c' end
+  if record.state == 'X' then return 'x' end
+  if record.nonce ~= nonce then return 'd' end
+  if record.state == 'E' then return 'e' end
+  batch.told[#batch.told + 1] = states_of(batch, record, tables)
+  return 'm'
 end

@@ -2,10 +2,12 @@
 -- processes still have. Cells that the policy knows are its counters; the others are carried along until they have ended.
 --
 -- A list is text, one limit a line: `rolling <label> <length in ms>`, `calendar <label> <longest length in ms> <rule>` or
--- `concurrency <label>`; lines of another form are limits that this version does not know, and never end. In a row limits
--- stand by length, then by label; those without a length come last.
+-- `concurrency <label>`, and at the end of a window's ` unit:<name>` where it counts something else than tokens; lines of
+-- another form are limits that this version does not know, and never end. In a row limits stand by length, then by label;
+-- those without a length come last.
 
-function make_lists()
+function make_lists(batch)
+  local now, own_hash = batch.now, (batch.head - ROW_VERSION) / 256
   local function hash_of(text)
     local hash = 2166136261
     for i = 1, #text do
@@ -18,19 +20,22 @@ function make_lists()
   local function parsed(text)
     local list = { limits = {}, at = {} }
     for line in string.gmatch(text, '[^\n]+') do
-      local label, length = string.match(line, '^rolling ([%w_-]+) (%d+)$')
-      if not label then label, length = string.match(line, '^calendar ([%w_-]+) (%d+) ') end
+      local rule, unit = string.match(line, '^(.*) unit:([%w_-]+)$')
+      local label, length = string.match(rule or line, '^rolling ([%w_-]+) (%d+)$')
+      if not label then label, length = string.match(rule or line, '^calendar ([%w_-]+) (%d+) ') end
       local slots = string.match(line, '^concurrency ([%w_-]+)$')
       local limits = list.limits
-      limits[#limits + 1] =
-        { name = line, label = label or slots or line, length = tonumber(length), slots = slots ~= nil }
+      limits[#limits + 1] = {
+        name = line, label = label or slots or line, length = tonumber(length), slots = slots ~= nil,
+        unit = slots and 'slots' or unit or 'tokens',
+      }
       list.at[line] = #limits
     end
     return list
   end
 
   local own = parsed(ARGV[2])
-  local lists = { [HASH] = own }
+  local lists = { [own_hash] = own }
 
   -- A list by its hash; false where it cannot be found, or is not what its hash says.
   local function list_of(hash)
@@ -44,23 +49,23 @@ function make_lists()
   local function read(place, value)
     local bytes = #value - 5
     local theirs = bytes > 0 and bytes % 13 == 0 and string.byte(value) == ROW_VERSION
-      and list_of((unpack_cells('<I4', value, 2)))
-    if not theirs or #theirs.limits * 13 ~= bytes then return damaged(place) end
+      and list_of((struct.unpack('<I4', value, 2)))
+    if not theirs or #theirs.limits * 13 ~= bytes then return damaged(batch, place) end
     local list = never_opened()
-    list.others = {}
+    list.is_new, list.others = nil, {}
     for i, limit in ipairs(theirs.limits) do
-      local used = unpack_cells('<i7', value, 7 * i - 1)
-      local start = unpack_cells('<I6', value, 7 * #theirs.limits + 6 * i)
-      if used < CLOSED or used > MAX_USED then return damaged(place) end
+      local used = struct.unpack('<i7', value, 7 * i - 1)
+      local start = struct.unpack('<I6', value, 7 * #theirs.limits + 6 * i)
+      if used < CLOSED or used > MAX_USED then return damaged(batch, place) end
       local w = own.at[limit.name]
       if w then
-        list[w], list[W + w] = used, start
+        list[w], list[SIZE + w] = used, start
       else
         list.others[#list.others + 1] =
           { name = limit.name, label = limit.label, length = limit.length, slots = limit.slots, start = start, used = used }
       end
     end
-    if not changed[place] then shown[place] = own_bytes(list) end
+    batch.raw[place] = own_bytes(batch.head, list)
     return list
   end
 
@@ -89,29 +94,29 @@ function make_lists()
     local text = table.concat(names, '\n')
     local hash = hash_of(text)
     lists[hash] = lists[hash] or parsed(text)
-    needed[hash] = text
+    batch.needed[hash] = text
     return hash, limits
   end
 
   -- The bytes of a row with all of the policy's windows, and those of others that may still count.
   local function packed(list)
     local limits = {}
-    for w = 1, W do
+    for w = 1, SIZE do
       local limit = own.limits[w]
       limits[w] =
-        { name = limit.name, label = limit.label, length = limit.length, start = list[W + w], used = list[w] }
+        { name = limit.name, label = limit.label, length = limit.length, start = list[SIZE + w], used = list[w] }
     end
     for _, other in ipairs(list.others) do
       if not has_ended(other) then limits[#limits + 1] = other end
     end
-    if #limits == W then
-      needed[HASH] = ARGV[2]
-      return own_bytes(list)
+    if #limits == SIZE then
+      batch.needed[own_hash] = ARGV[2]
+      return own_bytes(batch.head, list)
     end
     local hash, cells = listed(limits), {}
     for i, limit in ipairs(limits) do cells[i], cells[#limits + i] = limit.used, limit.start end
-    return pack('<BI4' .. string.rep('i7', #limits) .. string.rep('I6', #limits), ROW_VERSION, hash, unpack(cells))
+    return struct.pack('<BI4' .. string.rep('i7', #limits) .. string.rep('I6', #limits), ROW_VERSION, hash, unpack(cells))
   end
 
-  return { own = own, list_of = list_of, listed = listed, read = read, packed = packed }
+  return { own = own, own_hash = own_hash, list_of = list_of, listed = listed, read = read, packed = packed }
 end

@@ -1,183 +1,149 @@
--- Rows: what they hold, and the steps from one state of theirs to the next.
---
--- NUMBERS       hash of the policy's list of limits, the lengths of its V windows (ms; of calendar windows at the most);
---               with calendar windows, how many spans follow, and for each of them and each calendar window in turn: start
---               of a period, its end, the end of the next (epoch ms)
--- KEYS  FIRST_ROW..   rows and what else is asked for by its place from there on
+-- Rows in memory: what they hold, and the steps from one state of theirs to the next.
 --
 -- A row is version byte, hash of the list that says which limits it holds (4 bytes), what each of them has used (7 bytes;
 -- CLOSED: closed by a reset), then when each of them started (6 bytes, epoch ms). All little-endian. What is used stands
 -- first, so that a charge that opens nothing writes no more than that. A row of another list than the policy's own is read
--- and written by lists.lua. In memory a row is { W x used, W x start } of the policy's own limits (CLOSED and 0: never
--- opened), and `others`: the cells of limits that only other policies know. The first V limits are windows; the one behind
--- them, where there is one, is that of slots, which nothing but the ends of holds gives back.
+-- and written by lists.lua. The first WINDOWS cells are windows; behind them, where there is one, is that of slots.
+--
+-- In memory a row is a table { SIZE x used, SIZE x start (CLOSED and 0: never opened), ROOM + u: what is left of unit u,
+-- FULL + u: what was left when the cells were read }, and
+--   kind        limits and periods that what is left is counted by, see terms.lua; nothing: the cells are all there is
+--   is_ahead    some window starts further in the future than a clock may
+--   is_usual    all windows are open; `starts` are then their bytes, once somebody needed them
+--   is_changed, is_moved   what is used changed, or more than that
+--   is_new, others         it was not there; cells of limits that only other policies know
+--   ends_at     it is kept until then at least (epoch ms)
+--   is_damaged  it cannot be read
 
-local HASH = number()
-local HEAD = ROW_VERSION + 256 * HASH
-local lengths = {}
-for w = 1, V do lengths[w] = number() end
---#if slots
-lengths[W] = math.huge
---#end
---#if calendars
-
--- Spans: the same for rows whose calendar windows are in given periods. A window is open if it began at `since` or later;
--- one that opens now begins at `begins`. `stale`: the clock is in neither of two periods.
-local spans, since, begins = {}, nil, nil
-for s = 1, number() do
-  local stale = false
-  @r{local since_$, begins_$ = now - lengths[$] + 1, now|
-  }
-  @c{local since_$, end_$, next_$ = number(), number(), number()
-  if now >= end_$ then since_$, end_$ = end_$, next_$ end
-  if now < since_$ or now >= end_$ then stale = true end
-  local begins_$ = since_$|
-  }
-  spans[s] = { since = { @w{since_$|, } }, begins = { @w{begins_$|, } }, stale = stale }
-  if V < W then spans[s].since[W] = 0 end
-end
-
--- From here on windows are looked at as of a span.
-local function use(span) since, begins = span.since, span.begins end
---#end
-
-local HEAD_BYTES = pack('<I5', HEAD)
-local CELLS = '<@{i7|}@{I6|}'
-local OWN_ROW = '<I5@{i7|}@{I6|}'
-
--- Every row as it was, by place.
-local raw = #KEYS >= FIRST_ROW and call('MGET', unpack(KEYS, FIRST_ROW)) or {}
--- Rows of other lists as the reply shows them: their cells in the policy's own form, or DAMAGED.
-local shown = {}
--- A row's bytes are in `changed` once something changed it. `ends`: when the last of its windows does, where that may be
--- later than before. `needed`: the lists that rows name which did not, by hash.
-local changed, ends, dirty, dirt, needed = {}, {}, {}, 0, {}
-
-local function name_of(place) return KEYS[place + FIRST_ROW - 1] end
-
-local function put(place, value, ends_at)
-  if not changed[place] then
-    dirt = dirt + 1
-    dirty[dirt] = place
-  end
-  changed[place] = value
-  if ends_at and ends_at > (ends[place] or 0) then ends[place] = ends_at end
-end
-
-local function damaged(place)
-  if not changed[place] then shown[place] = DAMAGED end
-end
-
-local function never_opened()
-  local list = { is_new = true }
-  for w = 1, W do list[w], list[W + w] = CLOSED, 0 end
-  return list
-end
+-- The unit of each cell.
+local UNIT_OF = { @{%|, } }
 
 -- The lists of other policies are rare: what they need is made when the first is met, by lists.lua.
-local make_lists, strangers
-local function other_lists()
-  strangers = strangers or make_lists()
-  return strangers
+local make_lists
+local function lists_of(batch)
+  batch.lists = batch.lists or make_lists(batch)
+  return batch.lists
 end
 
--- A row by its place; nothing for one that cannot be read.
-local function row_at(place)
-  local value = changed[place] or raw[place]
-  if not value then
-    -- MGET answers nil for keys of another type too.
-    if type(redis.pcall('GET', name_of(place))) == 'table' then return damaged(place) end
-    return never_opened()
-  end
-  if #value ~= ROW_BYTES or sub(value, 1, 5) ~= HEAD_BYTES then return other_lists().read(place, value) end
-  local list = { unpack_cells(CELLS, value, 6) }
-  for w = 1, W do
-    if list[w] < CLOSED or list[w] > MAX_USED then return damaged(place) end
-  end
+local function key_of_row(place) return KEYS[FIRST_ROW - 1 + place] end
+
+local function never_opened()
+  return { @{CLOSED|, }, @{0|, }, is_new = true }
+end
+
+local function own_bytes(head, list) return struct.pack('<I5@{i7|}@{I6|}', head, unpack(list, 1, 2 * SIZE)) end
+
+-- Damage is shown as such in the reply; nothing is left in such a row.
+local function damaged(batch, place)
+  batch.raw[place] = DAMAGED_ROW
+  local list = { @{CLOSED|, }, @{0|, }, is_damaged = true }
+  for u = 1, UNITS_AND_SLOTS do list[ROOM + u], list[FULL + u] = NOTHING, NOTHING end
   return list
 end
 
-local function own_bytes(list) return pack(OWN_ROW, HEAD, unpack(list, 1, 2 * W)) end
-
-local function packed(list)
-  if list.others then return other_lists().packed(list) end
-  if list.is_new then needed[HASH] = ARGV[2] end
-  return own_bytes(list)
+-- The cells of bytes; a damaged row where they cannot be.
+local function cells_of(batch, place, bytes)
+  if #bytes ~= ROW_BYTES or struct.unpack('<I5', bytes) ~= batch.head then return lists_of(batch).read(place, bytes) end
+  local @{used_$|, }, @{start_$|, } = struct.unpack('<@{i7|}@{I6|}', bytes, 6)
+  if @{used_$ < CLOSED or used_$ > MAX_USED| or } then return damaged(batch, place) end
+  return { @{used_$|, }, @{start_$|, } }
 end
 
--- When the last window of a row ends, of those whose end is known here.
-local function ends_of(list)
-  local last = 0
-  for w = 1, V do last = math.max(last, list[W + w] + lengths[w]) end
-  for _, other in ipairs(list.others or {}) do last = math.max(last, other.start + (other.length or 0)) end
-  return last
+-- A row as a table, which it is from here on.
+local function row_at(batch, place)
+  local known, bytes = batch.rows[place], batch.raw[place]
+  if type(known) == 'table' then return known end
+  local list
+  if batch.opened[place] then
+    list = cells_of(batch, place, known)
+    list.is_new, list.is_moved, batch.opened[place] = true, true, nil
+  elseif known ~= UNTOUCHED then
+    list = cells_of(batch, place, string.sub(bytes, 1, 5) .. known .. string.sub(bytes, 6 + 7 * WINDOWS))
+    list.is_changed = true
+  elseif bytes then
+    list = cells_of(batch, place, bytes)
+  elseif type(redis.pcall('GET', key_of_row(place))) == 'table' then
+    -- MGET has nothing of a key of another type either.
+    list = damaged(batch, place)
+  else
+    list, batch.raw[place] = never_opened(), BLANK_ROW
+  end
+  batch.rows[place], batch.tables[#batch.tables + 1] = list, place
+  return list
 end
-
---#if calendars
-local function is_open(list, w) return list[w] ~= CLOSED and list[W + w] >= since[w] end
---#else
-local function is_open(list, w) return list[w] ~= CLOSED and now < list[W + w] + lengths[w] end
---#end
 
 -- A start as the clock has it: one in the far future becomes later than what was opened when the clock last stood here.
-local function anchored(start) return start - now > MAX_AHEAD_MS and now + 1 or start end
+local function anchored(now, start) return start - now > MAX_AHEAD_MS and now + 1 or start end
 
--- Charges every window; whether that opened one.
-local function charge(list, tokens)
-  local opens = list.others ~= nil
-  for w = 1, V do
-    local used, start = tokens, anchored(list[W + w])
-    if is_open(list, w) then
-      used = list[w] + tokens
-    else
-      -- Later than any earlier opening, so that a start identifies a window.
-      --#if calendars
-      start, opens = start < begins[w] and begins[w] or start + 1, true
-      --#else
-      start, opens = start < now and now or start + 1, true
-      --#end
-    end
-    list[W + w] = start
-    list[w] = used < MAX_USED and used or MAX_USED
-  end
-  return opens
+local function is_open(list, kind, c) return list[c] ~= CLOSED and list[SIZE + c] >= kind[SIZE + c] end
+
+-- Charges a cell. One that opens starts later than any earlier opening, so that a start identifies a window.
+local function charge(now, list, kind, c, amount)
+  local used, start = list[c], list[SIZE + c]
+  local began = start
+  if start - now > MAX_AHEAD_MS and c <= WINDOWS then start = now + 1 end
+  if used == CLOSED or began < kind[SIZE + c] then used, start = 0, math.max(kind[2 * SIZE + c], start + 1) end
+  if start ~= began then list[SIZE + c], list.is_moved = start, true end
+  list[c], list.is_changed = math.min(used + amount, MAX_USED), true
 end
 
--- Tokens that still fit into every window under limits that begin behind `from`.
-local function left_in(list, limits, from)
-  local left = math.huge
-  for w = 1, V do
-    local room = limits[from + w] - (is_open(list, w) and list[w] or 0)
-    if room < left then left = room end
-  end
-  return left
+-- Charges what was taken of a row's room to its cells.
+local function fold(now, list)
+  local kind = list.kind
+  if not kind then return list end
+  list.kind = nil
+  @{local spent_$ = list[FULL + %] - list[ROOM + %]
+  if spent_$ > 0 then charge(now, list, kind, $, spent_$) end|
+  }
+  return list
 end
 
--- Moves windows that a fast clock opened in the far future to the present: the one write a refusal may make. Closed ones
+-- Counts what is left under limits and periods: a window that is not open counts as if it opened now.
+local function count(now, list, kind)
+  if list.is_damaged then return list end
+  fold(now, list)
+  list.kind, list.starts = kind, nil
+  for u = 1, UNITS_AND_SLOTS do list[ROOM + u] = MAX_USED end
+  @{local used_$, start_$, room_$, open_$ = list[$], list[SIZE + $], kind[$], true
+  if used_$ == CLOSED or start_$ < kind[SIZE + $] then open_$ = false else room_$ = room_$ - used_$ end
+  if room_$ < list[ROOM + %] then list[ROOM + %] = room_$ end|
+  }
+  for u = 1, UNITS_AND_SLOTS do list[FULL + u] = list[ROOM + u] end
+  list.is_ahead = @w{used_$ ~= CLOSED and start_$ - now > MAX_AHEAD_MS| or }
+  list.is_usual = not list.is_ahead and @w{open_$ and used_$ < MAX_USED / 2| and }
+  return list
+end
+
+-- Moves windows that a fast clock opened in the far future to the present: the one write that a refusal may make. Closed ones
 -- keep their start, which the next opening has to be later than.
-local function reanchor(place, list)
-  local moved = false
-  for w = 1, V do
-    local start = anchored(list[W + w])
-    if list[w] ~= CLOSED and start ~= list[W + w] then list[W + w], moved = start, true end
+local function reanchor(now, list, costs)
+  for c = 1, WINDOWS do
+    local start = anchored(now, list[SIZE + c])
+    if costs[UNIT_OF[c]] > 0 and list[c] ~= CLOSED and start ~= list[SIZE + c] then
+      list[SIZE + c], list.is_moved = start, true
+    end
   end
-  if moved then put(place, packed(list), ends_of(list)) end
+  local kind = list.kind
+  if kind then count(now, list, kind) end
 end
 
--- What is left of `used` when tokens go back, or come in addition (below 0); all where more was charged than is counted.
-local function less(used, tokens)
-  if used == MAX_USED then return used end
-  local left = used > tokens and used - tokens or 0
-  return left < MAX_USED and left or MAX_USED
+-- Whether a row has too little for costs: 'r', or 'b' where it cannot be read. A unit that costs nothing refuses nobody.
+local function refusal(now, list, kind, costs)
+  if list.is_damaged then return 'b' end
+  for u = 1, #costs do
+    if costs[u] > 0 and costs[u] > list[ROOM + u] then
+      -- What was taken under no limit at all is counted again.
+      if list[FULL + u] == MAX_USED and list[ROOM + u] < MAX_USED then count(now, list, kind) end
+      if costs[u] > list[ROOM + u] then return 'r' end
+    end
+  end
+  return nil
 end
 
--- Gives tokens back to a window, if it is the very one; whether it was.
-local function refund(list, w, start, tokens)
-  if list[w] == CLOSED or list[W + w] ~= start then return false end
-  list[w] = less(list[w], tokens)
-  --#if slots
-  -- With the last slot the cell is closed: a row that is kept then is as one that was dropped.
-  if w > V and list[w] == 0 then list[w] = CLOSED end
-  --#end
-  return true
+-- When the last cell of a row ends, of those whose end is known here.
+local function end_of_row(n, list)
+  local last = list.ends_at or 0
+  for c = 1, WINDOWS do last = math.max(last, list[SIZE + c] + n[LENGTHS + c]) end
+  for _, other in ipairs(list.others or {}) do last = math.max(last, other.start + (other.length or 0)) end
+  return last
 end

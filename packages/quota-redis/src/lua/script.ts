@@ -1,6 +1,6 @@
 /// <reference path="../lua.d.ts" />
 import { createHash } from 'node:crypto'
-import { CLOSED, GRACE_MS, type Layout, MAX_AHEAD_MS, MAX_USED } from '@scoregw/quota/store'
+import { CLOSED, GRACE_MS, MAX_AHEAD_MS, MAX_USED } from '@scoregw/quota/store'
 
 /** A script as servers know it. */
 export interface Script {
@@ -13,79 +13,44 @@ export interface Script {
 export const ROW_VERSION = 2
 /** How many bytes of the settings' key are their revision. */
 export const REVISION_BYTES = 22
-/** What a reply shows in place of a row that cannot be read. */
+/** What a reply shows all over in place of a row that cannot be read. */
 export const DAMAGED = 'b'
+/** Characters of a table's name in keys and records. */
+const TABLE_BYTES = 5
 
-/** Names that every script knows; all numbers of the state machine come from where it is. */
-const CONSTANTS: Readonly<Record<string, number | string>> = {
-  CLOSED,
-  GRACE_MS,
-  MAX_AHEAD_MS,
-  MAX_USED,
-  ROW_VERSION,
-  REVISION_BYTES,
-  DAMAGED: `'${DAMAGED}'`,
+/** What a script is written out for: cells in the order of a row, and how many units there are beside slots. */
+export interface Shape {
+  readonly cells: readonly { readonly kind: string; readonly unit: number }[]
+  readonly units: number
 }
-
-/** What a script is spelled out for: rows are decided as fast as their kinds of limit allow. */
-export type Shape = Pick<Layout, 'cells' | 'size' | 'width' | 'calendars' | 'hasSlots'>
 
 /** Of scripts that are not about rows. */
-export const NO_ROWS: Shape = { cells: [], size: 0, width: 0, calendars: [], hasSlots: false }
+const NO_ROWS: Shape = { cells: [], units: 0 }
 
-/** What a script knows besides. */
-export interface ScriptOptions {
-  /** By name. */
-  readonly constants?: typeof CONSTANTS
-  /** Whether it knows of holds. */
-  readonly holds?: boolean
-  /** Whether it begins with `plan.lua`. */
-  readonly plans?: boolean
-}
+/** Names in scripts that stand for numbers and texts. */
+type Constants = Readonly<Record<string, number | string>>
 
 /**
- * A script made of parts, one behind the other, for rows of a shape.
+ * Writes a script out for rows of a shape, from parts that stand one behind the other.
  *
- * `@{text|between}` stands for the text once a cell, `$` being its number; `@w{..}` once a window, `@r{..}` once a rolling
- * window, `@c{..}` once a calendar window, `@s{..}` once where there are slots. Lines between
- * `--#if name` and `--#end` are there where the shape has `calendars` or `slots`, or the script knows of `holds` or `plans`;
- * those behind `--#else` where not.
+ * `@{text|between}` stands for the text once a cell, `$` being its number and `%` its unit's; `@w{..}` once a window, `@c{..}`
+ * once a calendar window, `@s{..}` once where there are slots, `@u{..}` once a unit (`$` is its number), slots left out. Names
+ * in capitals stand for what `constants` says: Lua has no constants, and to fetch a variable costs a fortieth of a decision.
  */
-export function scriptOf(
-  parts: readonly string[],
-  shape: Shape,
-  { constants, holds = false, plans = false }: ScriptOptions = {},
-): Script {
-  const known: typeof CONSTANTS = { ...CONSTANTS, ...constants, ...sizesOf(shape) }
-  const has: Readonly<Record<string, boolean>> = {
-    calendars: shape.calendars.length > 0,
-    slots: shape.hasSlots,
-    holds,
-    plans,
-  }
-  const numbers = cellNumbers(shape)
-  const spelled = parts
+export function scriptOf(parts: readonly string[], shape: Shape = NO_ROWS, constants: Constants = {}): Script {
+  const known: Constants = { ...constantsOf(shape), ...constants }
+  const numbers = numbersOf(shape)
+  const { cells } = shape
+  const written = parts
     .join('\n')
-    .replace(COMMENTS, '')
-    .replace(
-      /^ *--#if (\w+)\n([\s\S]*?)(?:^ *--#else\n([\s\S]*?))?^ *--#end\n/gm,
-      (_, name: string, yes: string, no = '') => (has[name] === true ? yes : no),
+    .replace(/^ *--.*\n/gm, '')
+    .replace(/@([wcsu]?)\{([^|}]*)\|([^}]*)\}/g, (_, which: string, each: string, between: string) =>
+      numbers[which]!.map((number) =>
+        each.replaceAll('$', String(number)).replaceAll('%', String(1 + (cells[number - 1]?.unit ?? 0))),
+      ).join(between),
     )
-    .replace(/@([wrcs]?)\{([^|}]*)\|([^}]*)\}/g, (_, which: string, text: string, between: string) =>
-      numbers[which]!.map((cell) => text.replaceAll('$', String(cell))).join(between),
-    )
-    .replace(NAMES, (name) => String(known[name] ?? name))
-  return plainScript(spelled)
-}
-
-/** But for `--#`. */
-const COMMENTS = /^ *--(?!#).*\n/gm
-/** Constants stand in a script as what they are: Lua has none, and to fetch a variable costs a fortieth of a decision. */
-const NAMES = /\b[A-Z][A-Z_]*\b/g
-
-/** Cells of a row, its windows, those of the calendar, and its bytes. */
-function sizesOf({ size, width, calendars }: Shape): Readonly<Record<string, number>> {
-  return { W: size, V: width, CALENDARS: calendars.length, ROW_BYTES: 5 + 13 * size }
+    .replace(/\b[A-Z][A-Z_]*\b/g, (name) => String(known[name] ?? name))
+  return plainScript(written)
 }
 
 /** A script that is as it is written. */
@@ -93,11 +58,50 @@ export function plainScript(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
-/** The numbers of cells, from 1: all, those of windows, of rolling windows, of calendar windows and of slots. */
-function cellNumbers({ cells, width }: Shape): Readonly<Record<string, readonly number[]>> {
-  const all = cells.map((_, index) => index + 1)
-  const of = (kind: string): number[] => all.filter((cell) => cells[cell - 1]!.kind === kind)
-  return { '': all, w: all.slice(0, width), r: of('rolling'), c: of('calendar'), s: all.slice(width) }
+function constantsOf(shape: Shape): Constants {
+  const { cells, units } = shape
+  const windows = windowsOf(shape)
+  const slots = cells.length - windows
+  const rowBytes = 5 + 13 * cells.length
+  return {
+    CLOSED,
+    GRACE_MS,
+    MAX_AHEAD_MS,
+    MAX_USED,
+    ROW_VERSION,
+    REVISION_BYTES,
+    TABLE_BYTES,
+    SIZE: cells.length,
+    WINDOWS: windows,
+    UNITS: units,
+    UNITS_AND_SLOTS: units + slots,
+    ROOM: 2 * cells.length,
+    FULL: 2 * cells.length + units + slots,
+    NOTHING: -1,
+    UNTOUCHED: 0,
+    ROW_BYTES: rowBytes,
+    USED_BYTES: 7 * windows,
+    BLANK_ROW: `'${'\\0'.repeat(rowBytes)}'`,
+    DAMAGED_ROW: `'${DAMAGED.repeat(rowBytes)}'`,
+    DAMAGED: `'${DAMAGED}'`,
+  }
+}
+
+function windowsOf({ cells }: Shape): number {
+  return cells.filter(({ kind }) => kind !== 'concurrency').length
+}
+
+/** The numbers, from 1, of all cells, of windows, of calendar windows and of slots; of units. */
+function numbersOf(shape: Shape): Readonly<Record<string, readonly number[]>> {
+  const all = shape.cells.map((_, index) => index + 1)
+  const windows = windowsOf(shape)
+  return {
+    '': all,
+    w: all.slice(0, windows),
+    c: all.filter((cell) => shape.cells[cell - 1]!.kind === 'calendar'),
+    s: all.slice(windows),
+    u: Array.from({ length: shape.units }, (_, index) => index + 1),
+  }
 }
 
 /** A script for rows of a shape. */
@@ -107,7 +111,7 @@ export type ScriptOfShape = (shape: Shape) => Script
 export function scriptsByShape(make: ScriptOfShape): ScriptOfShape {
   const made = new Map<string, Script>()
   return (shape) => {
-    const name = shape.cells.map(({ kind }) => kind).join()
+    const name = `${shape.units} ${shape.cells.map(({ kind, unit }) => `${kind} ${unit}`).join()}`
     const known = made.get(name) ?? make(shape)
     made.set(name, known)
     return known

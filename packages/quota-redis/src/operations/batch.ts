@@ -1,260 +1,212 @@
-import { type Layout, notDone, type Subject } from '@scoregw/quota/store'
-import { damagedRow } from '../line/errors.ts'
-import type { Script } from '../lua/script.ts'
+import type { Instant, Layout, ReservationId, Subject, TakeRequest } from '@scoregw/quota/store'
+import { CODES } from '../lua/batch-script.ts'
+import { ROW_VERSION } from '../lua/script.ts'
 import type { Keys } from '../store/keys.ts'
-import { CODES, placeCode } from './codes.ts'
-import { type DecideReply, decideScript, holdScript, type UsualReply } from './decide.ts'
-import type { Call, Operation, Replay } from './operation.ts'
-import { PlainTakes, Plans } from './plan.ts'
-import { type UnpackedRows, unpackRows, unpackRowsTogether } from './row-bytes.ts'
-import { SpanNumbers } from './span-numbers.ts'
-import { Tariffs, type TariffTerms } from './tariffs.ts'
+import { type BatchReply, Replay } from './replay.ts'
+import { type Terms, type TermsRequest, TermsTable } from './terms.ts'
 
 /** Keys of one script call, in characters at the most: far below the 8,000 keys that Lua can take in at once. */
 const MAX_KEY_CHARACTERS = 32 * 1024
-/** Codes are below 128. */
-const MAX_TARIFFS = CODES.PLAIN - CODES.FIRST_TARIFF
+/** Numbers of one script call, at the most: Lua can take in 8,000. */
+const MAX_NUMBERS = 4_000
+/** Which of the arguments texts begin with: numbers, the list and the names of units stand before. */
+const FIRST_TEXT = 4
 
-/**
- * The operations of one script call. The script answers with the rows as they were and a letter for each operation; the
- * states that belong to each answer come from replaying the operations here, in order, by the functions every store
- * shares. That leaves the server to decide and to write, and nothing else.
- */
-export class Batch implements Call {
-  readonly #keys: Keys
-  readonly #plans: Plans
-  readonly #testNow: number | undefined
-  /** While all operations are plain takes of one tariff. Then nothing below is of use. */
-  #plain: PlainTakes | undefined
-  /** Places from 1 by key, rows and records of ids. */
-  readonly #places = new Map<string, number>()
-  readonly #tariffs = new Tariffs()
-  readonly #tariffNumbers: (number | string)[] = []
-  readonly #spans: SpanNumbers
-  /** What operations need besides their codes. */
-  readonly #words: string[] = []
-  #codes = ''
-  #keyCharacters = 0
-  #hasHolds = false
+/** One operation of a batch. It is answered with its letter (see `lua/operations.lua`), or fails. */
+export interface Operation {
+  /** Whether it may be sent again when its outcome is unknown. */
+  readonly repeatable: boolean
+  /** Writes it into a batch. */
+  encode(batch: Batch): void
+  answer(replay: Replay, letter: string): void
+  fail(error: unknown): void
+}
+
+/** The operations of one script call, as `lua/begin.lua` reads them. */
+export class Batch {
+  readonly keys: Keys
   readonly operations: Operation[] = []
+  readonly #testNow: number | undefined
+  readonly #instant: Instant
+  readonly #terms: TermsTable
+  /** Places from 1 by key. */
+  readonly #rows = new Map<string, number>()
+  readonly #records = new Map<string, number>()
+  readonly #others = new Map<string, number>()
+  readonly #numbers: number[] = []
+  readonly #texts: (string | Buffer)[] = []
+  #keyCharacters = 0
+  /** The run of takes that the last one belongs to: where its length stands among the numbers. */
+  #run = { terms: 0, isUnderId: false, countAt: 0, end: -1 }
 
   /**
+   * @param instant to replay with, of the same layout
    * @param testNow the instant that stands in for the server's clock, in tests
-   * @param plans what batches of the same keys have in common
    */
-  constructor(keys: Keys, testNow: number | undefined, plans: Plans = new Plans(keys)) {
-    this.#keys = keys
-    this.#plans = plans
+  constructor(keys: Keys, instant: Instant, testNow: number | undefined) {
+    this.keys = keys
+    this.#instant = instant
     this.#testNow = testNow
-    this.#spans = new SpanNumbers(keys.layout)
+    this.#terms = new TermsTable(keys)
   }
 
   get layout(): Layout {
-    return this.#keys.layout
-  }
-
-  get layers(): readonly number[] {
-    return [...this.#keys.schema.layers.keys()]
-  }
-
-  /** The script that carries it out: the one that knows of holds only where there are some. */
-  get script(): Script {
-    return this.#hasHolds ? holdScript(this.layout) : decideScript(this.layout)
+    return this.keys.layout
   }
 
   /** Whether the script call can hold no more. */
   get isFull(): boolean {
-    const characters = this.#plain?.characters ?? this.#keyCharacters
-    return characters >= MAX_KEY_CHARACTERS || this.#tariffs.count === MAX_TARIFFS
+    const numbers = this.#numbers.length + this.#terms.kindNumbers.length + this.#terms.termNumbers.length
+    return this.#keyCharacters >= MAX_KEY_CHARACTERS || numbers >= MAX_NUMBERS
   }
 
   add(operation: Operation): void {
-    if (!this.#isPlain(operation)) {
-      if (this.#plain !== undefined) this.#encodeAll()
-      operation.encode(this)
-    }
+    operation.encode(this)
     this.operations.push(operation)
   }
 
-  #isPlain({ plainTake }: Operation): boolean {
-    if (plainTake === undefined) return false
-    if (this.operations.length === 0) {
-      const plan = this.#plans.of(plainTake, this.#testNow)
-      if (plan !== undefined) this.#plain = new PlainTakes(plan, this.#keys)
-    }
-    return this.#plain?.add(plainTake) ?? false
+  // What operations write ---------------------------------------------------------------------------------------------
+
+  code(code: keyof typeof CODES): void {
+    this.#numbers.push(-CODES[code])
   }
 
-  #encodeAll(): void {
-    this.#plain = undefined
-    for (const operation of this.operations) operation.encode(this)
+  number(number: number): void {
+    this.#numbers.push(number)
   }
 
-  code(code: number): void {
-    if (code >= CODES.TAKE_HOLD && code < CODES.FIRST_TARIFF) this.#hasHolds = true
-    this.#codes += String.fromCharCode(code)
+  numbers(numbers: readonly number[]): void {
+    for (const number of numbers) this.#numbers.push(number)
   }
 
-  /** Names a row or record in the codes. */
-  place(place: number): void {
-    this.#codes += placeCode(place)
+  /** Amounts of every unit; with slots behind them where `size` says so. */
+  amounts(amounts: readonly number[], size: number = this.keys.schema.units.length): void {
+    for (let unit = 0; unit < size; unit++) this.#numbers.push(amounts[unit] ?? 0)
   }
 
-  words(...words: readonly (string | number)[]): void {
-    for (const word of words) this.#words.push(String(word))
+  text(...texts: readonly (string | Buffer)[]): void {
+    for (const text of texts) this.#texts.push(text)
   }
 
   row(layer: number, category: number, subject: Subject): number {
-    return this.#placeOf(this.#keys.row(layer, category, subject))
-  }
-
-  record(category: number, subject: Subject, id: string): number {
-    return this.#placeOf(this.#keys.record(category, subject, id))
-  }
-
-  holds(): number {
-    return this.#placeOf(this.#keys.holds)
-  }
-
-  holdsOf(subject: Subject): number {
-    return this.#placeOf(this.#keys.holdsOf(subject))
+    return this.#placeOf(this.#rows, this.keys.row(layer, category, subject))
   }
 
   named(name: string): number {
-    return this.#placeOf(this.#keys.named(name))
+    return this.#placeOf(this.#rows, this.keys.named(name))
   }
 
-  /** Names the rows of categories and layers in the codes; where they are in the replay, the layers of each category in turn. */
-  rows(layers: readonly number[], categories: readonly number[], subject: Subject): number[] {
-    const places = categories.flatMap((category) => layers.map((layer) => this.row(layer, category, subject)))
-    this.place(places.length)
-    for (const place of places) this.place(place)
-    return places.map((place) => this.cellsAt(place))
+  /** @param key of the record of an id */
+  record(key: string): number {
+    return this.#placeOf(this.#records, key)
   }
 
-  /** Where a row begins in the cells that the reply is unpacked into. */
-  cellsAt(place: number): number {
-    return this.layout.rowAt(place - 1)
+  other(key: string): number {
+    return this.#placeOf(this.#others, key)
   }
 
-  isShared(layer: number): boolean {
-    return this.#keys.schema.layers[layer]!.shared
+  /** Names rows; where they are in the replay. */
+  rows(places: readonly number[]): number[] {
+    this.number(places.length)
+    this.numbers(places)
+    return places.map((place) => place - 1)
   }
 
-  /** Limits, cost and the rows that everybody shares: said once for all decisions that have them in common. */
-  tariff(request: TariffTerms): number {
-    return this.#tariffs.numberOf(request, ({ quotas, cost, category, subject, settingsRevision, periods }) => {
-      const shared = quotas.layers.map((layer) => (this.isShared(layer) ? this.row(layer, category, subject) : 0))
-      const follows = settingsRevision === undefined ? 0 : JSON.stringify(settingsRevision)
-      this.#tariffNumbers.push(follows, cost, shared.length, ...shared, ...quotas.limits.map(jsonLimit))
-      this.#tariffNumbers.push(...this.#spans.of(periods, shared.length))
-    })
+  terms(request: TermsRequest): Terms {
+    const { category, subject } = request
+    return this.#terms.of(request, FIRST_TEXT, (layer) => this.row(layer, category, subject))
   }
+
+  /**
+   * Writes a take of more than nothing; where its rows are in the replay, one a layer. Takes of the same terms that follow each
+   * other are one run.
+   */
+  take(request: TakeRequest, terms: Terms): number[] {
+    const { subject, category, costs, id } = request
+    const numbers = this.#numbers
+    const isUnderId = id !== undefined
+    const run = this.#run
+    if (run.end === numbers.length && run.terms === terms.number && run.isUnderId === isUnderId) {
+      numbers[run.countAt]!++
+    } else {
+      if (isUnderId) this.code('UNDER_ID')
+      const countAt = numbers.push(terms.number, 1) - 1
+      this.#run = { terms: terms.number, isUnderId, countAt, end: 0 }
+    }
+    if (isUnderId) numbers.push(this.record(this.keys.record(category, subject, id.id)), id.ttlMs)
+    this.amounts(costs)
+    const rows = this.ownRows(terms, category, subject)
+    this.#run.end = numbers.length
+    if (isUnderId) this.text(this.recordText(id, terms))
+    return rows
+  }
+
+  /** Names the own rows of a take; where all its rows are in the replay, one a layer. */
+  ownRows({ own, order, shared, quotas }: Terms, category: number, subject: Subject): number[] {
+    const rows: number[] = new Array(order.length).fill(0)
+    for (let s = 0; s < shared.length; s++) rows[order[s]!] = shared[s]! - 1
+    for (const slot of own) {
+      const place = this.row(quotas.layers[slot]!, category, subject)
+      this.#numbers.push(place)
+      rows[slot] = place - 1
+    }
+    return rows
+  }
+
+  /** How the record of an id begins that a take makes, behind its state and end. */
+  recordText({ nonce, fingerprint }: ReservationId, { order, quotas, category }: Terms): Buffer {
+    const { layout } = this
+    const tables = order.map((slot) => this.keys.table(quotas.layers[slot]!, category)).join('')
+    const texts = [nonce, fingerprint, tables].map((text) => Buffer.from(text))
+    const bytes = Buffer.alloc(4 + texts.reduce((sum, { length }) => sum + 2 + length, 0) + 4)
+    let at = bytes.writeUInt32LE(layout.hash)
+    for (const text of texts) {
+      at = bytes.writeUInt16LE(text.length, at)
+      at += text.copy(bytes, at)
+    }
+    bytes.writeUInt32LE(13 * layout.size * order.length, at)
+    return bytes
+  }
+
+  // The call ----------------------------------------------------------------------------------------------------------
 
   /** Number of keys, keys and arguments, as EVALSHA takes them behind the script. */
   args(): (string | Buffer)[] {
-    const { settings, lists } = this.#keys
-    const rows = this.#rowKeys()
-    return [String(2 + rows.length), settings, lists, ...rows, ...this.#told(), ...this.#words]
+    const { settings, lists, schema } = this.keys
+    const { hash, lengthsMs, list } = this.layout
+    const { kindNumbers, termNumbers, kinds, count, revisions } = this.#terms
+    const texts = FIRST_TEXT + revisions.length
+    const sizes = [this.#rows.size, this.#records.size, kinds, count, texts]
+    const head = [this.#testNow ?? -1, ROW_VERSION + 256 * hash, ...sizes, ...lengthsMs]
+    const numbers = Float64Array.from([...head, ...kindNumbers, ...termNumbers, ...this.#numbers])
+    const keys = [settings, lists, ...this.#rows.keys(), ...this.#records.keys(), ...this.#others.keys()]
+    return [
+      String(keys.length),
+      ...keys,
+      Buffer.from(numbers.buffer),
+      list,
+      schema.units.join(' '),
+      ...revisions,
+      ...this.#texts,
+    ]
   }
 
-  #rowKeys(): string[] {
-    return this.#plain?.keys() ?? [...this.#places.keys()]
-  }
-
-  #told(): (string | Buffer)[] {
-    const { list } = this.layout
-    if (this.#plain === undefined) return [this.#json(), list, this.#codes]
-    return this.#plain.told(list)
-  }
-
-  #json(): string {
-    const { hash, lengthsMs } = this.layout
-    const head = [this.#testNow ?? -1, hash, ...lengthsMs, ...this.#spans.numbers, this.#tariffs.count]
-    return `[${[...head, ...this.#tariffNumbers].join()}]`
-  }
-
-  answer(reply: DecideReply | UsualReply): void {
-    if (isUsual(reply)) {
-      const { cells, length } = unpackRowsTogether(reply, this.#plain!.rows, this.layout)
-      const now = reply.readDoubleLE(length)
-      const letters = reply.toString('latin1', length + NOW_BYTES)
-      this.#tell(letters, { now, areOpen: true, cells, damaged: [] }, [], '')
-    } else {
-      const [now, letters, stored, before, revision] = reply
-      const instant = Number(now)
-      const rows = unpackRows(before, this.layout, instant)
-      this.#tell(
-        letters.toString('latin1'),
-        { now: instant, areOpen: false, ...rows },
-        stored,
-        revision.toString('latin1'),
-      )
-    }
-  }
-
-  #tell(letters: string, rows: ReplyRows, stored: readonly Buffer[], revision: string): void {
-    const replay = this.#replay(rows, stored.values(), revision)
+  answer(reply: BatchReply): void {
+    const replay = new Replay(reply, () => [...this.#rows.keys()], this.#rows.size, this.layout, this.#instant)
     const { operations } = this
-    const at: number[] = []
-    for (let index = 0; index < operations.length; index++) {
-      const operation = operations[index]!
-      if (this.#plain !== undefined) {
-        this.#plain.placesOf(index, at)
-        for (let l = 0; l < at.length; l++) at[l] = this.cellsAt(at[l]!)
-        operation.standAt?.(at)
-      }
-      operation.answer(replay, letters[index] ?? 'a')
-    }
+    for (let i = 0; i < operations.length; i++) operations[i]!.answer(replay, replay.letters[i] ?? 'a')
   }
 
   fail(error: unknown): void {
     for (const operation of this.operations) operation.fail(error)
   }
 
-  #replay(rows: ReplyRows, stored: Iterator<Buffer>, settingsRevision: string): Replay {
-    const { layout } = this
-    const damaged = new Set(rows.damaged.map((row) => layout.rowAt(row)))
-    return {
-      now: rows.now,
-      layout,
-      areOpen: rows.areOpen,
-      cells: rows.cells,
-      stored,
-      settingsRevision,
-      mended: (row) => void damaged.delete(row),
-      damage: (asked) => {
-        const row = asked.find((at) => damaged.has(at))
-        const key = row === undefined ? undefined : this.#rowKeys()[row / layout.rowCells]
-        return notDone(damagedRow(key))
-      },
-    }
-  }
-
-  #placeOf(key: string): number {
-    const known = this.#places.get(key)
+  #placeOf(places: Map<string, number>, key: string): number {
+    const known = places.get(key)
     if (known !== undefined) return known
-    const place = this.#places.size + 1
-    this.#places.set(key, place)
+    const place = places.size + 1
+    places.set(key, place)
     this.#keyCharacters += key.length
     return place
   }
-}
-
-/** The rows of a reply, at an instant. */
-interface ReplyRows extends UnpackedRows {
-  readonly now: number
-  readonly areOpen: boolean
-}
-
-function isUsual(reply: DecideReply | UsualReply): reply is UsualReply {
-  return Buffer.isBuffer(reply)
-}
-
-/** Bytes of the time in the reply of a usual batch. */
-const NOW_BYTES = 8
-
-/** A limit as the scripts read it. */
-export function jsonLimit(limit: number): number | string {
-  return limit === Number.POSITIVE_INFINITY ? '1e999' : limit
 }

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { HoldReply } from '@scoregw/quota/store'
-import type { GrowRequest } from '../one-unit.ts'
-import { CODES } from './codes.ts'
-import { HOLD_OUTCOMES } from './hold-extend.ts'
-import { encodeTariff, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
+import type { GrowRequest, HoldReply } from '@scoregw/quota/store'
+import type { Batch } from './batch.ts'
+import { encodeTerms, HOLD_OUTCOMES, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
 import { encodeShared, type SharedCharge } from './hold-shared.ts'
-import type { Call, Replay, Waiter } from './operation.ts'
+import type { Waiter } from './operation.ts'
+import type { Replay } from './replay.ts'
 
 /** Bytes of what tells growths of one hold apart: 8 characters. */
 const GROWTH_BYTES = 6
@@ -15,7 +14,7 @@ export function newMark(): string {
   return randomBytes(GROWTH_BYTES).toString('base64url')
 }
 
-/** What came of a growth, also where nobody heard of it before the hold had ended. */
+/** The answer to a growth, also where its first answer was lost and the hold has ended since. */
 export interface Grown extends HoldReply {
   /** Of a hold that does not grow any more: it did, by this growth. */
   readonly hasGrown?: boolean
@@ -30,7 +29,7 @@ export interface GrowthTerms {
   readonly shared: SharedCharge | undefined
 }
 
-/** More tokens for a hold. */
+/** More for a hold. */
 export class GrowOperation extends HoldOperation<Grown> {
   readonly #request: GrowRequest
   readonly #terms: GrowthTerms
@@ -41,23 +40,26 @@ export class GrowOperation extends HoldOperation<Grown> {
     this.#terms = terms
   }
 
-  encode(call: Call): void {
-    const { quotas, id, tokens } = this.#request
-    encodeTariff(call, CODES.GROW, { ...this.#request, cost: tokens })
-    this.targetOf(call, this.#request, quotas.layers)
-    call.words(id.nonce, this.#terms.mark)
-    encodeShared(call, this.#terms.shared)
+  encode(batch: Batch): void {
+    const { quotas, id, costs } = this.#request
+    batch.code('GROW')
+    this.targetOf(batch, this.#request, quotas.layers)
+    encodeTerms(batch, this.#request)
+    batch.amounts(costs, batch.keys.schema.units.length + 1)
+    batch.text(id.nonce, this.#terms.mark)
+    encodeShared(batch, this.#terms.shared)
   }
 
   protected reply(replay: Replay, letter: string, [endsAt, wasMade]: HoldFacts): Grown {
-    const { quotas, periods } = this.#request
+    const { quotas, periods, costs } = this.#request
     const { now } = replay
     const outcome = HOLD_OUTCOMES[letter]!
     const doubt = this.isRepeated ? { isInDoubt: true } : undefined
     if (letter === 's') return { outcome, now, states: [], settingsRevision: replay.settingsRevision, ...doubt }
     if (wasMade === 1) return { outcome, now, states: [], hasGrown: true }
     if (outcome !== 'held' && outcome !== 'refused') return { outcome, now, states: [], ...doubt }
-    const states = this.states(replay, quotas.layers.length, periods)
+    const charged = outcome === 'held' ? costs : undefined
+    const states = this.states(replay, quotas.layers.length, periods, charged)
     return outcome === 'held' ? { outcome, now, endsAt: Number(endsAt), states } : { outcome, now, states, ...doubt }
   }
 }

@@ -1,31 +1,44 @@
-import type { HoldRef, WindowStates } from '@scoregw/quota/store'
-import { CODES, DAMAGE } from './codes.ts'
-import { type FreedTokens, readFreed } from './hold-shared.ts'
-import type { Call, Operation, Replay, Waiter } from './operation.ts'
-import { unpackRowsInto } from './row-bytes.ts'
-import { viewOf } from './states.ts'
-import type { TariffTerms } from './tariffs.ts'
+import type { Amounts, HoldOutcome, HoldRef, WindowStates } from '@scoregw/quota/store'
+import type { RecordName } from '../store/keys.ts'
+import type { Batch, Operation } from './batch.ts'
+import { type FreedAmounts, readFreed } from './hold-shared.ts'
+import { DAMAGE, STORED, type Waiter } from './operation.ts'
+import type { Replay } from './replay.ts'
+import type { TermsRequest } from './terms.ts'
 
-/** The script's answer where a hold has rows that the operation did not name; its facts are their names. */
+/** The letter of an operation on a hold that has rows which it did not name; its facts are their names. */
 const MORE_ROWS = 'k'
 
-/** The script's answer to a take that was admitted earlier. */
-export const STORED = 'm'
+/** What letters say of an open hold. */
+export const HOLD_OUTCOMES: Readonly<Record<string, HoldOutcome>> = {
+  y: 'held',
+  r: 'refused',
+  e: 'expired',
+  z: 'settled',
+  n: 'unknown',
+  s: 'stale',
+  t: 'stale',
+}
 
 /** What the script tells of a hold beside its letter. */
 export type HoldFacts = readonly (number | string)[]
 
 /** Where operations on holds leave what is not for their callers. */
 export interface HoldDesk {
-  /** Asks for an operation once more. */
+  /** Requests an operation once more. */
   readonly askAgain: (operation: Operation) => void
-  /** A hold was ended by an operation, whatever that was for, and had tokens in another slot. */
-  readonly freed: (freed: FreedTokens) => void
+  /** A hold was ended by an operation, whatever that was for, and had something in another slot. */
+  readonly freed: (freed: FreedAmounts) => void
+}
+
+/** Which record, by what its key has behind the prefix. */
+export interface NamedRecord extends RecordName {
+  readonly name: string
 }
 
 /**
  * Something done with a hold. What the hold has in which rows is known to its record alone: an operation names the rows that
- * it likely has, and is asked for again, with the others, where there are any.
+ * it likely has, and is sent again, with the others, where there are any.
  */
 export abstract class HoldOperation<T> implements Operation {
   readonly repeatable: boolean = true
@@ -42,14 +55,14 @@ export abstract class HoldOperation<T> implements Operation {
     this.#desk = desk
   }
 
-  abstract encode(call: Call): void
+  abstract encode(batch: Batch): void
 
   /**
-   * What the caller hears; every row that the operation named is in the replay as it is thereafter.
+   * The reply to the caller; every row that the operation named is in the replay as it is then.
    *
-   * @param told of {@link STORED}: the states that the record keeps
+   * @param stored of {@link STORED}: the states that the record keeps
    */
-  protected abstract reply(replay: Replay, letter: string, facts: HoldFacts, told: Buffer): T
+  protected abstract reply(replay: Replay, letter: string, facts: HoldFacts, stored: Buffer): T
 
   /** An earlier sending of it may be carried out yet, after this one was answered. */
   protected get isRepeated(): boolean {
@@ -58,9 +71,9 @@ export abstract class HoldOperation<T> implements Operation {
 
   answer(replay: Replay, letter: string): void {
     this.#isOut = false
-    const facts = JSON.parse((replay.stored.next().value as Buffer).toString()) as HoldFacts
-    const told = replay.stored.next().value as Buffer
-    const freed = readFreed(replay.stored.next().value as Buffer)
+    const rows = replay.told()
+    const facts = JSON.parse(replay.told().toString()) as HoldFacts
+    const freed = readFreed(replay.told())
     if (freed !== undefined) this.#desk.freed(freed)
     if (letter === MORE_ROWS) {
       this.#moreRows = [...this.#moreRows, ...(facts as readonly string[])]
@@ -71,8 +84,8 @@ export abstract class HoldOperation<T> implements Operation {
       this.fail(replay.damage(this.#rows))
       return
     }
-    if (letter !== STORED) unpackRowsInto(replay.cells, this.#rows, told, replay.layout)
-    this.#waiter.resolve(this.reply(replay, letter, facts, told))
+    if (letter !== STORED) replay.put(this.#rows, rows)
+    this.#waiter.resolve(this.reply(replay, letter, facts, rows))
   }
 
   fail(error: unknown): void {
@@ -80,34 +93,47 @@ export abstract class HoldOperation<T> implements Operation {
   }
 
   /** Names the rows, the record and both indexes. */
-  protected target(call: Call, rows: readonly number[], record: number, holdsOfOwner: number): void {
+  protected target(batch: Batch, rows: readonly number[], record: string, holdsOfOwner: string): void {
     this.#isRepeated ||= this.#isOut
     this.#isOut = true
-    const all = [...new Set([...rows, ...this.#moreRows.map((name) => call.named(name))])]
-    call.place(all.length)
-    for (const place of all) call.place(place)
-    for (const place of [record, call.holds(), holdsOfOwner]) call.place(place)
-    this.#rows = all.map((place) => call.cellsAt(place))
+    const all = [...new Set([...rows, ...this.#moreRows.map((name) => batch.named(name))])]
+    this.#rows = batch.rows(all)
+    batch.numbers([batch.record(record), batch.other(batch.keys.holds), batch.other(holdsOfOwner)])
   }
 
   /** The same for the hold of a reference: the rows of some layers, then those of all others that the schema has. */
-  protected targetOf(call: Call, { subject, category, id }: HoldRef, layers: readonly number[]): void {
-    const rows = [...layers, ...call.layers].map((layer) => call.row(layer, category, subject))
-    this.target(call, rows, call.record(category, subject, id.id), call.holdsOf(subject))
+  protected targetOf(batch: Batch, { subject, category, id }: HoldRef, layers: readonly number[]): void {
+    const { keys } = batch
+    const all = [...layers, ...keys.schema.layers.keys()]
+    const rows = all.map((layer) => batch.row(layer, category, subject))
+    this.target(batch, rows, keys.record(category, subject, id.id), keys.holdsOf(subject))
+  }
+
+  /** The same for a record that an index names. */
+  protected targetNamed(batch: Batch, rows: readonly number[], { name, indexOfOwner }: NamedRecord): void {
+    this.target(batch, rows, batch.keys.named(name), batch.keys.named(indexOfOwner))
   }
 
   /** The states of the first rows that it named. */
-  protected states(replay: Replay, rows: number, periods: readonly number[] | undefined): WindowStates {
-    return viewOf(replay, this.#rows.slice(0, rows), periods) ?? []
+  protected states(
+    replay: Replay,
+    rows: number,
+    periods: readonly number[] | undefined,
+    costs: readonly number[] | undefined = undefined,
+  ): WindowStates {
+    return replay.view(this.#rows.slice(0, rows), periods, costs) ?? []
   }
 }
 
-/** Names a tariff, and the rows that it leaves open. */
-export function encodeTariff(call: Call, code: number, request: TariffTerms): void {
-  const tariff = call.tariff(request)
-  call.code(code)
-  call.code(CODES.FIRST_TARIFF + tariff)
-  for (const layer of request.quotas.layers) {
-    if (!call.isShared(layer)) call.place(call.row(layer, request.category, request.subject))
-  }
+/** Names terms, and the own rows of a request under them. */
+export function encodeTerms(batch: Batch, request: TermsRequest): void {
+  const terms = batch.terms(request)
+  batch.number(terms.number)
+  batch.ownRows(terms, request.category, request.subject)
+}
+
+/** Names and amounts in turn. */
+export function readAmounts(facts: HoldFacts): Amounts {
+  const entries = facts.flatMap((fact, at) => (at % 2 === 0 ? [[String(fact), Number(facts[at + 1])] as const] : []))
+  return Object.fromEntries(entries)
 }

@@ -1,8 +1,8 @@
-import type { SettleHoldOutcome } from '@scoregw/quota/store'
-import type { SettleHoldReply, SettleHoldRequest } from '../one-unit.ts'
-import { CODES } from './codes.ts'
-import { encodeTariff, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
-import type { Call, Replay, Waiter } from './operation.ts'
+import type { SettleHoldOutcome, SettleHoldReply, SettleHoldRequest } from '@scoregw/quota/store'
+import type { Batch } from './batch.ts'
+import { encodeTerms, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
+import type { Waiter } from './operation.ts'
+import type { Replay } from './replay.ts'
 
 const OUTCOMES: Readonly<Record<string, SettleHoldOutcome>> = {
   y: 'settled',
@@ -17,25 +17,34 @@ const OUTCOMES: Readonly<Record<string, SettleHoldOutcome>> = {
 /** The end of a hold by its holder. */
 export class SettleHoldOperation extends HoldOperation<SettleHoldReply> {
   readonly #request: SettleHoldRequest
+  #units = 0
 
   constructor(request: SettleHoldRequest, waiter: Waiter<SettleHoldReply>, desk: HoldDesk) {
     super(waiter, desk)
     this.#request = request
   }
 
-  encode(call: Call): void {
+  encode(batch: Batch): void {
     const { subject, category, quotas, periods, id, as, actual, overrun, maxOverrun } = this.#request
+    this.#units = batch.keys.schema.units.length
+    batch.code('SETTLE_HOLD')
+    this.targetOf(batch, this.#request, quotas.layers)
     // What is charged in addition goes by the limits that the request tells, whatever settings are in force.
-    encodeTariff(call, CODES.SETTLE_HOLD, { subject, category, quotas, periods, cost: 0 })
-    this.targetOf(call, this.#request, quotas.layers)
-    const ends = [as === 'committed' ? 'C' : 'X', id.nonce, id.fingerprint, id.ttlMs]
-    call.words(...ends, actual ?? '', overrun, maxOverrun)
+    encodeTerms(batch, { subject, category, quotas, periods, settingsRevision: undefined })
+    batch.numbers([id.ttlMs, actual === undefined ? 0 : 1])
+    batch.amounts(actual ?? [])
+    batch.amounts(maxOverrun)
+    batch.text(as === 'committed' ? 'C' : 'X', id.nonce, id.fingerprint, overrun)
   }
 
-  protected reply(replay: Replay, letter: string, facts: HoldFacts): SettleHoldReply {
+  protected reply(replay: Replay, letter: string, [hasCharged = 0, ...facts]: HoldFacts): SettleHoldReply {
     const { quotas, periods } = this.#request
-    const [charged = 0, uncharged = 0, reserved = 0, hasCharged, added] = facts.map(Number)
+    const amounts = (index: number): number[] =>
+      Array.from({ length: this.#units }, (_, unit) => Number(facts[index * this.#units + unit] ?? 0))
     const states = hasCharged === 1 ? this.states(replay, quotas.layers.length, periods) : []
-    return { outcome: OUTCOMES[letter]!, now: replay.now, charged, uncharged, reserved, added, states }
+    // Of a repeat nothing is said that it added.
+    const added = facts.length > 3 * this.#units ? amounts(3) : undefined
+    const settled = { charged: amounts(0), uncharged: amounts(1), reserved: amounts(2), added }
+    return { ...settled, outcome: OUTCOMES[letter]!, now: replay.now, states }
   }
 }

@@ -1,25 +1,31 @@
-import type { Call } from './operation.ts'
+import type { Amounts } from '@scoregw/quota/store'
+import type { Batch } from './batch.ts'
 
 /** What a hold was charged in rows of another slot, before it comes to its own. */
 export interface SharedCharge {
-  /** Of the take or growth: tells whose tokens the record has, where it is asked for again. */
+  /** Of the take or growth: tells whose charge the record has, where it is sent again. */
   readonly mark: string
   /** Which rows, as text that scripts pass on; empty: that is yet to be said, by a growth of nothing. */
   readonly of: string
-  readonly tokens: number
-  /** When the windows of the rows were opened that were charged, epoch milliseconds. */
-  readonly starts: readonly number[]
+  /** Of each window in turn: when it was opened (epoch milliseconds) and what was charged to it. */
+  readonly cells: readonly number[]
 }
 
-export function encodeShared(call: Call, charge: SharedCharge | undefined): void {
-  if (charge === undefined) call.words('')
-  else call.words(charge.mark, charge.of, charge.tokens, charge.starts.length, ...charge.starts)
+/** @see `lua/hold-shared.lua` */
+export function encodeShared(batch: Batch, charge: SharedCharge | undefined): void {
+  if (charge === undefined) {
+    batch.text('')
+    return
+  }
+  batch.text(charge.mark, charge.of)
+  batch.number(charge.cells.length / 2)
+  batch.numbers(charge.cells)
 }
 
-/** What a hold that was ended had in another slot. Whoever hears of it gives it back: nobody else will. */
-export interface FreedTokens {
-  /** So many go back, of each window at most what it was charged. */
-  readonly tokens: number
+/** What a hold that was ended had in another slot. Its receiver gives it back: nobody else will. */
+export interface FreedAmounts {
+  /** So much goes back, of each window at most what it was charged. */
+  readonly amounts: Amounts
   readonly rows: readonly FreedRows[]
 }
 
@@ -30,15 +36,17 @@ export interface FreedRows {
   readonly cells: readonly number[]
 }
 
-/** What a script says of it; `undefined` where it ended no hold, or none with tokens elsewhere. */
-export function readFreed(text: Buffer): FreedTokens | undefined {
+/** What a script says of it; `undefined` where it ended no hold, or none with a charge elsewhere. */
+export function readFreed(text: Buffer): FreedAmounts | undefined {
   if (text.length === 0) return undefined
-  const [tokens, ...facts] = JSON.parse(text.toString()) as [number, ...(string | number)[]]
+  const [units, ...facts] = JSON.parse(text.toString()) as [number, ...(string | number)[]]
   const rows: FreedRows[] = []
-  for (let at = 0; at < facts.length; ) {
+  for (let at = 2 * units; at < facts.length; ) {
     const end = at + 2 + 2 * (facts[at + 1] as number)
     rows.push({ of: facts[at] as string, cells: facts.slice(at + 2, end) as number[] })
     at = end
   }
-  return { tokens, rows }
+  const amounts = facts.slice(0, 2 * units)
+  const entries = Array.from({ length: units }, (_, unit) => [amounts[2 * unit], amounts[2 * unit + 1]])
+  return { amounts: Object.fromEntries(entries) as Amounts, rows }
 }

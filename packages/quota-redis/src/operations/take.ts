@@ -1,11 +1,12 @@
-import type { TakeOutcome, TakeReply, WindowStates } from '@scoregw/quota/store'
-import { charge, reanchor, type SettleRequest, type TakeRequest } from '../one-unit.ts'
-import { CODES, DAMAGE } from './codes.ts'
-import type { Call, Operation, Replay, Waiter } from './operation.ts'
+import type { SettleRequest, TakeOutcome, TakeReply, TakeRequest, WindowStates } from '@scoregw/quota/store'
+import type { Batch, Operation } from './batch.ts'
+import { DAMAGE, STORED, type Waiter } from './operation.ts'
+import type { Replay } from './replay.ts'
 import { statesOfRecord } from './row-bytes.ts'
-import { chargeOpen, spansOf, statesOfCells, viewOf } from './states.ts'
+import type { Terms } from './terms.ts'
 
-const OUTCOMES: Readonly<Record<string, TakeOutcome>> = {
+/** What the letters of takes say. */
+export const TAKE_OUTCOMES: Readonly<Record<string, TakeOutcome>> = {
   a: 'admitted',
   r: 'refused',
   m: 'admitted',
@@ -14,14 +15,17 @@ const OUTCOMES: Readonly<Record<string, TakeOutcome>> = {
   c: 'conflict',
   s: 'stale',
   t: 'stale',
+  e: 'expired',
+  h: 'too_many_holds',
 }
 
-/** A decision. Where its caller was already told that the store did not answer, a late admission is given back. */
+/** A decision. Where its caller was already turned away, a late admission is given back. */
 export class TakeOperation implements Operation {
   readonly repeatable: boolean
   readonly #request: TakeRequest
   readonly #waiter: Waiter<TakeReply>
   readonly #giveBack: (request: SettleRequest) => void
+  #terms: Terms | undefined
   /** Where its rows are in a replay, one a layer. */
   #rows: readonly number[] = []
   #failed = false
@@ -33,38 +37,29 @@ export class TakeOperation implements Operation {
     this.#giveBack = giveBack
   }
 
-  get plainTake(): TakeRequest | undefined {
-    return this.#request.cost > 0 ? this.#request : undefined
-  }
-
-  standAt(rows: readonly number[]): void {
-    this.#rows = rows
-  }
-
-  encode(call: Call): void {
-    const { subject, category, quotas, id } = this.#request
-    const tariff = call.tariff(this.#request)
-    if (id !== undefined) call.code(CODES.TAKE_ID)
-    call.code(CODES.FIRST_TARIFF + tariff)
-    const rows: number[] = []
-    for (const layer of quotas.layers) {
-      const place = call.row(layer, category, subject)
-      rows.push(call.cellsAt(place))
-      if (!call.isShared(layer)) call.place(place)
+  encode(batch: Batch): void {
+    const { subject, category, costs, id } = this.#request
+    const terms = batch.terms(this.#request)
+    this.#terms = terms
+    if (!costsNothing(costs)) {
+      this.#rows = batch.take(this.#request, terms)
+      return
     }
-    this.#rows = rows
-    if (id === undefined) return
-    call.place(call.record(category, subject, id.id))
-    call.words(id.nonce, id.fingerprint, id.ttlMs)
+    batch.code('FREE')
+    if (id === undefined) batch.numbers([0, 0])
+    else batch.numbers([batch.record(batch.keys.record(category, subject, id.id)), id.ttlMs])
+    batch.number(terms.number)
+    this.#rows = batch.ownRows(terms, category, subject)
+    batch.text(id === undefined ? '' : batch.recordText(id, terms))
   }
 
   answer(replay: Replay, letter: string): void {
     if (letter === DAMAGE) {
-      this.#anchor(replay)
+      replay.reanchor(this.#rows, this.#request)
       this.fail(replay.damage(this.#rows))
       return
     }
-    const outcome = OUTCOMES[letter]!
+    const outcome = TAKE_OUTCOMES[letter]!
     const states = this.#states(replay, letter)
     if (this.#failed) {
       if (outcome === 'admitted') this.#undo(states)
@@ -81,31 +76,25 @@ export class TakeOperation implements Operation {
   }
 
   #states(replay: Replay, letter: string): WindowStates {
-    if (letter === 'm') return statesOfRecord(replay.stored.next().value as Buffer)
-    const { cells } = replay
-    const { cost, periods } = this.#request
-    if (replay.areOpen) {
-      if (letter === 'a') chargeOpen(replay, this.#rows, cost)
-      return statesOfCells(replay, this.#rows)
-    }
-    if (letter === 'a' && cost > 0) {
-      for (let l = 0; l < this.#rows.length; l++) {
-        charge(cells, this.#rows[l]!, spansOf(replay, periods, l), cost)
-      }
-      return statesOfCells(replay, this.#rows)
-    }
+    const { periods, costs } = this.#request
+    if (letter === STORED) return statesOfRecord(replay.told(), replay.layout, this.#terms!.order)
     if (letter !== 'a' && letter !== 'r') return []
-    if (letter === 'r') this.#anchor(replay)
-    return viewOf(replay, this.#rows, periods) ?? []
-  }
-
-  #anchor({ cells, layout, now }: Replay): void {
-    if (this.#request.cost === 0) return
-    for (const at of this.#rows) reanchor(cells, at, layout.width, now)
+    if (letter === 'r') {
+      replay.reanchor(this.#rows, this.#request)
+      return replay.view(this.#rows, periods) ?? []
+    }
+    replay.charge(this.#rows, this.#request)
+    return replay.view(this.#rows, periods, costs) ?? []
   }
 
   #undo(states: WindowStates): void {
-    const { subject, category, quotas, cost, id } = this.#request
-    this.#giveBack({ subject, category, layers: quotas.layers, states, giveBack: cost, as: 'cancelled', id })
+    const { subject, category, quotas, costs, id } = this.#request
+    const giveBack = costs.slice(0, -1)
+    this.#giveBack({ subject, category, layers: quotas.layers, states, giveBack, as: 'cancelled', id })
   }
+}
+
+function costsNothing(costs: readonly number[]): boolean {
+  for (let unit = 0; unit < costs.length - 1; unit++) if (costs[unit] !== 0) return false
+  return true
 }

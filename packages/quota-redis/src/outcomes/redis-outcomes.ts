@@ -8,7 +8,7 @@ import {
 import { carryOut } from '../line/carry-out.ts'
 import { type Line, type RedisClient, type Reply, textOf } from '../line/line.ts'
 import { lineTo } from '../line/lines.ts'
-import { NO_ROWS, scriptOf } from '../lua/script.ts'
+import { scriptOf } from '../lua/script.ts'
 import { keyOptionsParser } from '../store/key-options.ts'
 import add from './add.lua'
 
@@ -35,7 +35,7 @@ const BATCH_BUCKETS = 96
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisOutcomes()')
 
-const ADD = scriptOf([add], NO_ROWS)
+const ADD = scriptOf([add])
 
 /**
  * Counts of outcomes in Redis, one hash for half an hour, forgotten 8 days after its last change. Calls reject with the

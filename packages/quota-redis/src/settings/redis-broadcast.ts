@@ -2,7 +2,7 @@ import { newRevision, type SettingsChange } from '@scoregw/quota/store'
 import { carryOut } from '../line/carry-out.ts'
 import { storeError } from '../line/errors.ts'
 import revision from '../lua/revision.lua'
-import { NO_ROWS, scriptOf } from '../lua/script.ts'
+import { scriptOf } from '../lua/script.ts'
 import { keyOptionsParser } from '../store/key-options.ts'
 import announce from './announce.lua'
 import { ChangeFeed } from './change-feed.ts'
@@ -35,7 +35,7 @@ export interface RedisBroadcast {
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisBroadcast()')
 
-const ANNOUNCE = scriptOf([revision, announce], NO_ROWS)
+const ANNOUNCE = scriptOf([revision, announce])
 
 /** As many characters as the decision script compares. */
 const REVISION = /^[\w-]{0,22}$/

@@ -9,7 +9,7 @@ import {
 import { carryOut } from '../line/carry-out.ts'
 import { textOf } from '../line/line.ts'
 import revision from '../lua/revision.lua'
-import { NO_ROWS, scriptOf } from '../lua/script.ts'
+import { scriptOf } from '../lua/script.ts'
 import { keyOptionsParser } from '../store/key-options.ts'
 import { ChangeFeed } from './change-feed.ts'
 import type { RedisSettingsOptions } from './options.ts'
@@ -43,7 +43,7 @@ export function redisSettings(options: RedisSettingsOptions): RedisSettings {
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisSettings()')
 
-const WRITE = scriptOf([revision, write], NO_ROWS)
+const WRITE = scriptOf([revision, write])
 
 class Store implements RedisSettings {
   readonly sync = false

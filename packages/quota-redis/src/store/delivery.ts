@@ -1,9 +1,9 @@
 import { notDone } from '@scoregw/quota/store'
 import { refusal, storeError, verdictOf } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
-import type { Batch } from '../operations/batch.ts'
-import type { DecideReply, UsualReply } from '../operations/decide.ts'
-import type { Operation } from '../operations/operation.ts'
+import type { Script } from '../lua/script.ts'
+import type { Batch, Operation } from '../operations/batch.ts'
+import type { BatchReply } from '../operations/replay.ts'
 import { Deadline } from './deadline.ts'
 import { callScript } from './script-call.ts'
 
@@ -14,6 +14,8 @@ const AGAIN_AFTER_MS = 20
 export interface DeliveryContext {
   readonly line: Line
   readonly deadlineMs: number
+  /** The script that carries out batches. */
+  readonly script: Script
   /** Makes a batch of operations that are sent again. */
   readonly rebatch: (operations: readonly Operation[]) => Batch
   /** Hears whether the server answered; of each delivery once. */
@@ -46,7 +48,11 @@ export class Delivery {
 
   /** Never rejects. When it resolves, every operation is answered or failed and nothing is under way. */
   async run(): Promise<void> {
-    while (!(await this.#attempt())) await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
+    while (!(await this.#attempt())) {
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
+      // The deadline has reported by now that nothing was done.
+      if (this.#deadline.isOver) return
+    }
   }
 
   /** Whether that was the last one. */
@@ -57,8 +63,8 @@ export class Delivery {
       this.#mayBeDone = true
     }
     try {
-      const call = { script: this.#batch.script, args: this.#batch.args(), deadline: this.#deadline, onSend }
-      this.#answered((await callScript(line, call)) as unknown as DecideReply | UsualReply)
+      const call = { script: this.#context.script, args: this.#batch.args(), deadline: this.#deadline, onSend }
+      this.#answered((await callScript(line, call)) as unknown as BatchReply)
       return true
     } catch (error) {
       this.#error = error
@@ -67,7 +73,7 @@ export class Delivery {
     }
   }
 
-  #answered(reply: DecideReply | UsualReply): void {
+  #answered(reply: BatchReply): void {
     // A late answer is an answer too: its operations give back what they were admitted for.
     if (this.#deadline.met()) this.#context.answered()
     try {

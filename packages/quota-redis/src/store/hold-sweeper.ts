@@ -1,4 +1,4 @@
-import type { EndedHold } from '../one-unit.ts'
+import type { EndedHold } from '@scoregw/quota/store'
 import type { HoldLook } from './hold-looks.ts'
 
 /** How often a process looks for holds that have ended: they are settled within a second of their end. */

@@ -9,7 +9,6 @@ import type {
   SettleHoldRequest,
   SweepReply,
 } from '@scoregw/quota/store'
-import type { OneUnitHolds } from '../one-unit.ts'
 import type { Shard } from './shard.ts'
 
 /** Holds of one policy in Redis. */
@@ -27,7 +26,7 @@ export interface RedisHolds extends AsyncHolds {
 }
 
 /** The holds of a shard. */
-export function holdsOf(shard: Shard): OneUnitHolds {
+export function holdsOf(shard: Shard): RedisHolds {
   return {
     extend: (request) => shard.extend(request),
     async grow(request) {

@@ -12,7 +12,6 @@ import type {
 } from '@scoregw/quota/store'
 import type { Line } from '../line/line.ts'
 import { lineTo } from '../line/lines.ts'
-import { ofOneUnit } from './of-one-unit.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
 import { holdsOf, type RedisHolds } from './redis-holds.ts'
 import { Shard } from './shard.ts'
@@ -85,13 +84,13 @@ class Store implements RedisStore {
     const shard = new Shard(parts)
     if (this.#closing !== undefined) void shard.close()
     this.#shards.push(shard)
-    return ofOneUnit(schema, {
+    return {
       take: (request) => shard.take(request),
       read: (request) => shard.read(request),
       settle: async (request) => void (await shard.settle(request)),
       reset: (request) => shard.reset(request),
       holds: holdsOf(shard),
-    })
+    }
   }
 
   ready(): Promise<void> {

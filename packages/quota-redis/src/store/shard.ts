@@ -1,45 +1,46 @@
 import type { Clock } from '@scoregw/quota'
 import {
+  type EndedHold,
   type ExtendRequest,
+  type GrowRequest,
+  type HoldRecord,
   type HoldReply,
+  Instant,
+  type ListHoldsReply,
   type ListHoldsRequest,
   notDone,
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
+  type SettleHoldReply,
+  type SettleHoldRequest,
+  type SettleRequest,
   type StoreSchema,
   type Subject,
   type TakeReply,
+  type TakeRequest,
 } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
-import type {
-  EndedHold,
-  GrowRequest,
-  HoldRecord,
-  ListHoldsReply,
-  SettleHoldReply,
-  SettleHoldRequest,
-  SettleRequest,
-  TakeRequest,
-} from '../one-unit.ts'
-import { Batch } from '../operations/batch.ts'
-import { ExtendOperation } from '../operations/hold-extend.ts'
+import { batchScript } from '../lua/batch-script.ts'
+import type { ScriptOfShape } from '../lua/script.ts'
+import { Batch, type Operation } from '../operations/batch.ts'
 import { type Grown, GrowOperation, type GrowthTerms, newMark } from '../operations/hold-grow.ts'
-import type { HoldDesk } from '../operations/hold-operation.ts'
+import type { HoldDesk, NamedRecord } from '../operations/hold-operation.ts'
+import {
+  ExtendOperation,
+  ShowOperation,
+  SweepOperation,
+  UndoHoldOperation,
+  type UndoHoldRequest,
+  type Undone,
+} from '../operations/hold-others.ts'
 import { SettleHoldOperation } from '../operations/hold-settle.ts'
-import type { FreedTokens, SharedCharge } from '../operations/hold-shared.ts'
-import { ShowOperation } from '../operations/hold-show.ts'
-import { type NamedRecord, SweepOperation } from '../operations/hold-sweep.ts'
+import type { FreedAmounts, SharedCharge } from '../operations/hold-shared.ts'
 import { type HoldTaken, HoldTakeOperation, type HoldTakeRequest, isHoldTake } from '../operations/hold-take.ts'
-import { UndoHoldOperation, type UndoHoldRequest, type Undone } from '../operations/hold-undo.ts'
-import type { Operation, Waiter } from '../operations/operation.ts'
-import { Plans } from '../operations/plan.ts'
-import { ReadOperation } from '../operations/read.ts'
-import { ResetOperation } from '../operations/reset.ts'
-import { SettleOperation } from '../operations/settle.ts'
+import type { Waiter } from '../operations/operation.ts'
+import { readOperation, resetOperation, settleOperation, undoOperation } from '../operations/rows-operation.ts'
 import { TakeOperation } from '../operations/take.ts'
-import { UndoOperation } from '../operations/undo.ts'
 import { Deadline } from './deadline.ts'
 import { lookAtHolds } from './hold-looks.ts'
 import { HoldSweeper } from './hold-sweeper.ts'
@@ -64,10 +65,12 @@ export interface ShardParts {
   readonly testClock: Clock | undefined
   /** Whether there may be holds in its slot, which somebody has to end. */
   readonly hasHolds: boolean
+  /** Makes the script that carries out batches, by default one that knows no leases. */
+  readonly script?: ScriptOfShape | undefined
   /** Shared with other shards, so that what they send goes out together. */
   readonly tick: Tick
   /** Hears what goes back in another slot when a hold ends here. Without: holds have nothing elsewhere. */
-  readonly freed?: ((freed: FreedTokens) => void) | undefined
+  readonly freed?: ((freed: FreedAmounts) => void) | undefined
 }
 
 /** The counters of one policy in one slot, and the calls on their way to it. Every decision is one script's. */
@@ -82,7 +85,7 @@ export class Shard {
     askAgain: (operation) => this.#again(operation),
     freed: (freed) => this.#parts.freed?.(freed),
   }
-  readonly #plans: Plans
+  readonly #instant: Instant
   readonly #sends = new Set<Promise<void>>()
   #underWay = 0
   #closing: Promise<void> | undefined
@@ -91,8 +94,9 @@ export class Shard {
     const { line, prefix, schema, deadlineMs, tick } = parts
     this.#parts = parts
     this.keys = new Keys(prefix, schema)
-    this.#plans = new Plans(this.keys)
-    const sender = new Sender({ line, deadlineMs, rebatch: (operations) => this.#batchOf(operations) })
+    this.#instant = new Instant(this.keys.layout)
+    const script = (parts.script ?? batchScript)({ cells: this.keys.layout.cells, units: schema.units.length })
+    const sender = new Sender({ line, deadlineMs, script, rebatch: (operations) => this.#batchOf(operations) })
     const newBatch = () => this.#batchOf([])
     const underWay = () => this.#underWay
     const outbox = { tick, newBatch, underWay }
@@ -117,11 +121,10 @@ export class Shard {
   /** @param shared what it has in another slot */
   takeHold(request: HoldTakeRequest, shared?: SharedCharge): Promise<HoldTaken> {
     const cancel = ({ subject, category, quotas, id }: HoldTakeRequest): void => {
-      const settle = { subject, category, quotas, id, as: 'cancelled', overrun: 'refuse', maxOverrun: 0 } as const
+      const settle = { subject, category, quotas, id, as: 'cancelled', overrun: 'refuse', maxOverrun: [] } as const
       this.#later((waiter) => new SettleHoldOperation(settle, waiter, this.#desk))
     }
-    const { schema } = this.keys
-    return this.#asked((waiter) => new HoldTakeOperation(request, { schema, shared }, waiter, this.#desk, cancel))
+    return this.#asked((waiter) => new HoldTakeOperation(request, shared, waiter, this.#desk, cancel))
   }
 
   /** Makes a hold one that never was, or a growth of it: windows that it opened and nobody used are closed again. */
@@ -152,12 +155,12 @@ export class Shard {
   }
 
   read(request: ReadRequest): Promise<ReadReply> {
-    return this.#asked((waiter) => new ReadOperation(request, waiter))
+    return this.#asked((waiter) => readOperation(request, waiter))
   }
 
   /** Resolves to whether the reservation was this nonce's to settle, and open. */
   settle(request: SettleRequest): Promise<boolean> {
-    return this.#asked((waiter) => new SettleOperation(request, waiter))
+    return this.#asked((waiter) => settleOperation(request, waiter))
   }
 
   /**
@@ -167,11 +170,11 @@ export class Shard {
    * @param takenAt the time of the reply that admitted it
    */
   undo(request: SettleRequest, takenAt: number): Promise<void> {
-    return this.#asked((waiter) => new UndoOperation(request, takenAt, waiter))
+    return this.#asked((waiter) => undoOperation(request, takenAt, waiter))
   }
 
   reset(request: ResetRequest): Promise<void> {
-    return this.#asked((waiter) => new ResetOperation(request, waiter))
+    return this.#asked((waiter) => resetOperation(request, waiter))
   }
 
   /** Waits for the calls under way, a deadline at most; later ones fail. The line is left open. */
@@ -196,9 +199,8 @@ export class Shard {
   async #show(name: string, subject: Subject): Promise<HoldRecord | undefined> {
     const record = this.#recordOf(name)
     if (record === undefined || record.category === -1) return undefined
-    const ownLayer = this.keys.schema.layers.findIndex(({ shared }) => !shared)
     return new Promise((resolve, reject) => {
-      this.#again(new ShowOperation(record, { subject, ownLayer }, { resolve, reject }, this.#desk))
+      this.#again(new ShowOperation(record, subject, { resolve, reject }, this.#desk))
     })
   }
 
@@ -248,7 +250,7 @@ export class Shard {
 
   /** An admission whose caller was turned away before it arrived. A refund that fails leaves the tokens charged. */
   readonly #giveBack = (request: SettleRequest): void => {
-    this.#later((waiter) => new SettleOperation(request, waiter))
+    this.#later((waiter) => settleOperation(request, waiter))
   }
 
   #later(operation: (waiter: Waiter<unknown>) => Operation): void {
@@ -269,7 +271,7 @@ export class Shard {
   }
 
   #batchOf(operations: readonly Operation[]): Batch {
-    const batch = new Batch(this.keys, this.#parts.testClock?.now(), this.#plans)
+    const batch = new Batch(this.keys, this.#instant, this.#parts.testClock?.now())
     for (const operation of operations) batch.add(operation)
     return batch
   }

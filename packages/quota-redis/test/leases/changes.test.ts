@@ -187,7 +187,7 @@ describe('a lease', () => {
     const sentAt = { steadyMs: 10, wallMs: 1_790_000_000_000 }
     const terms = {
       id: '',
-      tokens: 1,
+      amounts: [1],
       sentAt,
       now: 5,
       endsAt: 5 + HOUR_MS,

@@ -1,4 +1,5 @@
-import { CONFORMANCE_CASES, checkPromises, describeStore } from '@scoregw/quota-testkit'
+import { checkPromises } from '@scoregw/quota-histories'
+import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { leasedFactory } from '../store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'

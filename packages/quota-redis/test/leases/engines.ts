@@ -1,6 +1,7 @@
 import { createQuota, type Policy, type Quota, type SettingsStore } from '@scoregw/quota'
 import type { ManualClock } from '@scoregw/quota-testkit'
-import { type LeasedRedisStore, leasedRedisStore, type RedisClient } from '../../src/index.ts'
+import type { RedisClient } from '../../src/index.ts'
+import { type LeasedRedisStore, leasedRedisStore } from '../../src/leases.ts'
 import type { Cleanups } from '../support/cleanups.ts'
 
 export type Operation = 'take' | 'big' | 'look'

@@ -1,6 +1,6 @@
 import type { HoldRef } from '@scoregw/quota/store'
 import { expect, vi } from 'vitest'
-import type { LeasedRedisStore, LeaseReport } from '../../src/index.ts'
+import type { LeasedRedisStore, LeaseReport } from '../../src/leases.ts'
 import type { Cleanups } from '../support/cleanups.ts'
 import { EVERYTHING, HOURS, Holder, type HolderOptions, idOf, MONTHS, SLOTS } from '../support/holders.ts'
 

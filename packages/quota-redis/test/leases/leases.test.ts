@@ -195,7 +195,7 @@ describe.runIf(redisTests)('leases', () => {
     const redis = await server()
     const { quota } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
-    const again: number[] = []
+    const again: number[][] = []
     const original = SiteCalls.prototype.giveBack
     const spy = vi.spyOn(SiteCalls.prototype, 'giveBack').mockImplementation(async function (
       this: SiteCalls,
@@ -205,7 +205,7 @@ describe.runIf(redisTests)('leases', () => {
     ) {
       const credited = await original.call(this, keys, lease, tokens)
       // As a line that repeats itself would.
-      again.push(await original.call(this, keys, lease, tokens))
+      again.push([...(await original.call(this, keys, lease, tokens))])
       return credited
     })
     later(() => spy.mockRestore())
@@ -213,7 +213,7 @@ describe.runIf(redisTests)('leases', () => {
     expect(await siteUsed(other)).toBeGreaterThan(400)
     await quota.close()
     expect(again.length).toBeGreaterThan(0)
-    expect(new Set(again)).toEqual(new Set([0]))
+    expect(again).toEqual(again.map(() => [0]))
     expect(await siteUsed(other)).toBe(400)
   })
 
@@ -224,7 +224,7 @@ describe.runIf(redisTests)('leases', () => {
     await takes(other, 20, 50)
     const original = SiteCalls.prototype.giveBack
     const spy = vi.spyOn(SiteCalls.prototype, 'giveBack').mockImplementation(function (this: SiteCalls, keys, lease) {
-      return original.call(this, keys, lease, 1_000_000_000)
+      return original.call(this, keys, lease, [1_000_000_000])
     })
     await takes(quota, 20, 20)
     await quota.close()
@@ -252,7 +252,7 @@ describe.runIf(redisTests)('leases', () => {
     proxy.latency(320)
     await expect(quota.consume({ ...take, operation: 'big' })).rejects.toMatchObject({ code: 'quota_unavailable' })
     await vi.waitFor(() => expect(spy).toHaveBeenCalledTimes(1), { timeout: 15_000 })
-    expect(await spy.mock.results[0]?.value).toBeGreaterThanOrEqual(5)
+    expect((await spy.mock.results[0]?.value)?.[0]).toBeGreaterThanOrEqual(5)
     expect(await siteUsed(other)).toBe(before)
   })
 

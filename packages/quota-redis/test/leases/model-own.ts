@@ -1,5 +1,5 @@
-import type { HoldRecord, Rule, Shared, Window, Work } from './model-parts.ts'
-import { CLOSED, charge, endOf, giveBack, isOpen, type WindowKind } from './model-windows.ts'
+import type { HoldRecord, Rule, Shared, Work } from './model-parts.ts'
+import { endOf, Window, type WindowKind } from './model-windows.ts'
 
 const KIND: WindowKind = { ticks: 7 }
 /** One user at each process: one who soon has nothing left, one who always has. */
@@ -9,7 +9,7 @@ export const HOLD_TICKS = 6
 
 /** The own rows of one user, and the holds behind them: one slot, in which each of these is one step. */
 export class ModelOwn {
-  readonly window: Window = { start: 0, used: CLOSED }
+  readonly window: Window = new Window(KIND)
   readonly records: HoldRecord[] = []
   readonly #without: Rule | undefined
   readonly #limit: number
@@ -21,18 +21,19 @@ export class ModelOwn {
 
   /** Charges a cost; whether it fits. */
   charge(work: Work, now: number): boolean {
-    const used = isOpen(this.window, KIND, now) ? this.window.used : 0
+    const used = this.window.isOpen(now) ? this.window.used : 0
     if (used + work.cost > this.#limit) return false
-    charge(this.window, KIND, now, work.cost)
+    this.window.charge(now, work.cost)
     work.personalStart = this.window.start
     return true
   }
 
   /** As if the charge had never been. @param others whether somebody else has tokens in the window */
   undo(work: Work, others: boolean): void {
-    giveBack(this.window, work.personalStart, work.cost)
-    const isEmpty = this.window.start === work.personalStart && this.window.used === 0
-    if (isEmpty && !others && this.#without !== 'close what was opened in vain') this.window.used = CLOSED
+    this.window.giveBack(work.personalStart, work.cost)
+    const { start, used, isClosed } = this.window
+    const isEmpty = !isClosed && start === work.personalStart && used === 0
+    if (isEmpty && !others && this.#without !== 'close what was opened in vain') this.window.close()
     work.personalStart = 0
     const record = this.recordOf(work)
     if (record !== undefined && this.#without !== 'undo a hold as a whole') {
@@ -41,7 +42,7 @@ export class ModelOwn {
   }
 
   refund(work: Work): void {
-    giveBack(this.window, work.personalStart, work.cost)
+    this.window.giveBack(work.personalStart, work.cost)
   }
 
   recordOf(work: Work): HoldRecord | undefined {
@@ -62,7 +63,7 @@ export class ModelOwn {
     if (wasOpen) {
       record.state = 'gone'
       record.work.state = as
-      giveBack(this.window, record.personalStart, record.work.cost)
+      this.window.giveBack(record.personalStart, record.work.cost)
     }
     return wasOpen || this.#without === 'hand over once' ? record.shared : undefined
   }
@@ -74,7 +75,7 @@ export class ModelOwn {
   }
 
   isOpen(now: number): boolean {
-    return isOpen(this.window, KIND, now)
+    return this.window.isOpen(now)
   }
 
   /** When waiting for the own window would end; nothing where it has room. */

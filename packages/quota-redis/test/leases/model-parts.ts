@@ -73,11 +73,6 @@ export type Step =
   | { readonly kind: 'limit'; readonly tokens: number }
   | { readonly kind: 'failover' | 'take back' }
 
-export interface Window {
-  start: number
-  used: number
-}
-
 export interface Lease {
   readonly id: number
   readonly starts: readonly number[]

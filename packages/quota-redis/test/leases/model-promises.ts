@@ -1,7 +1,6 @@
 import { type ModelOwn, PERSONAL_LIMITS } from './model-own.ts'
 import type { Lease, Work } from './model-parts.ts'
 import { type ModelSite, SITE_KINDS } from './model-site.ts'
-import { isOpen } from './model-windows.ts'
 
 /** A process: what it holds, and what it has heard of. */
 export interface ModelProcess {
@@ -59,7 +58,7 @@ export function checkBalance(model: Played, isRight: (used: number, known: numbe
   const served = servedOf(model)
   const leases = model.processes.flatMap((process) => process.leases)
   for (const [w, window] of model.site.windows.entries()) {
-    if (!isOpen(window, SITE_KINDS[w]!, model.now)) continue
+    if (!window.isOpen(model.now)) continue
     const spent = sumOf(served.filter(({ starts }) => starts[w] === window.start))
     const idle = leases.reduce((sum, { starts, tokens }) => sum + (starts[w] === window.start ? tokens : 0), 0)
     if (!isRight(window.used, spent + idle)) {
@@ -73,7 +72,7 @@ export function checkFinish(model: Played): void {
   const served = model.works.filter(({ state, hasDoubt }) => state !== 'refused' || hasDoubt)
   for (const [w, window] of model.site.windows.entries()) {
     const isForSomebody = served.some(({ starts }) => starts[w] === window.start)
-    if (isOpen(window, SITE_KINDS[w]!, model.now) && !isForSomebody) {
+    if (window.isOpen(model.now) && !isForSomebody) {
       throw new Violation('a site window is open for nobody')
     }
   }

@@ -1,5 +1,5 @@
-import type { Rule, Window } from './model-parts.ts'
-import { CLOSED, charge, endOf, giveBack, isOpen, type WindowKind } from './model-windows.ts'
+import type { Rule } from './model-parts.ts'
+import { endOf, Window, type WindowKind } from './model-windows.ts'
 
 /** How long one period of the calendar lasts, in ticks. */
 export const PERIOD_TICKS = 8
@@ -29,7 +29,7 @@ export type SiteReply =
 /** The rows that everybody shares, on a server with a replica that follows later. */
 export class ModelSite {
   readonly #without: Rule | undefined
-  #state: State = { windows: SITE_KINDS.map(() => ({ start: 0, used: CLOSED })), leases: new Map() }
+  #state: State = { windows: SITE_KINDS.map((kind) => new Window(kind)), leases: new Map() }
   #replica: State = copy(this.#state)
   #leases = 0
   limit = 6
@@ -53,7 +53,7 @@ export class ModelSite {
     if (isStale && this.#without !== 'stale outside of the periods') return { says: 'stale', period: actual }
     const from = Math.min(actual, told + 1) * PERIOD_TICKS
     const { windows } = this.#state
-    const open = windows.map((window, w) => isOpen(window, SITE_KINDS[w]!, now, from))
+    const open = windows.map((window) => window.isOpen(now, from))
     const hasClosed = open.includes(false)
     const isRefresh = cost === 0
     if (hasClosed && isRefresh && this.#without !== 'refresh opens nothing') return { says: 'nothing' }
@@ -64,7 +64,7 @@ export class ModelSite {
     const extra = Math.min(EXTRA, room - cost)
     for (const [w, window] of windows.entries()) {
       const tokens = w === 0 || this.#without !== 'debit every window' ? cost + extra : cost
-      charge(window, SITE_KINDS[w]!, now, tokens, from)
+      window.charge(now, tokens, from)
     }
     this.#leases++
     this.#state.leases.set(this.#leases, cost + extra)
@@ -82,7 +82,7 @@ export class ModelSite {
   }
 
   credit(starts: readonly number[], tokens: number): void {
-    for (const [w, window] of this.#state.windows.entries()) giveBack(window, starts[w]!, tokens)
+    for (const [w, window] of this.#state.windows.entries()) window.giveBack(starts[w]!, tokens)
   }
 
   /** What a silent holder has is not known; here it is taken back all the same. */
@@ -103,12 +103,12 @@ export class ModelSite {
   /** When the windows end that refuse a cost. */
   refusingEnds(now: number, cost: number): number[] {
     return this.windows.flatMap((window, w) => {
-      const isFull = isOpen(window, SITE_KINDS[w]!, now) && window.used + cost > this.limitOf(w)
+      const isFull = window.isOpen(now) && window.used + cost > this.limitOf(w)
       return isFull ? [endOf(SITE_KINDS[w]!, window.start)] : []
     })
   }
 }
 
 function copy({ windows, leases }: State): State {
-  return { windows: windows.map((window) => ({ ...window })), leases: new Map(leases) }
+  return { windows: windows.map((window) => window.copy()), leases: new Map(leases) }
 }

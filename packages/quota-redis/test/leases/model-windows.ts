@@ -1,7 +1,4 @@
-import type { Window } from './model-parts.ts'
-
-/** `used` of a window that is closed. */
-export const CLOSED = -1
+import { type ModelSpan, type ModelWindow, ModelWindows } from '@scoregw/quota-testkit/model'
 
 /** A rolling window of so many ticks, or periods of so many ticks, one behind the other. */
 export interface WindowKind {
@@ -9,36 +6,64 @@ export interface WindowKind {
   readonly period?: number
 }
 
-/** @param from where the period at hand begins */
-export function isOpen(
-  { start, used }: Window,
-  kind: WindowKind,
-  now: number,
-  from: number = periodStart(kind, now),
-): boolean {
-  if (used === CLOSED) return false
-  return kind.period === undefined ? now < start + kind.ticks! : start >= from
-}
-
 /** When a window that starts so ends. */
 export function endOf({ ticks, period }: WindowKind, start: number): number {
   return period === undefined ? start + ticks! : (Math.floor(start / period) + 1) * period
 }
 
-function periodStart({ period }: WindowKind, now: number): number {
-  return period === undefined ? now : Math.floor(now / period) * period
-}
+/** One window of the testkit's model, whose milliseconds are ticks here. */
+export class Window {
+  readonly #kind: WindowKind
+  readonly #state: { readonly one: ModelWindow }
 
-export function charge(window: Window, kind: WindowKind, now: number, tokens: number, from?: number): void {
-  const began = from ?? periodStart(kind, now)
-  if (!isOpen(window, kind, now, began)) {
-    window.start = Math.max(kind.period === undefined ? now : began, window.start + 1)
-    window.used = 0
+  constructor(kind: WindowKind, state: ModelWindow = { startedAt: 0, used: 0, closed: true, span: { lengthMs: 0 } }) {
+    this.#kind = kind
+    this.#state = { one: { ...state } }
   }
-  window.used += tokens
-}
 
-/** To the very window alone. */
-export function giveBack(window: Window, start: number, tokens: number): void {
-  if (window.start === start && window.used !== CLOSED) window.used = Math.max(0, window.used - tokens)
+  get start(): number {
+    return this.#state.one.startedAt
+  }
+
+  get used(): number {
+    return this.#state.one.used
+  }
+
+  /** Whether it never opened, or was closed before its end. */
+  get isClosed(): boolean {
+    return this.#state.one.closed
+  }
+
+  /** @param from where the period at hand begins. Default: the one that `now` is in */
+  isOpen(now: number, from?: number): boolean {
+    return this.#at(now).look('one', this.#span(now, from)) !== undefined
+  }
+
+  charge(now: number, tokens: number, from?: number): void {
+    this.#at(now).charge('one', this.#span(now, from), tokens)
+  }
+
+  /** To the very window alone. */
+  giveBack(start: number, tokens: number): void {
+    this.#at(start).refund('one', start, tokens)
+  }
+
+  close(): void {
+    this.#at(this.start).close('one')
+  }
+
+  copy(): Window {
+    return new Window(this.#kind, this.#state.one)
+  }
+
+  #at(now: number): ModelWindows {
+    return new ModelWindows({ now: () => now }, this.#state)
+  }
+
+  #span(now: number, from?: number): ModelSpan {
+    const { ticks = 0, period } = this.#kind
+    if (period === undefined) return { lengthMs: ticks }
+    const periodStart = from ?? Math.floor(now / period) * period
+    return { periodStart, periodEnd: periodStart + period }
+  }
 }

@@ -319,8 +319,8 @@ export class LeaseModel implements HoldsModel {
 
   /** Left out: the id's record and the row are written one after the other. */
   #writeRecord(work: Work): void {
-    const { start, used } = this.owns[work.process]!.window
-    work.personalStart = used < 0 ? 0 : start
+    const { start, isClosed } = this.owns[work.process]!.window
+    work.personalStart = isClosed ? 0 : start
     work.state = 'doubt'
     this.send({ kind: 'personal', work, process: work.process })
   }

@@ -2,7 +2,8 @@ import { cellsIn, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type LeasedRedisStore, leasedRedisStore, type RedisCounters } from '../../src/index.ts'
+import type { RedisCounters } from '../../src/index.ts'
+import { type LeasedRedisStore, leasedRedisStore } from '../../src/leases.ts'
 import type { RedisStoreOptions } from '../../src/store/options.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups } from '../support/cleanups.ts'
@@ -70,14 +71,19 @@ describe.runIf(redisTests)('leases under several policies', () => {
     }
     const [one, other] = [store.open(SCHEMA), store.open(longer)]
     const quotas = { layers: [0, 1], limits: [1e9, 1e9, 1e9, 1e6, 1e6, 1e6] }
-    for (let n = 0; n < 30; n++) {
-      await take(one, 1, 1e6)
-      await other.take({ subject: 'u', category: 0, quotas, costs: [1, 0] })
+    let taken = 0
+    // A lease ends after two seconds in which nobody takes from it.
+    const takeOfBoth = async (): Promise<void> => {
+      for (let n = 0; n < 30; n++, taken++) {
+        await take(one, 1, 1e6)
+        await other.take({ subject: 'u', category: 0, quotas, costs: [1, 0] })
+      }
+      expect(store.leases().outstandingLeases).toBeGreaterThan(1)
     }
-    expect(store.leases().outstandingLeases).toBeGreaterThan(1)
+    await vi.waitFor(takeOfBoth, { timeout: 30_000 })
     await store.close()
     const { states } = await witness.open(longer).read({ subject: 'u', categories: [0], layers: [1] })
-    expect(states[0]!.filter((_, index) => index % 2 === 1)).toEqual([60, 60, 30])
+    expect(states[0]!.filter((_, index) => index % 2 === 1)).toEqual([2 * taken, 2 * taken, taken])
   })
 
   it('tell, when it begins, that several layers of their own have their counters elsewhere', () => {

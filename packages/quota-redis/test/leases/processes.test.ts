@@ -27,7 +27,7 @@ function startWorker(ports: readonly number[]): Worker {
   const code = `
     import { writeSync } from 'node:fs'
     import { createQuota } from '@scoregw/quota'
-    import { leasedRedisStore } from '@scoregw/quota-redis'
+    import { leasedRedisStore } from '@scoregw/quota-redis/leases'
     import { Cluster } from 'ioredis'
     import { sitePolicy } from './test/leases/engines.ts'
     const store = leasedRedisStore({ client: new Cluster(${JSON.stringify(ports)}.map((port) => ({ port }))), deadlineMs: 1_000 })

@@ -1,13 +1,15 @@
+import type { UnitAmounts } from '../../src/leases/amounts.ts'
 import type { Lease, Moment } from '../../src/leases/lease.ts'
-import type { GrantReply, GrantRequest, SiteKeys } from '../../src/leases/site-calls.ts'
+import type { GrantReply } from '../../src/leases/site-calls.ts'
+import type { GrantRequest, SiteRowsAt } from '../../src/leases/site-operations.ts'
 
 const CLOSED = -1
 const COUNTED_MS = 5_000
 
 /** What one process asks of the site, and what it is told. */
 export interface SimulatedCalls {
-  grant(keys: SiteKeys, request: GrantRequest): Promise<GrantReply>
-  giveBack(keys: SiteKeys, terms: Lease['terms'], tokens: number): Promise<number>
+  grant(at: SiteRowsAt, request: GrantRequest): Promise<GrantReply>
+  giveBack(at: SiteRowsAt, terms: Lease['terms'], amounts: UnitAmounts): Promise<UnitAmounts>
 }
 
 /** The site's scripts (`grant.lua`, `return.lua`) on a clock that is turned by hand: one row, no network. */
@@ -37,12 +39,12 @@ export class SimulatedSite {
   callsOf(process: string): SimulatedCalls {
     return {
       grant: (_, request) => Promise.resolve(this.#grant(process, request)),
-      giveBack: (_, terms, tokens) => Promise.resolve(this.#giveBack(terms, tokens)),
+      giveBack: (_, terms, [tokens = 0]) => Promise.resolve([this.#giveBack(terms, tokens)]),
     }
   }
 
   /** Tokens given back to windows with these starts, outside of a lease. */
-  refund(starts: readonly number[], tokens: number): void {
+  refund(starts: readonly number[], [tokens = 0]: UnitAmounts): void {
     for (const w of this.#starts.keys()) {
       if (this.#starts[w] === starts[w]) this.#used[w] = Math.max(0, this.#used[w]! - tokens)
     }
@@ -53,7 +55,9 @@ export class SimulatedSite {
     this.#used.fill(CLOSED)
   }
 
-  #grant(process: string, { costs, wanted, idle, limits, mayOpen, leaseId }: GrantRequest): GrantReply {
+  #grant(process: string, { limits, mayOpen, leaseId, ...request }: GrantRequest): GrantReply {
+    const [[wanted = 0], [idle = 0]] = [request.wanted, request.idle]
+    const costs = request.costs.map(([cost = 0]) => cost)
     this.grants++
     // Behind all others, so that those who were not heard of for long are in front.
     this.#seenAt.delete(process)
@@ -90,8 +94,8 @@ export class SimulatedSite {
     return {
       now: this.nowMs,
       letters,
-      tokens,
-      leasedByOthers: 0,
+      amounts: [tokens],
+      leasedByOthers: [0],
       settingsRevision: '',
       cells,
       sentAt: this.moment,
@@ -104,7 +108,7 @@ export class SimulatedSite {
     if (leased === undefined) return 0
     this.#leases.delete(id)
     const credited = Math.min(tokens, leased)
-    this.refund(starts, credited)
+    this.refund(starts, [credited])
     return credited
   }
 

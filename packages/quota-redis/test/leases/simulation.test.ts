@@ -55,8 +55,9 @@ function poolOn(site: SimulatedSite, name: string): SitePool {
   let leases = 0
   return new SitePool({
     calls: site.callsOf(name),
-    keys: { settings: '', lists: '', book: '', rows: [] },
+    at: { category: 0, layers: [0] },
     layout: LAYOUT,
+    units: 1,
     newLeaseId: () => `${name}:${leases++}`,
     moment: () => site.moment,
     timeAfter: () => site.nowMs,
@@ -88,7 +89,7 @@ async function simulate({ processes, crashes, limit, mostCost, lastsMs }: Size, 
       admitted += cost
       servedAtMs = site.nowMs
     }
-    const answer = pool.take({ cost, limits, settingsRevision: undefined, periods: undefined, mayOpen: true })
+    const answer = pool.take({ costs: [cost], limits, settingsRevision: undefined, periods: undefined, mayOpen: true })
     if (answer instanceof Promise) return answer.then(({ outcome }) => count(outcome))
     count(answer.outcome)
     return undefined
@@ -102,7 +103,7 @@ async function simulate({ processes, crashes, limit, mostCost, lastsMs }: Size, 
     site.nowMs += TICK_MS
     for (const { pool, crashesAtMs } of living) {
       if (crashesAtMs > site.nowMs) continue
-      lost += pool.leases.reduce((sum, { tokens }) => sum + tokens, 0)
+      lost += pool.leases.reduce((sum, { amounts }) => sum + amounts[0]!, 0)
       // Nor does a timer of it give anything back.
       pool.forget()
     }

@@ -19,7 +19,8 @@ function newProcess(): Process {
   let leases = 0
   const pool = new SitePool({
     calls: site.callsOf('one'),
-    keys: { settings: '', lists: '', book: '', rows: [] },
+    at: { category: 0, layers: [0] },
+    units: 1,
     layout: new Layout(cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: HOUR_MS })])),
     newLeaseId: () => `one:${leases++}`,
     moment: () => site.moment,
@@ -28,7 +29,7 @@ function newProcess(): Process {
     refund: async (starts, tokens) => site.refund(starts, tokens),
   })
   const ask = (cost: number) =>
-    pool.take({ cost, limits: [1_000_000], settingsRevision: undefined, periods: undefined, mayOpen: true })
+    pool.take({ costs: [cost], limits: [1_000_000], settingsRevision: undefined, periods: undefined, mayOpen: true })
   return { site, pool, ask }
 }
 
@@ -47,7 +48,7 @@ async function withTwoLeases(): Promise<Process> {
 
 /** Tokens of its leases. */
 function left({ leases }: SitePool): number[] {
-  return leases.map(({ tokens }) => tokens)
+  return leases.map(({ amounts }) => amounts[0]!)
 }
 
 describe('what is left in several leases', () => {
@@ -85,7 +86,7 @@ describe('leases of steady demand', () => {
       await pool.refreshed
       await new Promise((resolve) => setImmediate(resolve))
       // Half a second's demand is 50 tokens or so.
-      if (site.grants > before && isWarm) expect(pool.leases.at(-1)!.tokens).toBeGreaterThan(30)
+      if (site.grants > before && isWarm) expect(pool.leases.at(-1)!.amounts[0]).toBeGreaterThan(30)
       site.nowMs += 10
     }
     expect(waits).toBe(0)

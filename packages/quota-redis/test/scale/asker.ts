@@ -121,7 +121,7 @@ export class Asker {
       this.#ask(waiting)
       return
     }
-    const answer = pool.take({ cost: 1, limits, settingsRevision: undefined, periods: undefined, mayOpen: true })
+    const answer = pool.take({ costs: [1], limits, settingsRevision: undefined, periods: undefined, mayOpen: true })
     // A lease that runs low is renewed in the background.
     if (pool.refreshed !== this.#refreshed || answer instanceof Promise) this.#turns = 3
     this.#refreshed = pool.refreshed

@@ -105,8 +105,9 @@ function momentOf({ nowUs }: Timeline): Moment {
 
 function poolParts(timeline: Timeline, site: SimulatedSite): Omit<SitePoolParts, 'calls' | 'newLeaseId'> {
   return {
-    keys: { settings: '', lists: '', book: '', rows: [] },
+    at: { category: 0, layers: [0] },
     layout: LAYOUT,
+    units: 1,
     moment: () => momentOf(timeline),
     timeAfter: () => START_MS + Math.floor(timeline.nowUs / 1000),
     counts: new LeaseCounts(),
@@ -138,10 +139,10 @@ function siteCalls(name: string, { timeline, site, server, costs, processes }: S
       })
     })
   return {
-    grant: (keys, request) => {
+    grant: (at, request) => {
       const sentAt = momentOf(timeline)
-      return answered(() => calls.grant(keys, request), 1).then((reply): GrantReply => ({ ...reply, sentAt }))
+      return answered(() => calls.grant(at, request), 1).then((reply): GrantReply => ({ ...reply, sentAt }))
     },
-    giveBack: (keys, terms, tokens) => answered(() => calls.giveBack(keys, terms, tokens), 0),
+    giveBack: (at, terms, amounts) => answered(() => calls.giveBack(at, terms, amounts), 0),
   }
 }

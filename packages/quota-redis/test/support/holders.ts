@@ -16,7 +16,8 @@ import {
   windowCell,
 } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
-import { leasedRedisStore, type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
+import { type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
+import { leasedRedisStore } from '../../src/leases.ts'
 import type { RedisHolds } from '../../src/store/redis-holds.ts'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })

@@ -8,3 +8,17 @@ export function randomOf(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** Choices that follow from a seed. */
+export interface Random {
+  /** A whole number from one to the other, both included. */
+  int(from: number, to: number): number
+  chance(probability: number): boolean
+  pick<T>(list: readonly T[]): T
+}
+
+export function randomFrom(seed: number): Random {
+  const next = randomOf(seed)
+  const int = (from: number, to: number): number => from + Math.floor(next() * (to - from + 1))
+  return { int: int, chance: (probability) => next() < probability, pick: (list) => list[int(0, list.length - 1)]! }
+}

@@ -27,6 +27,13 @@ export interface TcpProxy {
 
 /** Of a look for holds that have ended, as it stands on the line. */
 const LOOK = '\r\nended\r\n'
+/** How a command begins on the line. */
+const COMMAND = /\*\d+\r\n\$/g
+
+/** Whether that is all: a request may be in the same packet. */
+function isLookAlone(data: Buffer): boolean {
+  return data.includes(LOOK) && data.toString('latin1').match(COMMAND)?.length === 1
+}
 
 interface Line {
   readonly client: Socket
@@ -74,7 +81,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
       line.lostData = true
       return
     }
-    if (cutNext !== undefined && !data.includes(LOOK)) {
+    if (cutNext !== undefined && !isLookAlone(data)) {
       line.cut = cutNext
       cutNext = undefined
     }
@@ -85,6 +92,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
     line.replied = true
     if (line.cut !== undefined) {
       line.cut()
+      line.cut = undefined
       destroy(line)
     } else if (state.blackHole || state.dropReplies) {
       line.lostData = true
@@ -104,6 +112,9 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
 
   function destroy(line: Line): void {
     lines.delete(line)
+    // Its request was not answered: the next one is cut instead.
+    cutNext ??= line.cut
+    line.cut = undefined
     line.client.destroy()
     line.server.destroy()
   }

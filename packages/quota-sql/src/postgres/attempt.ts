@@ -1,17 +1,13 @@
 import type { EndedHold } from '@scoregw/quota/store'
-import type { Guess } from '../step/guess.ts'
 import type { Operation } from '../step/operation.ts'
 import { storeError } from '../step/store-error.ts'
 import { type DecisionParts, decideOn, isLook, lookAt } from './decide.ts'
-import { isAnswer, isBetween, isWrongGuess } from './errors.ts'
-import type { Guesses } from './guesses.ts'
+import { isAnswer } from './errors.ts'
 import { Session, type SessionParts } from './session.ts'
-import { type SwapReply, swap, wasSwapped } from './swap.ts'
-import { plan, write } from './transaction.ts'
+import { keepLayouts, plan, write } from './transaction.ts'
 
 /** What attempts have in common. */
 export interface AttemptContext extends SessionParts, DecisionParts {
-  readonly guesses: Guesses
   /** Hears of the holds that ended in what was committed. */
   readonly ended: (holds: readonly EndedHold[]) => void
 }
@@ -23,8 +19,8 @@ export class Attempt {
   #session: Session | undefined
   #isCommitSent = false
   #isAbandoned = false
-  /** What a commit makes so; `guess`: if it was right. */
-  #decided: { readonly transaction: string; readonly ended: readonly EndedHold[]; readonly guess?: Guess } | undefined
+  /** What a commit makes so. */
+  #decided: { readonly transaction: string; readonly ended: readonly EndedHold[] } | undefined
 
   constructor(context: AttemptContext, operations: readonly Operation[]) {
     this.#context = context
@@ -77,19 +73,18 @@ export class Attempt {
    */
   async whatBecame(): Promise<'committed' | 'aborted' | 'open' | 'unknown'> {
     if (this.#decided === undefined) return 'unknown'
-    const { transaction, ended, guess } = this.#decided
+    const { transaction, ended } = this.#decided
     const session = await Session.open(this.#context)
     let isUsable = false
     try {
       const [row] = await session.run('whatBecame', [transaction])
-      const isDone = guess === undefined || row?.[0] !== 'committed' || (await wasSwapped(session, guess, transaction))
       isUsable = true
       if (row?.[0] === 'in progress') return 'open'
       if (row?.[0] === 'aborted') {
         this.#isCommitSent = false
         return 'aborted'
       }
-      if (row?.[0] !== 'committed' || !isDone) return 'unknown'
+      if (row?.[0] !== 'committed') return 'unknown'
       this.#answer(ended)
       return 'committed'
     } catch (error) {
@@ -109,18 +104,10 @@ export class Attempt {
       await lookAt(session, operations, this.#context)
       return this.#answer([])
     }
-    const { guesses } = this.#context
-    const asked = guesses.asked(operations)
-    // It begins while it is decided what may be.
-    let begun = asked && session.beginTold()
-    begun?.catch(() => undefined)
-    const guess = asked && guesses.make(asked, operations, this.#context)
-    if (begun !== undefined && guess !== undefined) {
-      if (await this.#isSwapped(session, guess, await begun)) return
-      begun = undefined
-    }
-    const decided = await decideOn(session, operations, this.#context, begun)
+    const { layouts } = this.#context
+    const decided = await decideOn(session, operations, this.#context)
     const { changes, ended } = decided
+    const fresh = await keepLayouts(session, changes, layouts)
     this.#decided = decided
     this.#isCommitSent = true
     const [written, committed] = await Promise.allSettled(
@@ -135,33 +122,8 @@ export class Attempt {
       this.#isCommitSent = false
       throw written.status === 'rejected' ? written.reason : storeError('PostgreSQL rolled the transaction back')
     }
-    this.#context.guesses.learn(decided.stored, changes)
+    for (const layout of fresh) layouts.keep(layout)
     this.#answer(ended)
-  }
-
-  /** Whether everything is done as it was guessed; otherwise nothing is, and the transaction is over. */
-  async #isSwapped(session: Session, guess: Guess, transaction: string): Promise<boolean> {
-    const { guesses, now } = this.#context
-    let reply: SwapReply
-    this.#decided = { transaction, ended: [], guess }
-    this.#isCommitSent = true
-    try {
-      reply = await swap(session, guess, now === undefined)
-    } catch (error) {
-      if (isAnswer(error)) this.#isCommitSent = false
-      if (!isWrongGuess(error) && !isBetween(error)) throw error
-      guesses.wrong()
-      return false
-    }
-    if (!reply.isSwapped) {
-      this.#isCommitSent = false
-      guesses.wrong()
-      return false
-    }
-    guesses.right(guess, reply.now)
-    if (now === undefined) for (const operation of this.operations) operation.moveTo(reply.now)
-    this.#answer([])
-    return true
   }
 
   #answer(ended: readonly EndedHold[]): void {

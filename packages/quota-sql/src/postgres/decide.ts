@@ -1,8 +1,8 @@
-import type { EndedHold, Scratch } from '@scoregw/quota/store'
+import type { EndedHold } from '@scoregw/quota/store'
 import { Asked } from '../step/asked.ts'
 import type { Changes } from '../step/changes.ts'
 import type { Operation } from '../step/operation.ts'
-import { Step, type Stored } from '../step/step.ts'
+import { Step, type StepParts, type Stored } from '../step/step.ts'
 import { allOf, type StepSession } from './session.ts'
 import { isAnyThere, lock, look } from './transaction.ts'
 
@@ -10,9 +10,7 @@ import { isAnyThere, lock, look } from './transaction.ts'
 const MAX_WIDENED = 5
 
 /** What decisions are made with. */
-export interface DecisionParts {
-  /** Where they are made, each without a pause. */
-  readonly scratch: Scratch
+export interface DecisionParts extends StepParts {
   /** Stands in for the server's clock. */
   readonly now: (() => number) | undefined
 }
@@ -28,8 +26,6 @@ interface Decided {
 export interface DecidedIn extends Decided {
   /** As the server calls it. */
   readonly transaction: string
-  /** What it was decided on. */
-  readonly stored: Stored
 }
 
 /** Whether operations only look, and nothing has to be locked for them. */
@@ -44,28 +40,34 @@ export async function lookAt(
   parts: DecisionParts,
 ): Promise<void> {
   const asked = askedBy(operations)
-  decide(stepOf(asked, await look(session, asked), parts), operations)
+  decide(stepOf(asked, await look(session, asked, parts.layouts), parts), operations)
 }
 
 /**
- * Begins, locks everything that operations need, and decides.
+ * Decides on rows that are not locked.
  *
- * @param begun the beginning, where that was sent already
+ * @returns whether that stands: all of it was true at the instant of the rows, and it changes nothing
  */
+export function decideUnlocked(operation: Operation, stored: Stored, parts: DecisionParts): boolean {
+  const step = stepOf(askedBy([operation]), stored, parts)
+  return decide(step, [operation]).changes.rows.length === 0 && !operation.isCharging
+}
+
+/** Begins, locks everything that operations need, and decides. */
 export async function decideOn(
   session: StepSession,
   operations: readonly Operation[],
   parts: DecisionParts,
-  begun?: Promise<unknown>,
 ): Promise<DecidedIn> {
   const asked = askedBy(operations)
   for (let widened = 0; ; widened++) {
-    const begin = (): Promise<unknown> => (widened === 0 ? begun : undefined) ?? session.begin()
-    const [, stored] = await allOf(session.together(() => [begin(), lock(session, asked)] as const))
+    const [, stored] = await allOf(
+      session.together(() => [session.begin(), lock(session, asked, parts.layouts)] as const),
+    )
     const step = stepOf(asked, stored, parts)
     const missing = widened < MAX_WIDENED ? step.missing() : undefined
     const decided = missing === undefined ? await confirmed(session, step, operations) : undefined
-    if (decided !== undefined) return { ...decided, stored, transaction: stored.transaction }
+    if (decided !== undefined) return { ...decided, transaction: stored.transaction }
     // Locked in the one order, or not at all.
     await session.rollback()
     asked.add(missing ?? {})
@@ -90,12 +92,12 @@ function decide(step: Step, operations: readonly Operation[]): Decided {
   return { changes: step.changes(), ended: step.ended() }
 }
 
-function askedBy(operations: readonly Operation[]): Asked {
+export function askedBy(operations: readonly Operation[]): Asked {
   const asked = new Asked()
   for (const { footprint } of operations) asked.add(footprint)
   return asked
 }
 
-function stepOf(asked: Asked, stored: Stored, { now, scratch }: DecisionParts): Step {
-  return new Step(asked, now === undefined ? stored : { ...stored, now: now() }, scratch)
+function stepOf(asked: Asked, stored: Stored, parts: DecisionParts): Step {
+  return new Step(asked, parts.now === undefined ? stored : { ...stored, now: parts.now() }, parts)
 }

@@ -30,11 +30,6 @@ export function isBetween(error: unknown): boolean {
   return BETWEEN.includes(stateOf(error) ?? '')
 }
 
-/** Whether rows were not what they were taken for: a statement's own way to undo itself. */
-export function isWrongGuess(error: unknown): boolean {
-  return stateOf(error) === '22P02'
-}
-
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof QuotaError) return error.code === 'store_error' ? 'again' : 'refused'
   const state = stateOf(error)
@@ -45,10 +40,13 @@ export function verdictOf(error: unknown): Verdict {
 const READ_ONLY = 'the server is read-only: counters need the primary'
 const NO_RIGHTS = 'the role may not read and write the tables'
 
+/** SQLSTATE: the tables do not have a column. */
+const NO_COLUMN = '42703'
+const OTHER_VERSION = 'the tables are of another version: run the migrations, see quotaMigrations()'
+
 /** What is said besides what the server says, where people can mend it. */
 const MENDS: Readonly<Record<string, string>> = {
   '42P01': 'the tables are not there: run the migrations, see quotaMigrations()',
-  '42703': 'the tables are of another version: run the migrations, see quotaMigrations()',
   '42501': NO_RIGHTS,
   '25006': READ_ONLY,
 }
@@ -61,6 +59,7 @@ export function hindranceOf(isReadOnly: boolean, mayWrite: boolean): QuotaError 
 
 export function refusal(error: unknown): QuotaError {
   if (error instanceof QuotaError) return error
+  if (stateOf(error) === NO_COLUMN) return new QuotaError('store_mismatch', OTHER_VERSION, { cause: error })
   const mend = MENDS[stateOf(error) ?? '']
   return storeError(`PostgreSQL refused the work${mend === undefined ? '' : `: ${mend}`}`, error)
 }

@@ -26,6 +26,8 @@ export interface PostgresResult {
 /** Where connections come from: a `Pool` of pg, or anything that has its `connect`. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
+  /** How many wait for a connection, where it shows that. */
+  readonly waitingCount?: number
   /** Hears of connections that end while nobody has them. */
   on?(event: 'error', listener: (error: Error) => void): unknown
 }

@@ -6,12 +6,12 @@ import { type Ask, countersOf, type SqlCounters } from '../step/counters.ts'
 import { Deadline } from '../step/deadline.ts'
 import { textOf } from '../step/names.ts'
 import { operationOf } from '../step/operation.ts'
+import { Layouts } from '../step/row-layout.ts'
 import { storeError } from '../step/store-error.ts'
 import { footprintOf } from '../step/stored.ts'
 import { Sweeper } from '../step/sweeper.ts'
 import { endWork } from '../step/works.ts'
 import { hindranceOf, refusal, verdictOf } from './errors.ts'
-import { Guesses } from './guesses.ts'
 import { type ParsedPostgresStoreOptions, type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
 import { outliveLostConnections } from './pool.ts'
 import { Session } from './session.ts'
@@ -58,6 +58,7 @@ class Store implements PostgresStore {
   readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
   readonly deadlineMs: number
   readonly #options: ParsedPostgresStoreOptions
+  readonly #layouts = new Layouts()
   readonly #statements: PostgresStatements
   readonly #turns: Turns
   readonly #sweeper: Sweeper
@@ -76,7 +77,7 @@ class Store implements PostgresStore {
       statements: this.#statements,
       now: testClock && (() => testClock.now()),
       scratch: new Scratch(),
-      guesses: new Guesses(),
+      layouts: this.#layouts,
       ended: (holds) => this.#sweeper.add(holds),
     })
     this.#sweeper = new Sweeper({
@@ -90,13 +91,15 @@ class Store implements PostgresStore {
   }
 
   open(schema: StoreSchema): SqlCounters {
-    return countersOf(schema, this.#ask, () => this.#sweeper.sweep())
+    return countersOf(schema, this.#layouts, this.#ask, () => this.#sweeper.sweep())
   }
 
   within(schema: StoreSchema, transaction: unknown): SqlCounters {
     const { testClock } = this.#options
-    const parts = { scratch: new Scratch(), now: testClock && (() => testClock.now()) }
-    return countersOf(schema, askWithin(transaction, this.#statements, parts), () => this.#sweeper.sweep())
+    const parts = { scratch: new Scratch(), layouts: this.#layouts, now: testClock && (() => testClock.now()) }
+    return countersOf(schema, this.#layouts, askWithin(transaction, this.#statements, parts), () =>
+      this.#sweeper.sweep(),
+    )
   }
 
   async ready(): Promise<void> {
@@ -138,6 +141,7 @@ class Store implements PostgresStore {
   async #forget(): Promise<void> {
     await this.#query('forgetRows', [this.#now(), FORGOTTEN_AT_ONCE])
     await this.#query('forgetIds', [this.#now(), FORGOTTEN_AT_ONCE])
+    await this.#query('forgetFences', [this.#now(), FORGOTTEN_AT_ONCE])
   }
 
   #now(): number | null {

@@ -5,11 +5,10 @@ export type Row = readonly unknown[]
 
 /** Connections whose errors are heard: without a listener one that breaks while nobody asks ends the process. */
 const HEARD = new WeakSet<object>()
-/** Connections that have planned the statements, by the prefix of their names. */
+/** After so many plans for the values at hand the server compares their cost with that of a plan for all values. */
+const PLANS_OF_VALUES = 5
+/** What connections have planned. */
 const PLANNED = new WeakMap<object, Set<string>>()
-
-/** The shortest that a server knows, in milliseconds. */
-const LOCK_TIMEOUT_MS = 1
 
 /** What a {@link Session} works with. */
 export interface SessionParts {
@@ -44,6 +43,10 @@ export class Session implements StepSession {
     this.#parts = parts
   }
 
+  get prefix(): string {
+    return this.#parts.prefix
+  }
+
   static async open(parts: SessionParts): Promise<Session> {
     const client = await parts.pool.connect()
     if (!HEARD.has(client)) {
@@ -53,12 +56,17 @@ export class Session implements StepSession {
     return new Session(client, parts)
   }
 
+  /** Runs text under a name of its own. Rows are arrays. */
+  async query(name: string, text: string, values: unknown[]): Promise<readonly Row[]> {
+    const { rows } = await this.#send({ name, text, values, rowMode: 'array' })
+    return rows as Row[]
+  }
+
   /** Runs a statement under its own name, so that the server plans it once a connection. Rows are arrays. */
   async run(statement: keyof PostgresStatements, values: unknown[]): Promise<readonly Row[]> {
     const { prefix, statements } = this.#parts
-    const name = `${prefix} ${statement} 1`
-    const { rows } = await this.#send({ name, text: statements[statement], values, rowMode: 'array' })
-    return rows as Row[]
+    const name = `${prefix} ${statement} 2`
+    return this.query(name, statements[statement], values)
   }
 
   /**
@@ -66,26 +74,12 @@ export class Session implements StepSession {
    * the middle of it.
    */
   begin(): Promise<PostgresResult> {
-    return this.#send({ text: this.#beginning() })
-  }
-
-  /**
-   * The same, but it waits for no row that another transaction holds: that row is about to change, and what is sent with its
-   * commit is in doubt when the deadline comes first. Nor can it wait in a circle, in whichever order its rows are found.
-   * Resolves to the transaction, as the server calls it.
-   */
-  async beginTold(): Promise<string> {
-    const text = `${this.#beginning()}; set local lock_timeout = ${LOCK_TIMEOUT_MS}; select pg_current_xact_id()::text`
-    const told = await this.#send({ text, rowMode: 'array' })
-    const results: readonly PostgresResult[] = Array.isArray(told) ? told : [told]
-    return String((results.at(-1)?.rows[0] as Row | undefined)?.[0])
-  }
-
-  #beginning(): string {
     const { deadlineMs } = this.#parts
-    return `begin isolation level read committed; set local statement_timeout = ${deadlineMs};
-      set local idle_in_transaction_session_timeout = ${2 * deadlineMs};
-      set local plan_cache_mode = force_generic_plan`
+    return this.#send({
+      text: `begin isolation level read committed; set local statement_timeout = ${deadlineMs};
+        set local idle_in_transaction_session_timeout = ${2 * deadlineMs};
+        set local plan_cache_mode = force_generic_plan`,
+    })
   }
 
   async commit(): Promise<boolean> {
@@ -98,22 +92,34 @@ export class Session implements StepSession {
   }
 
   /**
-   * Has the server plan some statements, once a connection: rows are found by their keys, never by a look at all of
-   * them, whatever it thinks of tables that were small a moment ago.
+   * Has the server plan some work, once a connection: rows are found by their keys, never by a look at all of them,
+   * whatever it thinks of tables that were small a moment ago. Nothing of the work stays.
+   *
+   * @param name of the work
    */
-  async plan(statements: Readonly<Record<string, unknown[]>>): Promise<void> {
-    const { prefix } = this.#parts
+  async plan(name: string, work: () => readonly Promise<unknown>[]): Promise<void> {
     const planned = PLANNED.get(this.#client) ?? new Set()
     PLANNED.set(this.#client, planned)
-    if (planned.has(prefix)) return
-    await this.together(async () => {
-      const begun = this.begin()
-      const set = ['seqscan', 'hashjoin', 'mergejoin'].map((name) => `set local enable_${name} = off; `).join('')
-      const prepared = [this.#send({ text: `${set} set local jit = off` })]
-      const run = Object.entries(statements).map(([name, values]) => this.run(name as keyof PostgresStatements, values))
-      await allOf([begun, ...prepared, ...run, this.rollback()])
-    })
-    planned.add(prefix)
+    if (planned.has(name)) return
+    const set = ['seqscan', 'hashjoin', 'mergejoin'].map((what) => `set local enable_${what} = off; `).join('')
+    await allOf(
+      this.together(() => [
+        this.begin(),
+        this.#send({ text: `${set} set local jit = off` }),
+        ...work(),
+        this.rollback(),
+      ]),
+    )
+    planned.add(name)
+  }
+
+  /** Has the server plan text for whatever values come, also outside of transactions that say so. */
+  planText(name: string, text: string, values: () => unknown[]): Promise<void> {
+    // Five plans for values that cost much, so that the one for all values is less than those and stays.
+    return this.plan(name, () => [
+      this.#send({ text: 'set local plan_cache_mode = auto' }),
+      ...Array.from({ length: PLANS_OF_VALUES + 1 }, () => this.query(name, text, values())),
+    ])
   }
 
   together<T>(work: () => T): T {

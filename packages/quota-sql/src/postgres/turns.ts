@@ -2,14 +2,20 @@ import { Breaker, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import { storeError } from '../step/store-error.ts'
+import { Adds } from './adds.ts'
 import type { AttemptContext } from './attempt.ts'
 import { Turn, type TurnContext } from './turn.ts'
+
+/** Statements that add, under way at once. */
+const ADDS_AT_ONCE = 2
 
 /** What a process asks of a server, but only a little while that does not answer. */
 export class Turns {
   readonly #deadlineMs: number
   readonly #context: TurnContext
   readonly #queue: Queue
+  readonly #addQueue: Queue
+  readonly #adds: Adds
   readonly #breaker = new Breaker(() => performance.now())
   #turn: Turn | undefined
   #lastError: unknown
@@ -20,27 +26,39 @@ export class Turns {
     this.#deadlineMs = context.deadlineMs
     this.#context = {
       ...context,
-      answered: () => this.#breaker.succeeded(),
+      answered: () => {
+        this.#breaker.succeeded()
+        this.#adds.isAnswering = true
+      },
       unanswered: (error) => {
         this.#lastError = error
+        this.#adds.isAnswering = false
       },
       follow: (end) => this.#follow(end),
     }
-    this.#queue = new Queue({
+    this.#adds = new Adds({ ...this.#context, lockFor: (operations) => this.#queue.askAgain(operations) })
+    const parts = {
       deadlineMs: context.deadlineMs,
-      turn: (operations) => this.#take(operations),
-      over: (operations) => this.#over(operations),
-      full: (message) => notDone(storeError(message)),
+      over: (operations: readonly Operation[]) => this.#over(operations),
+      full: (message: string) => notDone(storeError(message)),
+    }
+    this.#queue = new Queue({ ...parts, transact: (operations) => this.#take(operations) })
+    this.#addQueue = new Queue({
+      ...parts,
+      atOnce: ADDS_AT_ONCE,
+      transact: (operations) => this.#adds.make(operations),
     })
   }
 
   /** Answers or fails an operation, within the deadline. */
   ask(operation: Operation): void {
-    this.#queue.ask(operation)
+    const queue = this.#adds.takes(operation) ? this.#addQueue : this.#queue
+    queue.ask(operation)
   }
 
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
+    await this.#addQueue.idle()
     await this.#queue.idle()
     await Promise.all(this.#followed)
   }
@@ -58,11 +76,14 @@ export class Turns {
 
   #over(operations: readonly Operation[]): void {
     this.#breaker.failed()
+    this.#adds.isAnswering = false
     for (const operation of operations) {
       const error = storeError(`PostgreSQL gave no answer within ${this.#deadlineMs} ms`, this.#lastError)
-      operation.fail(this.#turn?.mayHaveDone(operation) === true ? error : notDone(error))
+      const isInDoubt = this.#turn?.mayHaveDone(operation) === true || this.#adds.mayHaveDone(operation)
+      operation.fail(isInDoubt ? error : notDone(error))
     }
     this.#turn?.look()
+    this.#adds.look()
   }
 
   #follow(end: Promise<void>): void {

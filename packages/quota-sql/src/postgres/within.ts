@@ -8,7 +8,7 @@ import { isBetween, refusal } from './errors.ts'
 import { inTurn } from './in-turn.ts'
 import type { Row, StepSession } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
-import { write } from './transaction.ts'
+import { keepLayouts, write } from './transaction.ts'
 
 /** The part of kysely's `Transaction` that is used. */
 interface KyselyTransaction {
@@ -50,6 +50,8 @@ async function stepIn(
   for (let tries = 1; ; tries++) {
     try {
       const { changes } = await decideOn(session, [operation], parts)
+      // Whether they are stored is known when the caller's transaction has ended, so not here.
+      await keepLayouts(session, changes, parts.layouts)
       await write(session, changes)
       await session.commit()
       return

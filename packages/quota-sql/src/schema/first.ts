@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
-import { FORMAT, type SqlDialect, type TableNames } from './tables.ts'
+import type { SqlDialect, TableNames } from './tables.ts'
 
 /** A statement that can be executed, and shown. */
 export interface Statement {
@@ -13,7 +13,7 @@ export function firstStatements(db: Kysely<unknown>, dialect: SqlDialect, names:
     ...counterTables(db, dialect, names),
     ...settingsTables(db, names),
     ...adaptiveTables(db, names),
-    raw(db, `insert into ${names.format} (version) values (${FORMAT})`),
+    raw(db, `insert into ${names.format} (version) values (1)`),
     raw(db, `insert into ${names.change_counter} (id, last_seq) values (1, 0)`),
   ]
 }
@@ -99,7 +99,7 @@ function partialIndex(db: Kysely<unknown>, table: string, column: string, name: 
   return raw(db, `create index ${table}_${name} on ${table} (${column}) where hold_ends_at is not null`)
 }
 
-function raw(db: Kysely<unknown>, text: string): Statement {
+export function raw(db: Kysely<unknown>, text: string): Statement {
   const statement = sql.raw(text)
   return { execute: () => statement.execute(db), compile: () => statement.compile(db) }
 }

@@ -14,12 +14,13 @@ import {
 import { dialectOf } from './dialect.ts'
 import { firstStatements, type Statement } from './first.ts'
 import { parseSchemaOptions, type SchemaOptions } from './options.ts'
+import { secondStatements } from './second.ts'
 import { type SqlDialect, type TableNames, tableNames } from './tables.ts'
 
 type Statements = (db: Kysely<unknown>, dialect: SqlDialect, names: TableNames) => readonly Statement[]
 
 /** One a format, in order. None is changed once it is released. */
-const FORMATS: readonly Statements[] = [firstStatements]
+const FORMATS: readonly Statements[] = [firstStatements, secondStatements]
 
 /**
  * The tables of this package as migrations for kysely's `Migrator`, by names that begin with the prefix: to be spread into

@@ -1,5 +1,5 @@
 /** The version of what is stored. A process works with this one alone: see the guide on upgrades. */
-export const FORMAT = 1
+export const FORMAT = 2
 
 /** The two kinds of databases. */
 export type SqlDialect = 'postgres' | 'sqlite'
@@ -7,13 +7,30 @@ export type SqlDialect = 'postgres' | 'sqlite'
 /** The tables of this package, by what their names have behind the prefix. */
 interface QuotaTables {
   readonly format: { readonly version: number }
-  /** One row for each layer, category and subject: cells as JSON, `[[identity, startedAt, used], ...]`. */
+  /** One row for each layer, category and subject. */
   readonly rows: {
-    readonly layer: string
-    readonly category: string
-    readonly subject: string
+    /** `layer/category/subject`, the subject empty in shared layers. */
+    readonly key: string
+    /** What the cells count: the hash of a list in {@link layouts}. */
+    readonly layout: number
+    /** `startedAt` and `used` of each cell in turn: an array on PostgreSQL, one in JSON on SQLite. */
     readonly cells: string
     readonly ends_at: number | null
+    /** PostgreSQL: the limits that the statement which made the row compared with; of no use afterwards. */
+    readonly limits: string | null
+  }
+  /** Lists of limits by their hash, one identity a line. */
+  readonly layouts: { readonly hash: number; readonly list: string }
+  /** PostgreSQL: the last statement of each line of statements, for whom its answer is lost. */
+  readonly fences: {
+    readonly id: string
+    /** Its number, and its instant. */
+    readonly seq: number
+    readonly at: number
+    /** Statements up to this number that have not been made are never made. */
+    readonly closed: number
+    /** The rows that it added to, in JSON; null: all. */
+    readonly keys: string | null
   }
   /** What is remembered of ids; those of open holds have a `hold_ends_at`. */
   readonly ids: {
@@ -64,6 +81,8 @@ export type TableNames = { readonly [K in keyof QuotaTables]: string }
 const NAMES: readonly (keyof QuotaTables)[] = [
   'format',
   'rows',
+  'layouts',
+  'fences',
   'ids',
   'settings',
   'changes',

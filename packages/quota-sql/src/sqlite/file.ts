@@ -1,12 +1,13 @@
-import type { EndedHold, Scratch, SnapshotPart } from '@scoregw/quota/store'
+import { type EndedHold, Scratch, type SnapshotPart } from '@scoregw/quota/store'
 import type { TableNames } from '../schema/tables.ts'
 import { Asked, type Footprint, type Key } from '../step/asked.ts'
-import type { Change, Changes } from '../step/changes.ts'
+import type { Changes, IdChange, RowChange } from '../step/changes.ts'
 import { keptText, textOf } from '../step/names.ts'
 import type { Operation } from '../step/operation.ts'
 import { restored } from '../step/restored.ts'
-import { Step, type Stored } from '../step/step.ts'
-import { footprintOf, StoredRow } from '../step/stored.ts'
+import { Layouts, type RowLayout, type StoredRow } from '../step/row-layout.ts'
+import { Step, type StepParts, type Stored } from '../step/step.ts'
+import { footprintOf } from '../step/stored.ts'
 import type { SqliteConnection, SqliteStatement } from './database.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -29,13 +30,15 @@ const LEVELS = ['off', 'normal', 'full', 'extra']
 export class SqliteFile {
   readonly #database: SqliteConnection
   readonly #names: TableNames
-  readonly #scratch: Scratch
+  readonly layouts: Layouts = new Layouts()
+  readonly #parts: StepParts = { scratch: new Scratch(), layouts: this.layouts }
+  /** Layouts that the transaction at hand has stored. */
+  #fresh: RowLayout[] = []
   readonly #statements = new Map<string, SqliteStatement>()
 
-  constructor(database: SqliteConnection, names: TableNames, scratch: Scratch) {
+  constructor(database: SqliteConnection, names: TableNames) {
     this.#database = database
     this.#names = names
-    this.#scratch = scratch
   }
 
   begin(): void {
@@ -44,9 +47,11 @@ export class SqliteFile {
 
   commit(): void {
     this.#database.exec('commit')
+    for (const layout of this.#fresh.splice(0)) this.layouts.keep(layout)
   }
 
   rollback(): void {
+    this.#fresh = []
     this.#database.exec('rollback')
   }
 
@@ -60,6 +65,9 @@ export class SqliteFile {
       this.#database.exec('rollback to savepoint quota')
       this.#database.exec('release savepoint quota')
       throw error
+    } finally {
+      // Whether they are stored is known when the caller's transaction has ended, so not here.
+      this.#fresh = []
     }
   }
 
@@ -89,15 +97,11 @@ export class SqliteFile {
 
   /** Takes over what a part of a memory store's snapshot holds, in the transaction that is open. */
   restore(part: SnapshotPart, now: number): void {
-    const { rows, ids } = restored(part, this.#scratch, now)
-    const isNew = ({ key }: Change, table: string, columns: string): boolean => {
-      const [first, second, third] = columns.split(', ')
-      const found = `select 1 from ${table} where ${first} = ? and ${second} = ? and ${third} = ?`
-      return this.#all(found, ...key).length === 0
-    }
+    const { rows, ids } = restored(part, this.#parts, now)
+    const [row, id] = [`select 1 from ${this.#names.rows} where key = ?`, this.#selectId('1')]
     this.#write({
-      rows: rows.filter((row) => isNew(row, this.#names.rows, 'layer, category, subject')),
-      ids: ids.filter((id) => isNew(id, this.#names.ids, 'category, owner, id')),
+      rows: rows.filter(({ key }) => this.#all(row, key).length === 0),
+      ids: ids.filter(({ key }) => this.#all(id, ...key).length === 0),
     })
   }
 
@@ -139,13 +143,13 @@ export class SqliteFile {
     const { rows, ids } = this.#names
     const forget = (table: string, key: string, column: string): string =>
       `delete from ${table} where (${key}) in (select ${key} from ${table} where ${column} <= ? limit ?)`
-    this.#run(forget(rows, 'layer, category, subject', 'ends_at'), now, most)
+    this.#run(forget(rows, 'key', 'ends_at'), now, most)
     this.#run(forget(ids, 'category, owner, id', 'expires_at'), now, most)
   }
 
   #loaded(asked: Asked, now: number): Step {
     for (let widened = 0; ; widened++) {
-      const step = new Step(asked, this.#stored(asked, now), this.#scratch)
+      const step = new Step(asked, this.#stored(asked, now), this.#parts)
       const missing = step.missing()
       if (missing === undefined || widened === MAX_WIDENED) return step
       asked.add(missing)
@@ -153,16 +157,13 @@ export class SqliteFile {
   }
 
   #stored(asked: Asked, now: number): Stored {
-    const { rows, ids, settings } = this.#names
+    const { ids, settings } = this.#names
     const [marked] = this.#all(
       `select revision from ${settings} where layer = '' and subject = '' and document is not null`,
     )
     const records = new Map<string, string>()
     for (const [name, { key }] of asked.ids) {
-      const [row] = this.#all(
-        `select record, expires_at from ${ids} where category = ? and owner = ? and id = ?`,
-        ...key,
-      )
+      const [row] = this.#all(this.#selectId('record, expires_at'), ...key)
       if (row === undefined) continue
       const isOver = row.expires_at !== null && Number(row.expires_at) <= now
       // What was found expired once does not live again where the clock steps back.
@@ -172,7 +173,7 @@ export class SqliteFile {
     return {
       now,
       revision: marked === undefined ? '' : String(marked.revision),
-      rows: this.#rowsOf(asked, rows),
+      rows: this.#rowsOf([...asked.rows.keys()]),
       ids: records,
       holds: [...asked.owners].flatMap((owner) =>
         this.#records(
@@ -183,39 +184,68 @@ export class SqliteFile {
     }
   }
 
-  /** Rows of one layer and category by one statement: a call of the driver costs several times what a row does. */
-  #rowsOf(asked: Asked, table: string): ReadonlyMap<string, StoredRow> {
-    const stored = new Map<string, StoredRow>()
-    for (const [[layer, category], names] of groupsOf(asked.rows)) {
-      const subjects = names.map((name) => asked.rows.get(name)!.key[2])
-      const [found] = this.#all(
-        `select json_group_array(json_array(a.key, r.cells)) as found from json_each(?) a cross join ${table} r
-          where r.layer = ? and r.category = ? and r.subject = a.value`,
-        JSON.stringify(subjects),
-        layer,
-        category,
-      )
-      const pairs = JSON.parse(String(found?.found)) as readonly (readonly [number, string])[]
-      for (const [place, cells] of pairs) stored.set(names[place]!, new StoredRow(cells))
-    }
-    return stored
+  /** Rows by one statement: a call of the driver costs several times what a row does. */
+  #rowsOf(keys: readonly string[]): ReadonlyMap<string, StoredRow> {
+    const [found] = this.#all(
+      `select json_group_array(json_array(a.key, r.layout, r.cells, r.ends_at)) as found
+        from json_each(?) a cross join ${this.#names.rows} r on r.key = a.value`,
+      JSON.stringify(keys),
+    )
+    const rows = JSON.parse(String(found?.found)) as readonly (readonly [number, number, string, number | null])[]
+    return new Map(
+      rows.map(([place, layout, cells, endsAt]) => {
+        this.#learn(layout)
+        return [keys[place]!, this.layouts.row(layout, cells, endsAt)]
+      }),
+    )
   }
 
-  #write(changes: Changes): void {
-    const { rows, ids } = this.#names
-    for (const { key, text, endsAt } of changes.rows) {
-      this.#run(
-        `insert into ${rows} (layer, category, subject, cells, ends_at) values (?, ?, ?, ?, ?)
-         on conflict (layer, category, subject) do update set cells = excluded.cells, ends_at = excluded.ends_at`,
-        ...key,
-        text,
-        endsAt,
-      )
-    }
-    for (const change of changes.ids) this.#writeId(ids, change)
+  #learn(hash: number): void {
+    if (this.layouts.get(hash) !== undefined) return
+    const [row] = this.#all(`select list from ${this.#names.layouts} where hash = ?`, hash)
+    if (row !== undefined) this.layouts.learn(hash, String(row.list))
   }
 
-  #writeId(ids: string, { key, text, endsAt, holdEndsAt }: Change): void {
+  #write({ rows, ids }: Changes): void {
+    for (const change of rows) this.#keepLayout(change)
+    const table = this.#names.rows
+    const write = (text: string, changes: readonly RowChange[]): void => {
+      if (changes.length > 0) this.#run(text, JSON.stringify(changes.map(valuesOf)))
+    }
+    const update = `update ${table} set layout = a.value ->> 1, cells = a.value ->> 2`
+    const where = `from json_each(?) a where ${table}.key = a.value ->> 0`
+    write(
+      `insert into ${table} (key, layout, cells, ends_at)
+        select a.value ->> 0, a.value ->> 1, a.value ->> 2, a.value ->> 3 from json_each(?) a`,
+      rows.filter(({ isNew }) => isNew),
+    )
+    // An index is written again where its column is set at all.
+    write(
+      `${update}, ends_at = a.value ->> 3 ${where}`,
+      rows.filter(({ isNew, isEndNew }) => isEndNew && !isNew),
+    )
+    write(
+      `${update} ${where}`,
+      rows.filter(({ isEndNew }) => !isEndNew),
+    )
+    for (const change of ids) this.#writeId(this.#names.ids, change)
+  }
+
+  /** Stores what the cells of a row are, before the first row that needs it. */
+  #keepLayout({ layout }: RowChange): void {
+    if (layout === undefined || this.layouts.isKept(layout)) return
+    const { layouts } = this.#names
+    this.#run(`insert into ${layouts} (hash, list) values (?, ?) on conflict do nothing`, layout.hash, layout.list)
+    const [row] = this.#all(`select list from ${layouts} where hash = ?`, layout.hash)
+    this.layouts.check(layout, row?.list)
+    this.#fresh.push(layout)
+  }
+
+  #selectId(what: string): string {
+    return `select ${what} from ${this.#names.ids} where category = ? and owner = ? and id = ?`
+  }
+
+  #writeId(ids: string, { key, text, endsAt, holdEndsAt }: IdChange): void {
     this.#run(
       `insert into ${ids} (category, owner, id, record, expires_at, hold_ends_at) values (?, ?, ?, ?, ?, ?)
        on conflict (category, owner, id) do update
@@ -249,17 +279,6 @@ export class SqliteFile {
   }
 }
 
-/** The names of rows by layer and category. */
-function groupsOf(
-  rows: ReadonlyMap<string, { readonly key: Key }>,
-): Iterable<readonly [readonly [string, string], readonly string[]]> {
-  const groups = new Map<string, readonly [readonly [string, string], string[]]>()
-  for (const [name, { key }] of rows) {
-    const [layer, category] = key
-    const group = `${layer}\0${category}`
-    const known = groups.get(group)
-    if (known === undefined) groups.set(group, [[layer, category], [name]])
-    else known[1].push(name)
-  }
-  return groups.values()
+function valuesOf({ key, layout, pairs, endsAt }: RowChange): readonly unknown[] {
+  return [key, layout?.hash ?? 0, `[${pairs.join()}]`, endsAt]
 }

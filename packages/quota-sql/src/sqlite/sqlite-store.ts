@@ -2,7 +2,6 @@ import { QuotaError } from '@scoregw/quota'
 import {
   type AsyncStore,
   notDone,
-  Scratch,
   type SnapshotPart,
   type StoreAbilities,
   type StoreSchema,
@@ -63,7 +62,7 @@ export interface SqliteStore extends AsyncStore {
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { database, prefix, clock, db, deadlineMs, synchronous } = parseSqliteStoreOptions(options)
-  const file = checkedFile(new SqliteFile(database, tableNames(prefix), new Scratch()))
+  const file = checkedFile(new SqliteFile(database, tableNames(prefix)))
   const turns = new SqliteTurns({ file, clock, db, deadlineMs, synchronous, ended: (holds) => sweeper.add(holds) })
   let isClosed = false
   const ask: Ask = (work) =>
@@ -90,10 +89,10 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     sync: false,
     can: CAN,
     deadlineMs,
-    open: (schema) => countersOf(schema, ask, () => sweeper.sweep()),
+    open: (schema) => countersOf(schema, file.layouts, ask, () => sweeper.sweep()),
     within: (schema, transaction) => {
       requireTransaction(transaction, database)
-      return countersOf(schema, askWithin(file, clock), () => sweeper.sweep())
+      return countersOf(schema, file.layouts, askWithin(file, clock), () => sweeper.sweep())
     },
     restore: (part) => small(() => file.whole(() => file.restore(part, instant(clock)))),
     async close() {
@@ -113,7 +112,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
  */
 export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
   const { database, prefix, clock } = parseSyncSqliteStoreOptions(options)
-  const file = checkedFile(new SqliteFile(database, tableNames(prefix), new Scratch()))
+  const file = checkedFile(new SqliteFile(database, tableNames(prefix)))
   return {
     sync: true,
     can: CAN,

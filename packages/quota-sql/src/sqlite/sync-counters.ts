@@ -38,7 +38,7 @@ export class SyncSqliteCounters implements SyncCounters {
     this.#file = file
     this.#clock = clock
     const never = (): void => undefined
-    this.#works = new Works(schema, { settle: never, cancel: never })
+    this.#works = new Works(schema, file.layouts, { settle: never, cancel: never })
     this.holds = {
       extend: (request) => this.#do(this.#works.extend(request)),
       grow: (request) => this.#do(this.#works.grow(request)),

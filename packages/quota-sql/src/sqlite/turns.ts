@@ -46,7 +46,7 @@ export class SqliteTurns {
     const late = `the SQLite file was not free within ${parts.deadlineMs} ms`
     this.#queue = new Queue({
       deadlineMs: parts.deadlineMs,
-      turn: (operations) => this.#turn(operations),
+      transact: (operations) => this.#turn(operations),
       over: (operations) => {
         // A step is made without a pause: what has no answer was not begun.
         for (const operation of operations) operation.fail(notDone(storeError(late)))

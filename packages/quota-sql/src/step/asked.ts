@@ -1,57 +1,74 @@
 import type { IdPlace, RowPlace } from '@scoregw/quota/store'
 import { keptText } from './names.ts'
+import type { RowLayout } from './row-layout.ts'
 
-/** What an operation has to see, and may change. */
+/** Which row: by names, and as the column of its key has it. */
+export interface RowRef {
+  readonly place: RowPlace
+  readonly key: string
+}
+
+/** What an operation reads, and may change. */
 export interface Footprint {
-  readonly rows?: readonly RowPlace[] | undefined
+  readonly rows?: readonly RowRef[] | undefined
+  /** The cells that it knows of these rows; absent: it goes by what is stored. */
+  readonly layout?: RowLayout | undefined
   readonly ids?: readonly IdPlace[] | undefined
   /** Owners of whose open holds the number must not change meanwhile. */
   readonly countedOwners?: readonly string[] | undefined
-  /** Owners whose open holds are looked at. */
+  /** Owners whose open holds are read. */
   readonly shownOwners?: readonly string[] | undefined
 }
 
-/** A place as the three columns of its key hold it. */
+/** The key of an id's record, as its three columns hold it. */
 export type Key = readonly [string, string, string]
 
-/** Everything that the operations of a step have to see, each once. */
+/** A row that some operations ask for, and the layouts of those that know its cells. */
+export interface AskedRow extends RowRef {
+  readonly layouts: readonly RowLayout[]
+}
+
+/** Everything that the operations of a step read, each once. */
 export class Asked {
-  readonly rows: Map<string, { readonly place: RowPlace; readonly key: Key }> = new Map()
+  readonly rows: Map<string, AskedRow> = new Map()
   readonly ids: Map<string, { readonly place: IdPlace; readonly key: Key }> = new Map()
   readonly owners: Set<string> = new Set()
 
-  add({ rows = [], ids = [], countedOwners = [], shownOwners = [] }: Footprint): void {
-    for (const place of rows) this.#addRow(place)
+  add({ rows = [], layout, ids = [], countedOwners = [], shownOwners = [] }: Footprint): void {
+    for (const row of rows) this.#addRow(row, layout)
     for (const place of ids) {
       const key: Key = [place.category, keptText(place.owner), keptText(place.id)]
       this.ids.set(nameOf(key), { place, key })
     }
-    for (const owner of countedOwners) this.#addRow(counterOf(owner))
+    for (const owner of countedOwners) this.#addRow(counterOf(owner), undefined)
     for (const owner of [...countedOwners, ...shownOwners]) this.owners.add(owner)
   }
 
-  /**
-   * The names of rows in the one order in which all processes lock them: what everybody shares comes last, so that it is held
-   * shortest.
-   */
-  rowNames(): readonly string[] {
-    return inOrder(this.rows)
+  /** The keys of rows in the one order in which all processes lock them. */
+  rowKeys(): readonly string[] {
+    return inLockOrder(this.rows.values()).map(({ key }) => key)
   }
 
-  /** In the one order as well. */
+  /** In one order as well. */
   idNames(): readonly string[] {
-    return inOrder(this.ids)
+    return [...this.ids.keys()].sort()
   }
 
-  #addRow(place: RowPlace): void {
-    const key: Key = [place.layer, place.category, keptText(place.key)]
-    this.rows.set(nameOf(key), { place, key })
+  #addRow({ place, key }: RowRef, layout: RowLayout | undefined): void {
+    const known = this.rows.get(key)
+    if (known !== undefined && (layout === undefined || known.layouts.includes(layout))) return
+    this.rows.set(key, { place, key, layouts: [...(known?.layouts ?? []), ...(layout === undefined ? [] : [layout])] })
   }
 }
 
+/** No name has a slash. */
+export function rowRef(place: RowPlace): RowRef {
+  return { place, key: `${place.layer}/${place.category}/${keptText(place.key)}` }
+}
+
 /** The row whose lock keeps the number of an owner's open holds: no layer has an empty name, so that it counts nothing. */
-function counterOf(owner: string): RowPlace {
-  return { layer: '', category: '', key: owner }
+function counterOf(owner: string): RowRef {
+  return rowRef({ layer: '', category: '', key: owner })
 }
 
 /** A key as one text. No column holds a NUL. */
@@ -59,8 +76,13 @@ export function nameOf([first, second, third]: Key): string {
   return `${first}\0${second}\0${third}`
 }
 
-function inOrder(all: ReadonlyMap<string, { readonly key: Key }>): readonly string[] {
-  const [own, shared]: [string[], string[]] = [[], []]
-  for (const [name, { key }] of all) (key[2] === '' ? shared : own).push(name)
-  return [...own.sort(), ...shared.sort()]
+/** Own rows by their keys, then shared ones, which so are held shortest. */
+function inLockOrder<R extends RowRef>(rows: Iterable<R>): R[] {
+  const [own, shared]: [R[], R[]] = [[], []]
+  for (const row of rows) (row.place.key === '' ? shared : own).push(row)
+  return [...own.sort(byKey), ...shared.sort(byKey)]
+}
+
+function byKey(a: RowRef, b: RowRef): number {
+  return a.key < b.key ? -1 : 1
 }

@@ -1,70 +1,116 @@
-import type { NamedCell, NamedRecord, RowPlace, Scratch } from '@scoregw/quota/store'
-import { type Key, nameOf } from './asked.ts'
-import { rowText } from './stored.ts'
+import { CLOSED, GRACE_MS, type NamedCell, type NamedRecord, type Scratch } from '@scoregw/quota/store'
+import { type AskedRow, type Key, nameOf } from './asked.ts'
+import type { Layouts, RowLayout, StoredRow } from './row-layout.ts'
 
-/** A row or record to be written. */
-export interface Change {
+/** A row to be written. */
+export interface RowChange {
+  readonly key: string
+  /** `undefined` of the row that keeps the number of an owner's holds, which has no cells. */
+  readonly layout: RowLayout | undefined
+  readonly pairs: readonly number[]
+  /** When it may be forgotten, epoch milliseconds; `null`: not before it was written again. */
+  readonly endsAt: number | null
+  /** Whether that was another instant before. */
+  readonly isEndNew: boolean
+  /** It was not there: another process that makes it meanwhile is a reason to begin again. */
+  readonly isNew: boolean
+}
+
+/** A record to be written. */
+export interface IdChange {
   /** See {@link nameOf}. */
   readonly name: string
   readonly key: Key
   readonly text: string
-  /** When it may be forgotten, epoch milliseconds; `null`: not before it was written again. */
+  /** When it may be forgotten, epoch milliseconds; `null`: not while its hold is open. */
   readonly endsAt: number | null
-  /** Of a record: when its open hold ends. */
+  /** When its open hold ends. */
   readonly holdEndsAt: number | null
-  /** Of a row: what the text says. */
-  readonly cells?: readonly NamedCell[]
-  /** Nobody had it when it was looked for: another one who makes it meanwhile is a reason to begin again. */
   readonly isNew: boolean
 }
 
 export interface Changes {
-  readonly rows: readonly Change[]
-  readonly ids: readonly Change[]
+  readonly rows: readonly RowChange[]
+  readonly ids: readonly IdChange[]
 }
 
 /** How long the row is kept whose lock keeps the number of an owner's holds, in milliseconds: as one is taken again and again. */
 const COUNTER_KEPT_MS = 600_000
 
 /** The row whose lock keeps the number of an owner's holds: it is there, and seldom written. */
-export function changedCounter(key: Key, before: string | undefined, now: number): Change | undefined {
+export function changedCounter(key: string, before: StoredRow | undefined, now: number): RowChange | undefined {
   const endsAt = now + COUNTER_KEPT_MS
-  if (before !== undefined && Number(before) >= now + COUNTER_KEPT_MS / 2) return undefined
-  return { name: nameOf(key), key, text: String(endsAt), endsAt, holdEndsAt: null, isNew: before === undefined }
+  if (before !== undefined && (before.endsAt ?? 0) >= now + COUNTER_KEPT_MS / 2) return undefined
+  return { key, layout: undefined, pairs: [], endsAt, isEndNew: true, isNew: before === undefined }
 }
 
-/** A row, and what it was. */
-interface RowNow {
-  readonly key: Key
-  readonly place: RowPlace
-  readonly before: string | undefined
-  /** Cells that nobody here knows: they are kept. */
-  readonly unknown: readonly NamedCell[]
+/** What a row has become in a scratch. */
+export class RowChanges {
+  readonly #layouts: Layouts
+  readonly #scratch: Scratch
+  readonly #now: number
+
+  constructor(layouts: Layouts, scratch: Scratch, now: number) {
+    this.#layouts = layouts
+    this.#scratch = scratch
+    this.#now = now
+  }
+
+  /** @param unknown cells of limits that this version does not know: they are kept */
+  of(row: AskedRow, before: StoredRow | undefined, unknown: readonly NamedCell[]): RowChange | undefined {
+    const { place, key, layouts } = row
+    const layout = before === undefined ? layouts[0] : before.layout
+    const isPlain = layout?.isKnown === true && layouts.every((each) => each === layout)
+    const made = isPlain ? this.#plain(row, layout) : this.#mixed(row, before, unknown)
+    if (made === undefined) return undefined
+    const isNew = before === undefined
+    if (isNew ? made.pairs.every((number) => number === CLOSED) : isSame(made, before)) return undefined
+    // Of cells that this version does not know the ends are unknown, too.
+    const lastEnd = unknown.length === 0 ? this.#scratch.rowEndsAt(place) : Number.POSITIVE_INFINITY
+    const endsAt = Number.isFinite(lastEnd) ? lastEnd : null
+    return { key, ...made, endsAt, isEndNew: isNew || endsAt !== before.endsAt, isNew }
+  }
+
+  /** A row that has the cells of those who ask for it, and no others. */
+  #plain({ place }: AskedRow, layout: RowLayout): Pick<RowChange, 'layout' | 'pairs'> | undefined {
+    const pairs = this.#scratch.pairs(place, layout.identities)
+    return pairs && { layout, pairs }
+  }
+
+  /** A row with cells of several policies. What nobody here asks for goes when it has ended. */
+  #mixed({ place, layouts }: AskedRow, before: StoredRow | undefined, unknown: readonly NamedCell[]) {
+    const known = this.#scratch.row(place)
+    if (known === undefined) return undefined
+    const asked = new Set(layouts.flatMap(({ identities }) => identities))
+    const kept = [...known, ...unknown].filter(
+      (cell) => hasOpened(cell) && (asked.has(cell[0]) || !this.#hasEnded(cell)),
+    )
+    const named = new Map(kept.map(([identity, ...pair]) => [identity, pair]))
+    const candidates = before?.layout === undefined ? layouts : [...layouts, before.layout]
+    const covering = candidates.find(({ identities }) => kept.every(([identity]) => identities.includes(identity)))
+    const layout = covering ?? this.#layouts.of([...named.keys()].sort())
+    return { layout, pairs: layout.identities.flatMap((identity) => named.get(identity) ?? [CLOSED, CLOSED]) }
+  }
+
+  #hasEnded([identity, startedAt]: NamedCell): boolean {
+    const lengthMs = this.#layouts.cellOf(identity)?.lengthMs ?? Number.POSITIVE_INFINITY
+    return startedAt + lengthMs + GRACE_MS <= this.#now
+  }
 }
 
-export function changedRow({ key, place, before, unknown }: RowNow, scratch: Scratch): Change | undefined {
-  const cells = scratch.row(place)
-  if (cells === undefined) return undefined
-  const all = unknown.length === 0 ? cells : [...cells, ...unknown].sort(([a], [b]) => (a < b ? -1 : 1))
-  const text = rowText(all)
-  if (text === (before ?? '[]')) return undefined
-  // Of cells that this version does not know nobody knows when they end.
-  const endsAt = unknown.length === 0 ? scratch.rowEndsAt(place) : Number.POSITIVE_INFINITY
-  const kept = Number.isFinite(endsAt) ? endsAt : null
-  return { name: nameOf(key), key, text, cells: all, endsAt: kept, holdEndsAt: null, isNew: before === undefined }
+function isSame({ layout, pairs }: Pick<RowChange, 'layout' | 'pairs'>, before: StoredRow): boolean {
+  return layout === before.layout && pairs.every((number, at) => number === before.pairs?.[at])
 }
 
-export function changedRecord(key: Key, before: string | undefined, record: NamedRecord): Change | undefined {
+function hasOpened([, startedAt, used]: NamedCell): boolean {
+  return startedAt !== CLOSED || used !== CLOSED
+}
+
+export function changedRecord(key: Key, before: string | undefined, record: NamedRecord): IdChange | undefined {
   const text = JSON.stringify(record)
   if (text === before) return undefined
   const { state, hold, expiresAt } = record
   const holdEndsAt = state === 'reserved' ? (hold?.endsAt ?? null) : null
-  return {
-    name: nameOf(key),
-    key,
-    text,
-    endsAt: holdEndsAt === null ? expiresAt : null,
-    holdEndsAt,
-    isNew: before === undefined,
-  }
+  const endsAt = holdEndsAt === null ? expiresAt : null
+  return { name: nameOf(key), key, text, endsAt, holdEndsAt, isNew: before === undefined }
 }

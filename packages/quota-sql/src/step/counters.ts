@@ -18,6 +18,7 @@ import type {
   TakeRequest,
 } from '@scoregw/quota/store'
 import type { Work } from './operation.ts'
+import type { Layouts } from './row-layout.ts'
 import { Works } from './works.ts'
 
 /** Counters of one policy in a database. */
@@ -54,9 +55,14 @@ export interface SqlHolds extends AsyncHolds {
 export type Ask = <T>(work: Work<T>) => Promise<T>
 
 /** The counters of a schema, over whatever carries out work. */
-export function countersOf(schema: StoreSchema, ask: Ask, sweep: () => Promise<SweepReply>): SqlCounters {
+export function countersOf(
+  schema: StoreSchema,
+  layouts: Layouts,
+  ask: Ask,
+  sweep: () => Promise<SweepReply>,
+): SqlCounters {
   const ignored = (): void => undefined
-  const works = new Works(schema, {
+  const works = new Works(schema, layouts, {
     settle: (request) => void ask(works.settle(request)).catch(ignored),
     cancel: (request) => void ask(works.settleHold(request)).catch(ignored),
   })

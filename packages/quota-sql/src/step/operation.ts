@@ -1,4 +1,6 @@
+import type { TakeReply } from '@scoregw/quota/store'
 import type { Footprint } from './asked.ts'
+import type { Charge } from './schema-rows.ts'
 import type { Step } from './step.ts'
 
 /** Who waits for an operation's answer. */
@@ -16,11 +18,10 @@ export interface Work<T> {
   readonly isLook: boolean
   /** Decides. Throws before it changes anything. */
   decide(step: Step): T
-  /**
-   * The same answer at another instant, between which and the first no window opens, ends or closes. Only answers that
-   * say nothing else of the instant have it.
-   */
-  at?(answer: T, now: number): T
+  /** There where it may be done by adding to rows. */
+  readonly charge?: Charge | undefined
+  /** Whether an answer charges something. */
+  isCharge?(answer: T): boolean
   /** Called where it was done and its caller was told that it was not answered. */
   undo?(answer: T): void
 }
@@ -34,10 +35,14 @@ export interface Operation {
   readonly isOver: boolean
   /** May be called again: in a transaction that is made anew. */
   decide(step: Step): void
-  /** Whether what was decided may turn out to be of another instant: see {@link moveTo}. */
-  readonly isMovable: boolean
-  /** What was decided is of this instant, between which and that of the step nothing began or ended. */
-  moveTo(now: number): void
+  /** When it was asked for, by `performance.now()`. */
+  readonly askedAt: number
+  /** There where it may be done by adding to rows. */
+  readonly charge: Charge | undefined
+  /** Whether what was decided charges something. */
+  readonly isCharging: boolean
+  /** Decided elsewhere, as a take. */
+  decided(reply: TakeReply): void
   /** What was decided is so from now on. */
   done(): void
   fail(error: unknown): void
@@ -53,6 +58,7 @@ class Pending<T> implements Operation {
   readonly #waiter: Waiter<T>
   #answer: { readonly value: T } | { readonly error: unknown } | undefined
   #isOver = false
+  readonly askedAt: number = performance.now()
 
   constructor(work: Work<T>, waiter: Waiter<T>) {
     this.#work = work
@@ -75,14 +81,17 @@ class Pending<T> implements Operation {
     return this.#isOver
   }
 
-  get isMovable(): boolean {
-    return this.#work.at !== undefined
+  get charge(): Charge | undefined {
+    return this.#work.charge
   }
 
-  moveTo(now: number): void {
+  get isCharging(): boolean {
     const answer = this.#answer
-    if (answer === undefined || !('value' in answer) || this.#work.at === undefined) return
-    this.#answer = { value: this.#work.at(answer.value, now) }
+    return answer !== undefined && 'value' in answer && this.#work.isCharge?.(answer.value) === true
+  }
+
+  decided(reply: TakeReply): void {
+    this.#answer = { value: reply as T }
   }
 
   decide(step: Step): void {

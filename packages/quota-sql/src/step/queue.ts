@@ -18,11 +18,13 @@ interface Group {
 /** What a {@link Queue} works with. */
 export interface QueueParts {
   readonly deadlineMs: number
-  /** Answers or fails operations, all of them in one go. Never rejects. */
-  readonly turn: (operations: readonly Operation[]) => Promise<void>
+  /** How many transactions may be under way at once. @default 1 */
+  readonly atOnce?: number
+  /** Answers, fails or passes on operations. Never rejects. */
+  readonly transact: (operations: readonly Operation[]) => Promise<void>
   /** Fails operations whose deadline has passed. */
   readonly over: (operations: readonly Operation[]) => void
-  /** What is said to those for whom there is no room. */
+  /** The error of those for whom there is no room. */
   readonly full: (message: string) => QuotaError
 }
 
@@ -33,8 +35,9 @@ export interface QueueParts {
 export class Queue {
   readonly #parts: QueueParts
   readonly #waiting: { readonly operation: Operation; readonly group: Group }[] = []
+  readonly #running = new Set<Promise<void>>()
   #group: Group | undefined
-  #running: Promise<void> | undefined
+  #isDue = false
   #underWay = 0
 
   constructor(parts: QueueParts) {
@@ -43,50 +46,76 @@ export class Queue {
 
   /** Answers or fails an operation, within the deadline. */
   ask(operation: Operation): void {
+    this.#push(operation, this.#group ?? this.#newGroup())
+  }
+
+  /** Answers or fails operations that another queue had first, within the deadline since they were asked for. */
+  askAgain(operations: readonly Operation[]): void {
+    if (operations.length === 0) return
+    const passedMs = performance.now() - Math.min(...operations.map(({ askedAt }) => askedAt))
+    const group = this.#groupOf(Math.max(1, Math.ceil(this.#parts.deadlineMs - passedMs)))
+    for (const operation of operations) this.#push(operation, group)
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay > 0) await (this.#running.size > 0 ? Promise.race(this.#running) : nextTick())
+  }
+
+  #push(operation: Operation, group: Group): void {
     if (this.#underWay >= MAX_UNDER_WAY) {
       operation.fail(this.#parts.full(`${MAX_UNDER_WAY} calls are under way, and no more are taken on`))
       return
     }
     this.#underWay++
-    const group = this.#group ?? this.#newGroup()
     group.operations.push(operation)
     group.left++
     this.#waiting.push({ operation, group })
-    this.#running ??= this.#run()
+    this.#schedule()
   }
 
-  /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running
+  /** What is asked for in one tick goes together, and so does what those ask who were just answered. */
+  #schedule(): void {
+    if (this.#isDue || this.#waiting.length === 0 || this.#running.size >= (this.#parts.atOnce ?? 1)) return
+    this.#isDue = true
+    setImmediate(() => {
+      this.#isDue = false
+      const running = this.#run().finally(() => {
+        this.#running.delete(running)
+        this.#schedule()
+      })
+      this.#running.add(running)
+      this.#schedule()
+    })
+  }
+
+  async #run(): Promise<void> {
+    const taken = this.#waiting.splice(0, MOST)
+    await this.#parts.transact(taken.map(({ operation }) => operation))
+    this.#underWay -= taken.length
+    for (const { group } of taken) {
+      group.left--
+      if (group.left > 0) continue
+      group.deadline.met()
+      // All of it may be answered in the tick in which it was asked: a deadline that is over takes no more in.
+      this.#close(group)
+    }
   }
 
   #newGroup(): Group {
-    const operations: Operation[] = []
-    const deadline = new Deadline(this.#parts.deadlineMs, () => {
-      const unanswered = operations.filter(({ isOver }) => !isOver)
-      if (unanswered.length > 0) this.#parts.over(unanswered)
-    })
-    const group = { operations, deadline, left: 0 }
+    const group = this.#groupOf(this.#parts.deadlineMs)
     this.#group = group
     setImmediate(() => this.#close(group))
     return group
   }
 
-  async #run(): Promise<void> {
-    // What is asked for in one tick goes together, and so does what those ask who were just answered.
-    for (await nextTick(); this.#waiting.length > 0; await nextTick()) {
-      const taken = this.#waiting.splice(0, MOST)
-      await this.#parts.turn(taken.map(({ operation }) => operation))
-      this.#underWay -= taken.length
-      for (const { group } of taken) {
-        group.left--
-        if (group.left > 0) continue
-        group.deadline.met()
-        // All of it may be answered in the tick in which it was asked: nobody joins a deadline that is over.
-        this.#close(group)
-      }
-    }
-    this.#running = undefined
+  #groupOf(deadlineMs: number): Group {
+    const operations: Operation[] = []
+    const deadline = new Deadline(deadlineMs, () => {
+      const unanswered = operations.filter(({ isOver }) => !isOver)
+      if (unanswered.length > 0) this.#parts.over(unanswered)
+    })
+    return { operations, deadline, left: 0 }
   }
 
   #close(group: Group): void {

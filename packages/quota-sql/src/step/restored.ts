@@ -1,22 +1,24 @@
-import type { NamedCell, NamedRecord, Scratch, SnapshotPart } from '@scoregw/quota/store'
-import { type Change, type Changes, changedRecord, changedRow } from './changes.ts'
+import type { NamedCell, NamedRecord, SnapshotPart } from '@scoregw/quota/store'
+import { rowRef } from './asked.ts'
+import { type Changes, changedRecord, type IdChange, type RowChange, RowChanges } from './changes.ts'
 import { keptText } from './names.ts'
+import type { StepParts } from './step.ts'
 
 /** What a part of a memory store's snapshot holds, as it is stored. */
-export function restored(part: SnapshotPart, scratch: Scratch, now: number): Changes {
+export function restored(part: SnapshotPart, { scratch, layouts }: StepParts, now: number): Changes {
   scratch.begin(now)
-  const rows: Change[] = []
+  const changes = new RowChanges(layouts, scratch, now)
+  const rows: RowChange[] = []
   for (const [index, subject, cells] of part.rows) {
     const table = part.tables[index]
     if (table === undefined) continue
     const { layer, category } = table
     const place = { layer, category, key: subject }
     scratch.putRow(place, named(table.cells, cells))
-    const key = [layer, category, keptText(subject)] as const
-    const row = changedRow({ key, place, before: undefined, unknown: [] }, scratch)
+    const row = changes.of({ ...rowRef(place), layouts: [] }, undefined, [])
     if (row !== undefined) rows.push(row)
   }
-  const ids: Change[] = []
+  const ids: IdChange[] = []
   for (const [text, { hold, ...record }] of part.ids) {
     const [category, owner, id] = JSON.parse(text) as [string, string, string]
     const rowsOf = hold?.rows.map(({ layer, key, charged }) => {

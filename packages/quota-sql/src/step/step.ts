@@ -9,10 +9,11 @@ import type {
   StoreSchema,
   SyncCounters,
 } from '@scoregw/quota/store'
-import { type Asked, type Footprint, type Key, nameOf } from './asked.ts'
-import { type Change, type Changes, changedCounter, changedRecord, changedRow } from './changes.ts'
+import { type Asked, type Footprint, type Key, nameOf, type RowRef, rowRef } from './asked.ts'
+import { type Changes, changedCounter, changedRecord, type IdChange, type RowChange, RowChanges } from './changes.ts'
 import { keptText, textOf } from './names.ts'
-import { isKnown, recordOf, type StoredRow } from './stored.ts'
+import type { Layouts, StoredRow } from './row-layout.ts'
+import { recordOf } from './stored.ts'
 
 /** What a database has of what was asked for, locked but for {@link holds}. */
 export interface Stored {
@@ -20,12 +21,25 @@ export interface Stored {
   readonly now: number
   /** Of the settings in force, `''`: none. */
   readonly revision: string
-  /** The rows that there are, by {@link nameOf} their keys. */
+  /** The rows that there are, by their keys. */
   readonly rows: ReadonlyMap<string, StoredRow>
   /** Records of the ids that there are, by {@link nameOf} their keys. */
   readonly ids: ReadonlyMap<string, string>
   /** Open holds of the owners asked for. */
   readonly holds: readonly { readonly key: Key; readonly record: string }[]
+}
+
+/** What was not there and is not made. */
+export interface Absent {
+  readonly rows: readonly string[]
+  readonly ids: readonly Key[]
+}
+
+/** What steps are made with. */
+export interface StepParts {
+  /** Where decisions are made, each step without a pause. */
+  readonly scratch: Scratch
+  readonly layouts: Layouts
 }
 
 /** Decisions at one instant on what is locked in one transaction. */
@@ -35,20 +49,22 @@ export class Step {
   readonly #asked: Asked
   readonly #stored: Stored
   readonly #scratch: Scratch
-  /** Rows that nobody can read. */
+  readonly #layouts: Layouts
+  /** Rows that cannot be read. */
   readonly #damaged = new Set<string>()
   /** Cells of limits that this version does not know. */
   readonly #unknown = new Map<string, readonly NamedCell[]>()
   /** Why records that nobody can read cannot. */
   readonly #broken = new Map<string, unknown>()
 
-  /** @param scratch is this step's until the next one begins */
-  constructor(asked: Asked, stored: Stored, scratch: Scratch) {
+  /** @param parts whose scratch is this step's until the next one begins */
+  constructor(asked: Asked, stored: Stored, { scratch, layouts }: StepParts) {
     this.#asked = asked
     this.#stored = stored
     this.now = stored.now
     this.revision = stored.revision
     this.#scratch = scratch
+    this.#layouts = layouts
   }
 
   /**
@@ -56,12 +72,12 @@ export class Step {
    * first. `undefined`: nothing.
    */
   missing(): Footprint | undefined {
-    const rows: RowPlace[] = []
+    const rows: RowRef[] = []
     const ids: IdPlace[] = []
     const need = ({ state, hold }: Partial<NamedRecord>): void => {
       if (state !== 'reserved' || hold === undefined) return
-      const places = hold.rows.map(({ layer, key }) => ({ layer, category: hold.category, key }))
-      rows.push(...places.filter((place) => !this.#asked.rows.has(rowName(place))))
+      const refs = hold.rows.map(({ layer, key }) => rowRef({ layer, category: hold.category, key }))
+      rows.push(...refs.filter(({ key }) => !this.#asked.rows.has(key)))
     }
     for (const text of this.#stored.ids.values()) need(readable(text))
     for (const { key, record } of this.#stored.holds) {
@@ -81,9 +97,9 @@ export class Step {
   /** Puts everything that is locked where the counters find it, and settles the holds that have ended by now. */
   load(): void {
     this.#scratch.begin(this.now)
-    for (const [name, { place }] of this.#asked.rows) {
-      const row = this.#stored.rows.get(name)
-      if (row !== undefined && place.layer !== '') this.#putRow(name, place, row)
+    for (const [key, { place }] of this.#asked.rows) {
+      const row = this.#stored.rows.get(key)
+      if (row !== undefined && place.layer !== '') this.#putRow(key, place, row)
     }
     for (const [name, { place }] of this.#asked.ids) {
       const text = this.#stored.ids.get(name)
@@ -113,8 +129,8 @@ export class Step {
       }
     }
     if (this.#damaged.size === 0) return
-    for (const place of rows) {
-      if (!this.#damaged.has(rowName(place))) continue
+    for (const { place, key } of rows) {
+      if (!this.#damaged.has(key)) continue
       const which = `${JSON.stringify(place.category)} of layer ${JSON.stringify(place.layer)}`
       throw new QuotaError('damaged_row', `the row of ${which} cannot be read; a reset of the subject mends it`)
     }
@@ -122,9 +138,8 @@ export class Step {
 
   /** Makes rows that cannot be read ones whose windows were closed at this instant. */
   mend({ rows = [] }: Footprint, { cells }: StoreSchema): void {
-    for (const place of rows) {
-      const name = rowName(place)
-      if (!this.#damaged.delete(name)) continue
+    for (const { place, key } of rows) {
+      if (!this.#damaged.delete(key)) continue
       const closed = cells.map(({ identity }): NamedCell => [identity, this.now, -1])
       this.#scratch.putRow(place, closed)
     }
@@ -132,14 +147,15 @@ export class Step {
 
   /** What has to be written. */
   changes(): Changes {
-    const [rows, ids]: [Change[], Change[]] = [[], []]
-    for (const [name, { place, key }] of this.#asked.rows) {
-      if (this.#damaged.has(name)) continue
-      const before = this.#stored.rows.get(name)?.text
+    const [rows, ids]: [RowChange[], IdChange[]] = [[], []]
+    const changes = new RowChanges(this.#layouts, this.#scratch, this.now)
+    for (const [key, row] of this.#asked.rows) {
+      if (this.#damaged.has(key)) continue
+      const before = this.#stored.rows.get(key)
       const change =
-        place.layer === ''
+        row.place.layer === ''
           ? changedCounter(key, before, this.now)
-          : changedRow({ key, place, before, unknown: this.#unknown.get(name) ?? [] }, this.#scratch)
+          : changes.of(row, before, this.#unknown.get(key) ?? [])
       if (change !== undefined) rows.push(change)
     }
     for (const [name, { place, key }] of this.#asked.ids) {
@@ -154,10 +170,12 @@ export class Step {
    * What was not there and is not made by the changes: it has to be still not there when everything else is locked, or what
    * was decided is of two different times.
    */
-  absent({ rows, ids }: Changes): { readonly rows: readonly Key[]; readonly ids: readonly Key[] } {
+  absent({ rows, ids }: Changes): Absent {
+    const [isMade, isIdMade] = [new Set(rows.map(({ key }) => key)), new Set(ids.map(({ name }) => name))]
+    const { rows: askedRows, ids: askedIds } = this.#asked
     return {
-      rows: absentOf(this.#asked.rows, this.#stored.rows, rows),
-      ids: absentOf(this.#asked.ids, this.#stored.ids, ids),
+      rows: [...askedRows.keys()].filter((key) => !this.#stored.rows.has(key) && !isMade.has(key)),
+      ids: [...askedIds].flatMap(([name, { key }]) => (this.#stored.ids.has(name) || isIdMade.has(name) ? [] : [key])),
     }
   }
 
@@ -166,18 +184,21 @@ export class Step {
     return this.#scratch.drain()
   }
 
-  #putRow(name: string, place: RowPlace, { cells }: StoredRow): void {
-    if (cells === undefined) {
-      this.#damaged.add(name)
+  #putRow(key: string, place: RowPlace, { layout, pairs }: StoredRow): void {
+    if (layout === undefined || pairs === undefined) {
+      this.#damaged.add(key)
       return
     }
-    if (!cells.every(isKnown)) {
-      this.#unknown.set(
-        name,
-        cells.filter((cell) => !isKnown(cell)),
-      )
+    if (layout.isKnown) {
+      this.#scratch.putPairs(place, layout.identities, pairs)
+      return
     }
-    this.#scratch.putRow(place, cells)
+    const named = layout.identities.map((identity, c): NamedCell => [identity, pairs[2 * c]!, pairs[2 * c + 1]!])
+    this.#unknown.set(
+      key,
+      named.filter((_, c) => layout.cells[c] === undefined),
+    )
+    this.#scratch.putRow(place, named)
   }
 
   #putRecord(name: string, place: IdPlace, text: string): void {
@@ -189,16 +210,6 @@ export class Step {
   }
 }
 
-function absentOf(
-  asked: ReadonlyMap<string, { readonly key: Key }>,
-  stored: ReadonlyMap<string, unknown>,
-  changes: readonly Change[],
-): readonly Key[] {
-  if (stored.size === asked.size) return []
-  const made = new Set(changes.map(({ name }) => name))
-  return [...asked].flatMap(([name, { key }]) => (stored.has(name) || made.has(name) ? [] : [key]))
-}
-
 /** A record, or nothing of one that cannot be read. */
 function readable(text: string): Partial<NamedRecord> {
   try {
@@ -206,10 +217,6 @@ function readable(text: string): Partial<NamedRecord> {
   } catch {
     return {}
   }
-}
-
-function rowName({ layer, category, key }: RowPlace): string {
-  return nameOf([layer, category, keptText(key)])
 }
 
 function placeOf([category, owner, id]: Key): IdPlace {

@@ -1,18 +1,13 @@
 import {
   type ExtendRequest,
   type GrowRequest,
-  type HoldRef,
   type HoldReply,
-  type IdPlace,
   idOwnerKey,
   type ListHoldsReply,
   type ListHoldsRequest,
-  layerKey,
   type ReadReply,
   type ReadRequest,
-  type ReservationId,
   type ResetRequest,
-  type RowPlace,
   type SettleHoldReply,
   type SettleHoldRequest,
   type SettleRequest,
@@ -24,9 +19,11 @@ import {
 } from '@scoregw/quota/store'
 import type { Footprint } from './asked.ts'
 import type { Work } from './operation.ts'
+import type { Layouts } from './row-layout.ts'
+import { type Charge, SchemaRows } from './schema-rows.ts'
 import type { Step } from './step.ts'
 
-/** Undoes what was admitted for a caller who was told that nobody answered. */
+/** Undoes what was admitted for a caller who was told that there was no answer. */
 export interface LateEnds {
   settle(request: SettleRequest): void
   cancel(request: SettleHoldRequest): void
@@ -35,38 +32,34 @@ export interface LateEnds {
 /** The calls of one schema's counters as work for a step. */
 export class Works {
   readonly #schema: StoreSchema
+  readonly #rows: SchemaRows
   readonly #late: LateEnds
 
-  constructor(schema: StoreSchema, late: LateEnds) {
+  constructor(schema: StoreSchema, layouts: Layouts, late: LateEnds) {
     this.#schema = schema
+    this.#rows = new SchemaRows(schema, layouts)
     this.#late = late
   }
 
   take(request: TakeRequest): Work<TakeReply> {
-    const { subject, category, quotas, id, hold } = request
-    const footprint = {
-      rows: this.#rowsOf(subject, [category], quotas.layers),
-      ids: id && this.#idsOf(request),
-      countedOwners: hold && [idOwnerKey(this.#schema, subject)],
-    }
-    return new TakeWork(footprint, this.#schema, request, this.#late)
+    return new TakeWork(this.#rows, request, this.#late)
   }
 
   read(request: ReadRequest): Work<ReadReply> {
-    const rows = this.#rowsOf(request.subject, request.categories, request.layers)
-    return this.#work({ rows }, true, { isLook: true, decide: (step) => step.counters(this.#schema).read(request) })
+    const footprint = this.#footprint(request.subject, request.categories, request.layers)
+    return this.#work(footprint, true, { isLook: true, decide: (step) => step.counters(this.#schema).read(request) })
   }
 
   settle(request: SettleRequest): Work<void> {
     const { subject, category, layers, id } = request
-    const rows = this.#rowsOf(subject, [category], layers)
-    return this.#work({ rows, ids: this.#idsOf(request) }, id !== undefined, {
+    const rows = this.#footprint(subject, [category], layers)
+    return this.#work({ ...rows, ids: this.#rows.ids(request) }, id !== undefined, {
       decide: (step) => step.counters(this.#schema).settle(request),
     })
   }
 
   reset(request: ResetRequest): Work<void> {
-    const footprint = { rows: this.#rowsOf(request.subject, request.categories, request.layers) }
+    const footprint = this.#footprint(request.subject, request.categories, request.layers)
     return {
       ...this.#work(footprint, true, { decide: () => undefined }),
       decide: (step) => {
@@ -77,14 +70,14 @@ export class Works {
   }
 
   extend(request: ExtendRequest): Work<HoldReply> {
-    return this.#work({ ids: this.#idsOf(request) }, true, { decide: (step) => this.#holds(step).extend(request) })
+    return this.#work({ ids: this.#rows.ids(request) }, true, { decide: (step) => this.#holds(step).extend(request) })
   }
 
   grow(request: GrowRequest): Work<HoldReply> {
     const { subject, category, quotas } = request
-    const ids = this.#idsOf(request)
-    // Nobody could tell a growth that is made again from another one.
-    return this.#work({ rows: this.#rowsOf(subject, [category], quotas.layers), ids }, false, {
+    const ids = this.#rows.ids(request)
+    // A growth that is made again cannot be told from another one.
+    return this.#work({ ...this.#footprint(subject, [category], quotas.layers), ids }, false, {
       decide: (step) => {
         const holds = this.#holds(step)
         if (!isStale(step, request)) return holds.grow(request)
@@ -97,8 +90,8 @@ export class Works {
 
   settleHold(request: SettleHoldRequest): Work<SettleHoldReply> {
     const { subject, category, quotas } = request
-    const rows = this.#rowsOf(subject, [category], quotas.layers)
-    return this.#work({ rows, ids: this.#idsOf(request) }, true, {
+    const rows = this.#footprint(subject, [category], quotas.layers)
+    return this.#work({ ...rows, ids: this.#rows.ids(request) }, true, {
       decide: (step) => this.#holds(step).settle(request),
     })
   }
@@ -127,25 +120,12 @@ export class Works {
 
   #holds(step: Step): SyncHolds {
     const { holds } = step.counters(this.#schema)
-    if (holds === undefined) throw new TypeError('counters of a scratch have holds')
+    if (holds === undefined) throw new TypeError('counters of a workspace have holds')
     return holds
   }
 
-  #idsOf({ subject, category, id }: Omit<HoldRef, 'id'> & { readonly id?: ReservationId | undefined }): IdPlace[] {
-    if (id === undefined) return []
-    return [{ category: this.#schema.categories[category]!, owner: idOwnerKey(this.#schema, subject), id: id.id }]
-  }
-
-  #rowsOf(subject: Subject, categories: readonly number[], layers: readonly number[]): RowPlace[] {
-    const places: RowPlace[] = []
-    for (const index of layers) {
-      const layer = this.#schema.layers[index]!
-      const key = layerKey(layer, subject)
-      for (const category of categories) {
-        places.push({ layer: layer.name, category: this.#schema.categories[category]!, key })
-      }
-    }
-    return places
+  #footprint(subject: Subject, categories: readonly number[], layers: readonly number[]): Footprint {
+    return { rows: this.#rows.of(subject, categories, layers), layout: this.#rows.layout }
   }
 }
 
@@ -153,13 +133,22 @@ export class Works {
 class TakeWork implements Work<TakeReply> {
   readonly footprint: Footprint
   readonly isLook = false
+  readonly charge: Charge | undefined
   readonly #schema: StoreSchema
   readonly #request: TakeRequest
   readonly #late: LateEnds
 
-  constructor(footprint: Footprint, schema: StoreSchema, request: TakeRequest, late: LateEnds) {
-    this.footprint = footprint
-    this.#schema = schema
+  constructor(rows: SchemaRows, request: TakeRequest, late: LateEnds) {
+    const { subject, category, quotas, id, hold } = request
+    const refs = rows.of(subject, [category], quotas.layers)
+    this.footprint = {
+      rows: refs,
+      layout: rows.layout,
+      ids: id && rows.ids(request),
+      countedOwners: hold && [idOwnerKey(rows.schema, subject)],
+    }
+    if (id === undefined) this.charge = { rows, refs, request }
+    this.#schema = rows.schema
     this.#request = request
     this.#late = late
   }
@@ -170,14 +159,14 @@ class TakeWork implements Work<TakeReply> {
 
   decide(step: Step): TakeReply {
     step.check(this.footprint)
-    // What an id was used for is told whatever the settings.
-    const isKnown = this.footprint.ids?.some((place) => step.hasRecord(place)) === true
-    if (!isKnown && isStale(step, this.#request)) return staleReply(step)
+    // What an id was used for is the answer whatever the settings.
+    const isUsed = this.footprint.ids?.some((place) => step.hasRecord(place)) === true
+    if (!isUsed && isStale(step, this.#request)) return staleReply(step)
     return step.counters(this.#schema).take(this.#request)
   }
 
-  at(reply: TakeReply, now: number): TakeReply {
-    return { ...reply, now }
+  isCharge({ outcome }: TakeReply): boolean {
+    return outcome === 'admitted'
   }
 
   undo({ outcome, states }: TakeReply): void {
@@ -185,7 +174,8 @@ class TakeWork implements Work<TakeReply> {
     const { subject, category, quotas, id, hold, costs } = this.#request
     const giveBack = costs.slice(0, -1)
     if (hold !== undefined && id !== undefined) {
-      this.#late.cancel({ subject, category, id, quotas, as: 'cancelled', overrun: 'refuse', maxOverrun: giveBack })
+      const maxOverrun = giveBack.map(() => 0)
+      this.#late.cancel({ subject, category, id, quotas, as: 'cancelled', overrun: 'refuse', maxOverrun })
     } else {
       this.#late.settle({ subject, category, layers: quotas.layers, states, giveBack, as: 'cancelled', id })
     }
@@ -199,7 +189,7 @@ function isStale(
   return settingsRevision !== undefined && settingsRevision !== revision
 }
 
-/** The end of a hold that nobody settled: what is past its end is settled before anything is decided. */
+/** The end of a hold that was not settled: what is past its end is settled before anything is decided. */
 export function endWork(footprint: Footprint): Work<void> {
   return { footprint, repeatable: true, isLook: false, decide: () => undefined }
 }

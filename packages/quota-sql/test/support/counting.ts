@@ -15,10 +15,13 @@ export const SCHEMA: StoreSchema = {
   ],
 }
 
+/** One token, and no slot. */
+export const ONE: readonly number[] = [1, 0]
+
 /** Takes one token of a subject, under a limit that nobody reaches. */
 export function take(counters: Pick<SqlCounters, 'take'>, subject: string, id?: ReservationId): PromiseLike<TakeReply> {
   const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-  return counters.take({ subject, category: 0, quotas, costs: [1, 0], ...(id === undefined ? {} : { id }) })
+  return counters.take({ subject, category: 0, quotas, costs: ONE, ...(id === undefined ? {} : { id }) })
 }
 
 export function idOf(id: string): ReservationId {

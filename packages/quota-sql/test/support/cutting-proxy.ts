@@ -6,6 +6,8 @@ export interface CuttingProxy {
   readonly port: number
   /** After so many more bytes of clients, which still arrive, every line is cut and new ones are made as ever. */
   cutAfter(bytes: number): void
+  /** The next answer of the server is lost, and its line with it: what it answers was done. */
+  loseAnswer(): void
   /** Bytes of clients so far. */
   sent(): number
   /** Nothing is forwarded any more, and nothing closed. */
@@ -15,7 +17,7 @@ export interface CuttingProxy {
 
 export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
   const lines = new Set<readonly [Socket, Socket]>()
-  let [sent, left, isSilent] = [0, Number.POSITIVE_INFINITY, false]
+  let [sent, left, isSilent, isLosing] = [0, Number.POSITIVE_INFINITY, false, false]
 
   const listener = createServer({ noDelay: true }, (client) => {
     const server = connect({ port: targetPort, host: '127.0.0.1', noDelay: true })
@@ -45,6 +47,11 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       else server.end(last)
     })
     server.on('data', (data) => {
+      if (isLosing) {
+        isLosing = false
+        end()
+        return
+      }
       if (!isSilent && !client.destroyed) client.write(data)
     })
   })
@@ -55,6 +62,9 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     port: (listener.address() as AddressInfo).port,
     cutAfter(bytes) {
       left = bytes
+    },
+    loseAnswer() {
+      isLosing = true
     },
     sent: () => sent,
     silence(on) {

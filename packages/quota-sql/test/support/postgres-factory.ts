@@ -2,7 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import { manualClock, type RowName, type StoreFactory } from '@scoregw/quota-testkit'
 import type pg from 'pg'
 import { type PostgresStore, postgresStore } from '../../src/index.ts'
-import { keptText } from '../../src/step/names.ts'
+import { rowRef } from '../../src/step/asked.ts'
 import type { TestDatabase } from './database.ts'
 
 /** New stores for the testkit: each time two, as of two processes, on emptied tables. */
@@ -20,7 +20,7 @@ export function postgresFactory(database: TestDatabase): StoreFactory {
     return {
       store,
       peer,
-      capabilities: ['ids', 'clock-steps', 'revisions', 'damage', 'expiry', 'units', 'regroup'],
+      capabilities: ['ids', 'units', 'clock-steps', 'revisions', 'damage', 'expiry', 'regroup'],
       clock,
       advance: clock.advance,
       stepClock: clock.advance,
@@ -30,15 +30,14 @@ export function postgresFactory(database: TestDatabase): StoreFactory {
         await admin.query(`insert into quota_settings values ('', '', 1, $1, '{}')`, [revision])
       },
       async damage(row, change) {
-        const where = 'where layer = $1 and category = $2 and subject = $3'
-        const { rows } = await admin.query(`select cells from quota_rows ${where}`, keyOf(row))
-        const bytes = change(Buffer.from(String(rows[0].cells)))
-        const text = Buffer.from(bytes).toString('latin1').replaceAll('\0', '\u0001')
-        await admin.query(`update quota_rows set cells = $4 ${where}`, [...keyOf(row), text])
+        const { rows } = await admin.query('select cells from quota_rows where key = $1', [keyOf(row)])
+        // What a column of numbers cannot hold is one number too many.
+        const text = Buffer.from(change(Buffer.from(JSON.stringify(rows[0].cells.map(Number))))).toString('latin1')
+        const cells = /^\[[-\d,]*\]$/.test(text) ? text.slice(1, -1) : '1'
+        await admin.query('update quota_rows set cells = $2 where key = $1', [keyOf(row), `{${cells}}`])
       },
       async keptForMs(row) {
-        const where = 'where layer = $1 and category = $2 and subject = $3'
-        const { rows } = await admin.query(`select ends_at from quota_rows ${where}`, keyOf(row))
+        const { rows } = await admin.query('select ends_at from quota_rows where key = $1', [keyOf(row)])
         if (rows.length === 0) return 0
         return rows[0].ends_at === null ? Number.POSITIVE_INFINITY : Math.max(0, Number(rows[0].ends_at) - clock.now())
       },
@@ -49,6 +48,6 @@ export function postgresFactory(database: TestDatabase): StoreFactory {
   }
 }
 
-function keyOf({ layer, category, key }: RowName): string[] {
-  return [layer, category, keptText(key)]
+function keyOf(row: RowName): string {
+  return rowRef(row).key
 }

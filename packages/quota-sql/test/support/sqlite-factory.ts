@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { manualClock, type RowName, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
 import type Database from 'libsql'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../../src/index.ts'
-import { keptText } from '../../src/step/names.ts'
+import { rowRef } from '../../src/step/asked.ts'
 import { connectByNode, connectTo, kyselyOn } from './sqlite.ts'
 
 export type SqliteKind = 'own' | 'shared' | 'sync' | 'node'
@@ -34,14 +34,13 @@ export function sqliteFactory(kind: SqliteKind): StoreFactory {
     const [store, peer] = databases.map(open) as [ReturnType<typeof open>, ReturnType<typeof open>]
     const capabilities: StoreHarness['capabilities'] = [
       'ids',
+      'units',
       'clock-steps',
       'revisions',
       'damage',
       'expiry',
-      'units',
       'regroup',
     ]
-    const where = 'where layer = ? and category = ? and subject = ?'
     return {
       store,
       peer,
@@ -54,13 +53,15 @@ export function sqliteFactory(kind: SqliteKind): StoreFactory {
         if (revision !== '') admin.prepare(`insert into quota_settings values ('', '', 1, ?, '{}')`).run(revision)
       },
       damage(row, change) {
-        const [found] = admin.prepare(`select cells from quota_rows ${where}`).all(...keyOf(row)) as { cells: string }[]
+        const [found] = admin.prepare('select cells from quota_rows where key = ?').all(keyOf(row)) as {
+          cells: string
+        }[]
         if (found === undefined) throw new Error('there is no such row')
         const text = Buffer.from(change(Buffer.from(found.cells))).toString('latin1')
-        admin.prepare(`update quota_rows set cells = ? ${where}`).run(text.replaceAll('\0', '\u0001'), ...keyOf(row))
+        admin.prepare('update quota_rows set cells = ? where key = ?').run(text.replaceAll('\0', '\u0001'), keyOf(row))
       },
       keptForMs(row) {
-        const [found] = admin.prepare(`select ends_at from quota_rows ${where}`).all(...keyOf(row)) as {
+        const [found] = admin.prepare('select ends_at from quota_rows where key = ?').all(keyOf(row)) as {
           ends_at: number | null
         }[]
         if (found === undefined) return 0
@@ -73,6 +74,6 @@ export function sqliteFactory(kind: SqliteKind): StoreFactory {
   }
 }
 
-function keyOf({ layer, category, key }: RowName): string[] {
-  return [layer, category, keptText(key)]
+function keyOf(row: RowName): string {
+  return rowRef(row).key
 }

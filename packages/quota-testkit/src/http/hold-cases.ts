@@ -1,5 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { withBothStores } from './both-stores.ts'
+import type { HttpClient } from './client.ts'
 import type { HttpCase } from './http-case.ts'
 import type { HttpOperation, HttpReply, HttpRouteSettings, HttpScenario } from './scenario.ts'
 
@@ -21,6 +22,20 @@ function working(reply: HttpReply, settings?: HttpRouteSettings): Scenario {
 }
 
 const END = { settle: 'end' } as const
+/** Nothing here takes as long. */
+const LONG_GRACE = { ...END, abortGraceMs: 50_000 } as const
+const SHORT_GRACE = { ...END, abortGraceMs: 1 } as const
+
+/** A handler whose caller hangs up, and which says what its work has cost when the suite lets it. */
+const LATE = { waits: { for: 'gone, then gate', in: 'middle' }, settles: { commit: 2 }, settlesIn: 'middle' } as const
+
+/** Hangs up in the middle of what the handler does, and waits until it has heard. */
+async function hangUp(client: HttpClient): Promise<void> {
+  const socket = await client.send('/x')
+  await client.tell('reached')
+  socket.destroy()
+  await client.tell('left')
+}
 
 const OF_BOTH_STORES = withBothStores([
   {
@@ -71,7 +86,7 @@ const OF_BOTH_STORES = withBothStores([
   },
   {
     name: 'settle: end charges a caller who hangs up in the middle, and holds nothing then',
-    scenario: route('save', { chunks: ['a', 'b'], waits: { for: 'gone', in: 'middle' } }, END),
+    scenario: route('save', { chunks: ['a', 'b'], waits: { for: 'gone', in: 'middle' } }, SHORT_GRACE),
     needs: 'hang-ups',
     async run(client) {
       const socket = await client.send('/x')
@@ -94,6 +109,72 @@ const OF_BOTH_STORES = withBothStores([
       const socket = await client.send('/x')
       await client.tell('reached')
       socket.destroy()
+      await client.tell('idle')
+      await client.untilNothingIsHeld()
+      equal(await client.used(), 2)
+    },
+  },
+  {
+    name: 'settle: end hears for a while what a stream has cost whose caller hung up',
+    scenario: route('save', { chunks: ['a', 'b'], ...LATE }, LONG_GRACE),
+    needs: 'hang-ups',
+    async run(client) {
+      await hangUp(client)
+      deepEqual([await client.held(), await client.used()], [1, 5])
+      await client.tell('open')
+      await client.tell('idle')
+      await client.untilNothingIsHeld()
+      equal(await client.used(), 2)
+      deepEqual((await client.log()).errors, [])
+    },
+  },
+  {
+    name: 'settle: end takes a cancel in that while',
+    scenario: route('save', { chunks: ['a', 'b'], ...LATE, settles: 'cancel' }, LONG_GRACE),
+    needs: 'hang-ups',
+    async run(client) {
+      await hangUp(client)
+      await client.tell('open')
+      await client.tell('idle')
+      await client.untilNothingIsHeld()
+      equal(await client.used(), 0)
+    },
+  },
+  {
+    name: 'settle: end charges in full when that while is over, and logs a commit that comes later',
+    scenario: route('save', { chunks: ['a', 'b'], ...LATE }, SHORT_GRACE),
+    needs: 'hang-ups',
+    async run(client) {
+      await hangUp(client)
+      await client.untilNothingIsHeld()
+      equal(await client.used(), 5)
+      await client.tell('open')
+      await client.tell('idle')
+      equal(await client.used(), 5)
+      deepEqual((await client.log()).errors, ['reservation_expired'])
+    },
+  },
+  {
+    name: 'settle: end gives back when that while is over, if it is to',
+    scenario: route('save', { chunks: ['a', 'b'], ...LATE }, { ...SHORT_GRACE, abortedAs: 'cancel' }),
+    needs: 'hang-ups',
+    async run(client) {
+      await hangUp(client)
+      await client.untilNothingIsHeld()
+      equal(await client.used(), 0)
+      await client.tell('open')
+      await client.tell('idle')
+      equal(await client.used(), 0)
+    },
+  },
+  {
+    name: 'settle: end hears a handler whose caller hung up before the head',
+    scenario: route('save', { waits: { for: 'gone, then gate' }, settles: { commit: 2 } }, LONG_GRACE),
+    needs: 'hang-ups',
+    async run(client) {
+      await hangUp(client)
+      equal(await client.held(), 1)
+      await client.tell('open')
       await client.tell('idle')
       await client.untilNothingIsHeld()
       equal(await client.used(), 2)

@@ -65,6 +65,7 @@ export class HttpApp {
   #running = 0
   readonly #gate: Latch = latch()
   readonly #reached: Latch = latch()
+  readonly #left: Latch = latch()
   #idle: Latch = latch()
 
   constructor(scenario: HttpScenario) {
@@ -165,9 +166,12 @@ export class HttpApp {
   }
 
   async #wait({ waits }: HttpReply, { gone }: HttpCall): Promise<void> {
-    const until = waits?.for === 'gone' ? gone() : this.#gate.promise
+    const until = waits?.for === 'gate' ? this.#gate.promise : gone()
     this.#reached.open()
     await until
+    if (waits?.for !== 'gone, then gate') return
+    this.#left.open()
+    await this.#gate.promise
   }
 
   /** Tells that a handler is at work until the returned function is called, so that the suite can wait for its end. */
@@ -202,6 +206,9 @@ export class HttpApp {
         return { warnings: [...this.#warnings], errors: [...this.#errors], worked: this.#worked }
       case 'reached':
         await this.#reached.promise
+        return null
+      case 'left':
+        await this.#left.promise
         return null
       case 'open':
         this.#gate.open()

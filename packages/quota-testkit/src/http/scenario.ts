@@ -21,14 +21,16 @@ export interface HttpReply {
   readonly settles?: { readonly commit: number } | 'cancel'
   /** @default before it answers */
   readonly settlesIn?: 'middle'
-  /** Waits before it answers, or in the middle: for the gate, or until its caller has gone. */
-  readonly waits?: { readonly for: 'gate' | 'gone'; readonly in?: 'middle' }
+  /** Waits before it answers, or in the middle: for the gate, until its caller has gone, or for one after the other. */
+  readonly waits?: { readonly for: 'gate' | 'gone' | 'gone, then gate'; readonly in?: 'middle' }
 }
 
 /** What one route may set for itself. */
 export interface HttpRouteSettings {
   readonly cost?: number
   readonly settle?: 'outcome' | 'end' | 'charge-first'
+  readonly abortGraceMs?: number
+  readonly abortedAs?: 'commit' | 'cancel'
   readonly anonymous?: 'reject' | 'skip' | 'ip'
   readonly plan?: string
 }

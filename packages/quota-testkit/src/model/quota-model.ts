@@ -1,13 +1,4 @@
-import type {
-  Clock,
-  Policy,
-  QuotaErrorCode,
-  QuotaStatus,
-  ResetOptions,
-  Settings,
-  Subject,
-  SubjectSettings,
-} from '@scoregw/quota'
+import type { Clock, Policy, QuotaStatus, ResetOptions, Settings, Subject, SubjectSettings } from '@scoregw/quota'
 import {
   type CellsOf,
   enforcedSlots,
@@ -22,41 +13,14 @@ import { ModelCounters, type ModelId, type ModelTaken } from './model-counters.t
 import { endingAs, type ModelDecision, ModelSight, refusalOf, uncounted, withHeld } from './model-decision.ts'
 import { ModelDocuments } from './model-documents.ts'
 import type { ModelRecord } from './model-records.ts'
-
-export type { ModelCalendar }
-
-/** One request to the model. */
-export interface ModelRequest {
-  readonly subject: Subject
-  readonly operation: string
-  /** Tokens instead of the operation's price. */
-  readonly cost?: number | undefined
-  readonly plan?: string | undefined
-}
-
-/** A request of the model whose tokens are settled later. */
-export interface ModelReserveRequest extends ModelRequest {
-  readonly id?: string | undefined
-  /** Makes it a hold. */
-  readonly ttlMs?: number | undefined
-}
-
-/** What a reservation of the model came to. */
-export interface ModelReservation {
-  readonly status: 'reserved' | 'refused' | 'duplicate' | 'cancelled' | 'expired' | 'conflict'
-  readonly decision?: ModelDecision | undefined
-  /** Of a hold: when it ends. */
-  readonly endsAt?: number | undefined
-}
-
-/** What a call on a reservation came to: its value, or the code of what it threw. */
-export type ModelAnswer<T> = { readonly value: T } | { readonly code: QuotaErrorCode }
-
-/** What a commit of the model came to, in tokens. */
-export interface ModelCommit {
-  readonly charged: number
-  readonly uncharged: number
-}
+import type {
+  ModelAnswer,
+  ModelCommit,
+  ModelOptions,
+  ModelRequest,
+  ModelReservation,
+  ModelReserveRequest,
+} from './model-requests.ts'
 
 /** What the model's handle of a reservation knows. */
 interface Handle {
@@ -69,16 +33,6 @@ interface Handle {
   readonly isHold: boolean
   /** It settles once: what that came to. */
   settled?: ModelCommit | undefined
-}
-
-/** What is the same for every model of one store. */
-export interface ModelOptions {
-  /** How long ids are remembered after their last use, in milliseconds. */
-  readonly idTtlMs?: number | undefined
-  /** How long holds last that do not say so, in milliseconds. */
-  readonly holdTtlMs?: number | undefined
-  /** The periods of calendar windows. */
-  readonly calendar?: ModelCalendar | undefined
 }
 
 /** What the models of all policies on one store have in common. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createQuota, type HeldReservation, type Policy, type Quota, type Reservation } from '@scoregw/quota'
-import { utcCalendar } from '../histories/utc-calendar.ts'
+import { utcCalendar } from '../model/utc-calendar.ts'
 import { abilityCase } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { DAY_MS, HOUR_MS, PERSONAL, SITE, throwsCode } from './probe.ts'

@@ -128,7 +128,10 @@ export function contextOf(harness: StoreHarness): CaseContext {
 }
 
 /** The first of some needs that a store does not meet. */
-export function missingOf({ store, capabilities }: CaseContext, needs: Need | readonly Need[]): Need | undefined {
+export function missingOf(
+  { store, capabilities }: Pick<StoreHarness, 'store' | 'capabilities'>,
+  needs: Need | readonly Need[],
+): Need | undefined {
   const { calendar, holds, concurrency, fit } = store.can ?? {}
   const met: Readonly<Record<StoreAbility, boolean>> = {
     calendar: calendar === true,

@@ -67,7 +67,7 @@ function eachLimit(
 }
 
 /** @param startedAt of the limit's count, or {@link NOT_OPEN} */
-function lastingOf(
+export function lastingOf(
   frame: DecisionFrame,
   slot: number,
   cell: number,
@@ -178,33 +178,45 @@ export function retryAfterSeconds(resetAt: number, now: number): number {
 
 /** The limits of a state as callers see them, in the policy's order. */
 export function windowStatuses(frame: DecisionFrame, terms: Terms, { now, states }: Reading): WindowStatus[] {
-  const { layout, layers, category } = frame
-  const { quotas } = terms
   const windows: WindowStatus[] = []
-  eachLimit(frame, quotas, (slot, cell, at) => {
-    const { kind, label } = layout.cells[cell]!
-    const { name, scope } = layers[quotas.layers[slot]!]!
-    const startedAt = states[2 * at] ?? NOT_OPEN
-    const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, terms, now)
-    const shadowed = quotas.shadowed?.[at]
-    const limit = shadowed ?? quotas.limits[at]!
-    const used = states[2 * at + 1] ?? 0
-    windows.push({
-      layer: name,
-      scope,
-      category,
-      window: label,
-      kind,
-      lengthMs,
-      limit: finite(limit),
-      used,
-      remaining: finite(Math.max(0, limit - used)),
-      startedAt: !KINDS[kind].isWindow || startedAt === NOT_OPEN ? null : startedAt,
-      resetAt: endsAt ?? null,
-      enforced: shadowed === undefined,
-    })
+  eachLimit(frame, terms.quotas, (slot, cell) => {
+    windows.push(windowStatus(frame, terms, { now, states }, slot, cell))
   })
   return windows
+}
+
+/** One limit as callers see it. */
+export function windowStatus(
+  frame: DecisionFrame,
+  terms: Terms,
+  { now, states }: Reading,
+  slot: number,
+  cell: number,
+): WindowStatus {
+  const { layout, layers, category } = frame
+  const { quotas } = terms
+  const at = layout.limitAt(slot, cell)
+  const { kind, label } = layout.cells[cell]!
+  const { name, scope } = layers[quotas.layers[slot]!]!
+  const startedAt = states[2 * at] ?? NOT_OPEN
+  const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, terms, now)
+  const shadowed = quotas.shadowed?.[at]
+  const limit = shadowed ?? quotas.limits[at]!
+  const used = states[2 * at + 1] ?? 0
+  return {
+    layer: name,
+    scope,
+    category,
+    window: label,
+    kind,
+    lengthMs,
+    limit: finite(limit),
+    used,
+    remaining: finite(Math.max(0, limit - used)),
+    startedAt: !KINDS[kind].isWindow || startedAt === NOT_OPEN ? null : startedAt,
+    resetAt: endsAt ?? null,
+    enforced: shadowed === undefined,
+  }
 }
 
 /** The limits that apply where no counter was asked. */

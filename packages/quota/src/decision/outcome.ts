@@ -11,6 +11,7 @@ import {
 } from './decide.ts'
 import type {
   AdmittedDecision,
+  Decision,
   DecisionSource,
   RefusedDecision,
   UncountedWindow,
@@ -29,10 +30,18 @@ interface Computed {
   readonly binding: Violation
 }
 
+/** What a decision was made of, kept for what is computed on access. */
+export interface Made {
+  readonly demand: Demand
+  readonly reading: Reading
+  readonly frame: DecisionFrame
+}
+
 /** A class with nothing above it: a derived one is slower to make, and most decisions admit. */
 class Outcome {
-  static frameOf(decision: object): DecisionFrame | undefined {
-    return #frame in decision ? decision.#frame : undefined
+  static madeOf(decision: object): Made | undefined {
+    if (!(#frame in decision)) return undefined
+    return { demand: decision.#demand, reading: decision.#reading, frame: decision.#frame }
   }
 
   readonly allowed: boolean
@@ -134,7 +143,12 @@ class Refusal extends Outcome {
 
 /** What the numbers of a decision mean; `undefined` for one that was made elsewhere. */
 export function frameOf(decision: object): DecisionFrame | undefined {
-  return Outcome.frameOf(decision)
+  return Outcome.madeOf(decision)?.frame
+}
+
+/** What a decision of the counters was made of; `undefined` for one that was made elsewhere, or without them. */
+export function madeOf(decision: Decision): Made | undefined {
+  return decision.source === 'store' ? Outcome.madeOf(decision) : undefined
 }
 
 /** A reading after which nothing was charged. */

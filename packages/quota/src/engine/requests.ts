@@ -133,7 +133,7 @@ export type SyncReservation =
   | Synchronous<RepeatedReservation>
 
 /** The same with calls that answer at once. */
-export type Synchronous<T extends EmptyReservation | ReservationCalls> = {
+type Synchronous<T extends EmptyReservation | ReservationCalls> = {
   readonly [K in keyof T]: K extends 'keepAlive'
     ? T[K]
     : T[K] extends (...args: infer Args) => Promise<infer R>

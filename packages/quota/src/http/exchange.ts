@@ -106,6 +106,11 @@ export class Exchange {
     return this.pending
   }
 
+  /** The response closed before its end: what that settles is settled in a while, unless a handler does before. */
+  abort(): void {
+    for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.abort()
+  }
+
   /** Settlements under way; never rejects. */
   get pending(): Promise<void> | undefined {
     let all: Promise<void> | undefined

@@ -1,4 +1,5 @@
 import type { Decision, RefusedDecision, UncountedWindow, WindowStatus } from '../decision/decision.ts'
+import { scarcestWindow } from '../decision/scarcest.ts'
 import { isoText } from '../time/iso.ts'
 
 /** Names of the header fields a 429 carries, for CORS configurations that expose them. */
@@ -34,34 +35,8 @@ export function rateLimitFields(
   more = 0,
 ): RateLimitFields | undefined {
   if (which === 'all') return allFields(decision, more)
-  const window = decision.allowed ? scarcest(decision, more) : bindingWindow(decision)
+  const window = decision.allowed ? scarcestWindow(decision, more) : bindingWindow(decision)
   return window && { policy: policyItem(window), limit: limitItem(window, decision, more) }
-}
-
-/**
- * The window that lets the fewest more requests of this cost through; of equals, the one that ends later. Slots come back
- * with the response, so they are named only where nothing else is limited.
- */
-function scarcest({ windows, cost }: Decision, more: number): WindowStatus | undefined {
-  let found: WindowStatus | undefined
-  let slots: WindowStatus | undefined
-  let fewest = Number.POSITIVE_INFINITY
-  for (const window of windows) {
-    if (!isCounted(window)) continue
-    if (window.kind === 'concurrency') slots = window
-    else {
-      // What is free now may cost something once it is known.
-      const requests = Math.floor(remainingOf(window, more) / Math.max(1, cost))
-      if (requests > fewest || (requests === fewest && endOf(window) <= endOf(found!))) continue
-      found = window
-      fewest = requests
-    }
-  }
-  return found ?? slots
-}
-
-function endOf({ resetAt }: WindowStatus): number {
-  return resetAt ?? 0
 }
 
 function bindingWindow({ windows, binding }: RefusedDecision): WindowStatus | undefined {
@@ -94,17 +69,37 @@ function remainingOf({ kind, limit, used, remaining }: WindowStatus, more: numbe
   return Math.max(0, (limit as number) - Math.max(0, used + more))
 }
 
-/** Names of layers and windows are `A-Z a-z 0-9 _ -`, so that the string needs no escapes (RFC 9651). */
-function policyItem({ layer, window, limit, lengthMs }: WindowStatus): string {
+/** Texts of a limit that stay while it does. */
+interface LimitTexts {
+  readonly layer: string
+  readonly window: string
+  readonly limit: number | 'unlimited'
+  readonly lengthMs: number | null
+  /** The name, quoted: of `A-Z a-z 0-9 _ -`, so that it needs no escapes (RFC 9651). */
+  readonly name: string
+  readonly policy: string
+}
+
+/** Those of the limit that was named last, which most responses name again. */
+let last: LimitTexts | undefined
+
+function textsOf({ layer, window, limit, lengthMs }: WindowStatus): LimitTexts {
+  if (last?.window === window && last.layer === layer && last.limit === limit && last.lengthMs === lengthMs) return last
+  const name = `"${layer}-${window}"`
   const lasts = lengthMs === null ? '' : `;w=${Math.ceil(lengthMs / 1000)}`
-  return `"${layer}-${window}";q=${limit}${lasts}`
+  last = { layer, window, limit, lengthMs, name, policy: `${name};q=${limit}${lasts}` }
+  return last
+}
+
+function policyItem(window: WindowStatus): string {
+  return textsOf(window).policy
 }
 
 function limitItem(window: WindowStatus, decision: Decision, more: number): string {
   const seconds = window.resetAt === null ? undefined : Math.max(0, Math.ceil((window.resetAt - decision.now) / 1000))
   // `Retry-After` is never earlier than a `t` beside it: where waiting helps nobody, a later end is left out.
   const isNamed = seconds !== undefined && (decision.allowed || seconds <= decision.retryAfterSeconds)
-  return `"${window.layer}-${window.window}";r=${remainingOf(window, more)}${isNamed ? `;t=${seconds}` : ''}`
+  return `${textsOf(window).name};r=${remainingOf(window, more)}${isNamed ? `;t=${seconds}` : ''}`
 }
 
 /**

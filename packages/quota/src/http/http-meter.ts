@@ -26,7 +26,8 @@ export type AdmittedOptions = Pick<ParsedOptions<never>, 'quota' | 'logger'>
 
 /**
  * A request that goes on. Whoever writes its response calls {@link headersFor} and {@link settle} before the head
- * leaves, and, where `exchange.settlesAtEnd`, {@link end} before the last byte does.
+ * leaves, and, where `exchange.settlesAtEnd`, {@link end} before the last byte does, or {@link abort} when the response
+ * closes early.
  */
 export class AdmittedRequest implements RequestQuota {
   readonly kind = 'metered'
@@ -66,6 +67,11 @@ export class AdmittedRequest implements RequestQuota {
     await this.exchange.end()
   }
 
+  /** The response closed before its end: what that settles is settled in a while, unless its handler does before. */
+  abort(): void {
+    this.exchange.abort()
+  }
+
   commit(actual?: number): Promise<CommitResult> {
     return this.quota.commit(actual)
   }
@@ -100,7 +106,7 @@ interface SyncCalls {
   reserveSync(request: ReserveRequest): { readonly decision?: Decision | undefined }
 }
 
-const ROUTE_OPTIONS = ['subject', 'cost', 'settle', 'ttlMs', 'plan', 'skip', 'anonymous']
+const ROUTE_OPTIONS = ['subject', 'cost', 'settle', 'ttlMs', 'abortGraceMs', 'abortedAs', 'plan', 'skip', 'anonymous']
 
 /** Errors that say "not now" to the caller; all others are the application's. */
 const UNAVAILABLE: readonly string[] = ['quota_unavailable', 'too_many_holds']

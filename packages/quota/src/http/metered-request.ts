@@ -1,4 +1,5 @@
 import type { Decision } from '../decision/decision.ts'
+import type { Quota } from '../engine/quota.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { type FieldsOption, type RateLimitFields, rateLimitFields, type StandardHeaders } from './headers.ts'
@@ -19,8 +20,12 @@ export interface Held {
 /** What of a meter's options its requests need to the end. */
 export interface MeteringOptions {
   /** The engine that decides; one request is one decision of an engine. */
-  readonly quota: object
+  readonly quota: Pick<Quota, 'holdTtlMs'>
   readonly settle: SettleMode
+  /** As of a meter's options. */
+  readonly ttlMs?: number | undefined
+  readonly abortGraceMs: number
+  readonly abortedAs: 'commit' | 'cancel'
   readonly standardHeaders: StandardHeaders | false
   readonly fields: FieldsOption
   readonly logger: QuotaLogger
@@ -48,6 +53,11 @@ export class MeteredRequest implements RequestQuota {
   /** Tokens that this request is charged, as far as is known. */
   #charged: number
   #result: CommitResult | Promise<CommitResult> | undefined
+  /** Whether the response was over, or closed for a while, before its handler settled. */
+  #isOver = false
+  #hasLoggedLate = false
+  /** Runs while a response that closed early may still be settled by its handler. */
+  #grace: ReturnType<typeof setTimeout> | undefined
   /** A settlement under way. */
   #pending: Promise<void> | undefined
 
@@ -87,11 +97,27 @@ export class MeteredRequest implements RequestQuota {
   }
 
   /** @param actual default: everything that is reserved */
-  async commit(actual?: number): Promise<CommitResult> {
+  commit(actual?: number): Promise<CommitResult> {
+    const committed = this.#committed(actual)
+    // Logged already: a call that nobody awaits must not end the process.
+    committed.catch(() => undefined)
+    return committed
+  }
+
+  async #committed(actual: number | undefined): Promise<CommitResult> {
     // The head has told of a failure: what its handler says later changes nothing.
     if (this.#failed && !this.#settled) return { charged: 0, uncharged: 0 }
+    if (this.#isOver) throw this.#late()
     await this.#commit(actual)
     return this.#result ?? { charged: this.#charged, uncharged: 0 }
+  }
+
+  #late(): QuotaError {
+    const message = `this request of "${this.decision.operation}" was settled without its handler, and ${this.#charged} tokens were charged: commit before the response ends, or soon after it closes early`
+    const error = new QuotaError('reservation_expired', message)
+    if (!this.#hasLoggedLate) this.#options.logger.error(error)
+    this.#hasLoggedLate = true
+    return error
   }
 
   async cancel(): Promise<void> {
@@ -134,18 +160,34 @@ export class MeteredRequest implements RequestQuota {
     } else if (status < 400 && !this.settlesAtEnd) this.#commit(undefined)?.catch(() => undefined)
   }
 
-  /** Settles what the end of the response settles. */
+  /** Settles what the end of the response settles. Of one that closed early it says nothing: who ends it may yet commit. */
   end(): void {
-    if (!this.settlesAtEnd) return
+    if (this.settlesAtEnd && this.#grace === undefined) this.#close(this.#failed ? 'cancel' : 'commit')
+  }
+
+  /** The response closed before its end: its handler may still say for a while what its work has cost. */
+  abort(): void {
+    if (!this.settlesAtEnd || this.#isOver || this.#grace !== undefined || this.#settled) return
+    const { settle, quota, abortGraceMs, ttlMs = quota.holdTtlMs ?? abortGraceMs, abortedAs } = this.#options
+    const graceMs = settle === 'end' && !this.#failed ? Math.min(abortGraceMs, ttlMs) : 0
+    const isGivenBack = this.#failed || (settle === 'end' && abortedAs === 'cancel')
+    this.#grace = setTimeout(() => this.#close(isGivenBack ? 'cancel' : 'commit'), graceMs)
+    // A process that ends leaves the hold to its own end. Where timers are numbers, they keep no process alive.
+    ;(this.#grace as { unref?: () => void }).unref?.()
+  }
+
+  /** Settles what is not settled when nobody will do it any more. */
+  #close(as: 'commit' | 'cancel'): void {
     const pending = this.#pending
     // What its handler asked for may yet turn out to be impossible, and to have settled nothing.
-    if (pending !== undefined) this.#pending = pending.then(() => this.#carryOut())
-    else void this.#carryOut()
+    if (pending === undefined) void this.#carryOut(as)
+    else this.#pending = pending.then(() => this.#carryOut(as))
   }
 
   /** Settles what is not settled. @returns what to wait for; it never rejects */
-  #carryOut(): Promise<void> | undefined {
-    const settling = this.#failed ? this.#cancel() : this.#commit(undefined)
+  #carryOut(as: 'commit' | 'cancel'): Promise<void> | undefined {
+    if (!this.#settled) this.#isOver = true
+    const settling = as === 'cancel' ? this.#cancel() : this.#commit(undefined)
     settling?.catch(() => undefined)
     return this.#pending
   }
@@ -189,6 +231,7 @@ export class MeteredRequest implements RequestQuota {
     const before = this.#charged
     this.#settled = true
     this.#letGo?.()
+    clearTimeout(this.#grace)
     this.#charged = charged
     const answer = settle(held, as, actual)
     if (!(answer instanceof Promise)) {

@@ -49,6 +49,17 @@ export interface RouteOptions<Request> {
    */
   readonly ttlMs?: number | undefined
   /**
+   * How long a hold of `settle: 'end'` stays open when its response closes early and nobody has settled it, in
+   * milliseconds, and at most its life: the handler may still commit what its work has cost until then, or cancel.
+   * @default 5_000
+   */
+  readonly abortGraceMs?: number | undefined
+  /**
+   * What such a hold is settled as when that time is over: charged in full, or given back.
+   * @default 'commit'
+   */
+  readonly abortedAs?: 'commit' | 'cancel' | undefined
+  /**
    * The plan of who asks, for example from the claims of a token; `undefined`: none. One in the subject's stored settings
    * comes first.
    */
@@ -137,9 +148,10 @@ export interface RequestQuota {
   /**
    * The work was done, whatever the response's status will be. Settles once; later calls do nothing.
    *
-   * Errors reject, and the logger is told of them, so that a call nobody awaits loses nothing: `commit_above_reservation`
-   * and `invalid_cost` leave the request to be settled by its outcome; `quota_unavailable` leaves it charged, and a hold to
-   * its end; `reservation_expired` and `reservation_cancelled` tell that a hold is over.
+   * Errors reject, and are logged, so that a call nobody awaits loses nothing: `commit_above_reservation` and
+   * `invalid_cost` leave the request to be settled by its outcome; `quota_unavailable` leaves it charged, and a hold to its
+   * end; `reservation_expired` and `reservation_cancelled` mean that a hold is over: it ended, or it was settled without
+   * its handler, at the end of its response or some time after that closed early.
    *
    * @param actual tokens it cost; the rest goes back. Above those reserved with `settle: 'end'` alone, by the operation's
    * `overrun`. Default: all of them

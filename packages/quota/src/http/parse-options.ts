@@ -22,6 +22,8 @@ import { QUOTA_WARNING_CODES, type QuotaLogger, type ValidateOption } from './wa
 type Defaulted =
   | 'settle'
   | 'anonymous'
+  | 'abortGraceMs'
+  | 'abortedAs'
   | 'ipv6Subnet'
   | 'standardHeaders'
   | 'fields'
@@ -58,6 +60,8 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     cost: optional(where(isCost, 'a whole number of tokens, 0 or more, or a function of the request')),
     settle: withDefault(oneOf('outcome', 'end', 'charge-first'), 'outcome'),
     ttlMs: optional(wholeNumber(1, MAX_TTL_MS, 'milliseconds')),
+    abortGraceMs: withDefault(wholeNumber(0, MAX_TTL_MS, 'milliseconds'), 5_000),
+    abortedAs: withDefault(oneOf('commit', 'cancel'), 'commit'),
     plan: optional(where(isPlan, 'a name, or a function of the request')),
     skip: optional(aFunction('a function of the request')),
     anonymous: withDefault(oneOf('reject', 'skip', 'ip'), 'reject'),

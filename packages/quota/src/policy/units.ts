@@ -10,7 +10,7 @@ export function costsOf(tokens: number, slot: boolean): readonly number[] {
 
 /** Whether costs take a slot. */
 export function takesSlots(costs: readonly number[]): boolean {
-  return costs[costs.length - 1] !== 0
+  return costs.at(-1) !== 0
 }
 
 /** Whether costs are 0 in every unit; slots are none of them. */

@@ -97,6 +97,19 @@ export class Scratch {
     return this.#of(layer, category).row(key)
   }
 
+  /**
+   * As {@link putRow}, by numbers alone: a pair `[startedAt, used]` for each of `identities`, all of which this version knows.
+   * Pass the same list for all rows that have it.
+   */
+  putPairs({ layer, category, key }: RowPlace, identities: readonly string[], pairs: readonly number[]): void {
+    this.#of(layer, category).putPairs(key, identities, pairs)
+  }
+
+  /** The pairs of a row as they are now, in the order of `identities`; `undefined` where there is no row. */
+  pairs({ layer, category, key }: RowPlace, identities: readonly string[]): number[] | undefined {
+    return this.#of(layer, category).pairs(key, identities)
+  }
+
   /** Until when a row is to be kept, epoch milliseconds; `Infinity` while slots are taken. */
   rowEndsAt({ layer, category, key }: RowPlace): number {
     return this.#of(layer, category).endsAt(key)
@@ -160,6 +173,9 @@ class NamedTable {
   readonly #table: RowTable
   /** Where cells stand; `undefined`: nowhere, since this version does not know what they count. */
   readonly #places = new Map<string, number | undefined>()
+  /** The places of lists of identities. */
+  readonly #lists = new WeakMap<readonly string[], readonly number[]>()
+  #lengthsMs: readonly number[] = []
   /** The cells in the order of their identities. */
   #ordered: readonly (readonly [identity: string, place: number])[] = []
 
@@ -181,15 +197,39 @@ class NamedTable {
     }
   }
 
+  putPairs(key: string, identities: readonly string[], pairs: readonly number[]): void {
+    const places = this.#placesOf(identities)
+    const known = this.#table.placeOf(key)
+    const row = known === NOWHERE ? this.#table.add(key) : known
+    const [page, at] = [this.#table.pageOf(row), this.#table.at(row)]
+    for (let c = 0; c < places.length; c++) {
+      const i = at + 2 * places[c]!
+      page[i] = pairs[2 * c]!
+      page[i + 1] = pairs[2 * c + 1]!
+    }
+  }
+
+  pairs(key: string, identities: readonly string[]): number[] | undefined {
+    const row = this.#table.placeOf(key)
+    if (row === NOWHERE) return undefined
+    const places = this.#placesOf(identities)
+    const [page, at] = [this.#table.pageOf(row), this.#table.at(row)]
+    const pairs: number[] = []
+    for (const cell of places) pairs.push(page[at + 2 * cell]!, page[at + 2 * cell + 1]!)
+    return pairs
+  }
+
   row(key: string): readonly NamedCell[] | undefined {
     const place = this.#table.placeOf(key)
     return place === NOWHERE ? undefined : this.named(this.#table.pairsAt(place))
   }
 
   endsAt(key: string): number {
-    const lengthsMs = this.#table.cells.map(({ lengthMs }) => lengthMs)
+    const { cells } = this.#table
+    if (this.#lengthsMs.length !== cells.length) this.#lengthsMs = cells.map(({ lengthMs }) => lengthMs)
     const place = this.#table.placeOf(key)
-    return (place === NOWHERE ? 0 : lastEnd(this.#table.pageOf(place), this.#table.at(place), lengthsMs)) + GRACE_MS
+    if (place === NOWHERE) return GRACE_MS
+    return lastEnd(this.#table.pageOf(place), this.#table.at(place), this.#lengthsMs) + GRACE_MS
   }
 
   /** The numbers of cells at the places that the table has for them. */
@@ -214,6 +254,18 @@ class NamedTable {
       if (2 * place < pairs.length) named.push([identity, pairs[2 * place]!, pairs[2 * place + 1]!])
     }
     return named
+  }
+
+  #placesOf(identities: readonly string[]): readonly number[] {
+    const known = this.#lists.get(identities)
+    if (known !== undefined) return known
+    const places = identities.map((identity) => {
+      const place = this.#placeOf(identity)
+      if (place === undefined) throw new TypeError(`no counter of this version is called ${identity}`)
+      return place
+    })
+    this.#lists.set(identities, places)
+    return places
   }
 
   #placeOf(identity: string): number | undefined {

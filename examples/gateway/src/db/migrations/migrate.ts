@@ -17,6 +17,7 @@ import { settingsBesideCounters } from './0013-settings-beside-counters.ts'
 import { syncRatings } from './0014-sync-ratings.ts'
 import { auditByAction } from './0015-audit-by-action.ts'
 import { uploadSessions } from './0016-upload-sessions.ts'
+import { countersAsNumbers } from './0017-counters-as-numbers.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -39,6 +40,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0014-sync-ratings': { up: syncRatings },
   '0015-audit-by-action': { up: auditByAction },
   '0016-upload-sessions': { up: uploadSessions },
+  '0017-counters-as-numbers': { up: countersAsNumbers },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }

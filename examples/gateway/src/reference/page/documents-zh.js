@@ -17,7 +17,7 @@ export const PARAGRAPHS_ZH = {
   '**Order of checks.** Credential (401, 403), path and method (404, 405), body (413, 415, 400), content (422), quota (429), then the work. Members of a body that are not named here are ignored, unless its schema says otherwise.':
     '**检查顺序。** 凭据（401、403），路径和方法（404、405），正文（413、415、400），内容（422），配额（429），然后执行。正文中未列出的成员会被忽略，除非其结构另有规定。',
   "Bots bring players' scores here, for any player by `qq`. An account of the gateway that is linked to that `qq` has them at once; for others they are kept until an account is linked.":
-    '机器人把玩家的分数送到这里，玩家以 `qq` 区分。已关联该 `qq` 的网关账户立即可见；否则保留到有账户关联为止。',
+    '机器人把玩家的成绩送到这里，玩家以 `qq` 区分。已关联该 `qq` 的网关账户立即可见；否则保留到有账户关联为止。',
   '**Credential.** `Bot-Token`. Credentials of the other services do not work here.':
     '**凭据。** `Bot-Token`。其他服务的凭据在此无效。',
   '**Chunks.** A full snapshot comes in chunks under one `snapshot_id`, the last of them with `snapshot_final`. Send a chunk again, identical, after 429, 500, 502 to 504 or no answer: it is stored once.':
@@ -32,15 +32,15 @@ export const PARAGRAPHS_ZH = {
 
   // What operations are about.
   'A score belongs to a chart, `musicId` and `level`. Write, delete and read scores.':
-    '分数属于谱面（`musicId` 和 `level`）。写入、删除和读取分数。',
+    '成绩属于谱面（`musicId` 和 `level`）。写入、删除和读取成绩。',
   "A player's own data, items and gates.": '玩家自己的数据、物品和门。',
   'Buy, list and clear tickets. The balance is in credits.': '购买、列出和清空功能票。余额以功能票点数计。',
-  'Bring scores here from other score services.': '从其他查分服务导入分数。',
+  'Bring scores here from other score services.': '从其他查分服务导入成绩。',
   'What the caller has used and has left, in tokens. Free.': '调用者已用和剩余的额度点。免费。',
   'Whether the service is there. Free, and open to everybody.': '服务是否在运行。免费，对所有人开放。',
   'This document.': '本文档。',
   "For users with the administrator's role.": '供具有管理员角色的用户使用。',
-  "Bots that bring players' scores.": '送来玩家分数的机器人。',
+  "Bots that bring players' scores.": '送来玩家成绩的机器人。',
   'The table of charts.': '谱面列表。',
 
   // Parameters.
@@ -78,16 +78,16 @@ export const PARAGRAPHS_ZH = {
   'For load balancers: 503 while a store does not answer, and while the service is stopping.':
     '供负载均衡使用：存储不应答或服务正在停止时返回 503。',
   'Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged by `/v1/upsert/check` alone.':
-    '写入 1 至 20 个分数，覆盖已有的，全部成功或全部不写。同一谱面不得出现两次。带 `sessionId` 时为分批上传保留：额度点先预留，仅由 `/v1/upsert/check` 扣除。',
+    '写入 1 至 20 条成绩，覆盖已有的，全部成功或全部不写。同一谱面不得出现两次。带 `sessionId` 时为分批上传保留：额度点先预留，仅由 `/v1/upsert/check` 扣除。',
   'Deletes the scores of 1 to 20 charts; one chart may be given without the list.':
-    '删除 1 至 20 张谱面的分数；仅一张时可不用列表。',
+    '删除 1 至 20 张谱面的成绩；仅一张时可不用列表。',
   "All of the caller's scores, with what their charts add. It writes nothing.":
-    '调用者的全部分数，附谱面信息。不写入任何内容。',
-  "All of the caller's scores, for good.": '调用者的全部分数，不可恢复。',
+    '调用者的全部成绩，附谱面信息。不写入任何内容。',
+  "All of the caller's scores, for good.": '调用者的全部成绩，不可恢复。',
   'Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then ask `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.':
-    '以其 `sessionId` 将分数（最多 2,000 个）送到 `/v1/music/upsert`，然后请求 `/v1/upsert/check`。10 分钟没有调用会话即结束，不消耗额度，也不保存。每个用户最多同时有 5 个会话。',
+    '以其 `sessionId` 将成绩（最多 2,000 条）送到 `/v1/music/upsert`，然后请求 `/v1/upsert/check`。10 分钟没有调用会话即结束，不消耗额度，也不保存。每个用户最多同时有 5 个会话。',
   'If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same. A session that is over is 409 `session_expired` at once, with and without `sync=1`.':
-    '全部到齐后一次保存（全部或全不），并扣除一次：每满或不满 20 个分数按一次写入计价。可重复发送，应答相同。会话已结束时立即返回 409 `session_expired`，无论是否带 `sync=1`。',
+    '全部到齐后一次保存（全部或全不），并扣除一次：每满或不满 20 条成绩按一次写入计价。可重复发送，应答相同。会话已结束时立即返回 409 `session_expired`，无论是否带 `sync=1`。',
   'Name, rating and how often the player played.': '名称、Rating 和游玩次数。',
   'Name, rating, and when the player played last.': '名称、Rating 和最近一次游玩时间。',
   'None is known here: the list is empty.': '此处没有记录：列表为空。',
@@ -100,9 +100,9 @@ export const PARAGRAPHS_ZH = {
     '种类：1 姓名框，2 称号，3 头像，4 礼物，5 至 8 乐曲解锁，9 角色，10 搭档，11 背景框，12 功能票，15 钥匙。',
   'How far the player is with each gate.': '玩家在每个门的进度。',
   "Asks LXNS for the player's scores and keeps the best of each field. The price is kept when the source refuses the player's credential, as it was asked.":
-    '向落雪请求玩家的分数，各项保留最好成绩。若对方拒绝玩家的凭据，因已发出请求，价格不退还。',
+    '向落雪请求玩家的成绩，各项保留最好成绩。若对方拒绝玩家的凭据，因已发出请求，价格不退还。',
   "Asks Diving-Fish for the player's scores and keeps the best of each field. The price is kept when the source refuses the player's credential, as it was asked.":
-    '向水鱼请求玩家的分数，各项保留最好成绩。若对方拒绝玩家的凭据，因已发出请求，价格不退还。',
+    '向水鱼请求玩家的成绩，各项保留最好成绩。若对方拒绝玩家的凭据，因已发出请求，价格不退还。',
   'What the caller has used and has left, in tokens, window by window.': '调用者在每个窗口已用和剩余的额度点。',
   'The same as `/me/quota`, for older clients.': '与 `/me/quota` 相同，供旧客户端使用。',
   'Metered requests of the last 30 days, 1,000 at most: when, what, how it ended, what it was charged, and which limit refused it. Follow `nextCursor` until it is `null`.':

@@ -27,7 +27,7 @@ export const ANSWERS_ZH = {
   'a window has too few tokens left, or too many of your requests failed, as `scope` tells. Wait for `retryAfterSeconds`.':
     '某个窗口额度不足，或您失败的请求过多，以 `scope` 为准。请等待 `retryAfterSeconds` 秒。',
   'Too many bodies are under way. Nothing was charged.': '正在接收的正文过多。未扣除额度。',
-  'There is no score of these charts.': '这些谱面没有分数。',
+  'There is no score of these charts.': '这些谱面没有成绩。',
   'The ticket balance is too small.': '功能票余额不足。',
   'The key was used for another request.': '该键已用于另一请求。',
   "Another import of this player's scores is under way.": '该玩家的另一次导入正在进行。',
@@ -37,7 +37,7 @@ export const ANSWERS_ZH = {
   'The score service failed.': '查分服务出错。',
   'The score service wants fewer requests.': '查分服务要求减少请求。',
   'The score service did not answer in time.': '查分服务未在时限内应答。',
-  'The player does not let the score service show the scores.': '玩家未允许查分服务公开分数。',
+  'The player does not let the score service show the scores.': '玩家未允许查分服务公开成绩。',
   'The caller may not do this.': '调用者无权进行此操作。',
   'The document was changed meanwhile: read it again.': '文档在此期间已被更改：请重新读取。',
   '`If-Match` is missing.': '缺少 `If-Match`。',

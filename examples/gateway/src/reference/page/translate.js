@@ -19,7 +19,7 @@ const PATTERNS = [
   [
     /^Stores players' scores, and meters every request against the quotas (.+), in windows of (.+)\.$/,
     (quotas, windows) =>
-      `保存玩家的分数，并按配额 ${quotas.replaceAll(' and ', ' 和 ')} 计量每个请求，窗口为 ${windows}。`,
+      `保存玩家的成绩，并按配额 ${quotas.replaceAll(' and ', ' 和 ')} 计量每个请求，窗口为 ${windows}。`,
   ],
   [
     /^([\d,]+) limits, each of them `null` where the user follows the default, the plan, until when both are in force, whether shared layers are bypassed, and where the user's own periods begin\.$/,

@@ -16,16 +16,7 @@ function reasonOf(cause: unknown): string {
   return cause instanceof QuotaError ? `: ${cause.message}` : ''
 }
 
-/** Asks a store that answers at once; its errors become `quota_unavailable`. */
-export function askNow<T>(ask: () => T, asked?: Asked): T {
-  try {
-    return ask()
-  } catch (error) {
-    throw unavailable(error, asked)
-  }
-}
-
-/** The same for a store that answers later. */
+/** Asks a store that answers later; its errors become `quota_unavailable`. */
 export async function askLater<T>(ask: () => PromiseLike<T> | T, asked?: Asked): Promise<T> {
   try {
     return await ask()

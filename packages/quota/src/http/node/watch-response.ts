@@ -8,8 +8,8 @@ import { ResponseGate } from './response-gate.ts'
 /** What the framework is like whose response is watched. */
 export interface WatchDetails {
   /**
-   * Whether objects of fields that `writeHead` is given are the framework's own, so that fields may be put there, which
-   * costs less than to set them.
+   * Whether objects of fields that `writeHead` is given are the framework's own, so that fields may be put there, where
+   * its users look for them.
    * @default false
    */
   readonly ownsHeads?: boolean | undefined
@@ -75,14 +75,13 @@ class ResponseWatch {
     })
   }
 
-  /** A response that is broken off is over too: then settles what its end would have settled. */
+  /** A response may close before its end. */
   settleAtClose(): void {
     if (this.#closes) return
     this.#closes = true
-    // Those who listen as well come first: a handler that hears of it may still say what its work has cost.
-    const settle = (): void => void setTimeout(() => void this.#exchange.end(), 0)
-    if (this.#res.destroyed) settle()
-    else this.#res.once('close', settle)
+    const abort = (): void => this.#exchange.abort()
+    if (this.#res.destroyed) abort()
+    else this.#res.once('close', abort)
   }
 
   #end(): Promise<void> | undefined {
@@ -98,9 +97,14 @@ class ResponseWatch {
     const judged = typeof status === 'number' ? status : res.statusCode
     // Of an answer that is no failure it makes no difference whether its caller is still there.
     const fields = this.#exchange.fieldsFor(judged, judged >= 400 && this.#isHungUp())
-    if (fields !== undefined && !res.headersSent) this.#setFields(fields, headers ?? reason)
     // Throws where the head is gone already, or wrong: then nothing is settled by it.
-    writeHead.call(res, status, reason, headers)
+    if (fields === undefined || res.headersSent) writeHead.call(res, status, reason, headers)
+    else if (isFields(headers)) writeHead.call(res, status, reason, this.#headWith(fields, headers))
+    else if (isFields(reason)) writeHead.call(res, status, this.#headWith(fields, reason))
+    else {
+      this.#setFields(fields)
+      writeHead.call(res, status, reason, headers)
+    }
     this.#isWritten = true
     const written = res.statusCode
     const pending = this.#exchange.settle(written, written >= 400 && this.#isHungUp())
@@ -108,15 +112,29 @@ class ResponseWatch {
     return res
   }
 
-  /** Puts fields into the head: behind those of others, in place of our own of an earlier try. */
-  #setFields(fields: RateLimitFields, head: unknown): void {
-    const res = this.#res
-    if (this.#ownsHeads && isFields(head)) {
-      const all = this.#exchange.withOthers(fields, head[POLICY], head[LIMIT])
-      head[POLICY] = all.policy
-      head[LIMIT] = all.limit
-      return
+  /** A head with our fields in it, behind those of others; a copy, unless the object is the framework's own. */
+  #headWith(fields: RateLimitFields, given: Fields): Fields {
+    const head = this.#ownsHeads ? given : { ...given }
+    let policy = this.#res.getHeader(POLICY)
+    let limit = this.#res.getHeader(LIMIT)
+    for (const name in given) {
+      if (name.length === POLICY.length && name.toLowerCase() === POLICY) {
+        policy = given[name]
+        delete head[name]
+      } else if (name.length === LIMIT.length && name.toLowerCase() === LIMIT) {
+        limit = given[name]
+        delete head[name]
+      }
     }
+    const all = this.#exchange.withOthers(fields, policy, limit)
+    head[POLICY] = all.policy
+    head[LIMIT] = all.limit
+    return head
+  }
+
+  /** Sets fields: behind those of others, in place of our own of an earlier try. */
+  #setFields(fields: RateLimitFields): void {
+    const res = this.#res
     const all = this.#exchange.withOthers(fields, res.getHeader(POLICY), res.getHeader(LIMIT))
     res.setHeader('RateLimit-Policy', all.policy)
     res.setHeader('RateLimit', all.limit)
@@ -127,7 +145,6 @@ class ResponseWatch {
   }
 }
 
-/** Names in small letters: as a framework has them, and as Node looks them up. */
 const POLICY = 'ratelimit-policy'
 const LIMIT = 'ratelimit'
 

@@ -1,0 +1,51 @@
+import { names as USERS } from '../memory/users.ts'
+import type { Contestant } from '../rounds.ts'
+
+/** Something that decides by a server or a file whether a user may go on. */
+export interface Decider {
+  readonly name: string
+  /** Resolves to whether the answer was the expected one: all others end the suite, since no decision was measured. */
+  admit(user: string): Promise<boolean>
+  stop(): void | Promise<void>
+}
+
+interface Span {
+  readonly durationMs?: number
+  /** Each of them once, instead of some for a while. */
+  readonly users?: ReadonlySet<string>
+}
+
+/** Lets callers ask, each as soon as it was answered. */
+export async function decide(
+  { name, admit }: Decider,
+  callers: number,
+  { durationMs = Number.POSITIVE_INFINITY, users }: Span,
+): Promise<{ decisions: number; elapsedMs: number }> {
+  const list = users === undefined ? USERS : [...users]
+  const most = users === undefined ? Number.POSITIVE_INFINITY : list.length
+  const startedAt = performance.now()
+  let decisions = 0
+  const call = async (): Promise<void> => {
+    while (decisions < most && performance.now() - startedAt < durationMs) {
+      const user = list[decisions++ % list.length] as string
+      if (!(await admit(user))) throw new Error(`${name}: an unexpected answer for ${user}`)
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, call))
+  return { decisions, elapsedMs: performance.now() - startedAt }
+}
+
+/** A decider asked by so many callers. */
+export function contestantOf(decider: Decider, callers: number): Contestant {
+  return {
+    name: named(decider.name, callers),
+    async perSecondOver(durationMs) {
+      const { decisions, elapsedMs } = await decide(decider, callers, { durationMs })
+      return decisions / (elapsedMs / 1_000)
+    },
+  }
+}
+
+export function named(name: string, callers: number): string {
+  return `${name}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`
+}

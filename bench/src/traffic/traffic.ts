@@ -1,0 +1,71 @@
+import {
+  createQuota,
+  type Policy,
+  type Quota,
+  type QuotaStore,
+  type ReserveRequest,
+  type SyncQuota,
+} from '@scoregw/quota'
+import { luxonCalendar } from '@scoregw/quota/calendar'
+import type { Decider } from '../deciders/decider.ts'
+
+/** Requests of one kind under one policy. Uses the public API alone, so that it measures any version. */
+export interface Traffic {
+  readonly name: string
+  readonly policy: Policy
+  /** Counters that a decision compares and charges. */
+  readonly counters: number
+  /**
+   * What is called: `hold` reserves with a time to live and commits.
+   * @default 'consume'
+   */
+  readonly call?: 'consume' | 'reserve' | 'hold'
+  /** @default true */
+  readonly isAdmitted?: boolean
+  /** Its n-th request. */
+  request(user: string, n: number): ReserveRequest
+  /** Writes settings before anything is measured. */
+  prepare?(quota: Quota): Promise<void>
+}
+
+/** An engine under the policy of some traffic. */
+export async function engineFor(traffic: Traffic, store: QuotaStore): Promise<Quota> {
+  const quota = createQuota({ policy: traffic.policy, store, calendar: luxonCalendar() })
+  try {
+    await traffic.prepare?.(quota)
+    return quota
+  } catch (error) {
+    await quota.close()
+    throw error
+  }
+}
+
+/** Makes the requests of some traffic by a store. */
+export async function deciderFor(traffic: Traffic, name: string, store: QuotaStore): Promise<Decider> {
+  const quota = await engineFor(traffic, store)
+  let n = 0
+  return { name, admit: (user) => isExpected(quota, traffic, user, n++), stop: () => quota.close() }
+}
+
+/** Makes one request; resolves to whether the store answered as it should. */
+async function isExpected(quota: Quota, traffic: Traffic, user: string, n: number): Promise<boolean> {
+  const { call = 'consume', isAdmitted = true } = traffic
+  const request = traffic.request(user, n)
+  if (call === 'consume') {
+    const { allowed, source } = await quota.consume(request)
+    return allowed === isAdmitted && source === 'store'
+  }
+  const reservation = await quota.reserve(request)
+  if (call === 'hold') await reservation.commit()
+  return reservation.allowed === isAdmitted && reservation.decision?.source === 'store'
+}
+
+/** As {@link isExpected}, of an engine that answers at once. */
+export function isExpectedSync(quota: SyncQuota, traffic: Traffic, user: string, n: number): boolean {
+  const { call = 'consume', isAdmitted = true } = traffic
+  const request = traffic.request(user, n)
+  if (call === 'consume') return quota.consumeSync(request).allowed === isAdmitted
+  const reservation = quota.reserveSync(request)
+  if (call === 'hold') reservation.commit()
+  return reservation.allowed === isAdmitted
+}

@@ -1,0 +1,56 @@
+import { definePolicy, type Quota } from '@scoregw/quota'
+import {
+  quotaErrorHandler,
+  quotaMiddleware,
+} from '@scoregw/quota-express'
+import express, { type Express } from 'express'
+
+/** Says what a model answers, word by word, until it is stopped. */
+export type Model = (signal: AbortSignal) => AsyncIterable<string>
+
+export const policy = definePolicy({
+  windows: [{ label: '1h', lengthMs: 3_600_000 }],
+  categories: ['chat'],
+  layers: [{ name: 'user' }],
+  operations: {
+    // 1,000 tokens are held; what a chat costs beyond is charged too.
+    chat: {
+      category: 'chat',
+      cost: 1_000,
+      overrun: 'charge',
+      maxOverrun: 4_000,
+    },
+  },
+  base: { user: { chat: { '1h': 20_000 } } },
+})
+
+export function chatServer(
+  quota: Quota<'chat'>,
+  model: Model,
+): Express {
+  const metered = quotaMiddleware({
+    quota,
+    subject: (req) => req.get('x-user'),
+    settle: 'end',
+  })
+  const app = express()
+  app.post('/chat', metered.operation('chat'), async (req, res) => {
+    const hangUp = new AbortController()
+    res.once('close', () => hangUp.abort())
+    let tokens = 0
+    try {
+      for await (const word of model(hangUp.signal)) {
+        tokens++
+        res.write(`${word} `)
+      }
+    } catch (error) {
+      // The model was stopped, since nobody listens any more.
+      if (!hangUp.signal.aborted) throw error
+    }
+    // Before the end, also of a response that closed early.
+    await req.quota?.commit(tokens)
+    res.end()
+  })
+  app.use(quotaErrorHandler())
+  return app
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import type { AdmittedDecision, Decision, QuotaRequest } from '@scoregw/quota'
+import type { StoreFactory, StoreHarness } from '@scoregw/quota-testkit'
+import * as fc from 'fast-check'
+import { Ledger } from './ledger.ts'
+import { pick, type Scene } from './policies.ts'
+import { checkParameters, type HistoryOptions, playable } from './run-history.ts'
+import { PLAIN_STEPS, type Step } from './steps.ts'
+import { World } from './world.ts'
+
+/** A request that is asked again when its refusal says so. */
+interface Retry {
+  readonly kind: 'retry'
+  readonly engine: number
+  readonly subject: number
+  readonly operation: number
+  readonly cost: number
+}
+
+type PlainStep = Step | Retry
+
+const retry: fc.Arbitrary<Retry> = fc.record({
+  kind: fc.constant('retry'),
+  engine: fc.nat({ max: 1 }),
+  subject: fc.nat({ max: 3 }),
+  operation: fc.nat({ max: 3 }),
+  cost: fc.nat({ max: 40 }),
+})
+
+/** What was seen while the promises were checked: a check that saw nothing proves nothing. */
+export interface PromiseCounts {
+  admitted: number
+  refused: number
+  /** Refusals that were waited for. */
+  retried: number
+}
+
+/** Plays one history without any model, and checks what can be seen of the promises directly. */
+class Witness {
+  readonly #scene: Scene
+  readonly #world: World
+  readonly #ledger: Ledger
+  readonly #counts: PromiseCounts
+  readonly #held: AdmittedDecision[] = []
+  readonly #settled = new Set<number>()
+
+  constructor(scene: Scene, harness: StoreHarness, counts: PromiseCounts) {
+    this.#scene = scene
+    this.#world = new World(harness, scene)
+    this.#ledger = new Ledger(scene.policy)
+    this.#counts = counts
+  }
+
+  async play(step: PlainStep): Promise<void> {
+    if (step.kind === 'consume') this.#enter(await this.#world.consume(step.engine, this.#request(step)))
+    else if (step.kind === 'retry') await this.#retry(step)
+    else if (step.kind === 'reserve') await this.#reserve(step.engine, this.#request(step))
+    else if (step.kind === 'commit') await this.#settle(step.reservation, step.percent)
+    else if (step.kind === 'cancel') await this.#settle(step.reservation, undefined)
+    else await this.#else(step)
+  }
+
+  async #else(step: PlainStep): Promise<void> {
+    const { harness } = this.#world
+    if (step.kind === 'advance') await this.#world.turnTo(harness.clock.now() + step.ms)
+    else if (step.kind === 'to-end') await this.#turnToEnd(step.end, step.offsetMs)
+    else if (step.kind === 'mode') await this.#world.engine(step.engine).settings.update({ mode: step.mode })
+    else if (step.kind === 'site') await this.#changeSite(step.engine, step.enabled, step.multiplier)
+    else if (step.kind === 'reset') await this.#reset(step.engine, step.subject, step.layer)
+  }
+
+  #request(step: { subject: number; operation: number; cost?: number | undefined }): QuotaRequest {
+    const { operations, concurrency } = this.#scene.policy
+    const plain = Object.keys(operations).filter((name) => concurrency?.operations?.includes(name) !== true)
+    const operation = pick(plain, step.operation)
+    return { subject: pick(this.#scene.subjects, step.subject), operation, cost: step.cost }
+  }
+
+  #enter(decision: Decision): void {
+    if (decision.allowed) this.#ledger.admitted(decision)
+    this.#counts[decision.allowed ? 'admitted' : 'refused']++
+  }
+
+  async #reserve(engine: number, request: QuotaRequest): Promise<void> {
+    const reservation = await this.#world.reserve(engine, request)
+    assert.ok(reservation.status === 'reserved' || reservation.status === 'refused')
+    this.#enter(reservation.decision)
+    if (reservation.status === 'reserved') this.#held.push(reservation.decision)
+    else this.#world.reservations.pop()
+  }
+
+  /** Commits a part, or cancels; a second settlement has to do nothing. */
+  async #settle(index: number, percent: number | undefined): Promise<void> {
+    const { reservations } = this.#world
+    if (reservations.length === 0) return
+    const at = index % reservations.length
+    const decision = pick(this.#held, at)
+    const actual = percent === undefined ? 0 : Math.floor((decision.cost * percent) / 100)
+    if (percent === undefined) await pick(reservations, at).cancel()
+    else await pick(reservations, at).commit(actual)
+    if (!this.#settled.has(at)) this.#ledger.gaveBack(decision, decision.cost - actual)
+    this.#settled.add(at)
+  }
+
+  async #turnToEnd(end: number, offsetMs: number): Promise<void> {
+    const { windows } = await this.#world.status(0, pick(this.#scene.subjects, end))
+    const ends = Object.values(windows).flatMap((list) => list.flatMap(({ resetAt }) => resetAt ?? []))
+    if (ends.length > 0) await this.#world.turnTo(pick(ends, end) + offsetMs)
+  }
+
+  async #changeSite(engine: number, enabled: boolean, multiplier: number): Promise<void> {
+    const shared = this.#scene.policy.layers.filter((layer) => layer.shared)
+    const layers = Object.fromEntries(shared.map(({ name }) => [name, { enabled, multiplier }]))
+    await this.#world.engine(engine).settings.update({ layers })
+  }
+
+  async #reset(engine: number, subject: number, layer: number | undefined): Promise<void> {
+    const name = layer === undefined ? undefined : pick(this.#scene.policy.layers, layer).name
+    await this.#world.engine(engine).reset(pick(this.#scene.subjects, subject), { layer: name })
+  }
+
+  /** With no other traffic: refused until just before the end it names, admitted when the seconds have passed. */
+  async #retry(step: Retry): Promise<void> {
+    const request = this.#request(step)
+    const first = await this.#world.consume(step.engine, request)
+    this.#enter(first)
+    if (first.allowed) return
+    this.#counts.retried++
+    await this.#world.turnTo(first.resetAt - 1)
+    assert.equal((await this.#world.peek(step.engine, request)).allowed, false, 'refused 1 ms before resetAt')
+    await this.#world.turnTo(first.now + first.retryAfterSeconds * 1_000)
+    const then = await this.#world.consume(step.engine, request)
+    assert.equal(then.allowed, first.retryable, 'admitted after retryAfterSeconds, unless no waiting helps')
+    this.#enter(then)
+  }
+}
+
+/**
+ * Plays random histories without a model and checks two promises directly: no window instance ever admits more than
+ * its limit, and a refusal that names a time is true.
+ *
+ * @returns how many decisions of each kind were seen
+ * @throws {Error} at the first broken promise, with the shortest history found that shows it, and the seed
+ */
+export async function checkPromises(factory: StoreFactory, options: HistoryOptions = {}): Promise<PromiseCounts> {
+  const counts: PromiseCounts = { admitted: 0, refused: 0, retried: 0 }
+  const steps = fc.array(fc.oneof<fc.Arbitrary<PlainStep>[]>(...PLAIN_STEPS, retry, retry), {
+    maxLength: options.maxSteps ?? 40,
+    size: 'max',
+  })
+  const { scenes } = await playable(factory)
+  const property = fc.asyncProperty(fc.constantFrom(...scenes), steps, async (scene, history) => {
+    const harness = await factory({})
+    try {
+      const witness = new Witness(scene, harness, counts)
+      for (const step of history) await witness.play(step)
+    } finally {
+      await harness.stop()
+    }
+  })
+  await fc.assert(property, checkParameters(options))
+  return counts
+}

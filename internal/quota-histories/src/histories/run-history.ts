@@ -1,0 +1,114 @@
+import { missingOf, type StoreFactory } from '@scoregw/quota-testkit'
+import * as fc from 'fast-check'
+import { SCENES, type Scene } from './policies.ts'
+import { type Step, stepsOf } from './steps.ts'
+import { Trial } from './trial.ts'
+
+/** How many random histories, and which. */
+export interface HistoryOptions {
+  /**
+   * How many histories.
+   * @default 1_000
+   */
+  readonly runs?: number | undefined
+  /**
+   * The seed of a run that failed, to play it again; it is in the message of every failure.
+   * @default a new one each time
+   */
+  readonly seed?: number | undefined
+  /**
+   * Most steps of a history.
+   * @default 40
+   */
+  readonly maxSteps?: number | undefined
+  /**
+   * Whether to look for the shortest history that fails.
+   * @default true
+   */
+  readonly shrink?: boolean | undefined
+}
+
+type CheckParameters = Pick<fc.Parameters, 'numRuns' | 'endOnFailure' | 'seed'>
+
+/** The options as fast-check knows them. */
+export function checkParameters(options: HistoryOptions): CheckParameters {
+  const { runs = 1_000, seed, shrink = true } = options
+  return { numRuns: runs, endOnFailure: !shrink, ...(seed === undefined ? {} : { seed }) }
+}
+
+/** One step as fast-check plays and shrinks it. */
+export type QuotaCommand = fc.AsyncCommand<Trial, Trial>
+
+class StepCommand implements QuotaCommand {
+  readonly #step: Step
+
+  constructor(step: Step) {
+    this.#step = step
+  }
+
+  check(trial: Readonly<Trial>): boolean {
+    return trial.admits(this.#step)
+  }
+
+  async run(trial: Trial): Promise<void> {
+    await trial.play(this.#step)
+  }
+
+  toString(): string {
+    return JSON.stringify(this.#step)
+  }
+}
+
+/**
+ * Random commands on two engines that share a store: requests, settlements, resets, settings, the clock.
+ *
+ * @param canHold whether there are holds, which are extended, grow and end
+ */
+export function quotaCommands(maxSteps = 40, canHold = true): fc.Arbitrary<Iterable<QuotaCommand>> {
+  const commands = stepsOf(canHold).map((steps) => steps.map((step): QuotaCommand => new StepCommand(step)))
+  return fc.commands(commands, { maxCommands: maxSteps, size: 'max' })
+}
+
+/**
+ * Plays one history on a new store and on the model. After each command every member of the decision and the status
+ * have to be the same.
+ *
+ * @throws {AssertionError} at the first difference
+ */
+export async function runHistory(factory: StoreFactory, scene: Scene, commands: Iterable<QuotaCommand>): Promise<void> {
+  const harness = await factory({})
+  try {
+    const trial = new Trial(scene, harness)
+    await fc.asyncModelRun(() => ({ model: trial, real: trial }), commands)
+    await trial.compareAll()
+  } finally {
+    await harness.stop()
+  }
+}
+
+/** What a store can be asked in histories: the scenes that it can be played in, and whether it can hold. */
+export async function playable(
+  factory: StoreFactory,
+): Promise<{ readonly scenes: readonly Scene[]; readonly canHold: boolean }> {
+  const harness = await factory({})
+  try {
+    const scenes = SCENES.filter(({ needs }) => missingOf(harness, needs) === undefined)
+    return { scenes, canHold: missingOf(harness, 'holds') === undefined }
+  } finally {
+    await harness.stop()
+  }
+}
+
+/**
+ * Plays random histories on new stores and on the model.
+ *
+ * @throws {Error} at the first difference, with the shortest history found that shows it, and the seed
+ */
+export async function runHistories(factory: StoreFactory, options: HistoryOptions = {}): Promise<void> {
+  const { scenes, canHold } = await playable(factory)
+  const commands = quotaCommands(options.maxSteps, canHold)
+  const property = fc.asyncProperty(fc.constantFrom(...scenes), commands, (scene, history) =>
+    runHistory(factory, scene, history),
+  )
+  await fc.assert(property, checkParameters(options))
+}

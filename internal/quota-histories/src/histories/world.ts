@@ -1,0 +1,116 @@
+import {
+  createQuota,
+  type Decision,
+  isSyncQuota,
+  memorySettings,
+  type NearLimit,
+  type Policy,
+  type Quota,
+  QuotaError,
+  type QuotaRequest,
+  type QuotaStatus,
+  type Reservation,
+  type ReserveRequest,
+  type Subject,
+  type SyncReservation,
+} from '@scoregw/quota'
+import { type Counters, type MemorySettings, storeSchema } from '@scoregw/quota/store'
+import type { StoreHarness } from '@scoregw/quota-testkit'
+import { utcCalendar } from '@scoregw/quota-testkit/model'
+import { pick, type Scene } from './policies.ts'
+
+/** How long ids are remembered in histories, in milliseconds: shorter than the windows of most scenes. */
+export const ID_TTL_MS = 600_000
+
+/** How long holds last that do not say so, in milliseconds. */
+export const HOLD_TTL_MS = 60_000
+
+type AnyReservation = Reservation | SyncReservation
+
+/** Two engines, as of two processes, on one store and one set of settings. Uses the `...Sync` calls where it can. */
+export class World {
+  readonly harness: StoreHarness
+  readonly reservations: AnyReservation[] = []
+  /** What engines told of limits that are near, since somebody last took it. */
+  near: NearLimit[] = []
+  readonly #settingsStore: MemorySettings = memorySettings()
+  readonly #engines: [Quota, Quota]
+  /** To end holds as soon as their time has come, as their stores do by themselves a little later. */
+  readonly #sweepers: readonly Counters[]
+
+  constructor(harness: StoreHarness, { policy }: Scene) {
+    this.harness = harness
+    this.#engines = [this.#start(0, policy), this.#start(1, policy)]
+    this.#sweepers = this.canHold ? [harness.store.open(storeSchema(policy))] : []
+  }
+
+  get canHold(): boolean {
+    return this.harness.store.can?.holds === true
+  }
+
+  engine(index: number): Quota {
+    return pick(this.#engines, index)
+  }
+
+  /** Another process takes the place of one, with a policy of its own; the old one still settles what it holds. */
+  restart(index: number, policy: Policy): void {
+    this.#engines[index === 0 ? 0 : 1] = this.#start(index, policy)
+  }
+
+  #start(index: number, policy: Policy): Quota {
+    const { store, peer = store, clock } = this.harness
+    const quota = createQuota({
+      policy,
+      store: index === 0 ? store : peer,
+      settingsStore: this.#settingsStore,
+      clock,
+      calendar: utcCalendar,
+      idTtlMs: ID_TTL_MS,
+      holdTtlMs: HOLD_TTL_MS,
+      // Some of its limits are below prices, on purpose.
+      logger: { warn: () => undefined },
+    })
+    quota.on('nearLimit', (near) => this.near.push(near))
+    return quota
+  }
+
+  async consume(engine: number, request: QuotaRequest): Promise<Decision> {
+    const quota = this.engine(engine)
+    return isSyncQuota(quota) ? quota.consumeSync(request) : quota.consume(request)
+  }
+
+  async peek(engine: number, request: QuotaRequest): Promise<Decision> {
+    const quota = this.engine(engine)
+    return isSyncQuota(quota) ? quota.peekSync(request) : quota.peek(request)
+  }
+
+  /** Reserves and keeps the handle; a conflict, which the engine throws, is a status here. */
+  async reserve(engine: number, request: ReserveRequest): Promise<AnyReservation | { readonly status: 'conflict' }> {
+    const quota = this.engine(engine)
+    try {
+      const reservation = isSyncQuota(quota) ? quota.reserveSync(request) : await quota.reserve(request)
+      this.reservations.push(reservation)
+      return reservation
+    } catch (error) {
+      if (error instanceof QuotaError && error.code === 'id_conflict') return { status: 'conflict' }
+      throw error
+    }
+  }
+
+  async status(engine: number, subject: Subject, plan?: string): Promise<QuotaStatus> {
+    const quota = this.engine(engine)
+    return isSyncQuota(quota) ? quota.statusSync(subject, { plan }) : quota.status(subject, { plan })
+  }
+
+  /** Ends the holds whose time has come. */
+  async sweep(): Promise<void> {
+    for (const { holds } of this.#sweepers) await holds?.sweep()
+  }
+
+  /** Turns the clock to an instant that is not before now. */
+  async turnTo(instant: number): Promise<void> {
+    const ms = instant - this.harness.clock.now()
+    if (ms > 0) await this.harness.advance(ms)
+    await this.sweep()
+  }
+}

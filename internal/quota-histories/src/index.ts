@@ -1,0 +1,14 @@
+export { SCENES, type Scene } from './histories/policies.ts'
+export { checkPromises, type PromiseCounts } from './histories/promises.ts'
+export {
+  type HistoryOptions,
+  type QuotaCommand,
+  quotaCommands,
+  runHistories,
+  runHistory,
+} from './histories/run-history.ts'
+export { explore } from './living/explore.ts'
+export { holdMachine } from './living/hold-machine.ts'
+export { rowMachine } from './living/row-machine.ts'
+export type { RowRules } from './living/row-rules.ts'
+export { type Place, type SettingsRules, settingsMachine } from './living/settings-machine.ts'

@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { createQuota, memoryStore } from '@scoregw/quota'
+import { quotaMiddleware } from '@scoregw/quota-express'
+import type { Response } from 'express'
+import { describe, expect, test } from 'vitest'
+import { listening, policy } from './support/engine.ts'
+import { MATRIX } from './support/matrix.ts'
+import { latch, serve } from './support/server.ts'
+
+/** A client hangs up; the handler then does what it does, and commits 2 of 5 tokens. */
+async function hungUp(express: (typeof MATRIX)[number]['express'], doFirst: (res: Response) => unknown) {
+  const quota = createQuota({ policy: policy(), store: memoryStore() })
+  const logger = listening()
+  const metered = quotaMiddleware({ quota, subject: () => 'u1', settle: 'end', abortGraceMs: 50_000, logger })
+  const committed = latch<unknown>()
+  const app = express()
+  app.get('/x', metered.operation('save'), async (req, res) => {
+    res.write('half')
+    await once(res, 'close')
+    await doFirst(res)
+    // What has nothing to wait for is done before a later timer.
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    committed.open(await req.quota?.commit(2).catch((error: unknown) => String(error)))
+  })
+  const { dial } = await serve(app)
+  const socket = await dial()
+  socket.write('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')
+  await once(socket, 'data')
+  socket.destroy()
+  const result = await committed.promise
+  const used = (await quota.status('u1')).windows.write?.[0]?.used
+  return { result, used, held: (await quota.holds.list('u1')).length, errors: logger.errors }
+}
+
+describe.each([MATRIX[0]!, MATRIX[2]!])('a handler whose client has hung up: $title', ({ express }) => {
+  test.each<[string, (res: Response) => unknown]>([
+    ['commits at once', () => undefined],
+    ['ends its response before it commits', (res) => res.end('the rest')],
+    ['goes on to write, and ends', (res) => res.write('more') && res.end()],
+    ['destroys its response', (res) => res.destroy()],
+  ])('%s: what it says counts', async (_, doFirst) => {
+    expect(await hungUp(express, doFirst)).toEqual({
+      result: { charged: 2, uncharged: 0 },
+      used: 2,
+      held: 0,
+      errors: [],
+    })
+  })
+})

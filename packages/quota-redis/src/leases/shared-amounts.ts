@@ -1,0 +1,184 @@
+import {
+  type Amounts,
+  amountsIn,
+  type CellDefinition,
+  cellOfIdentity,
+  cellsIn,
+  inRowOrder,
+  type Layout,
+  NOT_OPEN,
+  type StoreSchema,
+  type WindowStates,
+} from '@scoregw/quota/store'
+import { newMark } from '../operations/hold-grow.ts'
+import type { FreedAmounts, FreedRows, SharedCharge } from '../operations/hold-shared.ts'
+import type { Shard } from '../store/shard.ts'
+import type { UnitAmounts } from './amounts.ts'
+import { type Parts, statesOf } from './parts.ts'
+import type { SitePool } from './site-pool.ts'
+import { startsOf } from './site-rows.ts'
+
+/** Of a take that is yet to be charged at the site. */
+export const UNSAID: Omit<SharedCharge, 'mark'> = { of: '', cells: [] }
+
+/** Which rows and windows, by names: whoever gives tokens back may have another policy. */
+type RowNames = readonly [category: string, layers: readonly string[], windows: readonly string[]]
+
+/**
+ * What a hold was charged at the site, for its record.
+ *
+ * @param states of the shared rows after the charge
+ */
+export function chargeOf(
+  { schema, layout }: { readonly schema: StoreSchema; readonly layout: Layout },
+  { shared }: Parts,
+  category: number,
+  states: WindowStates,
+  costs: UnitAmounts,
+): SharedCharge {
+  const layers = shared.map((layer) => schema.layers[layer]!.name)
+  const names: RowNames = [schema.categories[category]!, layers, windowsOf(layout)]
+  const cells = startsOf(states).flatMap((start, at) => {
+    const cell = at % layout.size
+    return cell < layout.width ? [start, costs[layout.units[cell]!]!] : []
+  })
+  return { mark: newMark(), of: JSON.stringify(names), cells }
+}
+
+function windowsOf({ identities, width }: Layout): readonly string[] {
+  return identities.slice(0, width)
+}
+
+/** What {@link SharedAmounts} works with. */
+export interface SharedAmountsParts {
+  readonly schema: StoreSchema
+  readonly layout: Layout
+  readonly pool: (category: number, layers: readonly number[]) => SitePool
+  /** What stays charged, as nobody will give it back. */
+  readonly strand: (amounts: UnitAmounts) => void
+  /** Makes the site's shard under another schema. */
+  readonly siteOf: (schema: StoreSchema) => Shard
+}
+
+/** Gives back at the site what holds had there that ended in slots of their own: sent once, as what is lost is lost. */
+export class SharedAmounts {
+  readonly #parts: SharedAmountsParts
+  /** The site's rows as other policies name them, by those names. */
+  readonly #others = new Map<string, Shard>()
+
+  constructor(parts: SharedAmountsParts) {
+    this.#parts = parts
+  }
+
+  /** Waits for what is under way, a deadline at most. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#others.values()].map((shard) => shard.close()))
+  }
+
+  /** Never throws. */
+  giveBack({ amounts, rows }: FreedAmounts): void {
+    const { names, cells } = folded(rows)
+    const of = JSON.stringify(names)
+    for (const { back, starts } of refundsOf(names, cells, amounts)) {
+      this.#send(of, names, back, starts).catch(() => this.#parts.strand(Object.values(back)))
+    }
+  }
+
+  async #send(of: string, names: RowNames, back: Amounts, starts: readonly number[]): Promise<void> {
+    const [category, layers, windows] = names
+    const { schema, layout } = this.#parts
+    const own = {
+      category: schema.categories.indexOf(category),
+      layers: layers.map((name) => schema.layers.findIndex((layer) => layer.shared && layer.name === name)),
+    }
+    const isOwn = own.category >= 0 && !own.layers.includes(-1) && windows.join('\n') === windowsOf(layout).join('\n')
+    if (isOwn) {
+      const isLast = (at: number): boolean => layout.hasSlots && at % layout.width === layout.width - 1
+      const cells = starts.flatMap((start, at) => (isLast(at) ? [start, NOT_OPEN] : [start]))
+      return this.#parts.pool(own.category, own.layers).putBack(cells, amountsIn(schema.units, back))
+    }
+    const all = [...layers.keys()]
+    const site = this.#otherSite(of, names)
+    const giveBack = amountsIn(site.keys.schema.units, back)
+    const settle = { subject: '', category: 0, layers: all, states: statesOf(starts), giveBack } as const
+    await site.settle({ ...settle, as: 'cancelled' })
+  }
+
+  #otherSite(of: string, [category, names, windows]: RowNames): Shard {
+    const layers = names.map((name) => ({ name, shared: true }))
+    const limits = limitsOf(windows)
+    const units = [...new Set(limits.map(({ unit }) => unit))]
+    const schema = { units, cells: cellsIn(units, limits), categories: [category], layers }
+    const shard = this.#others.get(of) ?? this.#parts.siteOf(schema)
+    this.#others.set(of, shard)
+    return shard
+  }
+}
+
+function limitsOf(identities: readonly string[]): CellDefinition[] {
+  return identities.flatMap((identity) => cellOfIdentity(identity) ?? [])
+}
+
+/** What a hold has in one window: when that was opened, and how much was charged to it. */
+interface Charged {
+  readonly start: number
+  readonly tokens: number
+}
+
+/**
+ * What a hold has in all rows, though it was charged under several policies: layers and windows of all of them, so that of
+ * each window no more goes back than the hold's tokens. As in a record a newer opening takes the place of an older one, which
+ * has ended.
+ */
+function folded(rows: readonly FreedRows[]): { readonly names: RowNames; readonly cells: readonly Charged[] } {
+  const known = new Map<string, Charged>()
+  const [layers, identities] = [new Set<string>(), new Set<string>()]
+  let category = ''
+  for (const { of, cells } of rows) {
+    const [itsCategory, itsLayers, windows] = JSON.parse(of) as RowNames
+    category = itsCategory
+    for (const [index, name] of itsLayers.flatMap((layer) => windows.map((window) => [layer, window])).entries()) {
+      const [layer, window] = name as [string, string]
+      const [start, tokens] = [cells[2 * index]!, cells[2 * index + 1]!]
+      const had = known.get(keyOf(layer, window)) ?? NOTHING
+      const isOlder = start < had.start
+      const more = start === had.start ? { start, tokens: tokens + had.tokens } : { start, tokens }
+      known.set(keyOf(layer, window), isOlder ? had : more)
+      layers.add(layer)
+      identities.add(window)
+    }
+  }
+  // Windows of a kind that this version does not know are left out: what is lost is lost.
+  const windows = inRowOrder(limitsOf([...identities])).map(({ identity }) => identity)
+  const cells = [...layers].flatMap((layer) => windows.map((window) => known.get(keyOf(layer, window)) ?? NOTHING))
+  return { names: [category, [...layers], windows], cells }
+}
+
+const NOTHING: Charged = { start: NOT_OPEN, tokens: 0 }
+
+function keyOf(layer: string, window: string): string {
+  return `${layer}\n${window}`
+}
+
+/** What goes back to windows with which starts, of each unit. */
+interface Refund {
+  readonly back: Amounts
+  readonly starts: readonly number[]
+}
+
+/** One refund for each amount of each unit, as a window has at most what it was charged. */
+function refundsOf([, layers, windows]: RowNames, cells: readonly Charged[], amounts: Amounts): readonly Refund[] {
+  const units = layers.flatMap(() => limitsOf(windows).map(({ unit }) => unit))
+  const refunds = new Map<string, { readonly back: Amounts; readonly starts: number[] }>()
+  for (const [index, { start, tokens: charged }] of cells.entries()) {
+    const unit = units[index]!
+    const amount = Math.min(amounts[unit] ?? 0, charged)
+    if (amount === 0) continue
+    const name = `${unit} ${amount}`
+    const starts = new Array<number>(cells.length).fill(NOT_OPEN)
+    const refund = refunds.get(name) ?? { back: { [unit]: amount }, starts }
+    refund.starts[index] = start
+    refunds.set(name, refund)
+  }
+  return [...refunds.values()]
+}

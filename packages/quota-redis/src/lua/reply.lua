@@ -1,1 +1,0 @@
-return { string.format('%.0f', now), table.concat(letters), stored, raw, revision or '' }

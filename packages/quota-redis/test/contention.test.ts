@@ -1,0 +1,109 @@
+import { cellsIn, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { RedisCounters, RedisStore } from '../src/index.ts'
+import { Batch, type Operation } from '../src/operations/batch.ts'
+import { newPrefix, openStore } from './store-harness.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+
+const HOUR_MS = 3_600_000
+const WAVES = 100
+/** Of each of two processes in a wave. */
+const TAKES = 45
+const SCHEMA: StoreSchema = {
+  units: ['tokens'],
+  cells: cellsIn(
+    ['tokens'],
+    ['1h', '5h', '24h'].map((label) => windowCell({ label, lengthMs: Number.parseInt(label, 10) * HOUR_MS })),
+  ),
+  categories: ['write'],
+  layers: [
+    { name: 'personal', shared: false },
+    { name: 'site', shared: true },
+  ],
+}
+const QUOTAS = { layers: [0, 1], limits: new Array<number>(6).fill(1e12) }
+
+/** Takes of one subject, and what is rarer: each leaves so many tokens charged as it says. */
+class Member {
+  readonly #counters: RedisCounters
+  readonly #name: string
+  #holds = 0
+
+  constructor(store: RedisStore, name: string) {
+    this.#counters = store.open(SCHEMA)
+    this.#name = name
+  }
+
+  take(wave: number, number: number): Promise<TakeReply> {
+    const subject = `u${(7 * wave + number) % 500}`
+    return this.#counters.take({ subject, category: 0, quotas: QUOTAS, costs: [1, 0] })
+  }
+
+  async takeAndGiveBack(): Promise<number> {
+    const { states } = await this.take(0, 0)
+    const refund = { subject: 'u0', category: 0, layers: [0, 1], states, giveBack: [1], as: 'cancelled' } as const
+    await this.#counters.settle(refund)
+    return 0
+  }
+
+  async hold(end: 'committed' | 'cancelled'): Promise<number> {
+    const id = { id: `${this.#name}-${this.#holds++}`, nonce: 'n', fingerprint: 'f', ttlMs: HOUR_MS }
+    const request = { subject: 'u1', category: 0, quotas: QUOTAS, id }
+    const holds = this.#counters.holds!
+    await this.#counters.take({ ...request, costs: [2, 0], hold: { ttlMs: HOUR_MS, maxHolds: 1_000 } })
+    expect(await holds.grow({ ...request, costs: [3, 0] })).toMatchObject({ outcome: 'held' })
+    const settle = { ...request, as: end, actual: [4], overrun: 'refuse', maxOverrun: [0] } as const
+    expect(await holds.settle(settle)).toMatchObject({ outcome: 'settled' })
+    return end === 'committed' ? 4 : 0
+  }
+
+  async used(): Promise<readonly number[]> {
+    const { states } = await this.#counters.read({ subject: '', categories: [0], layers: [1] })
+    return states[0]!.filter((_, index) => index % 2 === 1)
+  }
+}
+
+describe.runIf(redisTests)('two processes on one shared row', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(async () => {
+    await redis.stop()
+  })
+
+  it('carry out rare operations among takes at the first try, and lose none', { timeout: 120_000 }, async () => {
+    const prefix = newPrefix()
+    const stores = [openStore(redis.port, prefix), openStore(redis.port, prefix)]
+    await Promise.all(stores.map((store) => store.ready()))
+    const members = stores.map((store, index) => new Member(store, `m${index}`))
+    const tries = new Map<Operation, number>()
+    const add = Batch.prototype.add
+    const spy = vi.spyOn(Batch.prototype, 'add').mockImplementation(function (this: Batch, operation) {
+      tries.set(operation, (tries.get(operation) ?? 0) + 1)
+      add.call(this, operation)
+    })
+    let expected = 0
+    try {
+      for (let wave = 0; wave < WAVES; wave++) {
+        const rare = members.flatMap((member) => [
+          member.takeAndGiveBack(),
+          member.hold('committed'),
+          member.hold('cancelled'),
+        ])
+        const takes = members.flatMap((member) =>
+          Array.from({ length: TAKES }, (_, number) => member.take(wave, number)),
+        )
+        for (const { outcome } of await Promise.all(takes)) expect(outcome).toBe('admitted')
+        for (const charged of await Promise.all(rare)) expected += charged
+        expected += takes.length
+      }
+      expect(tries.size).toBeGreaterThan(10_000)
+      expect(Math.max(...tries.values())).toBe(1)
+      expect(new Set(await members[0]!.used())).toEqual(new Set([expected]))
+    } finally {
+      spy.mockRestore()
+      await Promise.all(stores.map((store) => store.close()))
+    }
+  })
+})

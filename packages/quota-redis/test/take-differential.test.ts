@@ -1,0 +1,258 @@
+import {
+  type CellDefinition,
+  CLOSED,
+  cellOfIdentity,
+  cellsIn,
+  hash32,
+  Layout,
+  type Quotas,
+  type StoreSchema,
+  slotsCell,
+  type TakeRequest,
+  windowCell,
+} from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
+import * as fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Keys } from '../src/store/keys.ts'
+import { newPrefix, openStore } from './store-harness.ts'
+import { type Random, randomFrom } from './support/random.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { listOf, orderedCells, rowBytes, type StoredRow, TakeModel, type Verdict } from './support/take-model.ts'
+
+/** Batches in a run, two of them on the same rows. */
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 5_000 : 150
+const TIMEOUT_MS = 60_000 + 60 * RUNS
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const HALF_PAST = 1_790_000_000_000 - (1_790_000_000_000 % HOUR_MS) + 30 * MINUTE_MS
+
+const rolling = (label: string, lengthMs: number, unit?: string): CellDefinition =>
+  windowCell({ label, lengthMs }, unit)
+const calendar = (every: 'hour' | 'day', unit?: string): CellDefinition =>
+  windowCell({ label: every, every, timeZone: 'UTC' }, unit)
+const [SHORT, MID, LONG] = [rolling('5m', 5 * MINUTE_MS), rolling('2h', 2 * HOUR_MS), rolling('1d', DAY_MS)]
+
+/** What policies count, and their limits. */
+const SHAPES: readonly (readonly [units: readonly string[], limits: readonly CellDefinition[]])[] = [
+  [['tokens'], [SHORT]],
+  [['tokens'], [SHORT, MID, LONG]],
+  [['tokens'], [SHORT, calendar('hour'), calendar('day')]],
+  [['tokens'], [calendar('hour')]],
+  [['tokens'], [SHORT, MID, slotsCell('running')]],
+  [
+    ['requests', 'tokens', 'usd'],
+    [rolling('5m', 5 * MINUTE_MS, 'requests'), MID, rolling('1d', DAY_MS, 'usd')],
+  ],
+  [
+    ['tokens', 'usd'],
+    [rolling('5m', 5 * MINUTE_MS, 'usd'), MID, rolling('1d', DAY_MS, 'usd')],
+  ],
+  [
+    ['tokens', 'usd'],
+    [SHORT, calendar('hour', 'usd'), calendar('day'), slotsCell('running')],
+  ],
+]
+/** A limit that only another policy has. */
+const OTHERS = [rolling('3d', 3 * DAY_MS), rolling('5m', 5 * MINUTE_MS, 'bytes'), slotsCell('others')]
+
+const SITE = 0
+const LAYERS = [
+  { name: 'site', shared: true },
+  { name: 'org', shared: false },
+  { name: 'personal', shared: false },
+  { name: 'all', shared: true },
+]
+/** By layer. */
+const SUBJECTS = [[''], ['o', 'p'], ['a', 'b', 'c', 'd', 'e'], ['']]
+const APPLYING = [[2], [SITE], [2, SITE], [SITE, 2, 3], [1, 2], [2, 1, SITE], [SITE, 1, 3, 2]]
+const REVISION = 'revision-of-22-letters'
+
+interface Scene {
+  readonly schema: StoreSchema
+  readonly most: number
+  readonly terms: readonly { readonly quotas: Quotas; readonly periods: readonly number[] | undefined }[]
+  readonly follows: string | undefined
+  readonly hasIds: boolean
+}
+
+/** A start and an amount as a store may have left them at any time, by any clock. */
+function anyCell({ identity }: { identity: string }, most: number, { int, chance }: Random) {
+  const { kind = 'rolling', lengthMs = HOUR_MS } = cellOfIdentity(identity) ?? {}
+  const recent = HALF_PAST - int(0, Math.min(lengthMs, 30 * MINUTE_MS) - 1)
+  if (kind === 'concurrency') return { identity, start: recent, used: chance(0.5) ? CLOSED : int(1, most) }
+  const ended = [HALF_PAST - lengthMs + int(-1, 1), HALF_PAST - 5 * lengthMs, 0]
+  const ahead = [HALF_PAST + int(0, 5_000), HALF_PAST + int(5_001, 9_000)]
+  const start = [recent, recent, recent, ended[int(0, 2)]!, ahead[int(0, 1)]!][int(0, 4)]!
+  return { identity, start, used: start === 0 || chance(0.1) ? CLOSED : int(0, most) }
+}
+
+function anyRow({ schema, most }: Scene, random: Random): StoredRow | undefined {
+  const { int, chance } = random
+  if (chance(0.2)) return undefined
+  if (chance(0.04))
+    return { cells: [], damaged: chance(0.3) ? 'hash' : Buffer.from(['damaged', '', '\x02'][int(0, 2)]!) }
+  const own: { readonly identity: string }[] = schema.cells.filter(() => chance(0.85))
+  const isOther = chance(0.25)
+  const limits = isOther ? [...own, ...OTHERS.filter(() => chance(0.5))] : schema.cells
+  const cells = limits.map((limit) => anyCell(limit, most, random))
+  if (cells.length === 0) return undefined
+  if (!chance(0.02)) return { cells: orderedCells(cells) }
+  const damaged = { cells: orderedCells(cells.map((cell) => ({ ...cell, used: -2 }))) }
+  return { cells: [], damaged: rowBytes(damaged) }
+}
+
+function anyScene({ int, chance, pick }: Random): Scene {
+  const [units, limits] = pick(SHAPES)
+  const schema: StoreSchema = { units, cells: cellsIn(units, limits), categories: ['read', 'write'], layers: LAYERS }
+  const layout = new Layout(schema.cells)
+  const most = pick([5, 20, 60])
+  const terms = Array.from({ length: int(1, 3) }, () => {
+    const layers = pick(APPLYING)
+    const all = layers.flatMap(() =>
+      schema.cells.map(() => (chance(0.1) ? Number.POSITIVE_INFINITY : int(most / 2, 2 * most))),
+    )
+    const periods = layers.flatMap(() => {
+      const behind = int(0, 24) === 0 ? 2 : Number(chance(0.2))
+      return layout.calendars.flatMap((window) => {
+        const lengthMs = schema.cells[window]!.label === 'hour' ? HOUR_MS : DAY_MS
+        const start = HALF_PAST - (HALF_PAST % lengthMs) - behind * lengthMs
+        return [start, start + lengthMs, start + 2 * lengthMs]
+      })
+    })
+    return { quotas: { layers, limits: all }, periods: layout.calendars.length > 0 ? periods : undefined }
+  })
+  return { schema, most, terms, follows: chance(0.2) ? REVISION : undefined, hasIds: chance(0.4) }
+}
+
+function anyTake({ schema, terms, follows, hasIds }: Scene, nonce: string, { int, chance, pick }: Random): TakeRequest {
+  const units = schema.units.length
+  const amounts = schema.units.map(() => (units > 1 ? int(0, 6) : int(1, 6)))
+  const hasSlots = new Layout(schema.cells).hasSlots
+  const isHold = hasIds && chance(0.3)
+  const number = int(1, 9)
+  const id = {
+    id: `i${number}`,
+    nonce: chance(0.9) ? nonce : 'n',
+    fingerprint: chance(0.9) ? 'f' : 'g',
+    ttlMs: HOUR_MS,
+  }
+  const isUnderId = isHold || (hasIds && chance(0.6))
+  const isFree = amounts.every((amount) => amount === 0)
+  // Under an id the same is requested again.
+  const { quotas, periods } = isUnderId ? terms[number % terms.length]! : pick(terms)
+  const personal = isUnderId ? SUBJECTS[2]![number % SUBJECTS[2]!.length]! : pick(SUBJECTS[2]!)
+  const subject = { org: pick(SUBJECTS[1]!), personal }
+  const costs = [...amounts.map((amount, unit) => (isFree && !isUnderId && unit === 0 ? 1 : amount)), 0]
+  if (isHold && hasSlots) costs[units] = int(0, 1)
+  return {
+    subject,
+    category: 0,
+    quotas,
+    periods,
+    costs,
+    settingsRevision: follows,
+    id: isUnderId ? id : undefined,
+    hold: isHold ? { ttlMs: 3 * DAY_MS, maxHolds: 100 } : undefined,
+  }
+}
+
+describe.runIf(redisTests)('takes', () => {
+  let redis: RedisServer
+  let admin: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+    admin = new Redis({ port: redis.port })
+  })
+  afterAll(async () => {
+    admin.disconnect()
+    await redis.stop()
+  })
+
+  async function seed(keys: Keys, model: TakeModel, each: Scene, random: Random): Promise<void> {
+    for (const [layer, subjects] of SUBJECTS.entries()) {
+      for (const name of subjects) {
+        const key = keys.row(layer, 0, { org: name, personal: name })
+        const row = anyRow(each, random)
+        if (row === undefined) continue
+        model.rows.set(key, row)
+        if (row.damaged === 'hash') await admin.hset(key, 'f', 'v')
+        else if (row.damaged !== undefined) await admin.set(key, row.damaged)
+        else {
+          await admin.set(key, rowBytes(row), 'PX', random.pick([MINUTE_MS, 10 * HOUR_MS, 100 * DAY_MS]))
+          const list = listOf(row.cells)
+          await admin.hset(keys.lists, hash32(list).toString(16).padStart(8, '0'), list)
+        }
+      }
+    }
+  }
+
+  async function play(number: number, counts: Record<string, number>): Promise<void> {
+    const random = randomFrom(number)
+    const each = anyScene(random)
+    const [prefix, clock] = [newPrefix(), manualClock(HALF_PAST)]
+    const keys = new Keys(prefix, each.schema)
+    const model = new TakeModel(each.schema)
+    await seed(keys, model, each, random)
+    const revision = each.follows === undefined || random.chance(0.8) ? (each.follows ?? '') : 'another1-of-22-letters'
+    if (revision !== '') await admin.set(keys.settings, revision)
+    const store = openStore(redis.port, prefix, clock)
+    try {
+      await store.ready()
+      const counters = store.open(each.schema)
+      for (let round = 0; round < 2; round++) {
+        const requests = Array.from({ length: random.int(1, 14) }, (_, n) => anyTake(each, `n${round}-${n}`, random))
+        const before = new Map<string, number>()
+        for (const key of model.rows.keys()) before.set(key, await admin.pttl(key))
+        const expected = requests.map((request) =>
+          model.take(request, clock.now(), revision, (layer) => keys.row(layer, 0, request.subject)),
+        )
+        const answers = await Promise.all(
+          requests.map(
+            (request): Promise<Verdict> =>
+              counters.take(request).then(
+                ({ outcome, states }) => ({ outcome, states }),
+                (error: { code?: string }) => (error.code === 'damaged_row' ? 'damaged_row' : Promise.reject(error)),
+              ),
+          ),
+        )
+        expect(answers).toEqual(expected)
+        for (const answer of expected) {
+          const name = answer === 'damaged_row' ? answer : answer.outcome
+          counts[name] = (counts[name] ?? 0) + 1
+        }
+        await isWrittenAs(model, before)
+        model.written.clear()
+      }
+    } finally {
+      await store.close()
+    }
+  }
+
+  /** Every byte of every row, and that no row goes before it may. */
+  async function isWrittenAs(model: TakeModel, before: ReadonlyMap<string, number>): Promise<void> {
+    for (const [key, row] of model.rows) {
+      if (row.damaged === 'hash') expect(await admin.type(key)).toBe('hash')
+      else
+        expect((await admin.getBuffer(key))?.toString('hex'), key).toBe((row.damaged ?? rowBytes(row)).toString('hex'))
+      if (!model.written.has(key)) continue
+      const [kept, slackMs] = [await admin.pttl(key), 30_000]
+      expect(kept, key).toBeGreaterThan((before.get(key) ?? 0) - slackMs)
+      if (before.get(key) === undefined) expect(kept).toBeGreaterThan(model.endOf(key) - HALF_PAST - slackMs)
+    }
+  }
+
+  it('are decided and written as by the row functions of the core', { timeout: TIMEOUT_MS }, async () => {
+    const counts: Record<string, number> = {}
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), (number) => play(number, counts)),
+      { numRuns: RUNS },
+    )
+    for (const outcome of ['admitted', 'refused', 'duplicate', 'conflict', 'stale', 'damaged_row']) {
+      expect(counts[outcome], outcome).toBeGreaterThan(RUNS / 40)
+    }
+  })
+})

@@ -1,0 +1,243 @@
+import { Instant, MAX_USED, NOT_OPEN, PERIOD_NUMBERS, type TakeReply, view } from '@scoregw/quota/store'
+import type { RowRef } from '../step/asked.ts'
+import type { Operation } from '../step/operation.ts'
+import type { RowLayout, StoredRow } from '../step/row-layout.ts'
+import type { Charge, SchemaRows } from '../step/schema-rows.ts'
+import type { AddColumns, AddShape } from './add-statement.ts'
+
+/** A take, which only adds to rows. */
+interface Add {
+  readonly operation: Operation
+  readonly charge: Charge
+  /** Its rows, in the order of the layers that apply. */
+  readonly rows: readonly AddedRow[]
+}
+
+/** A row that some takes add to. */
+class AddedRow {
+  readonly ref: RowRef
+  readonly slot: number
+  /** By cell, -1: nothing. */
+  readonly sums: number[]
+  readonly limits: number[]
+  readonly periods: (readonly number[] | undefined)[]
+  group = 0
+  /** Its numbers after the statement; `undefined`: nothing was added. */
+  pairs: number[] | undefined
+
+  constructor(ref: RowRef, slot: number, { places }: SchemaRows, periods: readonly number[] | undefined) {
+    this.ref = ref
+    this.slot = slot
+    this.sums = Array.from({ length: places.width }, () => -1)
+    this.limits = Array.from({ length: places.width }, () => MAX_USED)
+    const at = places.periodsAt(slot)
+    this.periods = places.lengthsMs.map((_, c) => {
+      const calendar = places.calendars.indexOf(c)
+      return calendar < 0
+        ? undefined
+        : periods?.slice(at + PERIOD_NUMBERS * calendar, at + PERIOD_NUMBERS * (calendar + 1))
+    })
+  }
+}
+
+/** What takes have to have in common to be made by one statement. */
+export function kindOf({ rows: { layout }, refs, request }: Charge): string {
+  const { category, quotas, settingsRevision } = request
+  return `${layout.hash} ${category} ${quotas.layers} ${refs.length} ${settingsRevision ?? ''}`
+}
+
+/** The values of a statement for rows. */
+export interface BatchColumns {
+  readonly own: AddColumns
+  readonly shared: AddColumns
+  /** First and last place, from 1, of the rows of subjects whose sums are what shared rows take. */
+  readonly first: readonly [number, number]
+}
+
+/** Takes of one kind that a statement makes, as far as all of them fit together. */
+export class AddBatch {
+  readonly shape: AddShape
+  readonly revision: string | undefined
+  readonly #rows: SchemaRows
+  readonly #all: Operation[] = []
+  /** Those of them that the statement makes. */
+  readonly #adds: Add[] = []
+  readonly #byKey = new Map<string, AddedRow>()
+  readonly #own: readonly number[]
+  readonly #shared: readonly number[]
+  readonly #instant: Instant
+  /** Rows of {@link #own} and {@link #shared} in the order of locks. */
+  #ownRows: readonly AddedRow[] = []
+  #sharedRows: readonly AddedRow[] = []
+
+  constructor({ rows, refs, request }: Charge) {
+    this.#rows = rows
+    this.revision = request.settingsRevision
+    const slots = [...refs.keys()]
+    const own = slots.filter((slot) => refs[slot]!.place.key !== '')
+    // Where only shared rows apply, they are what is added to.
+    this.#own = own.length === 0 ? slots : own
+    this.#shared = own.length === 0 ? [] : slots.filter((slot) => refs[slot]!.place.key === '')
+    this.shape = { cells: rows.places.cells, isGrouped: this.#own.length > 1, shared: this.#shared.length }
+    this.#instant = new Instant(rows.places)
+  }
+
+  get operations(): readonly Operation[] {
+    return this.#all
+  }
+
+  /** Takes one more in. One that does not fit with those that there are, whatever is stored, is not added. */
+  add(operation: Operation, charge: Charge): void {
+    this.#all.push(operation)
+    const { refs, request } = charge
+    const rows = refs.map(
+      (ref, slot) => this.#byKey.get(ref.key) ?? new AddedRow(ref, slot, this.#rows, request.periods),
+    )
+    const { places } = this.#rows
+    const costOf = (c: number): number => request.costs[places.units[c]!]!
+    const fits = ({ slot, sums, limits, periods }: AddedRow): boolean =>
+      sums.every((sum, c) => {
+        const limit = Math.min(limits[c]!, request.quotas.limits[places.limitAt(slot, c)]!)
+        const at = places.periodsAt(slot) + PERIOD_NUMBERS * places.calendars.indexOf(c)
+        const hasPeriod = periods[c]?.every((number, index) => number === request.periods?.[at + index]) !== false
+        return hasPeriod && (costOf(c) === 0 || Math.max(0, sum) + costOf(c) <= limit)
+      })
+    if (!rows.every(fits)) return
+    for (const [slot, row] of rows.entries()) {
+      this.#byKey.set(row.ref.key, row)
+      for (let c = 0; c < places.width; c++) {
+        if (costOf(c) === 0) continue
+        row.sums[c] = Math.max(0, row.sums[c]!) + costOf(c)
+        row.limits[c] = Math.min(row.limits[c]!, request.quotas.limits[places.limitAt(slot, c)]!)
+      }
+    }
+    this.#adds.push({ operation, charge, rows })
+  }
+
+  get layout(): RowLayout {
+    return this.#rows.layout
+  }
+
+  columns(): BatchColumns {
+    this.#ownRows = this.#rowsOf(this.#own)
+    this.#sharedRows = this.#rowsOf(this.#shared)
+    if (this.shape.isGrouped) this.#group()
+    const isFirst = this.#ownRows.map(({ slot }) => slot === this.#own[0])
+    const first = [isFirst.indexOf(true) + 1, isFirst.lastIndexOf(true) + 1] as const
+    return { own: this.#columnsOf(this.#ownRows), shared: this.#columnsOf(this.#sharedRows), first }
+  }
+
+  /**
+   * Answers the takes whose rows were all added to, in an order in which they could have come.
+   *
+   * @param keys of subjects' rows that were added to; `undefined`: all
+   * @returns the others
+   */
+  answer(now: number, own: readonly number[][], shared: readonly number[][], keys?: readonly string[]): Operation[] {
+    const added = keys?.map((key) => this.#byKey.get(key)!) ?? this.#ownRows
+    for (const [at, row] of added.entries()) row.pairs = own[at]!
+    for (const [at, row] of this.#sharedRows.entries()) row.pairs = shared[at]
+    const isMade = ({ rows }: Add): boolean => rows.every(({ pairs }) => pairs !== undefined)
+    const made = this.#adds.filter(isMade)
+    for (const add of made) this.#change(add, -1)
+    for (const add of made) {
+      this.#change(add, 1)
+      add.operation.decided(this.#reply(add, now))
+    }
+    return this.#done(made)
+  }
+
+  /**
+   * As {@link answer}, of a statement whose answer was lost: from its rows as they are some time later. A start that came
+   * since is not told, so that nothing goes back to a window that was not charged.
+   *
+   * @param at the instant of the statement
+   */
+  answerLate(at: number, rows: ReadonlyMap<string, StoredRow>, keys?: readonly string[]): Operation[] {
+    const isAdded = (row: AddedRow): boolean =>
+      keys === undefined || this.#shared.includes(row.slot) || keys.includes(row.ref.key)
+    const made = this.#adds.filter((add) => add.rows.every(isAdded))
+    for (const add of made) {
+      for (const row of add.rows) row.pairs = this.#pairsAt(at, rows.get(row.ref.key))
+      add.operation.decided(this.#reply(add, at))
+    }
+    return this.#done(made)
+  }
+
+  #done(made: readonly Add[]): Operation[] {
+    const done = new Set(made.map(({ operation }) => operation))
+    for (const operation of done) operation.done()
+    return this.#all.filter((operation) => !done.has(operation))
+  }
+
+  #pairsAt(at: number, row: StoredRow | undefined): number[] {
+    return this.#rows.layout.identities.flatMap((identity) => {
+      const c = row?.layout?.identities.indexOf(identity) ?? -1
+      const start = row?.pairs?.[2 * c] ?? -1
+      return c < 0 || start > at ? [-1, -1] : [start, row?.pairs?.[2 * c + 1] ?? -1]
+    })
+  }
+
+  #reply({ charge: { request }, rows }: Add, now: number): TakeReply {
+    const { places } = this.#rows
+    const states: number[] = []
+    this.#instant.moveTo(now, request.periods, rows.length)
+    const { after, opensAt } = this.#instant
+    for (const [slot, { pairs }] of rows.entries()) {
+      for (let c = 0; c < places.size; c++) {
+        const [at, to] = [places.limitAt(slot, c), places.cellAt(slot, c)]
+        // Opened by the statement for a take that comes after this one.
+        const isLater =
+          pairs![2 * c + 1] === 0 && pairs![2 * c] === opensAt[at] && request.costs[places.units[c]!] === 0
+        if (isLater) states.push(NOT_OPEN, 0)
+        else view(pairs!, 2 * c, after[at]!, now, states, to)
+      }
+    }
+    return { outcome: 'admitted', now, states }
+  }
+
+  #change({ charge: { request }, rows }: Add, sign: 1 | -1): void {
+    const { units, width } = this.#rows.places
+    for (const { pairs } of rows) for (let c = 0; c < width; c++) pairs![2 * c + 1]! += sign * request.costs[units[c]!]!
+  }
+
+  /** Rows of some of the layers, in the order of locks. */
+  #rowsOf(slots: readonly number[]): AddedRow[] {
+    const rows = [...this.#byKey.values()].filter(({ slot }) => slots.includes(slot))
+    return rows.sort((a, b) => (a.ref.key < b.ref.key ? -1 : 1))
+  }
+
+  #columnsOf(rows: readonly AddedRow[]): AddColumns {
+    const cells = this.#rows.places.lengthsMs.map((_, c) => c)
+    const { calendars } = this.#rows.places
+    return {
+      keys: rows.map(({ ref }) => ref.key),
+      groups: rows.map(({ group }) => group),
+      sums: cells.map((c) => rows.map(({ sums }) => sums[c]!)),
+      limits: cells.map((c) => rows.map(({ limits }) => limits[c]!)),
+      periods: cells.map((c) =>
+        calendars.includes(c) ? [0, 1, 2].map((at) => rows.map(({ periods }) => periods[c]?.[at] ?? 0)) : [],
+      ),
+    }
+  }
+
+  /** Rows of subjects that takes have in common are of one group. */
+  #group(): void {
+    const parents = new Map<AddedRow, AddedRow>()
+    const root = (row: AddedRow): AddedRow => {
+      let found = row
+      for (let next = parents.get(found); next !== undefined; next = parents.get(found)) found = next
+      return found
+    }
+    for (const { rows } of this.#adds) {
+      const [first, ...others] = this.#own.map((slot) => rows[slot]!)
+      for (const other of others) if (root(other) !== root(first!)) parents.set(root(other), root(first!))
+    }
+    const numbers = new Map<AddedRow, number>()
+    for (const row of this.#byKey.values()) {
+      const of = root(row)
+      row.group = numbers.get(of) ?? numbers.size + 1
+      numbers.set(of, row.group)
+    }
+  }
+}

@@ -1,0 +1,322 @@
+import { postgresTests } from '@scoregw/postgres-server'
+import {
+  add,
+  cellsIn,
+  close,
+  Instant,
+  Layout,
+  reanchor,
+  refund,
+  roll,
+  type StoreSchema,
+  type TakeReply,
+  type TakeRequest,
+  usedIn,
+  view,
+  windowCell,
+} from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
+import type pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { postgresStore, type SqlCounters } from '../src/index.ts'
+import { TestDatabase } from './support/database.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+const RUNS = deep ? 1_000 : 12
+const ROUNDS = 25
+const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
+const DAY_MS = 86_400_000
+const UNITS = ['requests', 'tokens']
+
+/** Guards of the statement, each as it is and as it would be without it. Without any of them some history is wrong. */
+const GUARDS: Readonly<Record<string, readonly [guard: RegExp, without: string]>> = {
+  'room for what is added': [/ <= excluded\.limits\[\d+\]/g, ' <= 9e15'],
+  'windows that ended': [/r\.cells\[(\d+)\] > excluded\.cells\[\d+\] - \d+/g, 'r.cells[$1] > -2'],
+  'windows that a reset closed': [/r\.cells\[\d+\] >= 0 and/g, 'true and'],
+  'starts far ahead': [/r\.cells\[\d+\] <= \(excluded\.ends_at - \d+\) \+ 5000/g, 'true'],
+  'what costs nothing of a unit': [/case when excluded\.cells\[\d+\] < 0 or/g, 'case when false or'],
+  'rows of other policies': [/r\.layout = \$1 and/g, 'true and'],
+  'room in the shared row': [/and \(select count\(\*\) from other\) = 1/g, ''],
+  'the revision of the settings': [/\$2::text is null or \$2 = n\.revision/g, '$2::text is null or true'],
+  'periods of the calendar': [/ and \(a\.s\d+ < 0 or n\.now >= a\.p\d+ and n\.now < a\.r\d+\)/g, ''],
+  'all rows of a take': [/and o\.n = \(select count.*?(?=\s+then true)/gs, ''],
+}
+
+/** Those that are missed within seconds; for the others it takes a minute to come upon the history. */
+const QUICK: readonly string[] = ['room for what is added', 'windows that a reset closed', 'rows of other policies']
+
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+/** A window that was opened and given back whole says no more than one that is not open. */
+function unused(answer: string): string {
+  return answer.replace(/-?\d+,0(?=,|$)/g, '-1,0')
+}
+
+/** Rows by layer and key, as the core's functions leave them. */
+type Rows = ReadonlyMap<string, readonly number[]>
+
+/** One machine that does one thing after the other. */
+class Model {
+  readonly #schema: StoreSchema
+  readonly #layout: Layout
+
+  constructor(schema: StoreSchema) {
+    this.#schema = schema
+    this.#layout = new Layout(schema.cells)
+  }
+
+  keys({ subject, quotas }: Pick<TakeRequest, 'subject' | 'quotas'>): string[] {
+    return quotas.layers.map((index) => {
+      const { name, shared } = this.#schema.layers[index]!
+      return `${name} ${shared ? '' : (subject as Record<string, string>)[name]}`
+    })
+  }
+
+  take(rows: Rows, request: TakeRequest, now: number): readonly [Rows, string] {
+    const { quotas, periods, costs } = request
+    const layout = this.#layout
+    const instant = new Instant(layout)
+    if (!instant.moveTo(now, periods, quotas.layers.length)) return [rows, 'stale ']
+    const keys = this.keys(request)
+    const here = keys.map((key) => [...(rows.get(key) ?? Array<number>(layout.rowCells).fill(-1))])
+    const each = (visit: (cells: number[], i: number, at: number, cost: number) => void): void => {
+      for (const [slot, cells] of here.entries()) {
+        for (let c = 0; c < layout.size; c++) visit(cells, 2 * c, layout.limitAt(slot, c), costs[layout.units[c]!]!)
+      }
+    }
+    let fits = true
+    each((cells, i, at, cost) => {
+      if (cost > 0 && usedIn(cells, i, instant.after[at]!) + cost > quotas.limits[at]!) fits = false
+    })
+    each((cells, i, at, cost) => {
+      if (cost === 0) return
+      if (!fits) return reanchor(cells, i, instant.after[at]!, now)
+      roll(cells, i, instant.after[at]!, instant.opensAt[at]!, now)
+      add(cells, i, cost)
+    })
+    const states: number[] = []
+    each((cells, i, at) => view(cells, i, instant.after[at]!, now, states, 2 * at))
+    const next = new Map(rows)
+    for (const [slot, key] of keys.entries()) if (fits || rows.has(key)) next.set(key, here[slot]!)
+    return [next, `${fits ? 'admitted' : 'refused'} ${states}`]
+  }
+
+  change(
+    rows: Rows,
+    keys: readonly string[],
+    visit: (cells: number[], i: number, at: number, cell: number) => void,
+  ): Rows {
+    const next = new Map(rows)
+    for (const [slot, key] of keys.entries()) {
+      const cells = [...(next.get(key) ?? [])]
+      for (let c = 0; c < this.#layout.size && cells.length > 0; c++)
+        visit(cells, 2 * c, this.#layout.limitAt(slot, c), c)
+      if (cells.length > 0) next.set(key, cells)
+    }
+    return next
+  }
+
+  /** The rows after some order of the takes in which each is answered as it was; `undefined`: there is none. */
+  orderOf(rows: Rows, takes: readonly (readonly [TakeRequest, TakeReply])[], now: number): Rows | undefined {
+    if (takes.length === 0) return rows
+    const tried = new Set<string>()
+    for (const take of takes) {
+      const [request, { outcome, states }] = take
+      const [next, answer] = this.take(rows, request, now)
+      const id = `${this.keys(request)} ${request.costs} ${request.quotas.limits} ${outcome} ${states}`
+      if (tried.has(id) || unused(answer) !== unused(`${outcome} ${states}`)) continue
+      tried.add(id)
+      const end = this.orderOf(
+        next,
+        takes.filter((each) => each !== take),
+        now,
+      )
+      if (end !== undefined) return end
+    }
+    return undefined
+  }
+}
+
+describe.runIf(postgresTests)('random histories of takes that add to rows', () => {
+  const database = new TestDatabase()
+
+  /** Plays histories of two processes; `undefined`, or what one of them was that no machine has. */
+  async function play(runs: number, seed: number, mutate: (text: string) => string): Promise<string | undefined> {
+    const clock = manualClock()
+    const admin = database.pool({ max: 1 })
+    const open = () => {
+      const pool = database.pool({ max: 2 })
+      pool.on('connect', (client) => {
+        const query = client.query.bind(client)
+        client.query = ((config: pg.QueryConfig, ...more: never[]) => {
+          const isAdd = /^quota add/.test(config.name ?? '')
+          return (query as (...all: unknown[]) => unknown)(
+            isAdd ? { ...config, text: mutate(config.text) } : config,
+            ...more,
+          )
+        }) as typeof client.query
+      })
+      const store = postgresStore({ pool, deadlineMs: 10_000, testClock: clock })
+      onTestFinished(() => store.close())
+      return store
+    }
+    const stores = [open(), open()]
+    const random = randomFrom(seed)
+    await admin.query('delete from quota_rows')
+    for (let run = 0; run < runs; run++) {
+      const windows = [
+        windowCell({ label: 'a', lengthMs: 60_000 }, 'requests'),
+        windowCell({ label: 'b', lengthMs: 300_000 }),
+        ...(random(3) === 0 ? [windowCell({ label: 'd', every: 'day', timeZone: 'UTC' })] : []),
+      ]
+      const names = random(3) === 0 ? ['user', 'team'] : ['user']
+      const schema: StoreSchema = {
+        units: UNITS,
+        cells: cellsIn(UNITS, windows),
+        categories: [`run ${seed} ${run}`.replaceAll(' ', '-')],
+        layers: [...names.map((name) => ({ name, shared: false })), { name: 'site', shared: true }],
+      }
+      const other: StoreSchema = {
+        ...schema,
+        cells: cellsIn(UNITS, [
+          windowCell({ label: 'b', lengthMs: 300_000 }),
+          windowCell({ label: 'x', lengthMs: 9_000 }),
+        ]),
+      }
+      const failure = await playOne({ schema, other, stores, random, clock, admin })
+      if (failure !== undefined) return `seed ${seed}, run ${run}: ${failure}`
+    }
+    return undefined
+  }
+
+  interface Played {
+    readonly schema: StoreSchema
+    /** Of another policy, whose rows have the same keys. */
+    readonly other: StoreSchema
+    readonly stores: readonly { open(schema: StoreSchema): SqlCounters }[]
+    readonly random: (below: number) => number
+    readonly clock: ReturnType<typeof manualClock>
+    readonly admin: pg.Pool
+  }
+
+  async function playOne({ schema, other, stores, random, clock, admin }: Played): Promise<string | undefined> {
+    const model = new Model(schema)
+    const layout = new Layout(schema.cells)
+    const counters = stores.map((store) => store.open(schema))
+    const layers = [schema.layers.map((_, index) => index), [0], schema.layers.map((_, index) => index)][random(3)]!
+    const anyLimit = (): number => (random(10) === 0 ? Number.POSITIVE_INFINITY : 8 + random(60))
+    const quotas = [1, 2].map(() => ({
+      layers,
+      limits: layers.flatMap((layer) => schema.cells.map(() => anyLimit() * (schema.layers[layer]!.shared ? 3 : 1))),
+    }))
+    const subject = () => Object.fromEntries(schema.layers.map(({ name }) => [name, `${name} ${random(3)}`]))
+    let rows: Rows = new Map()
+    let periods: readonly number[] | undefined
+    let revision = ''
+    let known = ''
+    const turnPeriods = (): void => {
+      const start = Math.floor(clock.now() / DAY_MS) * DAY_MS
+      periods =
+        layout.calendars.length === 0 ? undefined : layers.flatMap(() => [start, start + DAY_MS, start + 2 * DAY_MS])
+    }
+    turnPeriods()
+    const past: (readonly [TakeRequest, TakeReply])[] = []
+    await admin.query('delete from quota_settings')
+    for (let round = 0; round < ROUNDS; round++) {
+      const kind = random(100)
+      if (kind < 72) {
+        const asked = Array.from({ length: 1 + random(6) }, (): TakeRequest => {
+          const costs = [random(3), 1 + random(4), 0]
+          return {
+            subject: subject(),
+            category: 0,
+            quotas: quotas[random(2)]!,
+            costs,
+            periods,
+            settingsRevision: known,
+          }
+        })
+        const replies = await Promise.all(asked.map((request) => counters[random(2)]!.take(request)))
+        if (known !== revision) {
+          if (replies.some(({ outcome }) => outcome !== 'stale')) return `not stale: ${JSON.stringify(replies)}`
+          known = revision
+          continue
+        }
+        const takes = asked.map((request, at) => [request, replies[at]!] as const)
+        const end = model.orderOf(rows, takes, clock.now())
+        if (end === undefined) return JSON.stringify({ now: clock.now(), rows: [...rows], takes })
+        rows = end
+        past.push(...takes.filter(([, { outcome }]) => outcome === 'admitted'))
+      } else if (kind < 80 && past.length > 0) {
+        const [request, { states }] = past[random(past.length)]!
+        const giveBack = [random(2), random(2)]
+        const { subject: whose } = request
+        await counters[random(2)]!.settle({ subject: whose, category: 0, layers, states, giveBack, as: 'committed' })
+        rows = model.change(rows, model.keys(request), (cells, i, at, c) =>
+          refund(cells, i, states[2 * at]!, giveBack[layout.units[c]!]!, false),
+        )
+      } else if (kind < 84) {
+        const whose = subject()
+        await counters[random(2)]!.reset({ subject: whose, categories: [0], layers })
+        rows = model.change(rows, model.keys({ subject: whose, quotas: quotas[0]! }), (cells, i) => close(cells, i))
+      } else if (kind < 87) {
+        // Another policy charges a window that both have, and one of its own.
+        const request: TakeRequest = {
+          subject: subject(),
+          category: 0,
+          quotas: { layers, limits: layers.flatMap(() => [1e9, 1e9]) },
+          costs: [0, 1, 0],
+        }
+        const { states } = await stores[random(2)]!.open(other).take(request)
+        const shared = other.cells.findIndex(({ label }) => label === 'b')
+        const own = schema.cells.findIndex(({ label }) => label === 'b')
+        const next = new Map(rows)
+        for (const [slot, key] of model.keys(request).entries()) {
+          const cells = [...(rows.get(key) ?? Array<number>(layout.rowCells).fill(-1))]
+          const at = 2 * (2 * slot + shared)
+          cells.splice(2 * own, 2, states[at]!, states[at + 1]!)
+          next.set(key, cells)
+        }
+        rows = next
+      } else if (kind < 89) {
+        revision = `revision ${random(1e6)}`
+        await admin.query(
+          `insert into quota_settings values ('', '', 1, $1, '{}')
+           on conflict (layer, subject) do update set revision = excluded.revision`,
+          [revision],
+        )
+      } else {
+        const ahead = random(3) === 0 ? 25_000 : 1_500
+        clock.advance(random(5) === 0 ? -random(9_000) : random(ahead))
+        const starts = [...rows.values()].flatMap((cells) => layout.lengthsMs.map((ms, c) => cells[2 * c]! + ms))
+        const end = (starts[random(Math.max(1, starts.length))] ?? 0) - random(2)
+        if (random(2) === 0 && end > clock.now() && end < clock.now() + DAY_MS) clock.advance(end - clock.now())
+        if (random(2) === 0) turnPeriods()
+      }
+    }
+    return undefined
+  }
+
+  it(`${RUNS} of two processes are those of one machine`, { timeout: 3_600_000 }, async () => {
+    expect(await play(RUNS, SEED, (text) => text)).toBeUndefined()
+  })
+
+  for (const [guard, [pattern, without]] of Object.entries(GUARDS)) {
+    it.runIf(deep || QUICK.includes(guard))(`are wrong without the guard: ${guard}`, { timeout: 300_000 }, async () => {
+      let found = 0
+      const failure = await play(300, 7, (text) => {
+        const mutant = text.replace(pattern, without)
+        if (mutant !== text) found++
+        return mutant
+      })
+      expect(found).toBeGreaterThan(0)
+      expect(failure).toBeDefined()
+    })
+  }
+})

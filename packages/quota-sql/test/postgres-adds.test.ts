@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto'
+import { postgresTests } from '@scoregw/postgres-server'
+import { cellsIn, type StoreSchema, type TakeRequest, windowCell } from '@scoregw/quota/store'
+import type pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type PostgresStore, postgresStore, type SqlCounters, sqlSettings } from '../src/index.ts'
+import { ONE, SCHEMA, take, used } from './support/counting.ts'
+import { TestDatabase } from './support/database.ts'
+import { kyselyOnPool } from './support/pool.ts'
+
+describe.runIf(postgresTests)('takes that add to rows', () => {
+  const database = new TestDatabase()
+
+  interface Process {
+    readonly counters: SqlCounters
+    readonly store: PostgresStore
+    /** The names of its statements. */
+    readonly sent: string[]
+  }
+
+  /** A store of a process of its own, which has charged something. */
+  async function process(schema: StoreSchema = SCHEMA): Promise<Process> {
+    const sent: string[] = []
+    const pool = database.pool({ max: 1 })
+    pool.on('connect', (client) => {
+      const query = client.query.bind(client)
+      client.query = ((config: pg.QueryConfig) => {
+        const name = /^quota (add|lockRows)/.exec(config.name ?? '')
+        if (name !== null) sent.push(String(name[1]))
+        return query(config)
+      }) as typeof client.query
+    })
+    const store = postgresStore({ pool, deadlineMs: 5_000 })
+    onTestFinished(() => store.close())
+    const counters = store.open(schema)
+    const layers = schema.layers.map((_, index) => index)
+    const limits = layers.flatMap(() => schema.cells.map(() => 1e9))
+    const subject = Object.fromEntries(schema.layers.map(({ name }) => [name, 'first']))
+    const costs = [...schema.units.map(() => 1), 0]
+    // The first is locked for, and the connection learns the statement with the second.
+    for (const _ of [1, 2]) await counters.take({ subject, category: 0, quotas: { layers, limits }, costs })
+    sent.length = 0
+    return { counters, sent, store }
+  }
+
+  it('are one statement, also of subjects that were never seen', async () => {
+    const { counters, sent } = await process()
+    const answers = await Promise.all([take(counters, 'a'), take(counters, 'a'), take(counters, 'b')])
+    expect(sent).toEqual(['add'])
+    expect(answers.map(({ outcome, states }) => [outcome, states[1]])).toEqual([
+      ['admitted', 1],
+      ['admitted', 2],
+      ['admitted', 1],
+    ])
+    expect(Math.abs((answers[0]?.now ?? 0) - Date.now())).toBeLessThan(60_000)
+    expect((await used(counters, 'a'))[0]).toBe(2)
+  })
+
+  it('of which one has no room leave it alone, and it is refused as the rows were seen', async () => {
+    const { counters, sent } = await process()
+    await take(counters, 'full')
+    sent.length = 0
+    const quotas = { layers: [0, 1], limits: [1, 1e9] }
+    const full: TakeRequest = { subject: 'full', category: 0, quotas, costs: ONE }
+    const [admitted, refused] = await Promise.all([take(counters, 'c'), counters.take(full)])
+    expect(sent).toEqual(['add'])
+    expect([admitted.outcome, refused.outcome]).toEqual(['admitted', 'refused'])
+    expect([admitted.states[1], refused.states[1]]).toEqual([1, 1])
+  })
+
+  it('leave everything alone where the shared row has no room for all of them', async () => {
+    const { counters, sent } = await process()
+    const [, before] = await used(counters, 'd')
+    const request = (subject: string): TakeRequest => {
+      return { subject, category: 0, quotas: { layers: [0, 1], limits: [1e9, before + 1] }, costs: ONE }
+    }
+    sent.length = 0
+    const answers = await Promise.all([counters.take(request('d')), counters.take(request('e'))])
+    expect(answers.map(({ outcome }) => outcome).sort()).toEqual(['admitted', 'refused'])
+    expect(sent).toContain('lockRows')
+    const all = await Promise.all([used(counters, 'd'), used(counters, 'e')])
+    expect(all.map(([own]) => own).sort()).toEqual([0, 1])
+    expect(all[0][1]).toBe(before + 1)
+  })
+
+  it('of several rows of their own have all of them or none', async () => {
+    const layers = ['user', 'team'].map((name) => ({ name, shared: false }))
+    const schema: StoreSchema = {
+      ...SCHEMA,
+      categories: ['teams'],
+      layers: [...layers, { name: 'site', shared: true }],
+    }
+    const { counters, sent } = await process(schema)
+    const request = (user: string, team: string, limit: number): TakeRequest => {
+      const quotas = { layers: [0, 1, 2], limits: [1e9, limit, 1e9] }
+      return { subject: { user, team }, category: 0, quotas, costs: ONE }
+    }
+    await counters.take(request('u', 'full', 1))
+    sent.length = 0
+    const asked = [request('u', 'full', 1), request('v', 'full', 1), request('w', 'room', 1)]
+    const answers = await Promise.all(asked.map((each) => counters.take(each)))
+    expect(answers.map(({ outcome }) => outcome)).toEqual(['refused', 'refused', 'admitted'])
+    // The second does not fit with the first, so that its rows were not asked for.
+    expect(sent).toEqual(['add', 'lockRows'])
+    sent.length = 0
+    const { states } = await counters.read({ subject: { user: 'v', team: 'full' }, categories: [0], layers: [0, 1, 2] })
+    expect(states[0]?.filter((_, index) => index % 2 === 1)).toEqual([0, 1, 4])
+  })
+
+  it('open windows that ended, and those alone that they cost something of', async () => {
+    const cells = cellsIn(
+      ['requests', 'tokens'],
+      [windowCell({ label: 'short', lengthMs: 1 }, 'requests'), windowCell({ label: 'long', lengthMs: 3_600_000 })],
+    )
+    const schema: StoreSchema = { ...SCHEMA, units: ['requests', 'tokens'], categories: ['units'], cells }
+    const { counters, sent } = await process(schema)
+    const subject = randomUUID()
+    const quotas = { layers: [0, 1], limits: [1, 1e9, 1e9, 1e9] }
+    const asked = (costs: readonly number[]) => counters.take({ subject, category: 0, quotas, costs })
+    const first = await asked([1, 5, 0])
+    await expect.poll(async () => (await asked([1, 5, 0])).outcome).toBe('admitted')
+    const third = await asked([0, 5, 0])
+    expect(sent).not.toContain('lockRows')
+    expect(third.states[3]).toBe(15)
+    expect([third.states[2], third.states[0]]).toEqual([first.states[2], -1])
+  })
+
+  it('are decided again under other settings', async () => {
+    const { counters, sent } = await process()
+    const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
+    const request: TakeRequest = { subject: 's', category: 0, quotas, costs: ONE, settingsRevision: '' }
+    expect((await counters.take(request)).outcome).toBe('admitted')
+    const settings = sqlSettings({ db: kyselyOnPool(database.pool()) })
+    const { revision } = await settings.write({ mode: 'normal' }, {})
+    expect(await counters.take(request)).toMatchObject({ outcome: 'stale', settingsRevision: revision })
+    expect(sent).toEqual(['add', 'add'])
+    expect((await used(counters, 's'))[0]).toBe(1)
+    await settings.write(null, {})
+  })
+
+  it('are locked for where a reset or another policy was at the row', async () => {
+    const schema: StoreSchema = { ...SCHEMA, categories: ['two policies'] }
+    const { counters, sent, store } = await process(schema)
+    const start = (await take(counters, 'r')).states[0] ?? 0
+    await counters.reset({ subject: 'r', categories: [0], layers: [0] })
+    sent.length = 0
+    const again = await take(counters, 'r')
+    expect(again.states[0]).toBeGreaterThan(start)
+    expect(sent).toContain('lockRows')
+    const cells = cellsIn(['tokens'], [windowCell({ label: '5h', lengthMs: 5 * 3_600_000 })])
+    await take(store.open({ ...schema, cells }), 'r')
+    sent.length = 0
+    expect((await take(counters, 'r')).states[1]).toBe(2)
+    expect(sent).toContain('lockRows')
+  })
+
+  it('lock in the order of all processes, whatever the server thinks of the table', async () => {
+    const { counters, sent } = await process()
+    const admin = database.pool()
+    await take(counters, 'one')
+    await take(counters, 'two')
+    await admin.query(
+      `insert into quota_rows select 'personal/read/other ' || i, 0, '{}', 0 from generate_series(1, 60) i;
+      update quota_rows set cells = cells where key = 'personal/read/one'; analyze quota_rows`,
+    )
+    const holder = await admin.connect()
+    await holder.query("begin; select * from quota_rows where key = 'personal/read/one' for update")
+    const taken = Promise.all([take(counters, 'two'), take(counters, 'one')])
+    const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    await expect.poll(async () => (await admin.query(waiting)).rowCount).toBe(1)
+    expect(sent).toContain('add')
+    // Own rows, then shared ones: what comes after the row that is waited for is free.
+    await holder.query(
+      "select * from quota_rows where key in ('personal/read/two', 'site/read/') for update nowait; commit",
+    )
+    holder.release()
+    expect((await taken).map(({ outcome }) => outcome)).toEqual(['admitted', 'admitted'])
+  })
+})

@@ -1,0 +1,35 @@
+/**
+ * The model of a quota engine and its store, to compare with: the whole engine ({@link QuotaModel}), the counters behind it
+ * ({@link ModelCounters}), and their windows ({@link ModelWindows}).
+ *
+ * @module
+ */
+export {
+  GROWTH,
+  HOLD_MOVES,
+  type HoldMove,
+  type MoveAnswer,
+  moveModel,
+  PARTIES,
+  type PartyName,
+  PLAIN,
+  SLOTS,
+  SLOTS_NAME,
+  TOKENS,
+  turnOf,
+  WINDOW,
+} from './model/hold-moves.ts'
+export type { ModelCalendar } from './model/model-cells.ts'
+export { copyOf, ModelCounters, type ModelState } from './model/model-counters.ts'
+export type { ModelDecision } from './model/model-decision.ts'
+export type {
+  ModelAnswer,
+  ModelCommit,
+  ModelOptions,
+  ModelRequest,
+  ModelReservation,
+  ModelReserveRequest,
+} from './model/model-requests.ts'
+export { type ModelSpan, type ModelWindow, ModelWindows } from './model/model-windows.ts'
+export { QuotaModel } from './model/quota-model.ts'
+export { utcCalendar } from './model/utc-calendar.ts'
