@@ -13,9 +13,8 @@ import type { StoreSchema } from '../store/schema.ts'
 import { instantOf } from '../time/clock.ts'
 import { close, refund } from '../windows/row.ts'
 import { type IdRecord, idKey } from './id-records.ts'
-import { MemoryHolds } from './memory-holds.ts'
+import { MemoryHolds, type MemoryShared } from './memory-holds.ts'
 import { RowDecisions } from './row-decisions.ts'
-import type { MemoryShared } from './shared.ts'
 
 /** One decision in so many forgets a little of what has ended. */
 const DECISIONS_PER_STEP = 8

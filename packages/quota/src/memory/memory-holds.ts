@@ -8,6 +8,7 @@ import type {
   ListHoldsReply,
   ListHoldsRequest,
   Settled,
+  SettleHoldOutcome,
   SettleHoldReply,
   SettleHoldRequest,
   SweepReply,
@@ -16,14 +17,23 @@ import type {
 import type { TakeReply, TakeRequest } from '../store/quota-store.ts'
 import type { ReservationId } from '../store/reservation-id.ts'
 import { idOwnerKey, type Subject } from '../store/schema.ts'
-import { instantOf } from '../time/clock.ts'
+import { type Clock, instantOf } from '../time/clock.ts'
 import { type Amounts, amountsIn, named } from '../windows/units.ts'
 import { NOT_OPEN } from '../windows/window.ts'
-import { type HoldFacts, type HoldRow, type IdRecord, idKey, NEVER } from './id-records.ts'
+import type { HoldBook, OpenRecord } from './hold-book.ts'
+import { type HoldFacts, type HoldRow, type IdRecord, type IdRecords, idKey, NEVER } from './id-records.ts'
 import type { RowDecisions } from './row-decisions.ts'
-import type { MemoryShared } from './shared.ts'
+import type { Tables } from './row-table.ts'
 
-type OpenRecord = IdRecord & { readonly hold: HoldFacts }
+/** What the counters of every schema on one store share. */
+export interface MemoryShared {
+  readonly clock: Clock
+  readonly maxSubjects: number
+  readonly maxIds: number
+  readonly tables: Tables
+  readonly ids: IdRecords
+  readonly book: HoldBook
+}
 
 /** What a settle finds of a hold: its record, or why there is nothing to settle. */
 type Found = OpenRecord | 'unknown' | 'unreserved'
@@ -77,7 +87,7 @@ export class MemoryHolds implements SyncHolds {
     const { key, record } = this.#find(ref, now)
     if (!isOpen(record)) return { outcome: outcomeOf(record), now, states: [] }
     const endsAt = Math.max(record.hold.endsAt, now + ttlMs)
-    this.#shared.book.putOpen(key, { ...record, hold: { ...record.hold, endsAt } })
+    this.#shared.book.putOpen(key, changed(record, { endsAt }))
     return { outcome: 'held', now, endsAt, states: [] }
   }
 
@@ -91,24 +101,25 @@ export class MemoryHolds implements SyncHolds {
     const { hold } = record
     const rows = merged(hold.rows, this.#rowsOf(subject, category, quotas.layers, costs))
     const grown = sum(hold.costs, named(this.#rows.schema.units, costs))
-    this.#shared.book.putOpen(key, { ...record, hold: { ...hold, costs: grown, rows } })
+    this.#shared.book.putOpen(key, changed(record, { costs: grown, rows }))
     return { outcome: 'held', now, endsAt: hold.endsAt, states: reply.states }
   }
 
   settle(request: SettleHoldRequest): SettleHoldReply {
     const now = this.#now()
     const { key, record } = this.#find(request, now)
-    const nothing = { ...this.#settled({}), now, states: [] }
-    if (request.as === 'cancelled') {
-      if (record === 'unreserved') this.#shared.ids.write(key, request.id, 'cancelled', [], now)
-      if (isOpen(record)) this.#shared.book.close(key, record, 'cancelled', now)
-      return { ...nothing, outcome: record === 'unknown' ? 'unknown' : 'settled' }
+    const settled = (outcome: SettleHoldOutcome, answer: Partial<Settled<Amounts>> = {}): SettleHoldReply => {
+      return { ...this.#settled(answer), outcome, now, states: NO_STATES }
     }
-    if (record === 'unknown' || record === 'unreserved') return { ...nothing, outcome: 'unknown' }
+    if (request.as === 'cancelled') {
+      if (record === 'unreserved') this.#shared.ids.write(key, request.id, 'cancelled', NO_STATES, now)
+      if (isOpen(record)) this.#shared.book.close(key, record, 'cancelled', now)
+      return settled(record === 'unknown' ? 'unknown' : 'settled')
+    }
+    if (record === 'unknown' || record === 'unreserved') return settled('unknown')
     const { answer } = record.hold
-    if (answer !== undefined) return { ...nothing, ...this.#settled(answer), outcome: 'settled' }
-    if (record.state === 'cancelled') return { ...nothing, outcome: 'cancelled' }
-    return this.#commit(request, key, record, now)
+    if (answer !== undefined) return settled('settled', answer)
+    return record.state === 'cancelled' ? settled('cancelled') : this.#commit(request, key, record, now)
   }
 
   /** What a record says that a commit came to, in the schema's units. */
@@ -124,28 +135,33 @@ export class MemoryHolds implements SyncHolds {
   /** A commit of what is open, or a late one: unit by unit. */
   #commit(request: SettleHoldRequest, key: string, record: OpenRecord, now: number): SettleHoldReply {
     const { units } = this.#rows.schema
-    const reserved = amountsIn(units, record.hold.costs)
+    const { costs } = record.hold
+    const reserved = amountsIn(units, costs)
     const { actual = reserved, overrun, maxOverrun } = request
     const isLate = record.state === 'expired'
-    const nothing = { ...this.#settled({ reserved: record.hold.costs }), now, states: [] }
-    if (isLate && overrun !== 'charge') return { ...nothing, outcome: 'expired' }
-    if (!isLate && overrun === 'refuse' && actual.some((amount, u) => amount > reserved[u]!)) {
-      return { ...nothing, outcome: 'above' }
+    const within = isLate ? reserved.map(() => 0) : actual.map((amount, u) => Math.min(amount, reserved[u]!))
+    const most = isLate ? maxOverrun.map((amount, u) => reserved[u]! + amount) : maxOverrun
+    const isAbove = actual.some((amount, u) => amount > within[u]!)
+    const nothing = (outcome: 'expired' | 'above' | 'stale'): SettleHoldReply => {
+      return { ...this.#settled({ reserved: costs }), outcome, now, states: NO_STATES }
     }
-    const within = actual.map((amount, u) => (isLate ? 0 : Math.min(amount, reserved[u]!)))
-    const most = maxOverrun.map((amount, u) => (isLate ? reserved[u]! + amount : amount))
+    if (isLate && overrun !== 'charge') return nothing('expired')
+    if (!isLate && isAbove && overrun === 'refuse') return nothing('above')
     const excess = actual.map((amount, u) => Math.min(amount - within[u]!, most[u]!))
-    const isAbove = excess.some((amount) => amount > 0)
-    const more = isAbove ? this.#overrun(request, excess, now) : excess
-    if (more === undefined) return { ...nothing, outcome: 'stale' }
-    const charged = within.map((amount, u) => amount + more[u]!)
+    const isMore = excess.some((amount) => amount > 0)
+    const added = isMore ? this.#overrun(request, excess, now) : excess
+    if (added === undefined) return nothing('stale')
+    const charged = within.map((amount, u) => amount + added[u]!)
     const uncharged = actual.map((amount, u) => amount - charged[u]!)
-    const answer = { charged: named(units, charged), uncharged: named(units, uncharged), reserved: record.hold.costs }
-    const giveBack = reserved.map((amount, u) => amount - within[u]!)
-    this.#shared.book.close(key, record, 'committed', now, (unit) => giveBack[units.indexOf(unit)] ?? 0, answer)
+    const answer = { charged: named(units, charged), uncharged: named(units, uncharged), reserved: costs }
+    const giveBack = (unit: string): number => {
+      const u = units.indexOf(unit)
+      return u === -1 ? 0 : reserved[u]! - within[u]!
+    }
+    this.#shared.book.close(key, record, 'committed', now, giveBack, answer)
     // Read again: the slots are free by now.
-    const states = isAbove ? (this.#rows.look(request, now) ?? []) : []
-    return { charged, uncharged, reserved, added: more, outcome: 'settled', now, states }
+    const states = isMore ? (this.#rows.look(request, now) ?? []) : NO_STATES
+    return { charged, uncharged, reserved, added, outcome: 'settled', now, states }
   }
 
   /** Charges what is above a hold, in the windows that are open now; `undefined`: the clock is outside of the periods. */
@@ -197,7 +213,7 @@ export class MemoryHolds implements SyncHolds {
     const record = this.#shared.ids.find(key, now)
     if (record === undefined) return { key, record: 'unreserved' }
     const { hold } = record
-    return { key, record: record.nonce !== id.nonce || hold === undefined ? 'unknown' : { ...record, hold } }
+    return { key, record: record.nonce !== id.nonce || hold === undefined ? 'unknown' : (record as OpenRecord) }
   }
 
   /** What was charged just now to the rows of some layers, in the order of each table's cells. */
@@ -206,11 +222,15 @@ export class MemoryHolds implements SyncHolds {
     return layers.map((layer) => {
       const { table, places } = this.#rows.viewOf(layer, category)
       const key = this.#rows.keyOf(layer, subject)
-      const pairs = costs.some((cost) => cost > 0) ? table.pairsAt(table.placeOf(key)) : []
-      const charged = table.cells.flatMap(() => [NOT_OPEN, 0])
-      for (const [cell, place] of places.entries()) {
-        const taken = costs[layout.units[cell]!]!
-        if (taken > 0) [charged[2 * place], charged[2 * place + 1]] = [pairs[2 * place]!, taken]
+      const row = table.placeOf(key)
+      const charged: number[] = []
+      for (const _ of table.cells) charged.push(NOT_OPEN, 0)
+      for (let c = 0; c < places.length; c++) {
+        const taken = costs[layout.units[c]!]!
+        if (taken === 0) continue
+        const at = 2 * places[c]!
+        charged[at] = table.pageOf(row)[table.at(row) + at]!
+        charged[at + 1] = taken
       }
       return { layer: schema.layers[layer]!.name, key, charged }
     })
@@ -227,6 +247,8 @@ export class MemoryHolds implements SyncHolds {
   }
 }
 
+const NO_STATES: readonly number[] = []
+
 function isOpen(record: Found | IdRecord | undefined): record is OpenRecord {
   return typeof record === 'object' && record.state === 'reserved' && record.hold !== undefined
 }
@@ -234,6 +256,12 @@ function isOpen(record: Found | IdRecord | undefined): record is OpenRecord {
 function outcomeOf(record: Found): 'unknown' | 'expired' | 'settled' {
   if (record === 'unknown' || record === 'unreserved') return 'unknown'
   return record.state === 'expired' ? 'expired' : 'settled'
+}
+
+/** The record of an open hold with other facts. */
+function changed(record: OpenRecord, facts: Partial<HoldFacts>): OpenRecord {
+  const { state, nonce, fingerprint, states, expiresAt, hold } = record
+  return { state, nonce, fingerprint, states, expiresAt, hold: { ...hold, ...facts } }
 }
 
 /** The sum of two amounts of each unit. */

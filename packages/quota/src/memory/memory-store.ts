@@ -8,11 +8,10 @@ import { NOT_OPEN } from '../windows/window.ts'
 import { HoldBook } from './hold-book.ts'
 import { type HoldFacts, type IdRecord, IdRecords } from './id-records.ts'
 import { MemoryCounters } from './memory-counters.ts'
+import type { MemoryShared } from './memory-holds.ts'
 import { type MemoryStoreOptions, parseMemoryStoreOptions } from './options.ts'
-import { NOWHERE, type RowTable } from './row-table.ts'
-import type { MemoryShared } from './shared.ts'
+import { NOWHERE, type RowTable, Tables } from './row-table.ts'
 import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
-import { Tables } from './tables.ts'
 
 /** A store in the memory of one process, which answers at once and can be saved. */
 export interface MemoryStore extends SyncStore {

@@ -27,7 +27,8 @@ export interface CellSchema extends Omit<CellDefinition, 'unit'> {
 }
 
 const UNIT_MARK = ' unit:'
-const UNIT_NAME = /^[A-Za-z0-9_-]{1,32}$/
+/** None that an object has a member of by nature. */
+const UNIT_NAME = /^(?!__proto__$)[A-Za-z0-9_-]{1,32}$/
 
 /**
  * The counter of a window, recognised by kind, label, length or rule, and unit. Everything else that a policy says of it

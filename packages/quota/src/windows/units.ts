@@ -13,8 +13,9 @@ export type Amounts = Readonly<Record<string, number>>
  * @param amounts one a unit, and behind them slots where there are so many
  */
 export function named(units: readonly string[], amounts: readonly number[]): Amounts {
-  const entries = amounts.flatMap((amount, at) => (amount === 0 ? [] : [[units[at] ?? SLOTS, amount] as const]))
-  return Object.fromEntries(entries)
+  const record: Record<string, number> = {}
+  for (let at = 0; at < amounts.length; at++) if (amounts[at] !== 0) record[units[at] ?? SLOTS] = amounts[at]!
+  return record
 }
 
 /** The amounts of a schema's units, in its order; 0 where there are none, and units that it does not have are left out. */

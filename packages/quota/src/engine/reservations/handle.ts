@@ -29,10 +29,67 @@ export interface Held {
 }
 
 /**
- * The handle of a reservation, settled once. Its calls are functions of their own, which survive destructuring; the store's answers
- * go by the driver.
+ * The calls of a reservation, which is settled once. They are functions of the handle's own, which survive destructuring; the
+ * store's answers go by the driver.
+ */
+class Handle implements ReservationCalls {
+  readonly #driver: Driver
+  readonly #held: Held
+  readonly #answering: Answering
+  #settling: Answer<CommitResult> | undefined
+  /** A settle whose outcome is unknown: it does not turn into a success later. */
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(driver: Driver, held: Held, answering: Answering) {
+    this.#driver = driver
+    this.#held = held
+    this.#answering = answering
+  }
+
+  get token(): string | undefined {
+    return this.#held.hold?.token
+  }
+
+  get endsAt(): number | undefined {
+    return this.#held.hold?.endsAt
+  }
+
+  readonly commit = (actual?: number): Promise<CommitResult> => this.#answering(() => this.#settle('committed', actual))
+
+  readonly cancel = (): Promise<void> =>
+    this.#answering(() => this.#driver.chain(this.#settle('cancelled', undefined), () => undefined))
+
+  readonly extend = (ttlMs?: number): Promise<number> => this.#answering(() => this.#held.extend(ttlMs))
+
+  readonly add = (tokens: number): Promise<Decision> => this.#answering(() => this.#held.add(tokens))
+
+  readonly keepAlive = (): (() => void) => {
+    const { hold } = this.#held
+    if (hold === undefined) return () => undefined
+    const isSettled = (): boolean => this.#settling !== undefined || this.#failure !== undefined
+    return keepAlive(() => promised(() => this.#held.extend(undefined)), hold.ttlMs, isSettled)
+  }
+
+  #settle(as: SettleAs, actual: number | undefined): Answer<CommitResult> {
+    this.#held.checkCommit(actual)
+    if (this.#failure !== undefined) throw this.#failure.error
+    this.#settling ??= this.#driver.guard(
+      () => this.#held.settle(as, actual),
+      (result) => result,
+      (error) => {
+        this.#settling = undefined
+        if (!this.#held.isNamed && !isNotDone(error)) this.#failure = { error }
+        throw error
+      },
+    )
+    return this.#settling
+  }
+}
+
+/**
+ * Makes a handle.
  *
- * @param answering how calls answer: at once, or by promises
+ * @param answering how its calls answer: at once, or by promises
  * @param face what it shows beside the calls
  */
 export function handleOf<Face extends object>(
@@ -41,44 +98,7 @@ export function handleOf<Face extends object>(
   answering: Answering,
   face: Face,
 ): Face & ReservationCalls {
-  let settling: Answer<CommitResult> | undefined
-  /** A settle whose outcome is unknown: it does not turn into a success later. */
-  let failure: { readonly error: unknown } | undefined
-
-  function settle(as: SettleAs, actual: number | undefined): Answer<CommitResult> {
-    held.checkCommit(actual)
-    if (failure !== undefined) throw failure.error
-    settling ??= driver.guard(
-      () => held.settle(as, actual),
-      (result) => result,
-      (error) => {
-        settling = undefined
-        if (!held.isNamed && !isNotDone(error)) failure = { error }
-        throw error
-      },
-    )
-    return settling
-  }
-
-  return {
-    ...face,
-    get token() {
-      return held.hold?.token
-    },
-    get endsAt() {
-      return held.hold?.endsAt
-    },
-    commit: (actual) => answering(() => settle('committed', actual)),
-    cancel: () => answering(() => driver.chain(settle('cancelled', undefined), () => undefined)),
-    extend: (ttlMs) => answering(() => held.extend(ttlMs)),
-    add: (tokens) => answering(() => held.add(tokens)),
-    keepAlive() {
-      const { hold } = held
-      if (hold === undefined) return () => undefined
-      const isSettled = (): boolean => settling !== undefined || failure !== undefined
-      return keepAlive(() => promised(() => held.extend(undefined)), hold.ttlMs, isSettled)
-    },
-  }
+  return Object.assign(new Handle(driver, held, answering), face)
 }
 
 /** The error of what only a hold can. */

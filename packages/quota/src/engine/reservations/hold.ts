@@ -106,7 +106,9 @@ export class Hold implements Held {
       calls.holdsInForce(
         (): SettleHoldRequest => {
           const { overrun, maxOverrun } = live.compiled.operations.get(this.#terms.operation)!
-          return { ...this.#ref, as, actual, overrun, maxOverrun: [maxOverrun], quotas, periods: periods.of(quotas) }
+          const { subject, category, id } = this.#terms
+          const most = [maxOverrun]
+          return { subject, category, id, as, actual, overrun, maxOverrun: most, quotas, periods: periods.of(quotas) }
         },
         (holds, request) => holds.settle(request),
         (request, reply) => this.#settled(request, reply),
