@@ -117,8 +117,13 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     const subject = randomUUID()
     const quotas = { layers: [0, 1], limits: [1, 1e9, 1e9, 1e9] }
     const asked = (costs: readonly number[]) => counters.take({ subject, category: 0, quotas, costs })
+    const shortStart = async (): Promise<number | undefined> => {
+      return (await counters.read({ subject, categories: [0], layers: [0, 1] })).states[0]?.[0]
+    }
     const first = await asked([1, 5, 0])
-    await expect.poll(async () => (await asked([1, 5, 0])).outcome).toBe('admitted')
+    await expect.poll(shortStart).toBe(-1)
+    expect((await asked([1, 5, 0])).outcome).toBe('admitted')
+    await expect.poll(shortStart).toBe(-1)
     const third = await asked([0, 5, 0])
     expect(sent).not.toContain('lockRows')
     expect(third.states[3]).toBe(15)
