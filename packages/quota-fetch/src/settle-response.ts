@@ -7,7 +7,8 @@ export interface Settling {
   /** Whether the caller has gone; asked for failures alone. */
   isHungUp(): boolean
   /**
-   * Whether the response that a server makes of it is watched, which sets the fields, and settles the end.
+   * Whether the response that a server makes of it is watched, which sets the fields. The end is settled here all the
+   * same: a server ends a response that its handler broke as if it were whole.
    * @default false
    */
   readonly isWatched?: boolean
@@ -36,7 +37,6 @@ function judged(quota: MeteredRequest, response: Response, settling: Settling): 
   quota.judge(status, hasGone)
   const { pending } = quota
   const send = (): Response | Promise<Response> => {
-    if (settling.isWatched === true) return response
     const sent = fields === undefined ? response : withFields(response, fields)
     return settlesAtEnd ? settledAtEnd(quota, sent, settling.method === 'HEAD') : sent
   }

@@ -17,8 +17,8 @@ export type HttpCapability = 'address' | 'hang-ups' | 'pipelining' | 'waiting' |
 export interface HttpCase {
   readonly name: string
   readonly scenario: HttpScenario
-  /** Without it: see {@link without}. */
-  readonly needs?: HttpCapability
+  /** All of them; where one is missing: see {@link without}. */
+  readonly needs?: HttpCapability | readonly HttpCapability[]
   run(client: HttpClient): Promise<void>
   /** What an adapter does that lacks what the case needs; left out: the case is not for it. */
   without?(client: HttpClient): Promise<void>
@@ -42,8 +42,8 @@ export interface HttpHarness {
 
 /** Runs one case on a new app. */
 export async function runHttpCase(testCase: HttpCase, harness: HttpHarness): Promise<void> {
-  const { needs } = testCase
-  const can = needs === undefined || harness.capabilities.includes(needs)
+  const { needs = [] } = testCase
+  const can = [needs].flat().every((capability) => harness.capabilities.includes(capability))
   if (!can && testCase.without === undefined) return
   const served = await harness.serve(testCase.scenario)
   const client = new HttpClient(served.url, served.app)

@@ -1,4 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
+import { once } from 'node:events'
 import { withBothStores } from './both-stores.ts'
 import type { HttpCase } from './http-case.ts'
 import { saving } from './outcome-cases.ts'
@@ -111,6 +112,19 @@ export const HTTP_SETTLE_CASES: readonly HttpCase[] = withBothStores([
       await client.ask('/x').catch(() => undefined)
       await client.tell('idle')
       equal(await client.used(), 5)
+    },
+  },
+  {
+    name: 'settle: end gives a stream that its handler breaks after the head has left its tokens back',
+    scenario: saving({ chunks: ['a', 'b'], waits: { for: 'gate', in: 'middle' }, fails: 'middle' }, { settle: 'end' }),
+    needs: ['waiting', 'broken-streams'],
+    async run(client) {
+      const socket = await client.send('/x')
+      await client.tell('reached')
+      await once(socket, 'data')
+      await client.tell('open')
+      await client.tell('idle')
+      equal(await client.used(), 0)
     },
   },
 ])
