@@ -20,7 +20,11 @@ async function served(server: Listening): Promise<number> {
 
 const SERVERS = [
   ['Express', (quota: Engine, model: Model) => createServer(chatServer(quota, model) as RequestListener)],
-  ['fetch', (quota: Engine, model: Model) => createAdaptorServer({ fetch: chatHandler(quota, model) }) as Listening],
+  [
+    'fetch',
+    (quota: Engine, model: Model) =>
+      createAdaptorServer({ fetch: chatHandler(quota, model), overrideGlobalObjects: false }) as Listening,
+  ],
 ] as const
 
 type Engine = ReturnType<typeof engine>

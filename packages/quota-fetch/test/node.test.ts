@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import { describeHttp, HTTP_CASES, HttpApp, type HttpHarness } from '@scoregw/quota-testkit/http'
-import { describe, expect, it, test } from 'vitest'
+import { afterEach, describe, expect, it, test } from 'vitest'
 import { fetchApp, honoApp, type ServedFetch } from './support/apps.ts'
 
-function harnessOf(make: (app: HttpApp) => ServedFetch): HttpHarness {
+/** @param isGlobal whether Hono's own `Request` and `Response` stand in the place of Node's, as they do by default */
+function harnessOf(make: (app: HttpApp) => ServedFetch, isGlobal: boolean): HttpHarness {
   return {
     capabilities: ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams'],
     async serve(scenario) {
@@ -13,7 +14,7 @@ function harnessOf(make: (app: HttpApp) => ServedFetch): HttpHarness {
       const served = make(app)
       const fetch = (request: Request, env: unknown) =>
         served(request, (env as HttpBindings).incoming.socket.remoteAddress, env as HttpBindings)
-      const server = createAdaptorServer({ fetch, overrideGlobalObjects: false })
+      const server = createAdaptorServer({ fetch, overrideGlobalObjects: isGlobal })
       server.listen(0, '127.0.0.1')
       await once(server, 'listening')
       return {
@@ -30,14 +31,20 @@ function harnessOf(make: (app: HttpApp) => ServedFetch): HttpHarness {
 }
 
 const isDeep = process.env.QUOTA_TEST_DEEP !== undefined
+const hono = (app: HttpApp): ServedFetch => honoApp(app, (c) => (c.env as { address?: string }).address)
+
 const APPS = [
-  ['quotaFetch on Node', harnessOf(fetchApp), isDeep ? 10_000 : 300],
-  [
-    'Hono on Node',
-    harnessOf((app) => honoApp(app, (c) => (c.env as { address?: string }).address)),
-    isDeep ? 10_000 : 100,
-  ],
+  ['quotaFetch on Node', harnessOf(fetchApp, false), isDeep ? 10_000 : 300],
+  ['Hono on Node', harnessOf(hono, false), isDeep ? 10_000 : 100],
+  ["quotaFetch on Node with Hono's Response", harnessOf(fetchApp, true), 100],
+  ["Hono on Node with Hono's Response", harnessOf(hono, true), isDeep ? 10_000 : 100],
 ] as const
+
+// Other files may share this process, and may have changed them.
+const { Request, Response } = globalThis
+afterEach(() => {
+  Object.assign(globalThis, { Request, Response })
+})
 
 for (const [name, harness, requests] of APPS) {
   const count = describeHttp({ describe, it }, harness, name, { requests })
