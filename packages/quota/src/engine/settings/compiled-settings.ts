@@ -5,7 +5,6 @@ import type { OverrunPolicy, Policy } from '../../policy/policy.ts'
 import type { SubjectSettings, VersionedSettings } from '../../policy/settings.ts'
 import { mapValues } from '../../policy/stored.ts'
 import { costsOf } from '../../policy/units.ts'
-import { endedAt, inForceAt } from '../../policy/until.ts'
 import { ownOf } from '../../policy/values.ts'
 import { priceOf } from '../../policy/warnings.ts'
 import type { Clock } from '../../time/clock.ts'
@@ -87,7 +86,7 @@ export class CompiledSettings {
     if (isUnknown) unknown(plan, 'request')
     const named = isUnknown ? undefined : plan
     const now = known.ends ? clock.now() : 0
-    const key = known.ends ? `${this.#endedKey(subjects, now)} ${named ?? ''}` : (named ?? '')
+    const key = known.ends ? `${this.#partsAt(subjects, now)} ${named ?? ''}` : (named ?? '')
     const before = known.quotas.get(key)
     if (before !== undefined) return before
     const inForce = mapValues(subjects, (each) => inForceAt(each, now))
@@ -114,13 +113,13 @@ export class CompiledSettings {
     return known
   }
 
-  /** Two letters a layer for which parts of a subject's settings have ended. */
-  #endedKey(subjects: SettingsByLayer, now: number): string {
-    const ended = this.#ownLayers.map((layer) => {
-      const settings = ownOf(subjects, layer)
-      return settings === undefined ? '-' : Object.values(endedAt(settings, now)).map(Number).join('')
+  /** Two letters a layer for which parts of a subject's settings are in force. */
+  #partsAt(subjects: SettingsByLayer, now: number): string {
+    const parts = this.#ownLayers.map((layer) => {
+      const until = ownOf(subjects, layer)?.until
+      return until === undefined ? '-' : `${Number(isOver(until.overrides, now))}${Number(isOver(until.plan, now))}`
     })
-    return ended.join('')
+    return parts.join('')
   }
 }
 
@@ -132,5 +131,19 @@ function compiled(policy: Policy, settings: VersionedSettings, name: string): Co
     costs: costsOf(priceOf(policy, settings, name), takesSlot(policy, name)),
     overrun,
     maxOverrun: overrun === 'refuse' ? 0 : maxOverrun,
+  }
+}
+
+function isOver(until: number | null, now: number): boolean {
+  return until !== null && now >= until
+}
+
+/** What is in force of a subject's settings at an instant. */
+function inForceAt(settings: SubjectSettings, now: number): SubjectSettings {
+  const { overrides, plan, until } = settings
+  return {
+    ...settings,
+    overrides: isOver(until.overrides, now) ? {} : overrides,
+    plan: isOver(until.plan, now) ? null : plan,
   }
 }
