@@ -51,7 +51,7 @@ export function directFactory(port: () => number): StoreFactory {
   const client = () => new Redis({ port: port(), lazyConnect: true })
   return async () => ({
     ...(await twoStores(client, newPrefix(), openStoreOn)),
-    capabilities: ['ids', 'clock-steps', 'units'],
+    capabilities: ['ids', 'clock-steps'],
   })
 }
 
@@ -108,7 +108,7 @@ export function sentinelFactory(pair: () => ReplicaPair): StoreFactory {
   }
 }
 
-const CAPABILITIES = ['ids', 'clock-steps', 'revisions', 'damage', 'expiry', 'units'] as const
+const CAPABILITIES = ['ids', 'clock-steps', 'revisions', 'damage', 'expiry'] as const
 
 function oneServerFactory(
   port: () => number,

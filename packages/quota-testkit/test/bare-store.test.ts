@@ -7,13 +7,8 @@ import { manualFactory } from './manual-factory.ts'
 import { MapCounters, mapStore } from './map-store.ts'
 import { TIMEOUT_MS } from './runs.ts'
 
-/** Counters that can do no more than they must: one unit, and no ids. */
+/** Counters that can do no more than they must: no ids. */
 class BareCounters extends MapCounters {
-  constructor(data: MapCounters['data']) {
-    super(data)
-    if (data.schema.units.length > 1) throw new QuotaError('store_unsupported', 'this store counts one unit')
-  }
-
   override record(): never {
     throw new QuotaError('store_error', 'this store knows no reservation ids')
   }

@@ -178,12 +178,12 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
   {
     fault: 'store_full comes after a part was kept',
     Counters: FullTooLate,
-    capabilities: ['ids', 'sync', 'bounded', 'units', 'regroup'],
+    capabilities: ['ids', 'sync', 'bounded', 'regroup'],
     unseenByHistories: true,
   },
   {
     fault: 'unlimited room where a bound was promised',
-    capabilities: ['ids', 'sync', 'bounded', 'units', 'regroup'],
+    capabilities: ['ids', 'sync', 'bounded', 'regroup'],
     unseenByHistories: true,
   },
   {
@@ -202,7 +202,7 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
   {
     fault: 'look and charge are two steps',
     make: notAtomic,
-    capabilities: ['ids', 'clock-steps', 'units', 'regroup'],
+    capabilities: ['ids', 'clock-steps', 'regroup'],
     unseenByHistories: true,
   },
 ]

@@ -145,7 +145,7 @@ export function fullFactory(faults: Faults = {}): StoreFactory {
     }
     return {
       store: whole,
-      capabilities: ['ids', 'clock-steps', 'revisions', 'damage', 'expiry', 'deadline', 'units', 'regroup'],
+      capabilities: ['ids', 'clock-steps', 'revisions', 'damage', 'expiry', 'deadline', 'regroup'],
       clock,
       advance: clock.advance,
       stepClock: clock.advance,

@@ -5,7 +5,7 @@ import { manualClock, type StoreCapability, type StoreFactory } from '../src/ind
 /** A store in this process, on a clock that is turned by hand. */
 export function manualFactory(
   make: (clock: Clock) => QuotaStore,
-  capabilities: readonly StoreCapability[] = ['ids', 'sync', 'clock-steps', 'units', 'regroup'],
+  capabilities: readonly StoreCapability[] = ['ids', 'sync', 'clock-steps', 'regroup'],
 ): StoreFactory {
   return () => {
     const clock = manualClock()

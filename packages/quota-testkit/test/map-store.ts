@@ -225,7 +225,7 @@ const factory: StoreFactory = () => {
   const clock = manualClock()
   return {
     store: mapStore(clock),
-    capabilities: ['ids', 'sync', 'clock-steps', 'units', 'regroup'],
+    capabilities: ['ids', 'sync', 'clock-steps', 'regroup'],
     clock,
     advance: clock.advance,
     stepClock: clock.advance,

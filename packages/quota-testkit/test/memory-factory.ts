@@ -6,7 +6,7 @@ export const memoryFactory: StoreFactory = ({ maxSubjects }) => {
   const clock = manualClock()
   return {
     store: memoryStore({ clock, maxSubjects }),
-    capabilities: ['ids', 'sync', 'clock-steps', 'bounded', 'units', 'regroup'],
+    capabilities: ['ids', 'sync', 'clock-steps', 'bounded', 'regroup'],
     clock,
     advance: clock.advance,
     stepClock: clock.advance,

@@ -12,7 +12,7 @@ import { ModelledCounters, modelStore } from './model-store.ts'
 import type { Mutant } from './mutant.ts'
 
 function mutant(fault: string, Counters: typeof ModelledCounters): Mutant {
-  const capabilities = ['ids', 'sync', 'clock-steps', 'regroup', 'units'] as const
+  const capabilities = ['ids', 'sync', 'clock-steps', 'regroup'] as const
   return { fault, make: (clock) => modelStore(clock, Counters), capabilities, unseenByHistories: true }
 }
 

@@ -20,7 +20,7 @@ export function postgresFactory(database: TestDatabase): StoreFactory {
     return {
       store,
       peer,
-      capabilities: ['ids', 'units', 'clock-steps', 'revisions', 'damage', 'expiry', 'regroup'],
+      capabilities: ['ids', 'clock-steps', 'revisions', 'damage', 'expiry', 'regroup'],
       clock,
       advance: clock.advance,
       stepClock: clock.advance,

@@ -34,7 +34,6 @@ export function sqliteFactory(kind: SqliteKind): StoreFactory {
     const [store, peer] = databases.map(open) as [ReturnType<typeof open>, ReturnType<typeof open>]
     const capabilities: StoreHarness['capabilities'] = [
       'ids',
-      'units',
       'clock-steps',
       'revisions',
       'damage',

@@ -14,7 +14,6 @@ import type { Answer, QuotaStore } from '@scoregw/quota/store'
  * - `expiry`: the harness can tell how long a row will be kept. Without: it is there when it is looked for.
  * - `deadline`: the harness can silence what answers the store. Without: the store declares no deadline that it
  *   cannot be held to.
- * - `units`: counts several units. Without: `open` throws `store_unsupported` for a schema that has more than one.
  * - `regroup`: own counters go on when a policy goes from one own layer to several. Without: they begin unused.
  */
 export type StoreCapability =
@@ -26,7 +25,6 @@ export type StoreCapability =
   | 'damage'
   | 'expiry'
   | 'deadline'
-  | 'units'
   | 'regroup'
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { cellsIn, type StoreSchema, slotsCell, windowCell } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
-import { HOUR_MS, idOf, ONE_WINDOW, Probe, SECOND_MS, SITE, throwsCode } from './probe.ts'
+import { HOUR_MS, idOf, ONE_WINDOW, Probe, SECOND_MS, SITE } from './probe.ts'
 
 const MINUTE_MS = 60_000
 const UNITS = ['requests', 'tokens', 'money'] as const
@@ -26,23 +26,16 @@ const THREE = counting(...UNITS)
 const SHARED: StoreSchema = { ...THREE, layers: [...THREE.layers, SITE] }
 const WITH_SLOTS: StoreSchema = { ...THREE, cells: cellsIn(UNITS, [...Object.values(LIMITS), slotsCell('running')]) }
 
-/** A store that counts one unit alone says so before anything is charged. */
-async function refusesUnits({ store }: CaseContext): Promise<void> {
-  await throwsCode(() => new Probe(store, THREE, 10), 'store_unsupported')
-}
-
 function unitCase(
   name: string,
   run: (context: CaseContext) => Promise<void>,
-  ...more: readonly Need[]
+  ...needs: readonly Need[]
 ): ConformanceCase {
-  const needs: readonly Need[] = ['units', ...more]
   return {
     name: `units: ${name}`,
     needs,
     run,
     async without(context) {
-      if (!context.capabilities.includes('units')) return refusesUnits(context)
       const probe = new Probe(context.store, THREE, 10)
       await probe.admitted([1, 2, 3])
       assert.deepEqual(await probe.used(), [1, 2, 3])

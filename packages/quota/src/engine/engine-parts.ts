@@ -1,6 +1,7 @@
 import type { DecisionFrame } from '../decision/decide.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
+import { hasLimit, limitLabels, policyCells } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
@@ -9,13 +10,13 @@ import { storeSchema } from '../store/schema.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import type { Calendar } from '../windows/calendar.ts'
+import { Layout } from '../windows/layout.ts'
 import { RequestCheck } from './decide/check.ts'
 import { CounterCalls } from './decide/counter-calls.ts'
 import { Decisions } from './decide/decisions.ts'
 import { Demands, type TakeDemand } from './decide/demands.ts'
 import { type Driver, LATER, NOW, promised } from './decide/driver.ts'
 import { Fallback } from './decide/fallback.ts'
-import { decisionFrames } from './decide/frames.ts'
 import { Reports } from './decide/reports.ts'
 import { checkAbilities } from './decide/store-abilities.ts'
 import { Takes } from './decide/takes.ts'
@@ -151,4 +152,21 @@ export class EngineParts {
 function checkOf({ policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }: ParsedOptions, store: QuotaStore) {
   const canHold = store.can?.holds === true
   return new RequestCheck(policy, { idTtlMs, nonces: noncesBy(createNonce), holdTtlMs, maxTtlMs, maxHolds, canHold })
+}
+
+/** A frame for each category, shared by all its decisions. */
+function decisionFrames(policy: Policy, periods: LivePeriods): readonly DecisionFrame[] {
+  const { layers, categories } = policy
+  const layout = new Layout(policyCells(policy))
+  return categories.map((category) => ({
+    policy,
+    layout,
+    layers,
+    category,
+    periodsAt: (quotas, instant) => periods.at(quotas, instant),
+    shownAs: layers.map(({ name }) => {
+      const labels = limitLabels(policy).filter((label) => hasLimit(policy, name, category, label))
+      return labels.map((label) => layout.cells.findIndex((cell) => cell.label === label))
+    }),
+  }))
 }

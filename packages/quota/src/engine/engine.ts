@@ -36,7 +36,7 @@ import type {
 } from './requests.ts'
 import { handleOf } from './reservations/handle.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
-import { HoldWatch } from './reservations/hold-watch.ts'
+import { HoldWatch } from './reservations/keep-alive.ts'
 
 /** Since when callers wait for the very first read of the settings, and why it failed. */
 interface FirstRead {

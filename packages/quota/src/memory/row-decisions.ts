@@ -7,8 +7,7 @@ import { Layout } from '../windows/layout.ts'
 import { reanchor, roll, view } from '../windows/row.ts'
 import { SLOTS } from '../windows/units.ts'
 import { CLOSED, MAX_AHEAD_MS, MAX_USED } from '../windows/window.ts'
-import { NOWHERE, type RowTable, type Tables } from './row-table.ts'
-import { TableView } from './table-view.ts'
+import { NOWHERE, type RowTable, type Tables, TableView } from './row-table.ts'
 
 /** Rows looked at before a full table refuses a new subject. */
 const SWEEP_WHEN_FULL = 64

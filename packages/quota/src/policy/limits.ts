@@ -1,5 +1,6 @@
 import type { OwnAnchor } from '../windows/calendar.ts'
 import type { CellSchema } from '../windows/identity.ts'
+import { KINDS } from '../windows/kinds.ts'
 import { ownPeriodWindows } from './anchors.ts'
 import { hasLimit } from './cells.ts'
 import { planLimit } from './plans.ts'
@@ -122,7 +123,7 @@ function layerLimits(
     if (override !== null) return scaledLimit(override, 100, 100)
     const planned = plan === undefined ? undefined : planLimit(policy, settings, plan, name, category, label)
     const value = planned ?? table[name]![category]![label]!
-    return kind === 'concurrency' ? scaledLimit(value, 100, 100) : scaledLimit(value, mode, multiplier)
+    return KINDS[kind].isWindow ? scaledLimit(value, mode, multiplier) : scaledLimit(value, 100, 100)
   })
 }
 

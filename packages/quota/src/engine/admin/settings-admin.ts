@@ -1,20 +1,23 @@
 import { type Fault, faultyDocument } from '../../errors/quota-error.ts'
+import { isObject } from '../../options/objects.ts'
 import { fitSettings } from '../../policy/fit.ts'
-import { keepUnknown } from '../../policy/keep-unknown.ts'
 import type { Policy } from '../../policy/policy.ts'
 import {
   completed,
   initialSettings,
+  MODES,
+  type Mode,
   type Settings,
   type SettingsDocument,
   type VersionedSettings,
 } from '../../policy/settings.ts'
 import { settingsCheck } from '../../policy/settings-schema.ts'
+import { member } from '../../policy/stored.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
 import { boxed } from '../../store/answer.ts'
 import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type DeepPartial, mergePatch } from './merge-patch.ts'
+import { type DeepPartial, mergePatch, rewritten } from './merge-patch.ts'
 import { checkVersion, conflict, MAX_TRIES, versionOf, type WriteOptions } from './write-options.ts'
 
 /** What came of a change: the document now stored, and what in it makes an operation impossible. */
@@ -78,7 +81,7 @@ export function settingsAdmin(
       const settings = change(current)
       const faults = check(settings)
       if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings', faults)
-      const document = structuredClone(keepUnknown(policy, stored?.document, settings, named))
+      const document = structuredClone(kept(stored?.document, current, settings, named))
       const { value: reply } = await boxed(store, store.write(document, { ifRevision: revision, by }))
       if (reply.written) {
         await live.wrote({ document, ...versionOf(reply) })
@@ -106,4 +109,15 @@ const NULLABLE = ['custom', 'thresholds'] as const
 function mergedSettings(current: Settings, patch: DeepPartial<Settings>): Settings {
   const nulls = NULLABLE.filter((member) => patch[member] === null).map((member) => [member, null] as const)
   return { ...(mergePatch(current, patch) as Settings), ...Object.fromEntries(nulls) }
+}
+
+/**
+ * What is stored of the next settings. A mode that this process cannot follow and another can is kept, unless the change
+ * names one; thresholds are one value, in which nothing of others shines through.
+ */
+function kept(stored: unknown, known: Settings, next: Settings, change: object): object {
+  const mode = member(stored, 'mode')
+  const isKept = MODES.includes(mode as Mode) && !Object.hasOwn(change, 'mode')
+  const { thresholds: _, ...rest } = isObject(stored) ? stored : {}
+  return { ...(rewritten(rest, known, next) as Settings), ...(isKept && { mode: mode as Mode }) }
 }

@@ -3,7 +3,6 @@ import { shown } from '../../errors/shown.ts'
 import { isObject } from '../../options/objects.ts'
 import { changedAnchor, ownPeriodWindows } from '../../policy/anchors.ts'
 import { fitSubjectSettings } from '../../policy/fit-subject.ts'
-import { keepUnknownOfSubject } from '../../policy/keep-unknown.ts'
 import { planNames } from '../../policy/plans.ts'
 import type { Policy } from '../../policy/policy.ts'
 import {
@@ -19,7 +18,7 @@ import type { Clock } from '../../time/clock.ts'
 import type { Calendar } from '../../windows/calendar.ts'
 import { checkText } from '../decide/text.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type DeepPartial, mergePatch } from './merge-patch.ts'
+import { type DeepPartial, mergePatch, rewritten } from './merge-patch.ts'
 import type { QuotaSettings } from './settings-admin.ts'
 import { checkVersion, conflict, MAX_TRIES, versionOf, type WriteOptions } from './write-options.ts'
 
@@ -85,7 +84,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
       const { version, revision, ...current } = fitted(layer, stored)
       checkVersion({ ifVersion, ifRevision }, { version, revision })
       const written = change(current)
-      const document = written && structuredClone(keepUnknownOfSubject(policy, stored?.document, written))
+      const document = written && structuredClone(kept(stored?.document, current, written))
       const answer = store.writeSubject(layer, key, document, { ifRevision: revision, by })
       const { value: reply } = await boxed(store, answer)
       if (reply.written) {
@@ -139,4 +138,10 @@ function withoutHistory(anchor: SubjectSettings['anchor']): SubjectSettings['anc
 /** A patch on empty subject settings, in which `null` is a value: "follow the default". */
 function filled(empty: SubjectSettings, patch: DeepPartial<SubjectSettings>): SubjectSettings {
   return mergePatch(empty, patch, 'keep-null') as SubjectSettings
+}
+
+/** What is stored of the next settings: an anchor is one value, in which nothing of another shines through. */
+function kept(stored: unknown, known: SubjectSettings, next: SubjectSettings): object {
+  const { anchor: _, ...rest } = isObject(stored) ? stored : {}
+  return rewritten(rest, known, next) as object
 }

@@ -3,12 +3,11 @@ import { effectiveQuotas, type LimitTerms, type Quotas } from '../../policy/limi
 import { planNames } from '../../policy/plans.ts'
 import type { OverrunPolicy, Policy } from '../../policy/policy.ts'
 import type { SubjectSettings, VersionedSettings } from '../../policy/settings.ts'
+import { mapValues } from '../../policy/stored.ts'
 import { costsOf } from '../../policy/units.ts'
-import { endedAt, inForceAt } from '../../policy/until.ts'
 import { ownOf } from '../../policy/values.ts'
 import { priceOf } from '../../policy/warnings.ts'
 import type { Clock } from '../../time/clock.ts'
-import { KnownQuotas } from './known-quotas.ts'
 
 /** An operation as decisions need it. */
 export interface CompiledOperation {
@@ -28,6 +27,25 @@ export interface CompiledOperation {
 /** Settings of one subject by the names of its layers; layers without any are absent. */
 export type SettingsByLayer = Readonly<Record<string, SubjectSettings>>
 
+/**
+ * Quotas worked out before, of subjects with the same settings in the layers so far: gone with these settings. There are no
+ * more than there are plans, times the ways in which parts of the settings may have ended.
+ */
+interface Known {
+  /** Whether some part of the settings ends at some time. */
+  readonly ends: boolean
+  /** By the request's plan and what has ended. */
+  readonly quotas: Map<string, readonly Quotas[]>
+  /** By the settings in the next layer, or {@link NO_SETTINGS}. */
+  readonly next: WeakMap<object, Known>
+}
+
+const NO_SETTINGS = {}
+
+function nothingKnown(ends: boolean): Known {
+  return { ends, quotas: new Map(), next: new WeakMap() }
+}
+
 /** One version of the settings under one adaptive factor, worked out for the decisions made under them. */
 export class CompiledSettings {
   readonly settings: VersionedSettings
@@ -37,7 +55,7 @@ export class CompiledSettings {
   readonly #terms: LimitTerms
   readonly #ownLayers: readonly string[]
   readonly #plans: ReadonlySet<string>
-  readonly #known = new KnownQuotas()
+  readonly #known = nothingKnown(false)
 
   /** @param factorHundredths the adaptive factor; counts in mode `adaptive` alone */
   constructor(policy: Policy, settings: VersionedSettings, factorHundredths = 100) {
@@ -47,13 +65,6 @@ export class CompiledSettings {
     this.#plans = new Set(planNames(policy, settings))
     this.defaults = effectiveQuotas(this.#terms)
     this.operations = new Map(Object.keys(policy.operations).map((name) => [name, compiled(policy, settings, name)]))
-  }
-
-  /** As {@link quotasOf}, where that was worked out before and lasts; else `undefined`. */
-  lastingOf(subjects: SettingsByLayer, plan: string | undefined): readonly Quotas[] | undefined {
-    if (plan === '') return undefined
-    // A plan that there is not has never been worked out under its name.
-    return this.#known.of(this.#ownLayers, subjects).lasting(plan ?? '')
   }
 
   /**
@@ -69,31 +80,47 @@ export class CompiledSettings {
     clock: Clock,
     unknown: (plan: string, of: 'request' | 'settings') => void,
   ): readonly Quotas[] {
-    const known = this.#known.of(this.#ownLayers, subjects)
+    const known = this.#knownOf(subjects)
     // Plans that nobody knows share the quotas of those who have none: names from requests fill no memory.
     const isUnknown = plan !== undefined && !this.#plans.has(plan)
     if (isUnknown) unknown(plan, 'request')
     const named = isUnknown ? undefined : plan
-    const worked = (inForce: SettingsByLayer): readonly Quotas[] => {
-      for (const { plan: stored } of Object.values(inForce)) {
-        if (stored !== null && !this.#plans.has(stored)) unknown(stored, 'settings')
-      }
-      return effectiveQuotas(this.#terms, { subjects: inForce, plan: named })
+    const now = known.ends ? clock.now() : 0
+    const key = known.ends ? `${this.#partsAt(subjects, now)} ${named ?? ''}` : (named ?? '')
+    const before = known.quotas.get(key)
+    if (before !== undefined) return before
+    const inForce = mapValues(subjects, (each) => inForceAt(each, now))
+    for (const { plan: stored } of Object.values(inForce)) {
+      if (stored !== null && !this.#plans.has(stored)) unknown(stored, 'settings')
     }
-    if (!known.ends) return known.quotas(named ?? '', () => worked(subjects))
-    const now = clock.now()
-    const ended = this.#ownLayers.map((layer) => endedKey(ownOf(subjects, layer), now)).join('')
-    const inForce = (): SettingsByLayer =>
-      Object.fromEntries(Object.entries(subjects).map(([layer, each]) => [layer, inForceAt(each, now)]))
-    return known.quotas(`${ended} ${named ?? ''}`, () => worked(inForce()))
+    const quotas = effectiveQuotas(this.#terms, { subjects: inForce, plan: named })
+    known.quotas.set(key, quotas)
+    return quotas
   }
-}
 
-/** Two letters for which parts of a subject's settings have ended. */
-function endedKey(settings: SubjectSettings | undefined, now: number): string {
-  if (settings === undefined) return '-'
-  const { overrides, plan } = endedAt(settings, now)
-  return `${overrides ? 1 : 0}${plan ? 1 : 0}`
+  #knownOf(subjects: SettingsByLayer): Known {
+    let known = this.#known
+    for (const layer of this.#ownLayers) {
+      const settings = ownOf(subjects, layer)
+      let next = known.next.get(settings ?? NO_SETTINGS)
+      if (next === undefined) {
+        const { overrides = null, plan = null } = settings?.until ?? {}
+        next = nothingKnown(known.ends || overrides !== null || plan !== null)
+        known.next.set(settings ?? NO_SETTINGS, next)
+      }
+      known = next
+    }
+    return known
+  }
+
+  /** Two letters a layer for which parts of a subject's settings are in force. */
+  #partsAt(subjects: SettingsByLayer, now: number): string {
+    const parts = this.#ownLayers.map((layer) => {
+      const until = ownOf(subjects, layer)?.until
+      return until === undefined ? '-' : `${Number(isOver(until.overrides, now))}${Number(isOver(until.plan, now))}`
+    })
+    return parts.join('')
+  }
 }
 
 function compiled(policy: Policy, settings: VersionedSettings, name: string): CompiledOperation {
@@ -104,5 +131,19 @@ function compiled(policy: Policy, settings: VersionedSettings, name: string): Co
     costs: costsOf(priceOf(policy, settings, name), takesSlot(policy, name)),
     overrun,
     maxOverrun: overrun === 'refuse' ? 0 : maxOverrun,
+  }
+}
+
+function isOver(until: number | null, now: number): boolean {
+  return until !== null && now >= until
+}
+
+/** What is in force of a subject's settings at an instant. */
+function inForceAt(settings: SubjectSettings, now: number): SubjectSettings {
+  const { overrides, plan, until } = settings
+  return {
+    ...settings,
+    overrides: isOver(until.overrides, now) ? {} : overrides,
+    plan: isOver(until.plan, now) ? null : plan,
   }
 }

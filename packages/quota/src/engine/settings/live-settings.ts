@@ -184,8 +184,6 @@ export class LiveSettings {
    * @param subject whose they are
    */
   quotasOf(settings: SettingsByLayer, plan?: string, subject: Subject = ''): readonly Quotas[] {
-    const lasting = this.#compiled.lastingOf(settings, plan)
-    if (lasting !== undefined) return lasting
     const met = (name: string, of: UnknownPlan['of']): void => {
       // Settings that were not read yet may have it.
       if (this.#loaded) this.#unknownPlans.met({ plan: name, subject, of })

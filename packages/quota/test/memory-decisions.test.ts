@@ -4,13 +4,11 @@ import {
   createQuota,
   type Decision,
   definePolicy,
-  type MemoryStore,
   memoryStore,
   type SyncQuota,
   type SyncReservation,
 } from '../src/index.ts'
-import type { SyncStore } from '../src/store.ts'
-import { fixture, flatBase, HOUR, type Operation, START, type TestClock, testClock, testPolicy } from './support.ts'
+import { fixture, flatBase, HOUR, type Operation, type TestClock, testClock, testPolicy } from './support.ts'
 
 const DEEP = process.env.QUOTA_TEST_DEEP === '1'
 const SUBJECTS = ['ann', 'ben', 'cleo']
@@ -40,29 +38,10 @@ const OTHER = definePolicy({
   },
 })
 
-/** A store whose counters decide in the general part alone. */
-function generalStore(store: MemoryStore): SyncStore {
-  return {
-    sync: true,
-    can: store.can,
-    open(schema) {
-      const counters = store.open(schema)
-      return {
-        take: (request) => counters.take(request),
-        read: (request) => counters.read(request),
-        settle: (request) => counters.settle(request),
-        reset: (request) => counters.reset(request),
-        holds: counters.holds,
-      }
-    },
-  }
-}
-
 /** An engine, its store, and everything it was asked and said. */
 class Side {
   readonly clock: TestClock = testClock()
-  readonly #memory = memoryStore({ clock: this.clock })
-  readonly #store: SyncStore
+  readonly #store = memoryStore({ clock: this.clock })
   readonly #quota: SyncQuota<Operation>
   #other: SyncQuota<'read' | 'write' | 'big'> | undefined
   readonly #reservations: SyncReservation[] = []
@@ -70,13 +49,12 @@ class Side {
   /** What each decision said when it was made. */
   readonly said: string[] = []
 
-  constructor(isGeneral: boolean) {
-    this.#store = isGeneral ? generalStore(this.#memory) : this.#memory
+  /** @param hasOthers whether another policy's cells are in its rows from the beginning */
+  constructor(hasOthers: boolean) {
     let nonces = 0
     const createNonce = (): string => `nonce-${nonces++}`
     this.#quota = createQuota({ policy: testPolicy(LIMITS), store: this.#store, clock: this.clock, createNonce })
-    // Rows that have another policy's cells too are decided in the general part, also under an id.
-    if (isGeneral) this.#openOther()
+    if (hasOthers) this.#openOther()
   }
 
   async play([kind, a, b]: Step): Promise<unknown> {
@@ -117,7 +95,7 @@ class Side {
 
   /** Everything that is kept, but for cells that never opened. */
   kept(): unknown {
-    return [...this.#memory.snapshot()].map(({ tables, rows, ids }) => {
+    return [...this.#store.snapshot()].map(({ tables, rows, ids }) => {
       const opened = rows.map(([table, key, numbers]) => {
         const { layer, category, cells } = tables[table]!
         const pairs = cells.map((cell, c) => [cell, numbers[2 * c], numbers[2 * c + 1]] as const)
@@ -177,20 +155,20 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 30, maxLength: 60, size: 'max' },
 )
 
-describe('decisions on open rows', () => {
+describe('decisions of a memory store', () => {
   it(
-    'are those of the general part, to the byte, and never change afterwards',
+    'are the same on rows that carry the cells of another policy, to the byte, and never change afterwards',
     async () => {
       let decisions = 0
       await fc.assert(
         fc.asyncProperty(steps, async (history) => {
-          const [usual, general] = [new Side(false), new Side(true)]
+          const [usual, carrying] = [new Side(false), new Side(true)]
           for (const step of history) {
-            const [a, b] = [await usual.play(step), await general.play(step)]
+            const [a, b] = [await usual.play(step), await carrying.play(step)]
             expect(a).toEqual(b)
           }
-          expect(usual.kept()).toEqual(general.kept())
-          expect(usual.decisions.map((each) => JSON.stringify(each))).toEqual(general.said)
+          expect(usual.kept()).toEqual(carrying.kept())
+          expect(usual.decisions.map((each) => JSON.stringify(each))).toEqual(carrying.said)
           decisions += usual.decisions.length
         }),
         { numRuns: DEEP ? 20_000 : 100 },
@@ -218,7 +196,7 @@ describe('decisions on open rows', () => {
     ])
   })
 
-  it('are not made on rows whose cells stand in the order of an older policy', () => {
+  it('go on in rows whose cells stand in the order of an older policy', () => {
     const clock = testClock()
     const store = memoryStore({ clock })
     const each = { read: { '5h': 90 }, write: { '5h': 90 } }
@@ -235,22 +213,7 @@ describe('decisions on open rows', () => {
     ])
   })
 
-  it('are not made on rows with slots', async () => {
-    const said = [memoryStore, (options: { clock: TestClock }) => generalStore(memoryStore(options))].map((make) => {
-      const clock = testClock()
-      const limits = { '5h': 90, slots: 2 }
-      const each = { read: limits, write: limits }
-      const concurrency = { label: 'slots', operations: ['big'] as const }
-      const base = { personal: each, site: each }
-      const policy = definePolicy({ ...SHAPE, windows: [FIVE_HOURS], concurrency, base })
-      const quota = createQuota({ policy, clock, store: make({ clock }), createNonce: () => 'nonce' })
-      quota.reserveSync({ subject: 'ann', operation: 'big' })
-      return [1, 2, 3, 4].map(() => JSON.stringify(quota.consumeSync({ subject: 'ann', operation: 'write' })))
-    })
-    expect(said[0]).toEqual(said[1])
-  })
-
-  it('are as long as slots are taken, also where these look like the windows beside them', () => {
+  it('go by slots as long as they are taken, also where these look like the windows beside them', () => {
     const clock = testClock()
     const store = memoryStore({ clock })
     const each = (slots: number) => ({ read: { '5h': 90 }, write: { '5h': 90, slots } })
@@ -274,19 +237,16 @@ describe('decisions on open rows', () => {
 
   it('stay exact where counts are as large as numbers are', () => {
     const most = Number.MAX_SAFE_INTEGER
-    // Around what the short form of a row has room for, and around what any row has.
-    const costs = [2 ** 29, 2 ** 29, 15, 2 ** 30 + 1, 15, most, most, 15]
-    const [usual, general] = [memoryStore, (options: { clock: TestClock }) => generalStore(memoryStore(options))].map(
-      (make) => {
-        const clock = testClock(START)
-        const base = { personal: LIMITS.personal!, site: LIMITS.site! }
-        const unlimited = JSON.parse(
-          JSON.stringify(base, (_, value) => (typeof value === 'number' ? 'unlimited' : value)),
-        )
-        const quota = createQuota({ policy: testPolicy(unlimited), clock, store: make({ clock }) })
-        return costs.map((cost) => JSON.stringify(quota.consumeSync({ subject: 'ann', operation: 'write', cost })))
-      },
+    const { personal, site } = LIMITS
+    const unlimited = JSON.parse(
+      JSON.stringify({ personal, site }, (_, value) => (typeof value === 'number' ? 'unlimited' : value)),
     )
-    expect(usual).toEqual(general)
+    const clock = testClock()
+    const quota = createQuota({ policy: testPolicy(unlimited), clock, store: memoryStore({ clock }) })
+    const used = [2 ** 29, 2 ** 29, 15, 2 ** 30 + 1, 15, most, most, 15].map(
+      (cost) => quota.consumeSync({ subject: 'ann', operation: 'write', cost }).windows[0]!.used,
+    )
+    const exact = [2 ** 29, 2 ** 30, 2 ** 30 + 15, 2 ** 31 + 16, 2 ** 31 + 31]
+    expect(used).toEqual([...exact, most, most, most])
   })
 })
