@@ -161,7 +161,8 @@ export class ModelledCounters implements SyncCounters {
       windows,
     })
     const settled = { charged: amounts(charged), uncharged: amounts(uncharged), reserved: amounts(reserved) }
-    return { outcome, now, ...settled, added: added && amounts(added), states: this.view(where) }
+    const isAdded = added !== undefined && Object.values(added).some((amount) => amount > 0)
+    return { outcome, now, ...settled, added: added && amounts(added), states: isAdded ? this.view(where) : [] }
   }
 
   list(subject: Subject): ListHoldsReply {

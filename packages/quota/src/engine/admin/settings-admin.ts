@@ -12,7 +12,7 @@ import {
   type VersionedSettings,
 } from '../../policy/settings.ts'
 import { settingsCheck } from '../../policy/settings-schema.ts'
-import { member } from '../../policy/stored.ts'
+import { member, membersOf } from '../../policy/stored.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
 import { boxed } from '../../store/answer.ts'
 import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
@@ -81,7 +81,7 @@ export function settingsAdmin(
       const settings = change(current)
       const faults = check(settings)
       if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings', faults)
-      const document = structuredClone(kept(stored?.document, current, settings, named))
+      const document = structuredClone(kept(policy, stored?.document, current, settings, named))
       const { value: reply } = await boxed(store, store.write(document, { ifRevision: revision, by }))
       if (reply.written) {
         await live.wrote({ document, ...versionOf(reply) })
@@ -113,11 +113,13 @@ function mergedSettings(current: Settings, patch: DeepPartial<Settings>): Settin
 
 /**
  * What is stored of the next settings. A mode that this process cannot follow and another can is kept, unless the change
- * names one; thresholds are one value, in which nothing of others shines through.
+ * names one; thresholds are one value, in which nothing of others shines through. A price that is none is not kept.
  */
-function kept(stored: unknown, known: Settings, next: Settings, change: object): object {
+function kept(policy: Policy, stored: unknown, known: Settings, next: Settings, change: object): object {
   const mode = member(stored, 'mode')
   const isKept = MODES.includes(mode as Mode) && !Object.hasOwn(change, 'mode')
-  const { thresholds: _, ...rest } = isObject(stored) ? stored : {}
-  return { ...(rewritten(rest, known, next) as Settings), ...(isKept && { mode: mode as Mode }) }
+  const { thresholds: _, prices: all, ...rest } = isObject(stored) ? stored : {}
+  const prices = membersOf(all).filter(([operation]) => !Object.hasOwn(policy.operations, operation))
+  const others = { ...rest, prices: Object.fromEntries(prices) }
+  return { ...(rewritten(others, known, next) as Settings), ...(isKept && { mode: mode as Mode }) }
 }
