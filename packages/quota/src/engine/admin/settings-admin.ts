@@ -14,7 +14,7 @@ import {
 import { settingsCheck } from '../../policy/settings-schema.ts'
 import { member, membersOf } from '../../policy/stored.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
-import { boxed } from '../../store/answer.ts'
+import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import { type DeepPartial, mergePatch, rewritten } from './merge-patch.ts'

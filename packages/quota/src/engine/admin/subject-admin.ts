@@ -12,11 +12,11 @@ import {
   type VersionedSubjectSettings,
 } from '../../policy/settings.ts'
 import { subjectSettingsFaults } from '../../policy/settings-schema.ts'
-import { boxed } from '../../store/answer.ts'
+import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Calendar } from '../../windows/calendar.ts'
-import { checkText } from '../decide/text.ts'
+import { checkText } from '../decide/check.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import { type DeepPartial, mergePatch, rewritten } from './merge-patch.ts'
 import type { QuotaSettings } from './settings-admin.ts'

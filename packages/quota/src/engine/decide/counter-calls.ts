@@ -1,14 +1,12 @@
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Quotas } from '../../policy/limits.ts'
-import type { Answer } from '../../store/answer.ts'
 import type { AsyncHolds, HoldRecord, SyncHolds } from '../../store/hold-port.ts'
-import type { Counters, ReadReply, ReadRequest, ResetRequest, SettleRequest } from '../../store/quota-store.ts'
+import type { Answer, Counters, ReadReply, ReadRequest, ResetRequest, SettleRequest } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type Driver, LATER, NOW } from './driver.ts'
-import { type Asked, unavailable } from './unavailable.ts'
+import { type Asked, type Driver, LATER, NOW, unavailable } from './driver.ts'
 
 /** How often something is asked again since the store's clock, or the settings, were not what they were last. */
 const MAX_TURNS = 3

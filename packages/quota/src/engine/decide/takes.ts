@@ -1,7 +1,6 @@
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Quotas } from '../../policy/limits.ts'
-import type { Answer } from '../../store/answer.ts'
-import type { Counters, TakeReply } from '../../store/quota-store.ts'
+import type { Answer, Counters, TakeReply } from '../../store/quota-store.ts'
 import type { SettingsReader } from '../../store/settings-store.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
