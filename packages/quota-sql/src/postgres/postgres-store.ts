@@ -14,7 +14,7 @@ import { endWork } from '../step/works.ts'
 import { hindranceOf, refusal, verdictOf } from './errors.ts'
 import { type ParsedPostgresStoreOptions, type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
 import { outliveLostConnections } from './pool.ts'
-import { Session } from './session.ts'
+import { onSession } from './session.ts'
 import { type PostgresStatements, postgresStatements } from './statements.ts'
 import { Turns } from './turns.ts'
 import { askWithin } from './within.ts'
@@ -150,32 +150,20 @@ class Store implements PostgresStore {
 
   /** One statement by itself, within the deadline. */
   async #query(statement: keyof PostgresStatements, values: unknown[]): Promise<readonly (readonly unknown[])[]> {
-    let isOver = false
     const limit = new Deadline(this.deadlineMs, () => undefined)
-    const parts = { ...this.#options, statements: this.#statements }
-    const asking = Session.open(parts).then(async (session) => {
-      if (isOver) {
-        session.release(false)
-        return []
-      }
-      const answered = session.run(statement, values).then(
-        (rows) => ({ rows }),
-        (error: unknown) => ({ error }),
-      )
-      const answer = await Promise.race([answered, limit.settled])
-      session.release(answer === undefined || 'error' in answer)
-      if (answer === undefined) return []
-      if ('error' in answer) throw answer.error
-      return answer.rows
+    const answered = onSession({ ...this.#options, statements: this.#statements }, async (session) => {
+      const rows = limit.isOver ? undefined : await Promise.race([session.run(statement, values), limit.settled])
+      // The connection is not used again.
+      if (rows === undefined) throw storeError('no answer came in time')
+      return rows
     })
-    asking.catch(() => undefined)
+    answered.catch(() => undefined)
     try {
-      const rows = await Promise.race([asking, limit.settled])
-      if (rows !== undefined && !limit.isOver) return rows
+      const rows = await Promise.race([answered, limit.settled])
+      if (rows !== undefined) return rows
     } catch (error) {
       throw verdictOf(error) === 'again' ? storeError('PostgreSQL cannot be asked now', error) : refusal(error)
     } finally {
-      isOver = true
       limit.met()
     }
     throw storeError(`PostgreSQL gave no answer within ${this.deadlineMs} ms`)

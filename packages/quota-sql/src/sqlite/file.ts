@@ -206,26 +206,22 @@ export class SqliteFile {
     if (row !== undefined) this.layouts.learn(hash, String(row.list))
   }
 
-  #write({ rows, ids }: Changes): void {
+  #write({ rows, ids }: Pick<Changes, 'rows' | 'ids'>): void {
     for (const change of rows) this.#keepLayout(change)
     const table = this.#names.rows
     const write = (text: string, changes: readonly RowChange[]): void => {
       if (changes.length > 0) this.#run(text, JSON.stringify(changes.map(valuesOf)))
     }
-    const update = `update ${table} set layout = a.value ->> 1, cells = a.value ->> 2`
-    const where = `from json_each(?) a where ${table}.key = a.value ->> 0`
     write(
       `insert into ${table} (key, layout, cells, ends_at)
-        select a.value ->> 0, a.value ->> 1, a.value ->> 2, a.value ->> 3 from json_each(?) a`,
-      rows.filter(({ isNew }) => isNew),
+        select a.value ->> 0, a.value ->> 1, a.value ->> 2, a.value ->> 3 from json_each(?) a where true
+        on conflict (key) do update set layout = excluded.layout, cells = excluded.cells, ends_at = excluded.ends_at`,
+      rows.filter(({ isEndNew }) => isEndNew),
     )
     // An index is written again where its column is set at all.
     write(
-      `${update}, ends_at = a.value ->> 3 ${where}`,
-      rows.filter(({ isNew, isEndNew }) => isEndNew && !isNew),
-    )
-    write(
-      `${update} ${where}`,
+      `update ${table} set layout = a.value ->> 1, cells = a.value ->> 2
+        from json_each(?) a where ${table}.key = a.value ->> 0`,
       rows.filter(({ isEndNew }) => !isEndNew),
     )
     for (const change of ids) this.#writeId(this.#names.ids, change)
