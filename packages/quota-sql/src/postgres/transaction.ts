@@ -5,7 +5,8 @@ import { keptText } from '../step/names.ts'
 import type { Operation } from '../step/operation.ts'
 import type { Layouts, RowLayout } from '../step/row-layout.ts'
 import { Step, type StepParts, type Stored } from '../step/step.ts'
-import { allOf, arrayOf, type StepSession } from './session.ts'
+import type { StoredHold } from '../step/stored.ts'
+import { allOf, arrayOf, type Row, type StepSession } from './session.ts'
 
 /** How often the rows that have to be locked may grow in one transaction, before what is new is left to others. */
 const MAX_WIDENED = 5
@@ -40,7 +41,7 @@ export async function lookAt(
 export function decideUnlocked(operation: Operation, stored: Stored, parts: DecisionParts): boolean {
   const step = stepOf(askedBy([operation]), stored, parts)
   decide(step, [operation])
-  return step.changes().rows.length === 0 && !operation.isCharging
+  return step.changes().rows.length === 0
 }
 
 /**
@@ -125,11 +126,12 @@ export async function read(session: StepSession, asked: Asked, layouts: Layouts)
       }),
     ),
     ids: new Map(ids.map(([place, record]) => [idNames[Number(place) - 1]!, String(record)])),
-    holds: holds.map(([category, owner, id, record]) => ({
-      key: [String(category), String(owner), String(id)],
-      record: String(record),
-    })),
+    holds: holds.map(storedHold),
   }
+}
+
+export function storedHold([category, owner, id, record]: Row): StoredHold {
+  return { key: [String(category), String(owner), String(id)], record: String(record) }
 }
 
 /** Stores what the cells of rows are, before the first row that needs it. Returns those that were not known to be stored. */

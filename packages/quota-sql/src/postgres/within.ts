@@ -30,7 +30,7 @@ export function askWithin(transaction: unknown, statements: PostgresStatements, 
   const session = savepoints(transaction, statements)
   return (work) =>
     new Promise((resolve, reject) => {
-      const operation = operationOf(work, { resolve, reject })
+      const operation = operationOf(work, resolve, reject)
       void inTurn(transaction, () => stepIn(session, operation, parts).catch((error) => operation.fail(error)))
     })
 }

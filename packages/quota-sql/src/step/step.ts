@@ -9,11 +9,11 @@ import type {
   StoreSchema,
   SyncCounters,
 } from '@scoregw/quota/store'
-import { type Asked, type AskedRow, type Footprint, type Key, nameOf, type RowRef, rowRef } from './asked.ts'
+import { type Asked, type AskedRow, type Footprint, type Key, nameOf, placeOf, type RowRef, rowRef } from './asked.ts'
 import { type Changes, changedCounter, changedRecord, type IdChange, type RowChange, RowChanges } from './changes.ts'
-import { keptText, textOf } from './names.ts'
+import { keptText } from './names.ts'
 import type { Layouts, StoredRow } from './row-layout.ts'
-import { recordOf } from './stored.ts'
+import { recordOf, type StoredHold } from './stored.ts'
 
 /** What a database has of what was asked for, locked but for {@link holds}. */
 export interface Stored {
@@ -26,7 +26,7 @@ export interface Stored {
   /** Records of the ids that there are, by {@link nameOf} their keys. */
   readonly ids: ReadonlyMap<string, string>
   /** Open holds of the owners asked for. */
-  readonly holds: readonly { readonly key: Key; readonly record: string }[]
+  readonly holds: readonly StoredHold[]
 }
 
 /** What steps are made with. */
@@ -200,8 +200,4 @@ function readable(text: string): Partial<NamedRecord> {
   } catch {
     return {}
   }
-}
-
-function placeOf([category, owner, id]: Key): IdPlace {
-  return { category, owner: textOf(owner), id: textOf(id) }
 }
