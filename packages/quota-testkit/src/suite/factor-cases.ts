@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { adaptiveTicker, initialFactor, memoryOutcomes } from '@scoregw/quota/adaptive'
 import type { FactorReason, FactorState, FactorStore } from '@scoregw/quota/store'
 import { manualClock } from '../manual-clock.ts'
-import { hearing, type PortCase, plainCase } from './port-harness.ts'
+import { type PortCase, plainCase, watchCases } from './port-harness.ts'
 
 const MINUTE = 29_767_566
 
@@ -92,66 +92,12 @@ export const FACTOR_STORE_CASES: readonly PortCase<FactorStore>[] = [
       assert.deepEqual([stored?.version, stored?.state], [version + 1, stateOf(75 + written.indexOf(true))])
     }
   }),
-  plainCase(
-    'factor: whoever watches hears of each write within a second, also of those of others',
-    async ({ store, peer }) => {
-      for (const [version, writer] of [store, peer, peer].entries()) {
-        const [own, other] = [hearing(), hearing()]
-        const stops = [store.watch(own.listener), peer.watch(other.listener)]
-        assert.equal(await writer.compareAndSet(version, MINUTE + version, stateOf(90)), true)
-        await Promise.all([own.heard(), other.heard()])
-        for (const stop of stops) stop()
-      }
+  ...watchCases<FactorStore>('factor', {
+    watch: (store, listener) => store.watch(listener),
+    async write(store, version) {
+      assert.equal(await store.compareAndSet(version, MINUTE + version, stateOf(90)), true)
     },
-  ),
-  plainCase('factor: what is read after hearing of a write is that write', async ({ store, peer }) => {
-    let seen: number | undefined
-    const told = hearing()
-    const stop = peer.watch(() => {
-      void Promise.resolve(peer.read()).then((stored) => {
-        seen = stored?.version ?? seen
-        if (seen === 1) told.listener()
-      })
-    })
-    await store.compareAndSet(0, MINUTE, stateOf(90))
-    await told.heard()
-    stop()
-    assert.equal(seen, 1)
-  }),
-  plainCase(
-    'factor: a listener that watches twice is told twice, and each watch ends alone',
-    async ({ store, peer }) => {
-      const both = hearing(2)
-      const [first, second] = [store.watch(both.listener), store.watch(both.listener)]
-      await peer.compareAndSet(0, MINUTE, stateOf(90))
-      await both.heard()
-      first()
-      first()
-      const one = hearing()
-      const third = store.watch(one.listener)
-      await peer.compareAndSet(1, MINUTE + 1, stateOf(80))
-      await one.heard()
-      second()
-      third()
-    },
-  ),
-  plainCase('factor: nobody is told after the end of a watch', async ({ store, peer }) => {
-    let told = 0
-    const before = hearing()
-    const stop = store.watch(() => {
-      told++
-      before.listener()
-    })
-    await peer.compareAndSet(0, MINUTE, stateOf(90))
-    await before.heard()
-    stop()
-    const toldBefore = told
-    const after = hearing()
-    const stopAfter = store.watch(after.listener)
-    await peer.compareAndSet(1, MINUTE + 1, stateOf(80))
-    await after.heard()
-    stopAfter()
-    assert.equal(told, toldBefore)
+    version: async (store) => (await store.read())?.version,
   }),
   plainCase(
     'factor: tickers of several processes tick each minute once, at the same time, late and twice',

@@ -82,3 +82,81 @@ export async function soon(what: string, look: () => Answer<boolean>): Promise<v
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
   }
 }
+
+/** How a store of a port is watched, written and read. */
+interface Watched<Store> {
+  watch(store: Store, listener: () => void): () => void
+  /** The write after so many, which has to happen. */
+  write(store: Store, writes: number): Promise<void>
+  /** Of what is stored: how many writes there were. */
+  version(store: Store): Promise<number | undefined>
+}
+
+interface TwoStores<Store> {
+  readonly store: Store
+  readonly peer: Store
+}
+
+/** Promises about who hears of a write, and when. */
+export function watchCases<Store>(
+  port: string,
+  { watch, write, version }: Watched<Store>,
+): readonly { readonly name: string; run(context: TwoStores<Store>): Promise<void> }[] {
+  return [
+    plainCase(
+      `${port}: whoever watches hears of each write within a second, also of those of others`,
+      async (given) => {
+        const { store, peer }: TwoStores<Store> = given
+        for (const [writes, writer] of [store, peer, peer].entries()) {
+          const heard = [store, peer].map((each) => ({ ...hearing(), each }))
+          const stops = heard.map(({ each, listener }) => watch(each, listener))
+          await write(writer, writes)
+          await Promise.all(heard.map((each) => each.heard()))
+          for (const stop of stops) stop()
+        }
+      },
+    ),
+    plainCase(
+      `${port}: what is read after hearing of a write is that write`,
+      async ({ store, peer }: TwoStores<Store>) => {
+        const first = hearing()
+        const stop = watch(peer, () => {
+          void version(peer).then((seen) => {
+            if (seen === 1) first.listener()
+          })
+        })
+        await write(store, 0)
+        await first.heard()
+        stop()
+      },
+    ),
+    plainCase(`${port}: a listener that watches twice is told twice, and each watch ends alone`, async (given) => {
+      const { store, peer }: TwoStores<Store> = given
+      let calls = 0
+      const listener = (): void => void calls++
+      const [first, second] = [watch(store, listener), watch(store, listener)]
+      await write(peer, 0)
+      await soon('both watches are told', () => calls >= 2)
+      first()
+      first()
+      const before = calls
+      await write(peer, 1)
+      await soon('the other watch is told', () => calls > before)
+      second()
+    }),
+    plainCase(`${port}: nobody is told after the end of a watch`, async ({ store, peer }: TwoStores<Store>) => {
+      let calls = 0
+      const stop = watch(store, () => void calls++)
+      await write(peer, 0)
+      await soon('a write is heard of', () => calls > 0)
+      stop()
+      const before = calls
+      const after = hearing()
+      const stopAfter = watch(store, after.listener)
+      await write(peer, 1)
+      await after.heard()
+      stopAfter()
+      assert.equal(calls, before)
+    }),
+  ]
+}
