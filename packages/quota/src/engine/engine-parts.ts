@@ -1,8 +1,10 @@
 import type { DecisionFrame } from '../decision/decide.ts'
 import { QuotaError } from '../errors/quota-error.ts'
+import { plain } from '../errors/shown.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import { hasLimit, limitLabels, policyCells } from '../policy/cells.ts'
+import { planNames } from '../policy/plans.ts'
 import type { Policy } from '../policy/policy.ts'
 import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
@@ -26,7 +28,7 @@ import { Hold, type HoldParts, type HoldTerms } from './reservations/hold.ts'
 import { Reservations, termsOf } from './reservations/reservations.ts'
 import { factorInTime, settingsInTime } from './settings/live-factor.ts'
 import { LivePeriods } from './settings/live-periods.ts'
-import { LiveSettings } from './settings/live-settings.ts'
+import { LiveSettings, type UnknownPlan } from './settings/live-settings.ts'
 
 /** Answered within this time, where neither the options nor the store say another. */
 const DEADLINE_MS = 1_000
@@ -69,7 +71,7 @@ export class EngineParts {
     this.check = checkOf(options, this.store)
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
     this.#frames = decisionFrames(policy, this.periods)
-    this.live = this.#liveSettings()
+    this.live = this.#liveSettings(options.logger)
     const { events, live, periods, deadlineMs } = this
     this.reports = new Reports({ policy, events, stopwatch, live, thresholds })
     this.demands = new Demands(live, periods)
@@ -126,12 +128,15 @@ export class EngineParts {
     await this.factorStore?.close?.()
   }
 
-  #liveSettings(): LiveSettings {
+  #liveSettings(logger: ParsedOptions['logger']): LiveSettings {
     const { policy, events, settingsStore, clock, factorStore } = this
     const listener = {
       changed: (settings) => events.tell('settings', settings),
       faulty: (faults, of) => events.tell('settingsFault', { of, faults }),
-      unknownPlan: (unknown) => events.tell('unknownPlan', unknown),
+      unknownPlan: (unknown) => {
+        if (events.hears('unknownPlan')) events.tell('unknownPlan', unknown)
+        else logger.warn(unknownPlanMessage(unknown, planNames(policy, this.live.compiled.settings)))
+      },
     } satisfies ConstructorParameters<typeof LiveSettings>[2]
     return new LiveSettings(policy, settingsStore, listener, clock, factorStore)
   }
@@ -146,6 +151,13 @@ export class EngineParts {
         : this.hold(termsOf(demand), endsAt!).settle('cancelled', undefined),
     ).catch(() => undefined)
   }
+}
+
+/** For those who have no listener: a plan that is misspelt would go unnoticed. */
+function unknownPlanMessage({ plan, of }: UnknownPlan, known: readonly string[]): string {
+  const where = of === 'request' ? 'a request names' : "a subject's settings name"
+  const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`
+  return `quota: ${where} the unknown plan "${plain(plan)}" (${there}): its limits are the base limits. The event unknownPlan tells more.`
 }
 
 function checkOf({ policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }: ParsedOptions, store: QuotaStore) {

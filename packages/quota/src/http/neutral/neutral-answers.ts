@@ -70,7 +70,7 @@ function ownerOf({ layer, scope }: Violation, policy: Policy | undefined): Refus
   return found === undefined || found === caller ? 'caller' : { name: scope }
 }
 
-/** Whether what is counted is more than requests. */
+/** Whether any operation costs more than one token, so that more than requests is counted. */
 function pricesAboveOne(policy: Policy | undefined): boolean {
   return Object.values(policy?.operations ?? {}).some(({ cost }) => cost > 1)
 }

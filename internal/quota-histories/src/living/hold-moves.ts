@@ -1,4 +1,4 @@
-import type { ModelCounters, ModelId, ModelLimit } from './model-counters.ts'
+import type { ModelCounters, ModelId, ModelLimit } from '@scoregw/quota-testkit/model'
 
 /** One window of two minutes, and how much work may be under way. */
 export const WINDOW_MS = 120_000

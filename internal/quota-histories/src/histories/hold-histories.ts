@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict'
-import type { TakeReply } from '@scoregw/quota/store'
+import {
+  type AsyncHolds,
+  cellsIn,
+  type HoldRef,
+  type QuotaStore,
+  type StoreSchema,
+  type SyncHolds,
+  slotsCell,
+  windowCell,
+} from '@scoregw/quota/store'
+import { missingOf, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
+import { copyOf, ModelCounters, type ModelState } from '@scoregw/quota-testkit/model'
 import {
   commitAnswer,
   EXTENSION_MS,
@@ -19,16 +30,17 @@ import {
   turnOf,
   WINDOW,
   WINDOW_MS,
-} from '../model/hold-moves.ts'
-import { copyOf, ModelCounters, type ModelState } from '../model/model-counters.ts'
-import { type CaseContext, contextOf, missingOf, type StoreFactory } from './harness.ts'
-import { type HoldOptions, HoldProbe, SLOTS as SLOTS_SCHEMA } from './hold-probe.ts'
-import { rollingCells } from './probe.ts'
+} from '../living/hold-moves.ts'
+import { idOf, playAll, Requests } from './requests.ts'
 
-const [, RUNNING] = SLOTS_SCHEMA.cells
-const CELLS = rollingCells({ label: '2m', lengthMs: WINDOW_MS })
-const WITH_SLOTS = { ...SLOTS_SCHEMA, cells: RUNNING === undefined ? CELLS : [...CELLS, RUNNING] }
-const WITHOUT = { ...SLOTS_SCHEMA, cells: CELLS }
+const WINDOW_CELL = windowCell({ label: '2m', lengthMs: WINDOW_MS })
+const WITHOUT: StoreSchema = {
+  units: ['tokens'],
+  cells: cellsIn(['tokens'], [WINDOW_CELL]),
+  categories: ['read'],
+  layers: [{ name: 'personal', shared: false }],
+}
+const WITH_SLOTS: StoreSchema = { ...WITHOUT, cells: cellsIn(['tokens'], [WINDOW_CELL, slotsCell('running')]) }
 
 /** What can be seen: the window's start and tokens, the slots that are taken, the open holds with their ends. */
 type View = readonly unknown[]
@@ -63,8 +75,8 @@ function* histories(depth: number, moves: readonly HoldMove[]): Generator<readon
 
 /** Plays one history with a subject of its own, and looks at everything after every move. */
 class HoldHistory {
-  readonly #context: CaseContext
-  readonly #probe: HoldProbe
+  readonly #harness: StoreHarness
+  readonly #requests: Requests
   readonly #subject: string
   readonly #slot: boolean
   /**
@@ -73,12 +85,12 @@ class HoldHistory {
    */
   #candidates: readonly ModelCounters[]
 
-  constructor(context: CaseContext, probe: HoldProbe, subject: string) {
-    this.#context = context
-    this.#probe = probe
+  constructor(harness: StoreHarness, requests: Requests, subject: string) {
+    this.#harness = harness
+    this.#requests = requests
     this.#subject = subject
-    this.#slot = probe.schema === WITH_SLOTS
-    this.#candidates = [new ModelCounters(context.clock)]
+    this.#slot = requests.schema === WITH_SLOTS
+    this.#candidates = [new ModelCounters(harness.clock)]
   }
 
   async play(move: HoldMove): Promise<void> {
@@ -100,48 +112,67 @@ class HoldHistory {
   }
 
   async #turn(ms: number): Promise<void> {
-    if (ms > 0) await this.#context.advance(ms)
-    else if (ms < 0) await this.#context.stepClock(ms)
+    if (ms > 0) await this.#harness.advance(ms)
+    else if (ms < 0) await this.#harness.stepClock?.(ms)
+  }
+
+  get #peer(): QuotaStore {
+    return this.#harness.peer ?? this.#harness.store
   }
 
   async #ask(move: HoldMove): Promise<MoveAnswer> {
     const subject = this.#subject
-    const { store, peer } = this.#context
-    if (move === 'somebody sweeps') await this.#probe.sweep(peer)
-    if (move === 'somebody resets') await this.#probe.reset({ subject, store: peer })
-    if (move === 'other takes') return [(await this.#probe.take(PLAIN, { subject, store: peer })).outcome]
+    if (move === 'somebody sweeps') await this.#sweep()
+    if (move === 'somebody resets') await this.#requests.reset(this.#peer, subject)
+    if (move === 'other takes') return [(await this.#requests.take(this.#peer, subject, PLAIN)).outcome]
     const [party, what = ''] = move.split(' ') as [PartyName, string]
     if (!Object.hasOwn(PARTIES, party)) return []
-    const { maxOverrun } = PARTIES[party]
-    const common = { subject, store: party === 'one' ? store : peer, nonce: party }
-    return this.#askHold(party, what, { ...common, overrun: 'charge', maxOverrun })
+    return this.#askHold(party, what, party === 'one' ? this.#harness.store : this.#peer)
   }
 
-  async #askHold(party: PartyName, what: string, options: HoldOptions): Promise<MoveAnswer> {
-    const { cost, actual } = PARTIES[party]
+  async #askHold(party: PartyName, what: string, store: QuotaStore): Promise<MoveAnswer> {
+    const { cost, actual, maxOverrun } = PARTIES[party]
+    const ref: HoldRef = { subject: this.#subject, category: 0, id: idOf(party) }
+    const holds = this.#holds(store)
     if (what === 'holds') {
-      const reply: TakeReply = await this.#probe.hold(party, cost, { ...options, ttlMs: HOLD_MS, slot: this.#slot })
-      return reply.outcome === 'admitted' ? [reply.outcome, reply.endsAt] : [reply.outcome]
+      const request = { ...this.#requests.of(this.#subject, cost, this.#slot), id: ref.id }
+      const { outcome, endsAt } = await this.#requests
+        .on(store)
+        .take({ ...request, hold: { ttlMs: HOLD_MS, maxHolds: 100 } })
+      return outcome === 'admitted' ? [outcome, endsAt] : [outcome]
     }
+    const { quotas, costs } = this.#requests.of(this.#subject, GROWTH)
     if (what === 'extends' || what === 'adds') {
-      const extension = what === 'extends'
-      const reply = await (extension
-        ? this.#probe.extend(party, EXTENSION_MS, options)
-        : this.#probe.grow(party, GROWTH, options))
+      const reply = await (what === 'extends'
+        ? holds.extend({ ...ref, ttlMs: EXTENSION_MS })
+        : holds.grow({ ...ref, quotas, costs }))
       return movedAnswer(reply.outcome, reply.endsAt, what)
     }
+    const most = { overrun: 'charge', maxOverrun: [maxOverrun], quotas } as const
     if (what === 'cancels') {
-      await this.#probe.released(party, options)
+      await holds.settle({ ...ref, as: 'cancelled', ...most })
       return []
     }
-    const [outcome, charged, uncharged] = await this.#probe.committed(party, { ...options, actual })
-    return commitAnswer(outcome, Number(charged), Number(uncharged))
+    const { outcome, charged, uncharged } = await holds.settle({ ...ref, as: 'committed', actual: [actual], ...most })
+    return commitAnswer(outcome, charged[0], uncharged[0])
+  }
+
+  #holds(store: QuotaStore): SyncHolds | AsyncHolds {
+    const { holds } = this.#requests.on(store)
+    assert.ok(holds !== undefined, 'a store that can hold has counters with `holds`')
+    return holds
+  }
+
+  /** Until nothing is left to be ended. */
+  async #sweep(): Promise<void> {
+    while ((await this.#holds(this.#peer).sweep()).ended.length > 0);
   }
 
   async #look(): Promise<View> {
     const subject = this.#subject
-    const [startedAt, used, , slots = 0] = await this.#probe.states({ subject })
-    const { holds } = await this.#probe.list({ subject })
+    const { store } = this.#harness
+    const [startedAt, used, , slots = 0] = await this.#requests.read(store, subject)
+    const { holds } = await this.#holds(store).list({ subject })
     return [startedAt, used, slots, holds.map(({ id, endsAt, costs }) => [id, endsAt, costs.tokens])]
   }
 }
@@ -179,22 +210,17 @@ function viewOf(model: ModelCounters, slot: boolean): View {
  */
 export async function runHoldHistories(factory: StoreFactory, { depth = 4 }: { depth?: number } = {}): Promise<number> {
   const harness = await factory({})
-  const context = contextOf(harness)
   let played = 0
   try {
-    if (missingOf(context, 'holds') !== undefined) return played
-    const canStep = missingOf(context, 'clock-steps') === undefined
+    if (missingOf(harness, 'holds') !== undefined) return played
+    const canStep = missingOf(harness, 'clock-steps') === undefined
     const moves = HOLD_MOVES.filter((move) => canStep || move !== 'the clock steps back')
-    const schema = missingOf(context, 'concurrency') === undefined ? WITH_SLOTS : WITHOUT
-    const probe = new HoldProbe(context.store, schema, [TOKENS, SLOTS].slice(0, schema.cells.length))
+    const schema = missingOf(harness, 'concurrency') === undefined ? WITH_SLOTS : WITHOUT
+    const requests = new Requests(schema, [TOKENS, SLOTS].slice(0, schema.cells.length))
     for (const history of histories(depth, moves)) {
-      const one = new HoldHistory(context, probe, `u${played}`)
+      const one = new HoldHistory(harness, requests, `u${played}`)
       played++
-      try {
-        for (const move of history) await one.play(move)
-      } catch (cause) {
-        throw new Error(`a history of two holds goes wrong: ${history.join(', ')}`, { cause })
-      }
+      await playAll('two holds', history, (move) => one.play(move))
     }
   } finally {
     await harness.stop()

@@ -1,45 +1,46 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import type { TestRunner } from '@scoregw/quota-testkit'
+import { HttpClient, type HttpHarness } from '@scoregw/quota-testkit/http'
 import * as fc from 'fast-check'
-import { HttpClient } from './client.ts'
-import type { HttpHarness } from './http-case.ts'
 import { type MadeRequest, madeRequest } from './made-request.ts'
 
-export interface HttpFuzzOptions {
-  /** Requests that are made up. */
-  readonly requests: number
-  /** For a run that shall be the same again. */
-  readonly seed?: number
-}
-
-/** What came of it, so that a test can tell that there was something of everything. */
-export interface HttpFuzzResult {
-  readonly seed: number
-  /** Answers by status. */
-  readonly statuses: Readonly<Record<number, number>>
-  /** Tokens that were charged. */
-  readonly charged: number
-}
+/** Made-up requests of one test: as many as are answered long before a runner gives a test up. */
+const REQUESTS_A_TEST = 500
 
 /**
- * Sends made-up requests, and counts: every status is as expected, exactly the tokens are charged that ought to be,
- * neither tokens nor slots are held at the end, and no promise of this process was rejected unheard.
- * Fails by throwing an error that names the seed.
+ * Registers tests that send made-up requests, and count: every status is as expected, exactly the tokens are charged that
+ * ought to be, neither tokens nor slots are held at the end, and no promise of this process was rejected unheard. Each
+ * names its seed.
+ *
+ * @param seed for made-up requests that shall be the same again
  */
-export async function runHttpFuzz(harness: HttpHarness, options: HttpFuzzOptions): Promise<HttpFuzzResult> {
-  const { requests, seed = newSeed() } = options
-  try {
-    const sample = fc.sample(madeRequest, { numRuns: Math.ceil(requests / 2), seed })
-    return { seed, ...(await playHeard(harness, sample)) }
-  } catch (error) {
-    throw new Error(`with seed ${seed}: ${(error as Error).message}`, { cause: error })
-  }
+export function describeHttpFuzz(
+  { describe, it }: TestRunner,
+  harness: HttpHarness,
+  name: string,
+  requests: number,
+  seed: number = Math.floor(Math.random() * 2 ** 31),
+): void {
+  describe(name, () => {
+    for (let from = 0; from < requests; from += REQUESTS_A_TEST) {
+      const numRuns = Math.ceil(Math.min(REQUESTS_A_TEST, requests - from) / 2)
+      it(`${2 * numRuns} made-up requests get their statuses and leave their charges (seed ${seed + from})`, async () => {
+        const { statuses, charged } = await playHeard(harness, fc.sample(madeRequest, { numRuns, seed: seed + from }))
+        // Else there was nothing to count. A quarter of a sample is charged, so that chance alone does not fail it.
+        ok(
+          numRuns < 50 || (Object.keys(statuses).length > 2 && charged > 0),
+          `only ${JSON.stringify({ statuses, charged })}`,
+        )
+      })
+    }
+  })
 }
 
-export function newSeed(): number {
-  return Math.floor(Math.random() * 2 ** 31)
+/** What came of made-up requests: answers by status, and the tokens that were charged. */
+interface Played {
+  readonly statuses: Readonly<Record<number, number>>
+  readonly charged: number
 }
-
-type Played = Omit<HttpFuzzResult, 'seed'>
 
 /** Plays a sample with both kinds of store; fails where a promise of this process is rejected meanwhile. */
 async function playHeard(harness: HttpHarness, sample: readonly MadeRequest[]): Promise<Played> {

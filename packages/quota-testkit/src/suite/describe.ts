@@ -1,10 +1,27 @@
 import type { FactorStore, OutcomeStore } from '@scoregw/quota/store'
-import type { TestRunner } from './describe-store.ts'
+import { CONFORMANCE_CASES } from './cases.ts'
 import { FACTOR_STORE_CASES } from './factor-cases.ts'
+import { runCase, type StoreFactory } from './harness.ts'
 import { OUTCOME_STORE_CASES } from './outcome-cases.ts'
-import { describePort, type PortFactory } from './port-harness.ts'
+import { describeCases, type PortFactory, runPortCase, type TestRunner } from './port-harness.ts'
 import { SETTINGS_STORE_CASES } from './settings-cases.ts'
 import { runSettingsCase, type SettingsFactory } from './settings-harness.ts'
+
+/**
+ * Registers the conformance cases as tests of a runner.
+ *
+ * @returns how many there are, so that a test can tell that none went missing
+ * @example
+ * import { describe, it } from 'vitest'
+ * describeStore({ describe, it }, () => {
+ *   const clock = manualClock()
+ *   const store = myStore({ clock })
+ *   return { store, clock, capabilities: ['ids'], advance: clock.advance, stop: () => store.close() }
+ * })
+ */
+export function describeStore(runner: TestRunner, factory: StoreFactory, name = 'quota store'): number {
+  return describeCases(runner, name, CONFORMANCE_CASES, (each) => runCase(each, factory))
+}
 
 /**
  * Registers what every `FactorStore` has to do as tests of a runner.
@@ -21,7 +38,7 @@ export function describeFactorStore(
   factory: PortFactory<FactorStore>,
   name = 'factor store',
 ): number {
-  return describePort(runner, FACTOR_STORE_CASES, factory, name)
+  return describeCases(runner, name, FACTOR_STORE_CASES, (each) => runPortCase(each, factory))
 }
 
 /** As {@link describeFactorStore}, for an `OutcomeStore`. */
@@ -30,7 +47,7 @@ export function describeOutcomeStore(
   factory: PortFactory<OutcomeStore>,
   name = 'outcome store',
 ): number {
-  return describePort(runner, OUTCOME_STORE_CASES, factory, name)
+  return describeCases(runner, name, OUTCOME_STORE_CASES, (each) => runPortCase(each, factory))
 }
 
 /**
@@ -43,13 +60,6 @@ export function describeOutcomeStore(
  *   return { store, peer, capabilities: ['loss'], loseData, stop: () => database.close() }
  * })
  */
-export function describeSettingsStore(
-  { describe, it }: TestRunner,
-  factory: SettingsFactory,
-  name = 'settings store',
-): number {
-  describe(name, () => {
-    for (const testCase of SETTINGS_STORE_CASES) it(testCase.name, () => runSettingsCase(testCase, factory))
-  })
-  return SETTINGS_STORE_CASES.length
+export function describeSettingsStore(runner: TestRunner, factory: SettingsFactory, name = 'settings store'): number {
+  return describeCases(runner, name, SETTINGS_STORE_CASES, (each) => runSettingsCase(each, factory))
 }

@@ -1,5 +1,5 @@
+import type { HttpReply } from '@scoregw/quota-testkit/http'
 import * as fc from 'fast-check'
-import type { HttpReply } from './scenario.ts'
 
 /** One made-up request, and the tokens that it ought to leave charged. */
 export interface MadeRequest {
