@@ -95,7 +95,7 @@ describe.each([
   ['/admin/bots', /^bt_[\w-]{43}$/],
   ['/admin/chart-keys', /^mk_[\w-]{43}$/],
 ])('%s', (path, form) => {
-  it('issues, lists and revokes, and tells a credential once', async () => {
+  it('issues, lists and revokes, and shows a credential once', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const before = (await call('GET', path)).body.items
@@ -209,7 +209,7 @@ describe('who calls', () => {
 describe("a user's tokens", () => {
   const TOKENS = '/admin/users/carol/tokens'
 
-  it('are issued, also to somebody new, listed and revoked; a token is told once', async () => {
+  it('are issued, also to a new user, listed and revoked; a token is shown once', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     expect((await call('GET', TOKENS)).status).toBe(404)

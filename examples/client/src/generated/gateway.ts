@@ -78,7 +78,7 @@ export interface paths {
         put?: never;
         /**
          * Write or overwrite scores
-         * @description Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged by `/v1/upsert/check` alone.
+         * @description Writes 1 to 20 scores over existing ones, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged only by `/v1/upsert/check`.
          *
          *     Costs 15 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -516,7 +516,7 @@ export interface paths {
         };
         /**
          * The settings of everybody
-         * @description Mode, base values, shared layers, prices, what is not enforced, plans and thresholds. The `ETag` goes into `If-Match` of a change.
+         * @description Mode, base values, shared layers, prices, limits that are not enforced, plans and thresholds. Send the `ETag` as `If-Match` of a change.
          *
          *     Free.
          */
@@ -557,7 +557,7 @@ export interface paths {
         get: operations["readUserQuota"];
         /**
          * Replace a user's overrides
-         * @description What is not named follows the default again. `If-Match` may be left out.
+         * @description Absent members follow the default again. `If-Match` is optional.
          *
          *     Free.
          */
@@ -701,7 +701,7 @@ export interface paths {
         get: operations["findUser"];
         /**
          * Create or change a user
-         * @description What is left out stays as it is. 201: the user is new. `If-Match` may be left out; `If-None-Match: *` creates and never changes.
+         * @description Absent members stay as they are. 201: the user is new. `If-Match` is optional; `If-None-Match: *` creates and never changes.
          *
          *     Free.
          */
@@ -744,14 +744,14 @@ export interface paths {
         };
         /**
          * A user's tokens
-         * @description Ids and labels. A token itself is told once, when it is issued.
+         * @description Ids and labels. A token itself is shown only once, when it is issued.
          *
          *     Free.
          */
         get: operations["listTokens"];
         put?: never;
         /**
-         * Issue a token, which is told this once
+         * Issue a token, which is shown only this once
          * @description A user that is not there is created.
          *
          *     Free.
@@ -794,15 +794,15 @@ export interface paths {
         };
         /**
          * Bots of score sync
-         * @description Ids and names. A credential itself is told once, when it is issued.
+         * @description Ids and names. A credential itself is shown only once, when it is issued.
          *
          *     Free.
          */
         get: operations["listBots"];
         put?: never;
         /**
-         * Issue a bot's token, which is told this once
-         * @description Only its hash is stored: one that is lost cannot be found again.
+         * Issue a bot's token, which is shown only this once
+         * @description Only its hash is stored: a lost one cannot be recovered.
          *
          *     Free.
          */
@@ -844,15 +844,15 @@ export interface paths {
         };
         /**
          * Keys of the chart preview
-         * @description Ids and names. A credential itself is told once, when it is issued.
+         * @description Ids and names. A credential itself is shown only once, when it is issued.
          *
          *     Free.
          */
         get: operations["listChartKeys"];
         put?: never;
         /**
-         * Issue a chart key, which is told this once
-         * @description Only its hash is stored: one that is lost cannot be found again.
+         * Issue a chart key, which is shown only this once
+         * @description Only its hash is stored: a lost one cannot be recovered.
          *
          *     Free.
          */
@@ -1003,8 +1003,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is going on
-         * @description Requests and how they end, refusals, what is left of shared limits, who spends and who is refused most. Each member says whether it is of one process or of all.
+         * Overview of the service
+         * @description Requests and their outcomes, refusals, the rest of shared limits, and the users who spend and are refused most. Each member says whether it covers one process or all.
          *
          *     Free.
          */
@@ -1025,8 +1025,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is going on, each second
-         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; whoever asks again shows the credential again.
+         * Overview of the service, each second
+         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; reconnect with the credential.
          *
          *     Free.
          */
@@ -1069,7 +1069,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What administrators were told of, and what became of each message
+         * List alerts and the delivery of each
          * @description The newest first. Follow `nextCursor` until it is `null`.
          *
          *     Free.
@@ -1092,14 +1092,14 @@ export interface paths {
         };
         /**
          * Where alerts are sent
-         * @description Never tells the secret.
+         * @description The secret is never shown.
          *
          *     Free.
          */
         get: operations["readWebhook"];
         /**
          * Set where alerts are sent
-         * @description The first time a secret is made and told, this once. Of the layers named here thresholds are told. `If-Match` may be left out.
+         * @description The first time creates a secret, which is shown only this once. Thresholds of the layers named here raise alerts. `If-Match` is optional.
          *
          *     Free.
          */
@@ -1127,8 +1127,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make another secret, which is told this once
-         * @description For a day messages are signed with both.
+         * Create another secret, which is shown only this once
+         * @description For a day messages are signed with both secrets.
          *
          *     Free.
          */
@@ -1588,7 +1588,7 @@ export interface components {
             };
         };
         Hold: {
-            /** @description Names it to whoever releases it. */
+            /** @description Names the hold in a request that releases it. */
             ref: string;
             operation: string;
             category: string;
@@ -1766,7 +1766,7 @@ export interface components {
              * @enum {string}
              */
             kind: "rolling" | "calendar" | "concurrency";
-            /** @description `false`: it is charged and refuses nobody; the user is not told of it. */
+            /** @description `false`: it is charged and refuses nobody; users do not see it. */
             enforced: boolean;
         };
         OpenApiAnswer: {
@@ -1875,7 +1875,7 @@ export interface components {
             alerts: components["schemas"]["Alert"][] | null;
             settings: {
                 version: number;
-                /** @description What is stored and not in force; `null`: the database is away. */
+                /** @description Stored values that are not in force; `null`: the database is unavailable. */
                 faults: {
                     path: string;
                     msg: string;
@@ -2012,7 +2012,7 @@ export interface components {
                     };
                 };
             };
-            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
             thresholds: ({
                 /** @description From this share of a limit on; at most two decimals. */
                 share: number;
@@ -2357,7 +2357,7 @@ export interface components {
                     };
                 };
             };
-            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
             thresholds: ({
                 /** @description From this share of a limit on; at most two decimals. */
                 share: number;
@@ -2451,9 +2451,9 @@ export interface components {
         ReadWebhookAnswer: {
             /** @description `null`: alerts are kept, and not sent. */
             url: string | null;
-            /** @description Names of the layers whose limits are told of. */
+            /** @description Names of the layers whose limits raise alerts. */
             layers: string[];
-            /** @description Until when the secret before the last rotation signs as well. */
+            /** @description Until when the previous secret stays valid. */
             rotatedUntil: string | null;
         };
         ReadyAnswer: {
@@ -2523,7 +2523,7 @@ export interface components {
                     };
                 };
             };
-            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
             thresholds: ({
                 /** @description From this share of a limit on; at most two decimals. */
                 share: number;
@@ -2610,7 +2610,7 @@ export interface components {
                 };
             };
             /**
-             * @description When limits are near, which is told to operators; `null`: at 80 %.
+             * @description When limits count as near, which alerts operators; `null`: at 80 %.
              * @default null
              */
             thresholds?: ({
@@ -2727,16 +2727,16 @@ export interface components {
         ReplaceWebhookAnswer: {
             /** @description `null`: alerts are kept, and not sent. */
             url: string | null;
-            /** @description Names of the layers whose limits are told of. */
+            /** @description Names of the layers whose limits raise alerts. */
             layers: string[];
-            /** @description Until when the secret before the last rotation signs as well. */
+            /** @description Until when the previous secret stays valid. */
             rotatedUntil: string | null;
-            /** @description Told this once, where one was made: what messages are signed with. */
+            /** @description Signs messages. Shown only in the response that created it; otherwise `null`. */
             secret: string | null;
         };
         ReplaceWebhookBody: {
             url: string;
-            /** @description Names of the layers whose limits are told of. */
+            /** @description Names of the layers whose limits raise alerts. */
             layers: ("personal" | "site")[];
         };
         ResetUserQuotaBody: {
@@ -2938,7 +2938,7 @@ export interface components {
             now: {
                 allowed: boolean;
                 cost: number;
-                /** @description The limit that is told; `null`: none refuses. */
+                /** @description The limit named in the answer; `null`: none refuses. */
                 binding: {
                     layer: string;
                     scope: string;
@@ -3009,11 +3009,11 @@ export interface components {
                     enforced: boolean;
                 }[];
             };
-            /** @description The same under the proposal, with what is used now. */
+            /** @description The same under the proposal, with the current use. */
             proposed: {
                 allowed: boolean;
                 cost: number;
-                /** @description The limit that is told; `null`: none refuses. */
+                /** @description The limit named in the answer; `null`: none refuses. */
                 binding: {
                     layer: string;
                     scope: string;
@@ -3188,7 +3188,7 @@ export interface components {
              * @enum {string}
              */
             operation?: "user.data" | "user.charge" | "user.items" | "user.gates" | "user.music" | "source.lx" | "source.fish" | "ticket.clear" | "music.delete" | "music.upsert" | "user.clear" | "charge.2" | "charge.3" | "charge.5";
-            /** @description What would be changed; left out: only what is. */
+            /** @description The change to try; absent: only the current limits. */
             proposal?: {
                 /** @enum {string} */
                 mode?: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
@@ -3253,7 +3253,7 @@ export interface components {
                 };
             };
         };
-        /** @description `conflict`: What is stored, or another request that is being worked on, excludes this one. */
+        /** @description `conflict`: The request conflicts with stored data, or with another request in progress. */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3272,7 +3272,7 @@ export interface components {
             };
         };
         /**
-         * @description `conflict`: What is stored, or another request that is being worked on, excludes this one.
+         * @description `conflict`: The request conflicts with stored data, or with another request in progress.
          *
          *     `session_expired`: The upload session is over. Nothing is stored, and nothing was charged.
          */
@@ -3389,7 +3389,7 @@ export interface components {
                 };
             };
         };
-        /** @description `quota_exceeded`: a window has too few tokens left, or too many of your requests failed, as `scope` tells. Wait for `retryAfterSeconds`. */
+        /** @description `quota_exceeded`: a window has too few tokens left, or too many of your requests failed, depending on `scope`. Wait for `retryAfterSeconds`. */
         QuotaExceeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3669,7 +3669,7 @@ export interface components {
         /** @description `true`: the stored answer to an earlier request with this key. Nothing was done again. */
         "Idempotency-Replayed": string;
         /**
-         * @description What is left: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.
+         * @description The remaining quota: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.
          * @example "personal-1h";r=0;t=1800
          */
         RateLimit: string;
@@ -5028,7 +5028,7 @@ export interface operations {
                  * @example *
                  */
                 "If-Match"?: string;
-                /** @description `*`: only what is not there yet is made, and nothing is changed. */
+                /** @description `*`: creates a new document, and never changes an existing one. */
                 "If-None-Match"?: string;
             };
             path: {

@@ -93,7 +93,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is stored of a player
+         * Stored scores of a player
          * @description Free.
          */
         get: operations["readPlayer"];
@@ -381,7 +381,7 @@ export interface components {
                 };
             };
         };
-        /** @description `conflict`: What is stored, or another request that is being worked on, excludes this one. */
+        /** @description `conflict`: The request conflicts with stored data, or with another request in progress. */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];

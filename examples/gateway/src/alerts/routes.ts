@@ -10,7 +10,7 @@ import { sharedLayers } from '../quota/layer-members.ts'
 import { alertOf } from './alert.ts'
 import type { Alerts } from './alerts.ts'
 import { alertBody, alertDocument, webhookBody, webhookDocument, webhookStored } from './bodies.ts'
-import { noWebhook, toldLayers, type Webhooks } from './webhook.ts'
+import { alertedLayers, noWebhook, type Webhooks } from './webhook.ts'
 
 const tag = 'Administration'
 const PATH = '/admin/alerts/webhook'
@@ -46,7 +46,7 @@ function listRoute({ alerts }: AlertRouteParts): Route {
     docs: {
       id: 'listAlerts',
       tag,
-      summary: 'What administrators were told of, and what became of each message',
+      summary: 'List alerts and the delivery of each',
       description: 'The newest first. Follow `nextCursor` until it is `null`.',
     },
     access: 'admin',
@@ -66,7 +66,7 @@ function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteParts): Route
     route({
       method: 'get',
       path: PATH,
-      docs: { id: 'readWebhook', tag, summary: 'Where alerts are sent', description: 'Never tells the secret.' },
+      docs: { id: 'readWebhook', tag, summary: 'Where alerts are sent', description: 'The secret is never shown.' },
       access: 'admin',
       answer: webhookDocument,
       answerHeaders: ['ETag'],
@@ -83,7 +83,7 @@ function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteParts): Route
         tag,
         summary: 'Set where alerts are sent',
         description:
-          'The first time a secret is made and told, this once. Of the layers named here thresholds are told. `If-Match` may be left out.',
+          'The first time creates a secret, which is shown only this once. Thresholds of the layers named here raise alerts. `If-Match` is optional.',
         example: { url: 'https://hooks.example.com/quota', layers: sharedLayers(policy) },
       },
       access: 'admin',
@@ -128,8 +128,8 @@ function secretRoutes({ alerts: { webhooks, book }, clock }: AlertRouteParts): R
       docs: {
         id: 'rotateWebhookSecret',
         tag,
-        summary: 'Make another secret, which is told this once',
-        description: 'For a day messages are signed with both.',
+        summary: 'Create another secret, which is shown only this once',
+        description: 'For a day messages are signed with both secrets.',
         errors: ['not_found'],
       },
       access: 'admin',
@@ -167,7 +167,7 @@ async function shown(
   policy: Policy,
 ): Promise<{ readonly at: Version; readonly body: z.output<typeof webhookDocument> }> {
   const { at, row } = await webhooks.read()
-  const layers = toldLayers(row, policy)
+  const layers = alertedLayers(row, policy)
   const until = row?.old_until ?? null
   const rotatedUntil = until === null ? null : instantText(until)
   return { at, body: { url: row?.url ?? null, layers: [...layers], rotatedUntil } }

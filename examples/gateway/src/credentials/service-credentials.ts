@@ -68,7 +68,7 @@ export class ServiceCredentials {
   }
 
   /**
-   * Makes a credential. This is the one time that it is told.
+   * Makes a credential, and returns it this once: only its hash is stored.
    * @throws {HttpError} `conflict` when the service has as many as there may be
    */
   async issue(service: Service, name: string, by: Doer): Promise<{ readonly id: string; readonly token: string }> {

@@ -107,7 +107,7 @@ function recalling(route: Route, recall: (call: UserCall<unknown>) => Promise<Re
   }
 }
 
-/** Of what is answered without work. */
+/** The charge of an answer that needs no work. */
 async function uncharged(): Promise<undefined> {
   return undefined
 }

@@ -26,7 +26,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   not_found: 'There is nothing at this path.',
   score_not_found: 'There is no score of these charts.',
   method_not_allowed: 'The path has no such method.',
-  conflict: 'What is stored, or another request that is being worked on, excludes this one.',
+  conflict: 'The request conflicts with stored data, or with another request in progress.',
   sync_in_progress: "Another import of this player's scores is under way.",
   chunk_conflict: 'The chunk is not the one that came under its index, or does not fit its snapshot.',
   snapshot_open: 'Another snapshot of the player is open.',

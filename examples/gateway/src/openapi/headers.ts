@@ -30,7 +30,7 @@ const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
     example: '2026-08-06T15:06:26.000Z',
   },
   RateLimit: {
-    description: 'What is left: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.',
+    description: 'The remaining quota: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.',
     schema: text,
   },
   'RateLimit-Policy': {
@@ -52,7 +52,7 @@ const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
     example: '*',
   },
   'If-None-Match': {
-    description: '`*`: only what is not there yet is made, and nothing is changed.',
+    description: '`*`: creates a new document, and never changes an existing one.',
     schema: text,
   },
   'Idempotency-Key': {

@@ -53,7 +53,7 @@ function settingsRoutes(admin: AdminQuota): Route[] {
         tag: 'Administration',
         summary: 'The settings of everybody',
         description:
-          'Mode, base values, shared layers, prices, what is not enforced, plans and thresholds. The `ETag` goes into `If-Match` of a change.',
+          'Mode, base values, shared layers, prices, limits that are not enforced, plans and thresholds. Send the `ETag` as `If-Match` of a change.',
         errors: ['quota_unavailable'],
       },
       access: 'admin',

@@ -52,7 +52,7 @@ export function userQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route
         id: 'replaceUserQuota',
         tag: 'Administration',
         summary: "Replace a user's overrides",
-        description: 'What is not named follows the default again. `If-Match` may be left out.',
+        description: 'Absent members follow the default again. `If-Match` is optional.',
         errors: ['quota_unavailable'],
         example,
       },

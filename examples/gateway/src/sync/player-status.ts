@@ -22,7 +22,7 @@ export interface PlayerStatusOptions {
   readonly clock: Clock
 }
 
-/** Tells bots what is stored of players; of the linked account where there is one. */
+/** Reports a player's stored data to bots; that of the linked account where there is one. */
 export class PlayerStatus {
   readonly #db: Db
   readonly #charts: ChartRepository

@@ -66,7 +66,7 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
     route({
       method: 'get',
       path: '/api/bot/player/:qq',
-      docs: { id: 'readPlayer', tag: 'Sync', summary: 'What is stored of a player', errors: ['not_found'] },
+      docs: { id: 'readPlayer', tag: 'Sync', summary: 'Stored scores of a player', errors: ['not_found'] },
       access: 'holder',
       params: playerParams,
       answer: playerAnswer,

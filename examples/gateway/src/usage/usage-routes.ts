@@ -97,8 +97,7 @@ function ofEverybody(failureRate: () => Promise<z.output<typeof answer>>): Route
       id: 'publicFailureRate',
       tag: 'Quota',
       summary: 'How requests of everybody ended over the last 7 days',
-      description:
-        'In 336 half hours (UTC), those without calls too. It tells of nobody in particular. Worked out once a minute.',
+      description: 'In 336 half hours (UTC), those without calls too. It identifies no user. Computed once a minute.',
     },
     access: 'public',
     answer: envelope(answer),

@@ -47,7 +47,7 @@ export class GatewayTokens {
   }
 
   /**
-   * Makes a token, and the user where there is none. This is the one time that the token is told.
+   * Makes a token, and the user where there is none. The token is returned this once: only its hash is stored.
    * @throws {HttpError} `conflict` when the user has as many as there may be
    */
   async issue(

@@ -111,7 +111,7 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
         tag: 'Administration',
         summary: 'Create or change a user',
         description:
-          'What is left out stays as it is. 201: the user is new. `If-Match` may be left out; `If-None-Match: *` creates and never changes.',
+          'Absent members stay as they are. 201: the user is new. `If-Match` is optional; `If-None-Match: *` creates and never changes.',
         statuses: [200, 201],
         example: { name: 'Demo' },
         errors: ['conflict'],

@@ -30,7 +30,7 @@ export function tokenRoutes(tokens: GatewayTokens): Route[] {
         id: 'listTokens',
         tag: 'Administration',
         summary: "A user's tokens",
-        description: 'Ids and labels. A token itself is told once, when it is issued.',
+        description: 'Ids and labels. A token itself is shown only once, when it is issued.',
         errors: ['not_found'],
       },
       access: 'admin',
@@ -49,7 +49,7 @@ export function tokenRoutes(tokens: GatewayTokens): Route[] {
       docs: {
         id: 'issueToken',
         tag: 'Administration',
-        summary: 'Issue a token, which is told this once',
+        summary: 'Issue a token, which is shown only this once',
         description: 'A user that is not there is created.',
         statuses: [201],
         example: { label: 'phone' },

@@ -57,7 +57,7 @@ export const PARAGRAPHS_ZH = {
   'Part of an id or a name, in small letters or capitals.': 'ID 或名称的一部分，不区分大小写。',
   '`nextCursor` of the page before.': '上一页的 `nextCursor`。',
   'Most entries of the page.': '每页最多条数。',
-  '`*`: only what is not there yet is made, and nothing is changed.': '`*`：仅在不存在时创建，不做更改。',
+  '`*`: creates a new document, and never changes an existing one.': '`*`：仅在不存在时创建，不做更改。',
   "The token's id, not the token.": '令牌的 ID，不是令牌本身。',
   "The credential's id, not the credential.": '凭据的 ID，不是凭据本身。',
   'Entries of this kind alone.': '仅限此类条目。',
@@ -77,7 +77,7 @@ export const PARAGRAPHS_ZH = {
   'For those who restart processes. It asks no store.': '供重启进程者使用，不询问存储。',
   'For load balancers: 503 while a store does not answer, and while the service is stopping.':
     '供负载均衡使用：存储不应答或服务正在停止时返回 503。',
-  'Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged by `/v1/upsert/check` alone.':
+  'Writes 1 to 20 scores over existing ones, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged only by `/v1/upsert/check`.':
     '写入 1 至 20 条成绩，覆盖已有的，全部成功或全部不写。同一谱面不得出现两次。带 `sessionId` 时为分批上传保留：额度点先预留，仅由 `/v1/upsert/check` 扣除。',
   'Deletes the scores of 1 to 20 charts; one chart may be given without the list.':
     '删除 1 至 20 张谱面的成绩；仅一张时可不用列表。',
@@ -115,13 +115,13 @@ export const PARAGRAPHS_ZH = {
   // Operations of administrators.
   'The windows, categories, layers and operations that settings, overrides and statuses are made of.':
     '构成设置、单独配额和状态的窗口、类别、层和操作。',
-  'Mode, base values, shared layers, prices, what is not enforced, plans and thresholds. The `ETag` goes into `If-Match` of a change.':
+  'Mode, base values, shared layers, prices, limits that are not enforced, plans and thresholds. Send the `ETag` as `If-Match` of a change.':
     '模式、基准值、共享层、价格、不强制的配额、套餐和阈值。更改时把 `ETag` 放入 `If-Match`。',
   'Takes the whole document, without `version`, or refuses it whole, naming every fault. It holds at once.':
     '接受整个文档（不含 `version`），否则整体拒绝并指出每个错误。立即生效。',
   'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: what it names is changed, `null` removes, lists are replaced. The result is checked as a whole document is.':
     'JSON 合并补丁（RFC 7396），类型为 `application/merge-patch+json` 或 `application/json`：更改所列成员，`null` 移除，列表整体替换。结果按完整文档检查。',
-  'What is not named follows the default again. `If-Match` may be left out.': '未列出的恢复默认。`If-Match` 可省略。',
+  'Absent members follow the default again. `If-Match` is optional.': '未列出的恢复默认。`If-Match` 可省略。',
   'The user follows the default again, in everything.': '用户的一切恢复默认。',
   'What the user sees at `/me/quota`, the name of each layer, and the limits that are not enforced.':
     '用户在 `/me/quota` 所见，加上各层名称和不强制的配额。',
@@ -135,33 +135,34 @@ export const PARAGRAPHS_ZH = {
     '逐页读取：上一页的 `nextCursor` 即下一页的 `cursor`。',
   'The `ETag` names what administrators set: `name`, `role` and `qq`. It goes into `If-Match` of a change.':
     '`ETag` 对应管理员设定的 `name`、`role` 和 `qq`。更改时放入 `If-Match`。',
-  'What is left out stays as it is. 201: the user is new. `If-Match` may be left out; `If-None-Match: *` creates and never changes.':
+  'Absent members stay as they are. 201: the user is new. `If-Match` is optional; `If-None-Match: *` creates and never changes.':
     '省略的保持不变。201 表示新建用户。`If-Match` 可省略；`If-None-Match: *` 只创建、不更改。',
   'Either `add`, which may be negative, or `set`; with `from` it is set only where it is still that.':
     '`add`（可为负）或 `set`；带 `from` 时仅在余额仍为该值时设定。',
-  'Ids and labels. A token itself is told once, when it is issued.': 'ID 和标签。令牌本身仅在签发时显示一次。',
+  'Ids and labels. A token itself is shown only once, when it is issued.': 'ID 和标签。令牌本身仅在签发时显示一次。',
   'A user that is not there is created.': '用户不存在时会创建。',
   'It stops working at once.': '立即失效。',
-  'Ids and names. A credential itself is told once, when it is issued.': 'ID 和名称。凭据本身仅在签发时显示一次。',
-  'Only its hash is stored: one that is lost cannot be found again.': '只保存其散列：丢失后无法找回。',
+  'Ids and names. A credential itself is shown only once, when it is issued.':
+    'ID 和名称。凭据本身仅在签发时显示一次。',
+  'Only its hash is stored: a lost one cannot be recovered.': '只保存其散列：丢失后无法找回。',
   'Follow `nextCursor` until it is `null`. No page repeats or lacks an entry while others are written.':
     '沿 `nextCursor` 读取，直到为 `null`。期间有新条目写入时，各页既不重复也不遗漏。',
   'It follows the server internal errors of the last 30 minutes, between 0.75 and 1.5.':
     '随最近 30 分钟的服务器内部错误变动，介于 0.75 与 1.5 之间。',
   'Buckets are aligned to the half hour (UTC); those without calls are there, with zeros.':
     '每格按半小时（UTC）对齐；没有调用的格也列出，值为零。',
-  'Requests and how they end, refusals, what is left of shared limits, who spends and who is refused most. Each member says whether it is of one process or of all.':
+  'Requests and their outcomes, refusals, the rest of shared limits, and the users who spend and are refused most. Each member says whether it covers one process or all.':
     '请求及其结果、拒绝、共享配额的余量、用量最多和被拒绝最多的用户。每一项都注明属于单个进程还是所有进程。',
-  'Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; whoever asks again shows the credential again.':
+  'Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; reconnect with the credential.':
     '服务器推送事件 `overview`，数据即 `/admin/overview` 的 JSON：立即一次，之后每秒一次。一分钟后或服务停止时结束；再次请求须再次出示凭据。',
   "What a request would be answered now, which limit binds, and until when; the user's last refusals; and the last days decided again under a proposal. Changes nothing.":
     '请求现在会得到什么答复、受哪个配额限制、到何时；用户最近的拒绝；以及最近几天在假设下重新判定的结果。不做任何更改。',
   'The newest first. Follow `nextCursor` until it is `null`.': '最新的在前。沿 `nextCursor` 读取，直到为 `null`。',
-  'Never tells the secret.': '从不显示密钥。',
-  'The first time a secret is made and told, this once. Of the layers named here thresholds are told. `If-Match` may be left out.':
+  'The secret is never shown.': '从不显示密钥。',
+  'The first time creates a secret, which is shown only this once. Thresholds of the layers named here raise alerts. `If-Match` is optional.':
     '首次会生成密钥并只显示这一次。对所列的层通知阈值。`If-Match` 可省略。',
   'They are kept to be looked at. What waits is not sent any more.': '告警仍保留供查看，等待发送的不再发送。',
-  'For a day messages are signed with both.': '一天之内消息同时用新旧密钥签名。',
+  'For a day messages are signed with both secrets.': '一天之内消息同时用新旧密钥签名。',
   'A message `webhook.test`, which is sent and tried again like any other: look for it in the list.':
     '一条 `webhook.test` 消息，与其他消息一样发送和重试：请在列表中查看。',
   'In the text format of Prometheus.': 'Prometheus 文本格式。',

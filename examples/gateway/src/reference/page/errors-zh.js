@@ -16,7 +16,7 @@ export const ANSWERS_ZH = {
   'The request is not of the right form, for example no valid JSON.': '请求形式不正确，例如不是有效的 JSON。',
   'The credential is missing or not valid.': '凭据缺失或无效。',
   'There is nothing at this path.': '此路径不存在。',
-  'What is stored, or another request that is being worked on, excludes this one.':
+  'The request conflicts with stored data, or with another request in progress.':
     '与已保存的内容或正在处理的另一请求冲突。',
   'The upload session is over. Nothing is stored, and nothing was charged.': '上传会话已结束。未保存，也未扣除额度。',
   'The body is too large.': '正文过大。',
@@ -24,7 +24,7 @@ export const ANSWERS_ZH = {
   'The content is not valid; `details` names every fault.': '内容无效；`details` 指出每个错误。',
   'A chart is not in the table.': '谱面不在列表中。',
   "A DX score is higher than the chart's maximum.": 'DX 分数超过谱面上限。',
-  'a window has too few tokens left, or too many of your requests failed, as `scope` tells. Wait for `retryAfterSeconds`.':
+  'a window has too few tokens left, or too many of your requests failed, depending on `scope`. Wait for `retryAfterSeconds`.':
     '某个窗口额度不足，或您失败的请求过多，以 `scope` 为准。请等待 `retryAfterSeconds` 秒。',
   'Too many bodies are under way. Nothing was charged.': '正在接收的正文过多。未扣除额度。',
   'There is no score of these charts.': '这些谱面没有成绩。',
@@ -55,7 +55,7 @@ export const ANSWERS_ZH = {
   "The document's version and revision, for `If-Match`.": '文档的版本和修订，用于 `If-Match`。',
   '`true`: the stored answer to an earlier request with this key. Nothing was done again.':
     '`true`：此键先前请求已保存的应答，未重复执行。',
-  'What is left: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.':
+  'The remaining quota: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.':
     '余量：`r` 个额度点，还有 `t` 秒。429 时仅含拒绝的窗口。',
   'The windows that apply: `q` tokens in `w` seconds.': '适用的窗口：`w` 秒内 `q` 个额度点。',
   'Whole seconds to wait before the next attempt.': '下次尝试前应等待的整秒数。',

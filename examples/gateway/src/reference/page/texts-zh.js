@@ -19,8 +19,8 @@ export const TAGS_ZH = {
 }
 
 /**
- * Texts of Swagger UI and of the services' documents in Chinese, by what they are in English. What is not here is shown as
- * it is.
+ * Texts of Swagger UI and of the services' documents in Chinese, by their English text. Texts that are missing here stay
+ * English.
  *
  * @type {Readonly<Record<string, string>>}
  */
@@ -96,7 +96,7 @@ export const TEXTS_ZH = {
   'Delete scores': '删除成绩',
   'Forgive what a user has used': '将用户的已用量清零',
   'How requests ended over the last days': '最近几天请求的结果',
-  'Issue a token, which is told this once': '签发令牌，只显示这一次',
+  'Issue a token, which is shown only this once': '签发令牌，只显示这一次',
   'List all gates, 1 to 10': '列出全部 10 个门',
   'List all items': '列出全部物品',
   'List the tickets held': '列出持有的功能票',
@@ -114,7 +114,7 @@ export const TEXTS_ZH = {
   'This document': '本文档',
   'Users in the order of their ids': '按 ID 排序的用户',
   'What a user has used': '用户的已用量',
-  'What is stored of a player': '玩家已保存的内容',
+  'Stored scores of a player': '玩家已保存的内容',
   'What limits there are': '有哪些配额',
   'Whether the gateway is there, and its version': '网关是否在运行及其版本',
   'Whether the process is alive': '进程是否存活',
@@ -128,21 +128,21 @@ export const TEXTS_ZH = {
   'List the regions that the user played in': '列出用户游玩过的地区',
   'List the purchases that are waiting': '列出等待中的购买',
   'Bots of score sync': '成绩同步的机器人',
-  "Issue a bot's token, which is told this once": '签发机器人令牌，只显示这一次',
+  "Issue a bot's token, which is shown only this once": '签发机器人令牌，只显示这一次',
   "Revoke a bot's token": '吊销机器人令牌',
   'Keys of the chart preview': '谱面预览的密钥',
-  'Issue a chart key, which is told this once': '签发谱面密钥，只显示这一次',
+  'Issue a chart key, which is shown only this once': '签发谱面密钥，只显示这一次',
   'Revoke a chart key': '吊销谱面密钥',
   "The caller's last requests, the newest first": '调用者最近的请求，最新的在前',
   "What the caller's requests came to, day by day": '调用者每天的请求汇总',
-  'What is going on': '当前的运行情况',
-  'What is going on, each second': '每秒的运行情况',
+  'Overview of the service': '当前的运行情况',
+  'Overview of the service, each second': '每秒的运行情况',
   'Why a user is refused, and what another limit would change': '用户为何被拒绝，以及换一个配额会怎样',
-  'What administrators were told of, and what became of each message': '通知过管理员的事情及每条消息的结果',
+  'List alerts and the delivery of each': '通知过管理员的事情及每条消息的结果',
   'Where alerts are sent': '告警的发送地址',
   'Set where alerts are sent': '设置告警的发送地址',
   'Send alerts nowhere': '停止发送告警',
-  'Make another secret, which is told this once': '更换密钥，只显示这一次',
+  'Create another secret, which is shown only this once': '更换密钥，只显示这一次',
   'Send a test': '发送测试',
   'The same without the records': '同上，但不含记录',
   "How a player's rating went": '玩家 Rating 的走势',
