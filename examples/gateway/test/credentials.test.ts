@@ -254,7 +254,7 @@ describe("a user's tokens", () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(MAX_TOKENS)
     const refused = answers.filter(({ status }) => status !== 201)
     expect(new Set(refused.map(({ status, body }) => `${status} ${body.error}`))).toEqual(new Set(['409 conflict']))
-    expect(refused[0]?.body.msg).toBe('The user has 50 tokens, the most there may be: revoke one first.')
+    expect(refused[0]?.body.msg).toBe('The user has 50 tokens, the maximum: revoke one first.')
     const { id } = (await call('GET', TOKENS)).body.items[0]
     await call('DELETE', `${TOKENS}/${id}`)
     expect((await call('POST', TOKENS)).status).toBe(201)

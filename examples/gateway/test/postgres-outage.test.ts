@@ -72,7 +72,7 @@ describe.runIf(postgresTests && redisTests)('a PostgreSQL that is killed under l
         error: 'quota_unavailable',
         retryAfter: '5',
       })
-      expect(body.msg).toMatch(/^The (?:database does not answer|quota cannot be asked) right now\. Try again\.$/)
+      expect(body.msg).toMatch(/^The (?:database does not answer|quota cannot be checked) right now\. Try again\.$/)
     }
     // The highest that was acknowledged is there, or one that was sent after it and got no answer.
     const scores = (await send('POST', '/v1/user/music')).body.businessData.userMusicDetailList

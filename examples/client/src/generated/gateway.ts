@@ -9,7 +9,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the gateway is there, and its version
+         * Whether the gateway is up, and its version
          * @description For clients, in the form of their other answers.
          *
          *     Free.
@@ -32,7 +32,7 @@ export interface paths {
         };
         /**
          * Whether the process is alive
-         * @description For those who restart processes. It asks no store.
+         * @description For process supervisors. It contacts no store.
          *
          *     Free.
          */
@@ -144,7 +144,7 @@ export interface paths {
         put?: never;
         /**
          * Delete all scores
-         * @description All of the caller's scores, for good.
+         * @description Deletes all of the caller's scores for good.
          *
          *     Costs 20 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -166,7 +166,7 @@ export interface paths {
         put?: never;
         /**
          * Begin an upload in parts
-         * @description Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then ask `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.
+         * @description Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then call `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.
          *
          *     Free.
          */
@@ -188,7 +188,7 @@ export interface paths {
         put?: never;
         /**
          * End an upload in parts
-         * @description If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same. A session that is over is 409 `session_expired` at once, with and without `sync=1`.
+         * @description If all scores have arrived they are stored, all or nothing, and charged once: the price of one upsert for each 20 scores or part of them. A repeat gets the same answer. A session that is over is 409 `session_expired` at once, with and without `sync=1`.
          *
          *     Free.
          */
@@ -254,7 +254,7 @@ export interface paths {
         put?: never;
         /**
          * List the regions that the user played in
-         * @description None is known here: the list is empty.
+         * @description Regions are unknown here: the list is empty.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -298,7 +298,7 @@ export interface paths {
         put?: never;
         /**
          * List the tickets held
-         * @description Those that are valid still, with how many of each.
+         * @description The tickets that are still valid, with the number of each.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -320,7 +320,7 @@ export interface paths {
         put?: never;
         /**
          * Clear the tickets held
-         * @description Takes all of them away; credits are not given back.
+         * @description Removes all of them; credits are not refunded.
          *
          *     Costs 5 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -339,8 +339,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the purchases that are waiting
-         * @description There are none: a purchase is done when it is answered.
+         * List pending purchases
+         * @description Always empty: a purchase is complete when it is answered.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -386,7 +386,7 @@ export interface paths {
         put?: never;
         /**
          * List all gates, 1 to 10
-         * @description How far the player is with each gate.
+         * @description The player's progress with each gate.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -408,7 +408,7 @@ export interface paths {
         put?: never;
         /**
          * Read scores from LXNS and keep the best
-         * @description Asks LXNS for the player's scores and keeps the best of each field. The price is kept when the source refuses the player's credential, as it was asked.
+         * @description Reads the player's scores from LXNS and keeps the best of each field. A request is also charged when the source refuses the player's credential.
          *
          *     Costs 5 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -430,7 +430,7 @@ export interface paths {
         put?: never;
         /**
          * Read scores from Diving-Fish and keep the best
-         * @description Asks Diving-Fish for the player's scores and keeps the best of each field. The price is kept when the source refuses the player's credential, as it was asked.
+         * @description Reads the player's scores from Diving-Fish and keeps the best of each field. A request is also charged when the source refuses the player's credential.
          *
          *     Costs 5 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -450,7 +450,7 @@ export interface paths {
         };
         /**
          * The caller's quota
-         * @description What the caller has used and has left, in tokens, window by window.
+         * @description Used and remaining tokens of the caller, window by window.
          *
          *     Free.
          */
@@ -493,7 +493,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What limits there are
+         * The limits that exist
          * @description The windows, categories, layers and operations that settings, overrides and statuses are made of.
          *
          *     Free.
@@ -523,7 +523,7 @@ export interface paths {
         get: operations["readSettings"];
         /**
          * Replace the settings of everybody
-         * @description Takes the whole document, without `version`, or refuses it whole, naming every fault. It holds at once.
+         * @description Takes the whole document, without `version`, or refuses it, naming every fault. It is in force at once.
          *
          *     Free.
          */
@@ -534,7 +534,7 @@ export interface paths {
         head?: never;
         /**
          * Change a part of the settings of everybody
-         * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: what it names is changed, `null` removes, lists are replaced. The result is checked as a whole document is.
+         * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes, lists are replaced. The result is validated as a whole document.
          *
          *     Free.
          */
@@ -583,7 +583,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a user has used
+         * A user's usage
          * @description What the user sees at `/me/quota`, the name of each layer, and the limits that are not enforced.
          *
          *     Free.
@@ -607,8 +607,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Forgive what a user has used
-         * @description Closes the user's windows: of one category or all, of the layers that are the user's own or of the one that is named. A shared layer's windows are everybody's.
+         * Reset a user's usage
+         * @description Closes the user's windows: of one category or all, of the user's own layers or of the named one. The windows of a shared layer are those of all users.
          *
          *     Free.
          */
@@ -628,7 +628,7 @@ export interface paths {
         };
         /**
          * A user's open holds
-         * @description Tokens and slots of work that is under way, the earliest end first.
+         * @description Tokens and slots of requests in progress, the earliest end first.
          *
          *     Free.
          */
@@ -653,7 +653,7 @@ export interface paths {
         post?: never;
         /**
          * Release a hold
-         * @description Its tokens go back and its slot is free, at once; the work itself is not stopped.
+         * @description Its tokens go back and its slot is freed at once; the work itself is not stopped.
          *
          *     Free.
          */
@@ -694,7 +694,7 @@ export interface paths {
         };
         /**
          * One user
-         * @description The `ETag` names what administrators set: `name`, `role` and `qq`. It goes into `If-Match` of a change.
+         * @description The `ETag` covers what administrators set: `name`, `role` and `qq`. Send it as `If-Match` of a change.
          *
          *     Free.
          */
@@ -724,7 +724,7 @@ export interface paths {
         put?: never;
         /**
          * Change a user's balance of ticket credits
-         * @description Either `add`, which may be negative, or `set`; with `from` it is set only where it is still that.
+         * @description Either `add`, which may be negative, or `set`; with `from` it is set only if the balance still is `from`.
          *
          *     Free.
          */
@@ -752,7 +752,7 @@ export interface paths {
         put?: never;
         /**
          * Issue a token, which is shown only this once
-         * @description A user that is not there is created.
+         * @description Creates the user if there is none.
          *
          *     Free.
          */
@@ -893,7 +893,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who changed what from what to what, the newest first
+         * The audit trail of changes, the newest first
          * @description Follow `nextCursor` until it is `null`. No page repeats or lacks an entry while others are written.
          *
          *     Free.
@@ -915,7 +915,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The factor of mode adaptive, and why it is where it is
+         * The factor of mode adaptive, and the reason for its value
          * @description It follows the server internal errors of the last 30 minutes, between 0.75 and 1.5.
          *
          *     Free.
@@ -937,8 +937,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How requests ended over the last days
-         * @description Buckets are aligned to the half hour (UTC); those without calls are there, with zeros.
+         * Outcomes of requests over the last days
+         * @description Buckets are aligned to the half hour (UTC); those without calls are included, with zeros.
          *
          *     Free.
          */
@@ -981,7 +981,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the caller's requests came to, day by day
+         * Outcomes of the caller's requests, day by day
          * @description Metered requests, tokens and failures of each day in Beijing; days without requests have zeros.
          *
          *     Free.
@@ -1106,8 +1106,8 @@ export interface paths {
         put: operations["replaceWebhook"];
         post?: never;
         /**
-         * Send alerts nowhere
-         * @description They are kept to be looked at. What waits is not sent any more.
+         * Stop sending alerts
+         * @description Alerts are kept for reading. Waiting ones are no longer sent.
          *
          *     Free.
          */
@@ -1150,7 +1150,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test
-         * @description A message `webhook.test`, which is sent and tried again like any other: look for it in the list.
+         * @description A message `webhook.test`, which is sent and retried like any other, and appears in the list.
          *
          *     Free.
          */
@@ -1518,7 +1518,7 @@ export interface components {
             source?: "lx" | "fish";
             /** @description The HTTP status that it answered with. */
             upstreamStatus?: number;
-            /** @description Whole seconds to wait before the next attempt. */
+            /** @description Whole seconds to wait before retrying. */
             retryAfterSeconds?: number;
         };
         FailureRateAnswer: {
@@ -3240,7 +3240,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `bad_request`: The request is not of the right form, for example no valid JSON. */
+        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3258,7 +3258,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description Whole seconds to wait before the next attempt.
+                 * @description Whole seconds to wait before retrying.
                  * @example 1800
                  */
                 "Retry-After"?: number;
@@ -3280,7 +3280,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description Whole seconds to wait before the next attempt.
+                 * @description Whole seconds to wait before retrying.
                  * @example 1800
                  */
                 "Retry-After"?: number;
@@ -3332,7 +3332,7 @@ export interface components {
                 };
             };
         };
-        /** @description `not_found`: There is nothing at this path. */
+        /** @description `not_found`: This path does not exist. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3358,7 +3358,7 @@ export interface components {
                 };
             };
         };
-        /** @description `precondition_failed`: The document was changed meanwhile: read it again. */
+        /** @description `precondition_failed`: The document has changed in the meantime: read it again. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3426,7 +3426,7 @@ export interface components {
         /**
          * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
          *
-         *     `overloaded`: Too many bodies are under way. Nothing was charged.
+         *     `overloaded`: Too many bodies are being received. Nothing was charged.
          *
          *     `shutting_down`: The service is stopping; another process may be there soon.
          */
@@ -3504,17 +3504,17 @@ export interface components {
         /**
          * @description `source_unreachable`: The score service cannot be reached.
          *
-         *     `source_bad_response`: The score service answered what nobody can read.
+         *     `source_bad_response`: The answer of the score service could not be read.
          *
          *     `source_error`: The score service failed.
          *
-         *     `source_rate_limited`: The score service wants fewer requests.
+         *     `source_rate_limited`: The score service is rate limiting.
          */
         SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description Whole seconds to wait before the next attempt.
+                 * @description Whole seconds to wait before retrying.
                  * @example 1800
                  */
                 "Retry-After"?: number;
@@ -3527,12 +3527,12 @@ export interface components {
                 };
             };
         };
-        /** @description `sync_in_progress`: Another import of this player's scores is under way. */
+        /** @description `sync_in_progress`: Another import of this player's scores is in progress. */
         SyncInProgress: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description Whole seconds to wait before the next attempt.
+                 * @description Whole seconds to wait before retrying.
                  * @example 1800
                  */
                 "Retry-After"?: number;
@@ -3624,7 +3624,7 @@ export interface components {
          *
          *     `source_credential_rejected`: The score service refused the player's credential.
          *
-         *     `source_privacy`: The player does not let the score service show the scores.
+         *     `source_privacy`: The player's privacy settings hide the scores.
          */
         ValidationFailedOrSourceCredentialRejectedOrSourcePrivacy: {
             headers: {
@@ -3666,7 +3666,7 @@ export interface components {
          * @example "7-pZ0x3kqT5vB1nL8wYc2dRg"
          */
         ETag: string;
-        /** @description `true`: the stored answer to an earlier request with this key. Nothing was done again. */
+        /** @description `true`: the stored answer to an earlier request with this key. Nothing was repeated. */
         "Idempotency-Replayed": string;
         /**
          * @description The remaining quota: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.
@@ -3679,12 +3679,12 @@ export interface components {
          */
         "RateLimit-Policy": string;
         /**
-         * @description Whole seconds to wait before the next attempt.
+         * @description Whole seconds to wait before retrying.
          * @example 1800
          */
         "Retry-After": number;
         /**
-         * @description Which credential is asked for.
+         * @description The required credential.
          * @example Bearer
          */
         "WWW-Authenticate": string;
@@ -4676,7 +4676,7 @@ export interface operations {
     readUserQuota: {
         parameters: {
             query?: {
-                /** @description Which layer's limits, of those that each user has. Left out: `personal`. */
+                /** @description The layer, one of those that each user has. Default: `personal`. */
                 layer?: "personal";
             };
             header?: never;
@@ -4712,7 +4712,7 @@ export interface operations {
     replaceUserQuota: {
         parameters: {
             query?: {
-                /** @description Which layer's limits, of those that each user has. Left out: `personal`. */
+                /** @description The layer, one of those that each user has. Default: `personal`. */
                 layer?: "personal";
             };
             header?: {
@@ -4775,7 +4775,7 @@ export interface operations {
     removeUserQuota: {
         parameters: {
             query?: {
-                /** @description Which layer's limits, of those that each user has. Left out: `personal`. */
+                /** @description The layer, one of those that each user has. Default: `personal`. */
                 layer?: "personal";
             };
             header?: {
@@ -4793,7 +4793,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4926,14 +4926,14 @@ export interface operations {
             path: {
                 /** @description The user's id. */
                 id: string;
-                /** @description As the list has it. */
+                /** @description As in the list. */
                 ref: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4954,11 +4954,11 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Part of an id or a name, in small letters or capitals. */
+                /** @description Part of an id or a name, in any case. */
                 query?: string;
-                /** @description `nextCursor` of the page before. */
+                /** @description `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description Most entries of the page. */
+                /** @description The largest number of entries on the page. */
                 limit?: number;
             };
             header?: never;
@@ -5219,7 +5219,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5316,7 +5316,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5413,7 +5413,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5434,11 +5434,11 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description `nextCursor` of the page before. */
+                /** @description `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description Most entries of the page. */
+                /** @description The largest number of entries on the page. */
                 limit?: number;
-                /** @description Entries of this kind alone. */
+                /** @description Only entries of this kind. */
                 action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
             };
             header?: never;
@@ -5529,9 +5529,9 @@ export interface operations {
     ownUsage: {
         parameters: {
             query?: {
-                /** @description `nextCursor` of the page before. */
+                /** @description `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description Most requests of the page. */
+                /** @description The largest number of requests on the page. */
                 limit?: number;
             };
             header?: never;
@@ -5692,9 +5692,9 @@ export interface operations {
     listAlerts: {
         parameters: {
             query?: {
-                /** @description `nextCursor` of the page before. */
+                /** @description `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description Most alerts of the page. */
+                /** @description The largest number of alerts on the page. */
                 limit?: number;
             };
             header?: never;
@@ -5815,7 +5815,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5870,7 +5870,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Taken, and worked on. */
+            /** @description Accepted, and in progress. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -37,8 +37,8 @@ function listRoute({ alerts }: AlertRouteParts): Route {
         return [Number(at), id]
       })
       .optional()
-      .describe('`nextCursor` of the page before.'),
-    limit: pageLimit.describe('Most alerts of the page.'),
+      .describe('`nextCursor` of the previous page.'),
+    limit: pageLimit.describe('The largest number of alerts on the page.'),
   })
   return route({
     method: 'get',
@@ -104,8 +104,8 @@ function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteParts): Route
       docs: {
         id: 'removeWebhook',
         tag,
-        summary: 'Send alerts nowhere',
-        description: 'They are kept to be looked at. What waits is not sent any more.',
+        summary: 'Stop sending alerts',
+        description: 'Alerts are kept for reading. Waiting ones are no longer sent.',
         errors: ['not_found'],
       },
       access: 'admin',
@@ -145,7 +145,7 @@ function secretRoutes({ alerts: { webhooks, book }, clock }: AlertRouteParts): R
         id: 'testWebhook',
         tag,
         summary: 'Send a test',
-        description: 'A message `webhook.test`, which is sent and tried again like any other: look for it in the list.',
+        description: 'A message `webhook.test`, which is sent and retried like any other, and appears in the list.',
         statuses: [202],
         errors: ['not_found'],
       },

@@ -81,7 +81,7 @@ export class ServiceCredentials {
         .where('service', '=', service)
         .executeTakeFirstOrThrow()
       if (Number(count) >= MAX_CREDENTIALS) {
-        throw new HttpError('conflict', `There are ${MAX_CREDENTIALS}, the most there may be: revoke one first.`)
+        throw new HttpError('conflict', `There are ${MAX_CREDENTIALS}, the maximum: revoke one first.`)
       }
       await db
         .insertInto('service_credentials')

@@ -56,7 +56,7 @@ function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error
   if (error instanceof QuotaError && error.code === 'quota_unavailable') {
     const options = { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS, cause: error }
-    return new HttpError('quota_unavailable', 'The quota cannot be asked right now. Try again.', options)
+    return new HttpError('quota_unavailable', 'The quota cannot be checked right now. Try again.', options)
   }
   if (isDatabaseAway(error)) {
     const options = { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS, cause: error }

@@ -43,7 +43,7 @@ export function mount(routes: readonly Route[], options: MountOptions): IRouter 
     })
   }
   router.use(() => {
-    throw new HttpError('not_found', 'There is nothing at this path.')
+    throw new HttpError('not_found', 'This path does not exist.')
   })
   return router
 }

@@ -16,11 +16,11 @@ const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
   },
   Location: { description: 'The path of what was made.', schema: text },
   'Idempotency-Replayed': {
-    description: '`true`: the stored answer to an earlier request with this key. Nothing was done again.',
+    description: '`true`: the stored answer to an earlier request with this key. Nothing was repeated.',
     schema: text,
   },
   'Retry-After': {
-    description: 'Whole seconds to wait before the next attempt.',
+    description: 'Whole seconds to wait before retrying.',
     schema: { type: 'integer', minimum: 0 },
     example: 1800,
   },
@@ -37,7 +37,7 @@ const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
     description: 'The windows that apply: `q` tokens in `w` seconds.',
     schema: text,
   },
-  'WWW-Authenticate': { description: 'Which credential is asked for.', schema: text, example: 'Bearer' },
+  'WWW-Authenticate': { description: 'The required credential.', schema: text, example: 'Bearer' },
 }
 
 /** Fields that an answer may always lack. */

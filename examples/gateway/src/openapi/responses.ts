@@ -151,8 +151,8 @@ function sorted(named: ReadonlyMap<string, Json>): Record<string, Json> {
 const SUCCESSES: Readonly<Record<number, string>> = {
   200: 'Done.',
   201: 'Made.',
-  202: 'Taken, and worked on.',
-  204: 'Done; there is nothing to say.',
+  202: 'Accepted, and in progress.',
+  204: 'Done; the answer has no body.',
 }
 
 /** The fields that come with every one, or with some, of the codes. */

@@ -18,7 +18,7 @@ export function userQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route
     layer: z
       .enum(own)
       .optional()
-      .describe(`Which layer's limits, of those that each user has. Left out: ${listOf(own.slice(0, 1))}.`),
+      .describe(`The layer, one of those that each user has. Default: ${listOf(own.slice(0, 1))}.`),
   })
   const { body, document: answer, stored, example, limits } = admin.documents.userQuota
   return [

@@ -111,7 +111,7 @@ export function scoreRoutes(service: ScoreService, addPart: AddPart): Route[] {
         id: 'clearMusic',
         tag: 'Score',
         summary: 'Delete all scores',
-        description: "All of the caller's scores, for good.",
+        description: "Deletes all of the caller's scores for good.",
         example: { confirm: true },
       },
       access: 'user',

@@ -90,7 +90,7 @@ export class PlayerStatus {
 
   async #find(qq: number): Promise<Selectable<SyncPlayerTable>> {
     const player = await this.#row(qq)
-    if (player === undefined) throw new HttpError('not_found', 'Nothing is known of this player.')
+    if (player === undefined) throw new HttpError('not_found', 'This player is unknown.')
     return player
   }
 

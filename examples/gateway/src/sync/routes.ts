@@ -91,8 +91,8 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
       docs: {
         id: 'readTrend',
         tag: 'Sync',
-        summary: "How a player's rating went",
-        description: 'One point for each day in Beijing with a sync. Where there is none the list is empty.',
+        summary: "History of a player's rating",
+        description: 'One point for each day in Beijing with a sync. Without any the list is empty.',
       },
       access: 'holder',
       params: playerParams,

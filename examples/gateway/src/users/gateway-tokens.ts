@@ -68,7 +68,7 @@ export class GatewayTokens {
         .where('user_id', '=', userId)
         .executeTakeFirstOrThrow()
       if (Number(count) >= MAX_TOKENS) {
-        throw new HttpError('conflict', `The user has ${MAX_TOKENS} tokens, the most there may be: revoke one first.`)
+        throw new HttpError('conflict', `The user has ${MAX_TOKENS} tokens, the maximum: revoke one first.`)
       }
       const id = await users.addToken(userId, token, label)
       note({ action: 'token.issue', subject: userId, before: null, after: { id, label } })

@@ -50,7 +50,7 @@ export function tokenRoutes(tokens: GatewayTokens): Route[] {
         id: 'issueToken',
         tag: 'Administration',
         summary: 'Issue a token, which is shown only this once',
-        description: 'A user that is not there is created.',
+        description: 'Creates the user if there is none.',
         statuses: [201],
         example: { label: 'phone' },
         errors: ['conflict'],
