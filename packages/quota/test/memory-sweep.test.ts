@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createQuota, memoryStore } from '../src/index.ts'
-import { IdRecords } from '../src/memory/id-records.ts'
+import { IdRecords } from '../src/memory/hold-book.ts'
 import type { SnapshotPart } from '../src/store.ts'
 import { fixture, flatBase, HOUR, START, testClock, testPolicy } from './support.ts'
 

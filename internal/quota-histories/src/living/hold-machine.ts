@@ -1,10 +1,9 @@
+import { copyOf, ModelCounters, type ModelState } from '@scoregw/quota-testkit/model'
+import type { Machine } from './explore.ts'
 import {
-  copyOf,
   GROWTH,
   HOLD_MOVES,
   type HoldMove,
-  ModelCounters,
-  type ModelState,
   type MoveAnswer,
   moveModel,
   PARTIES,
@@ -15,8 +14,7 @@ import {
   TOKENS,
   turnOf,
   WINDOW,
-} from '@scoregw/quota-testkit/model'
-import type { Machine } from './explore.ts'
+} from './hold-moves.ts'
 
 type Sums = Readonly<Record<string, number>>
 

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import type { CommitResult, QuotaRequest, ReserveRequest } from '../engine/requests.ts'
-import type { SimpleQuota } from '../engine/simple-requests.ts'
+import type { SimpleQuota } from '../engine/simple-quota.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { takesSlot } from '../policy/cells.ts'

@@ -8,11 +8,10 @@ import type {
   TakeReply,
   TakeRequest,
 } from '../store/quota-store.ts'
-import type { ReservationId } from '../store/reservation-id.ts'
-import type { StoreSchema } from '../store/schema.ts'
+import type { ReservationId, StoreSchema } from '../store/schema.ts'
 import { instantOf } from '../time/clock.ts'
 import { close, refund } from '../windows/row.ts'
-import { type IdRecord, idKey } from './id-records.ts'
+import { type IdRecord, idKey } from './hold-book.ts'
 import { MemoryHolds, type MemoryShared } from './memory-holds.ts'
 import { RowDecisions } from './row-decisions.ts'
 

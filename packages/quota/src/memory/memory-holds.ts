@@ -15,13 +15,21 @@ import type {
   SyncHolds,
 } from '../store/hold-port.ts'
 import type { TakeReply, TakeRequest } from '../store/quota-store.ts'
-import type { ReservationId } from '../store/reservation-id.ts'
+import type { ReservationId } from '../store/schema.ts'
 import { idOwnerKey, type Subject } from '../store/schema.ts'
 import { type Clock, instantOf } from '../time/clock.ts'
 import { type Amounts, amountsIn, named } from '../windows/units.ts'
 import { NOT_OPEN } from '../windows/window.ts'
-import type { HoldBook, OpenRecord } from './hold-book.ts'
-import { type HoldFacts, type HoldRow, type IdRecord, type IdRecords, idKey, NEVER } from './id-records.ts'
+import {
+  type HoldBook,
+  type HoldFacts,
+  type HoldRow,
+  type IdRecord,
+  type IdRecords,
+  idKey,
+  NEVER,
+  type OpenRecord,
+} from './hold-book.ts'
 import type { RowDecisions } from './row-decisions.ts'
 import type { Tables } from './row-table.ts'
 

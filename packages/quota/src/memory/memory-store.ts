@@ -1,15 +1,15 @@
 import { QuotaError } from '../errors/quota-error.ts'
+import { aClock, optional, wholeNumber, withDefault } from '../options/checks.ts'
+import { optionsParser } from '../options/options-parser.ts'
 import type { StoreAbilities, SyncCounters, SyncStore } from '../store/quota-store.ts'
 import type { StoreSchema } from '../store/schema.ts'
-import { instantOf, systemClock } from '../time/clock.ts'
+import { type Clock, instantOf, systemClock } from '../time/clock.ts'
 import { cellOfIdentity } from '../windows/identity.ts'
 import type { Cells } from '../windows/row.ts'
 import { NOT_OPEN } from '../windows/window.ts'
-import { HoldBook } from './hold-book.ts'
-import { type HoldFacts, type IdRecord, IdRecords } from './id-records.ts'
+import { HoldBook, type HoldFacts, type IdRecord, IdRecords } from './hold-book.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import type { MemoryShared } from './memory-holds.ts'
-import { type MemoryStoreOptions, parseMemoryStoreOptions } from './options.ts'
 import { NOWHERE, type RowTable, Tables } from './row-table.ts'
 import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
 
@@ -165,4 +165,41 @@ function copyPairs(from: readonly number[], places: readonly (number | undefined
 
 function noRoom(bound: string): QuotaError {
   return new QuotaError('store_full', `the part of a snapshot does not fit into ${bound}`)
+}
+
+export interface MemoryStoreOptions {
+  /**
+   * Where the time comes from.
+   * @default the machine's clock
+   */
+  readonly clock?: Clock | undefined
+  /**
+   * Most live subjects in one layer and category; about 130 bytes each, 185 once a window has ended. Beyond it new subjects
+   * get the failure policy.
+   * @default 1_000_000
+   */
+  readonly maxSubjects?: number | undefined
+  /**
+   * Most live server-side ids; about 400 bytes each. Beyond it reservations with new ids get the failure policy.
+   * @default 500_000
+   */
+  readonly maxIds?: number | undefined
+}
+
+/** Options after their check, defaults filled in. */
+type ParsedMemoryStoreOptions = MemoryStoreOptions & { readonly maxSubjects: number; readonly maxIds: number }
+
+const parse = /* @__PURE__ */ optionsParser<ParsedMemoryStoreOptions>(
+  'memoryStore()',
+  () => ({
+    clock: optional(aClock()),
+    maxSubjects: withDefault(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1_000_000),
+    maxIds: withDefault(wholeNumber(1, Number.MAX_SAFE_INTEGER), 500_000),
+  }),
+  { words: { max: 'the bounds are `maxSubjects` and `maxIds`', maxKeys: 'the bound is `maxSubjects`' } },
+)
+
+/** @throws {QuotaError} `invalid_options` naming every fault */
+function parseMemoryStoreOptions(options: MemoryStoreOptions): ParsedMemoryStoreOptions {
+  return parse(options)
 }

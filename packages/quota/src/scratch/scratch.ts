@@ -1,5 +1,4 @@
-import { HoldBook } from '../memory/hold-book.ts'
-import { type HoldFacts, type HoldRow, type IdRecord, IdRecords } from '../memory/id-records.ts'
+import { HoldBook, type HoldFacts, type HoldRow, type IdRecord, IdRecords } from '../memory/hold-book.ts'
 import { MemoryCounters } from '../memory/memory-counters.ts'
 import type { MemoryShared } from '../memory/memory-holds.ts'
 import { NOWHERE, type RowTable, Tables } from '../memory/row-table.ts'
