@@ -45,6 +45,24 @@ const emptyHeadersAsCells: CoreRule = ({ tokens }) => {
   }
 }
 
+/** Tables of options have a form of their own on a phone, where each default is called so. */
+const optionTables: CoreRule = ({ tokens }) => {
+  for (const [start, table] of tokens.entries()) {
+    if (table.type !== 'table_open') continue
+    const end = tokens.findIndex(({ type }, index) => index > start && type === 'table_close')
+    const cellsOf = (cell: string) =>
+      tokens.slice(start, end).flatMap((token, index) => (token.type === cell ? [start + index] : []))
+    const headers = cellsOf('th_open').map((index) => tokens[index + 1]?.content)
+    if (headers[0] !== 'Option') continue
+    for (const [place, index] of cellsOf('td_open').entries()) {
+      // VitePress writes `<table>` without attributes: the style sheet knows the table by its cells.
+      tokens[index]?.attrSet('class', 'of-option')
+      const isFilled = tokens[index + 1]?.content !== ''
+      if (headers[place % headers.length] === 'Default' && isFilled) tokens[index]?.attrSet('data-label', 'Default')
+    }
+  }
+}
+
 const zhSidebar: DefaultTheme.SidebarItem[] = [
   {
     text: '中文',
@@ -86,7 +104,10 @@ export default defineConfig({
     anchor: { slugify: anchorOf },
     // Comments and keywords that can be read on the background of a block.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    config: (md) => md.core.ruler.push('empty_headers', emptyHeadersAsCells),
+    config: (md) => {
+      md.core.ruler.push('empty_headers', emptyHeadersAsCells)
+      md.core.ruler.push('option_tables', optionTables)
+    },
   },
   vite: {
     plugins: [llms],
