@@ -91,7 +91,7 @@ const llms = llmstxt({
 
 export default defineConfig({
   title: '@scoregw/quota',
-  description: 'A quota engine for TypeScript servers',
+  description: 'Rate limits and quotas for TypeScript servers',
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/favicon.svg' }]],
   cleanUrls: true,
   /** What search engines and previews of links show of a page. */
@@ -122,7 +122,7 @@ export default defineConfig({
     zh: {
       label: '简体中文',
       lang: 'zh-CN',
-      description: '面向 TypeScript 服务器的配额引擎',
+      description: '面向 TypeScript 服务端的限流与配额库',
       themeConfig: {
         nav: [
           { text: '快速上手', link: '/zh/getting-started' },
