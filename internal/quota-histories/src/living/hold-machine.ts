@@ -121,7 +121,7 @@ export function holdMachine(
     const stepsBack = before.stepsBack - (turn < 0 ? 1 : 0)
     const state: HoldState = { ...before, now: before.now + turn, stepsBack, counters }
     const answer = moveModel(modelOf(state), move)
-    if (move === 'somebody sweeps') return looked(state, ['one', 'other'])
+    if (move === 'peer sweeps') return looked(state, ['one', 'other'])
     if (move === 'other takes')
       return answer[0] === 'admitted' ? { ...state, spent: plus(state.spent, start(state), PLAIN) } : state
     const [party, what] = move.split(' ') as [PartyName, string]

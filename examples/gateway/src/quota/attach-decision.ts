@@ -4,11 +4,14 @@ import type { Request, Response } from 'express'
 import { FIELDS, type MeterOptions, meterLogger } from './meter.ts'
 
 /**
- * Tells of an admission by a transaction that is over, as a meter tells of its own: the request has it from then on, and
- * the response its header fields. A status of 400 and above says that the transaction was rolled back, and the tokens with
+ * Attaches an admission by a transaction that is over, as a meter does with its own: to the request, and as header fields
+ * to the response. A status of 400 and above says that the transaction was rolled back, and the tokens with
  * it.
  */
-export function tellingOf({ quota, logger }: MeterOptions): (req: Request, res: Response, decision: Decision) => void {
+export function attachingDecisions({
+  quota,
+  logger,
+}: MeterOptions): (req: Request, res: Response, decision: Decision) => void {
   const options = {
     quota,
     settle: 'outcome',
@@ -29,7 +32,7 @@ export function tellingOf({ quota, logger }: MeterOptions): (req: Request, res: 
 /** The tokens of a transaction that is over: committed or rolled back, there is nothing left to do. */
 function settledBy({ cost }: Decision) {
   const never = (): never => {
-    throw new TypeError('what was charged within a transaction is no hold')
+    throw new TypeError('tokens charged within a transaction are not a hold')
   }
   return {
     commit: () => ({ charged: cost, uncharged: 0 }),
