@@ -88,7 +88,7 @@ export function countersPool(connectionString: string): pg.Pool {
   return pool
 }
 
-/** Over which a process hears what others changed. */
+/** The channel that announces other processes' changes. */
 export function changesPool(connectionString: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
