@@ -50,9 +50,8 @@ const FIRST = 9
  *
  * Values: 1 layout, 2 revision (null: any), 3 lock timeout with its unit, 4 deadline in ms, 5 instant (null: the server's),
  * 6 fence, 7 number of the statement, 8 and 9 first and last of the rows whose sums are what shared rows take; then the columns
- * of subjects' rows, then the values of each shared row, whose sums are those of all. Row: instant; revision; how many rows of
- * subjects were added to; their cells; those of shared rows; where some were not: the keys of those that were, and all rows as
- * they were before.
+ * of subjects' rows, then the values of each shared row, whose sums are those of all. Row: instant; how many rows of subjects were
+ * added to; their cells; those of shared rows; the keys of subjects' rows where not all of them were added to.
  */
 export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape, tables: TableNames): string {
   const { rows, settings, fences } = tables
@@ -118,8 +117,6 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
   const isGood = isGrouped ? ' and a.grp <> all (array(select grp from bad))' : ''
   const isAll = `o.n = cardinality($${FIRST + 1}::text[])`
   const total = (c: number): string => `case when ${isAll} then a.s${c} else (select s${c} from part) end`
-  const otherKeys = sharedRows.map((_, row) => `$${FIRST + 1 + count * (row + 1)}`)
-  const addedKeys = `case when ${isAll} then null else (select json_agg(key)::text from own) end`
   const parts = [
     `now as materialized (select set_config('lock_timeout', $3, true) as waits, ${revisionIn(settings)} as revision,
       coalesce($5::bigint, floor(date_part('epoch', statement_timestamp()) * 1000)::bigint) as now)`,
@@ -137,7 +134,11 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
             from own join ${own} on a.key = own.key where a.place between $8::int and $9::int)`,
           `other as (${upsert(`now n, o, ${shared}`, total, 'o.n > 0')})`,
         ]),
-    `fence as (${raise(fences, `select $6, $7::bigint, n.now, 0, ${addedKeys} from now n, o where o.n > 0`)})`,
+    `fence as (${raise(
+      fences,
+      `select $6, $7::bigint, n.now, 0, case when ${isAll} then null else
+      (select json_agg(key)::text from own) end from now n, o where o.n > 0`,
+    )})`,
   ]
   const conditions = [
     'exists (select from fence)',
@@ -146,10 +147,8 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
     ...(isGrouped ? [`o.n = (select count(*) from ${own} where true${isGood})`] : []),
   ]
   return `with ${parts.join(',\n')}
-    select n.now, n.revision, o.n, o.cells, ${shared === undefined ? 'null' : "(select string_agg(cells, '') from other)"},
-      ${addedKeys},
-      case when ${isAll} then null else (select json_agg(json_build_array(key, layout, cells::text, ends_at))::text
-        from ${rows} where key = any((select $${FIRST + 1}::text[] || array[${otherKeys}]::text[])::text[])) end,
+    select n.now, o.n, o.cells, ${shared === undefined ? 'null' : "(select string_agg(cells, '') from other)"},
+      (select keys from fence),
       1 / (o.n = 0 or ${conditions.join(' and ')})::int
     from now n, o${shared === undefined ? ' where $8::int <= $9::int' : ''}`
 }

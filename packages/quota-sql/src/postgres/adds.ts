@@ -1,10 +1,9 @@
 import type { TableNames } from '../schema/tables.ts'
 import type { Operation } from '../step/operation.ts'
-import type { Stored } from '../step/step.ts'
-import { AddBatch, type BatchColumns, kindOf } from './add-batch.ts'
+import { AddBatch, kindOf } from './add-batch.ts'
 import { addStatement, columnsOf, rowsOf } from './add-statement.ts'
-import { arrayOf, type Line, type Row, type Session } from './session.ts'
-import { askedBy, decideUnlocked, read } from './transaction.ts'
+import { arrayOf, type Line, type Session } from './session.ts'
+import { askedBy, read } from './transaction.ts'
 import { Turn, type TurnParts } from './turn.ts'
 
 /** How long a statement waits for a row that another transaction holds, as a part of the deadline; and at most. */
@@ -48,8 +47,7 @@ export function addTurns(
 }
 
 /**
- * Takes that only add to rows, by one statement: the usual way. What that could not add is decided on the rows as it saw them,
- * where that changes nothing, and is passed on otherwise.
+ * Takes that only add to rows, by one statement: the usual way.
  */
 export class AddTurn extends Turn {
   readonly #batch: AddBatch
@@ -64,44 +62,19 @@ export class AddTurn extends Turn {
   protected async commit(session: Session): Promise<readonly Operation[]> {
     const { deadlineMs, now } = this.parts
     const { layout, revision } = this.#batch
-    const columns = this.#batch.columns()
-    const { own, shared, first } = columns
+    const { own, shared, first } = this.#batch.columns()
     const lockMs = Math.min(MOST_LOCK_MS, Math.ceil(deadlineMs / LOCK_SHARE))
     const settings = [layout.hash, revision ?? null, `${lockMs}ms`, deadlineMs, now?.() ?? null]
     const values = [...first, ...columnsOf(own).map(arrayOf), ...rowsOf(shared)]
-    const [row] = await session.query(...this.#statement, [...settings, ...this.send(), ...values])
-    return this.#answer(columns, row ?? [])
+    const [row = []] = await session.query(...this.#statement, [...settings, ...this.send(), ...values])
+    const [at, added, ownCells, sharedCells, keys] = row
+    const names = Number(added) === own.keys.length ? undefined : (JSON.parse(String(keys ?? '[]')) as string[])
+    return this.#batch.answer(Number(at), pairsOf(ownCells), pairsOf(sharedCells), names)
   }
 
   protected async found(session: Session, at: number, keys?: readonly string[]): Promise<readonly Operation[]> {
     const { rows } = await read(session, askedBy(this.operations), this.parts.layouts)
     return this.#batch.answerLate(at, rows, keys)
-  }
-
-  /** Returns the operations that have to lock. */
-  #answer(columns: BatchColumns, [now, revision, added, own, shared, keys, rows]: Row): readonly Operation[] {
-    const isAll = Number(added) === columns.own.keys.length
-    const names = isAll ? undefined : (JSON.parse(String(keys ?? '[]')) as string[])
-    const left = this.#batch.answer(Number(now), pairsOf(own), pairsOf(shared), names)
-    if (isAll || left.length === 0) return left
-    const { layouts } = this.parts
-    const found = JSON.parse(String(rows ?? '[]')) as readonly (readonly [string, number, string, number | null])[]
-    const stored: Stored = {
-      now: Number(now),
-      revision: String(revision),
-      rows: new Map(found.map(([key, layout, cells, endsAt]) => [key, layouts.row(layout, cells, endsAt)])),
-      ids: new Map(),
-      holds: [],
-    }
-    // Not seen were rows of takes that did not fit with the others, and those of layouts that were not read here.
-    const seen = new Set([...columns.own.keys, ...columns.shared.keys])
-    for (const [key, layout] of found) if (layouts.get(layout) === undefined) seen.delete(key)
-    return left.filter((operation) => {
-      const isSeen = operation.footprint.rows?.every(({ key }) => seen.has(key)) === true
-      if (!isSeen || !decideUnlocked(operation, stored, this.parts)) return true
-      operation.done()
-      return false
-    })
   }
 }
 

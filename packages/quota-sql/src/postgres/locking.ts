@@ -1,7 +1,7 @@
 import type { Operation } from '../step/operation.ts'
 import { isAnswer } from './errors.ts'
 import { allOf, Line, type Session } from './session.ts'
-import { type Decided, decideOn, lookAt, write } from './transaction.ts'
+import { answerUnlocked, type Decided, decideOn, write } from './transaction.ts'
 import { Turn, type TurnParts } from './turn.ts'
 
 /** Operations of any kind, decided on rows that are locked: the general way. */
@@ -14,10 +14,9 @@ export class LockingTurn extends Turn {
 
   protected async commit(session: Session): Promise<readonly Operation[]> {
     const { operations, parts } = this
-    // What only reads needs no transaction, but to count holds.
+    // What only reads is answered without locks, but where it counts holds.
     if (operations.every(({ isLook, footprint }) => isLook && footprint.shownOwners === undefined)) {
-      await lookAt(session, operations, parts)
-      return this.found()
+      return answerUnlocked(session, operations, parts)
     }
     try {
       this.#decided = await decideOn(session, operations, parts)

@@ -105,5 +105,5 @@ export function revisionIn(settings: string): string {
 export function raise(fences: string, values: string): string {
   return `insert into ${fences} as f (id, seq, at, closed, keys) ${values}
     on conflict (id) do update set seq = excluded.seq, at = excluded.at, keys = excluded.keys
-    where f.seq < excluded.seq and f.closed < excluded.seq returning 1`
+    where f.seq < excluded.seq and f.closed < excluded.seq returning keys`
 }

@@ -27,21 +27,20 @@ export interface Decided {
   readonly layouts: readonly RowLayout[]
 }
 
-/** Reads, without locks. */
-export async function lookAt(
+/** Answers the operations that change nothing on the rows as they are, without locks. Returns the others. */
+export async function answerUnlocked(
   session: StepSession,
   operations: readonly Operation[],
   parts: DecisionParts,
-): Promise<void> {
-  const asked = askedBy(operations)
-  decide(stepOf(asked, await read(session, asked, parts.layouts), parts), operations)
-}
-
-/** Decides on rows that are not locked. Returns whether that stands: at the instant of the rows, and since it changes nothing. */
-export function decideUnlocked(operation: Operation, stored: Stored, parts: DecisionParts): boolean {
-  const step = stepOf(askedBy([operation]), stored, parts)
-  decide(step, [operation])
-  return step.changes().rows.length === 0
+): Promise<readonly Operation[]> {
+  const stored = await read(session, askedBy(operations), parts.layouts)
+  return operations.filter((operation) => {
+    const step = stepOf(askedBy([operation]), stored, parts)
+    decide(step, [operation])
+    if (step.changes().rows.length > 0) return true
+    operation.done()
+    return false
+  })
 }
 
 /**

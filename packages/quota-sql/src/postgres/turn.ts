@@ -3,7 +3,7 @@ import { type EndedHold, newRevision, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { isAnswer, isBetween, refusal, verdictOf } from './errors.ts'
 import { type Line, onSession, type Session, type SessionParts } from './session.ts'
-import type { DecisionParts } from './transaction.ts'
+import { answerUnlocked, type DecisionParts } from './transaction.ts'
 
 /** Pause before a server that is away is tried again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
@@ -57,7 +57,7 @@ export abstract class Turn {
     })
   }
 
-  /** Commits, and answers operations. Returns those that were not done. */
+  /** Commits, and answers operations. Returns those that were not done: what changes nothing is answered then, the rest goes on. */
   protected abstract commit(session: Session): Promise<readonly Operation[]>
 
   /**
@@ -112,8 +112,9 @@ export abstract class Turn {
       if (this.#isOver) return []
       this.#session = session
       const left = await this.commit(session)
+      this.#isSent = false
       this.parts.answered()
-      return left
+      return left.length === 0 ? left : answerUnlocked(session, left, this.parts).catch(() => left)
     })
   }
 

@@ -40,18 +40,21 @@ export class Works {
 
   take(request: TakeRequest): Work<TakeReply> {
     const { subject, category, quotas, id, hold } = request
-    const footprint: Footprint = {
-      ...this.#footprint(subject, [category], quotas.layers),
-      ids: id && this.#rows.ids(request),
-      countedOwners: hold && [idOwnerKey(this.#schema, subject)],
+    const rows = this.#rows.of(subject, [category], quotas.layers)
+    const ids = id && this.#rows.ids(request)
+    const countedOwners = hold && [idOwnerKey(this.#schema, subject)]
+    const footprint: Footprint = { rows, layout: this.#rows.layout, ids, countedOwners }
+    return {
+      footprint,
+      charge: id === undefined ? { rows: this.#rows, refs: rows, request } : undefined,
+      decide: (step) => {
+        step.check(footprint)
+        // What an id was used for is the answer whatever the settings.
+        const isUsed = ids?.some((place) => step.hasRecord(place)) === true
+        return !isUsed && isStale(step, request) ? staleReply(step) : step.counters(this.#schema).take(request)
+      },
+      undo: (reply) => this.#undoTake(request, reply),
     }
-    const work = checked<TakeReply>(footprint, (step) => {
-      // What an id was used for is the answer whatever the settings.
-      const isUsed = footprint.ids?.some((place) => step.hasRecord(place)) === true
-      return !isUsed && isStale(step, request) ? staleReply(step) : step.counters(this.#schema).take(request)
-    })
-    const charge = id === undefined ? { rows: this.#rows, refs: footprint.rows ?? [], request } : undefined
-    return { ...work, charge, undo: (reply) => this.#undoTake(request, reply) }
   }
 
   read(request: ReadRequest): Work<ReadReply> {

@@ -7,7 +7,7 @@ import { isLimit } from '../policy/values.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { MAX_WINDOW_MS, MIN_WINDOW_MS } from '../windows/window.ts'
-import { createQuota } from './create-quota.ts'
+import { quotaOf } from './create-quota.ts'
 import {
   type FailurePolicy,
   failurePolicyCheck,
@@ -129,8 +129,8 @@ export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota
 export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota {
   const { limit, per, failurePolicy, ...shared } = parse(options)
   const policy = policyOf(limit, millisecondsOf(per))
-  const quota = createQuota({ ...shared, policy, failurePolicy: { all: failurePolicy } })
-  return Object.assign(quota, { operation: OPERATION })
+  const quota = quotaOf({ ...shared, policy, failurePolicy: { all: failurePolicy } })
+  return Object.assign(quota as Quota<SimpleOperation>, { operation: OPERATION })
 }
 
 function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {

@@ -7,7 +7,7 @@ import { type Clock, instantOf, systemClock } from '../time/clock.ts'
 import { cellOfIdentity } from '../windows/identity.ts'
 import type { Cells } from '../windows/row.ts'
 import { NOT_OPEN } from '../windows/window.ts'
-import { HoldBook, type HoldFacts, type IdRecord, IdRecords } from './hold-book.ts'
+import { IdRecords } from './id-records.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import type { MemoryShared } from './memory-holds.ts'
 import { NOWHERE, type RowTable, Tables } from './row-table.ts'
@@ -42,8 +42,7 @@ export interface MemoryStore extends SyncStore {
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { clock = systemClock, maxSubjects, maxIds } = parseMemoryStoreOptions(options)
   const tables = new Tables()
-  const ids = new IdRecords()
-  return new Store({ clock, maxSubjects, maxIds, tables, ids, book: new HoldBook(tables, ids) })
+  return new Store({ clock, maxSubjects, maxIds, tables, ids: new IdRecords(tables) })
 }
 
 class Store implements MemoryStore {
@@ -64,10 +63,10 @@ class Store implements MemoryStore {
   }
 
   *snapshot(): Generator<SnapshotPart> {
-    const { tables, ids, clock, book } = this.#shared
+    const { tables, ids, clock } = this.#shared
     const now = instantOf(clock)
-    book.endDue(now)
-    const all = [...tables.entries()]
+    ids.endDue(now)
+    const all = [...tables.all]
     const described = all.map(({ layer, category, table }) => ({
       layer,
       category,
@@ -97,7 +96,7 @@ class Store implements MemoryStore {
 
   restore(part: unknown): void {
     const parsed = parseSnapshotPart(part)
-    const { tables, ids, clock, book } = this.#shared
+    const { tables, ids, clock } = this.#shared
     const now = instantOf(clock)
     this.#makeRoom(parsed, now)
     const targets = parsed.tables.map(({ layer, category, cells }) => {
@@ -113,20 +112,14 @@ class Store implements MemoryStore {
     for (const [key, record] of parsed.ids) {
       if (ids.find(key, now) !== undefined) continue
       const { hold } = record
-      if (hold === undefined) {
-        ids.put(key, record)
-        continue
-      }
-      const rows = hold.rows.map((row) => {
+      const rows = hold?.rows.map((row) => {
         const target = targets.find(({ layer, category }) => layer === row.layer && category === hold.category)
         if (target === undefined) return { ...row, charged: [] }
         const charged = target.table.cells.flatMap(() => [NOT_OPEN, 0])
         copyPairs(row.charged, target.places, charged, 0)
         return { ...row, charged }
       })
-      const taken: IdRecord & { readonly hold: HoldFacts } = { ...record, hold: { ...hold, rows } }
-      if (record.state === 'reserved') book.putOpen(key, taken)
-      else ids.put(key, taken)
+      ids.adopt(key, rows === undefined ? record : { ...record, hold: { ...hold!, rows } })
     }
   }
 

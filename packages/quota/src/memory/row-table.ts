@@ -164,8 +164,9 @@ export class RowTable {
     this.#lengthsMs.push(cell.lengthMs)
     // Rows with slots taken stay as long as those are; it is windows that end by themselves.
     if (Number.isFinite(cell.lengthMs)) this.#longestMs = Math.max(this.#longestMs, cell.lengthMs)
-    this.#pages = this.#pages.map((page) => {
-      const rows = page.length / Math.max(1, before)
+    this.#pages = this.#pages.map((page, index) => {
+      // Rows may be there before any cell is: those of limits that nothing here knows.
+      const rows = before === 0 ? Math.min(ROWS, this.#end - index * ROWS) : page.length / before
       const longer = new Float64Array(rows * this.#stride).fill(CLOSED)
       for (let row = 0; row < rows; row++)
         longer.set(page.subarray(row * before, (row + 1) * before), row * this.#stride)
@@ -177,30 +178,27 @@ export class RowTable {
 
 /** The tables of a store, recognised by the names of layer and category. */
 export class Tables {
-  readonly #tables = new Map<string, { readonly layer: string; readonly category: string; readonly table: RowTable }>()
+  /** Every table, in the order in which they came. */
+  readonly all: { readonly layer: string; readonly category: string; readonly table: RowTable }[] = []
+  readonly #byLayer = new Map<string, Map<string, RowTable>>()
 
   get size(): number {
-    let size = 0
-    for (const { table } of this.#tables.values()) size += table.size
-    return size
+    return this.all.reduce((size, { table }) => size + table.size, 0)
   }
 
   of(layer: LayerSchema['name'], category: string): RowTable {
-    const key = JSON.stringify([layer, category])
-    const known = this.#tables.get(key)
-    if (known !== undefined) return known.table
+    const ofLayer = this.#byLayer.get(layer)
+    const known = ofLayer?.get(category)
+    if (known !== undefined) return known
     const table = new RowTable()
-    this.#tables.set(key, { layer, category, table })
+    this.#byLayer.set(layer, (ofLayer ?? new Map<string, RowTable>()).set(category, table))
+    this.all.push({ layer, category, table })
     return table
   }
 
   /** Looks at a few rows of each table where any can have ended, and forgets those that have. */
   step(now: number): void {
-    for (const { table } of this.#tables.values()) table.step(now)
-  }
-
-  entries(): IterableIterator<{ readonly layer: string; readonly category: string; readonly table: RowTable }> {
-    return this.#tables.values()
+    for (const { table } of this.all) table.step(now)
   }
 }
 

@@ -4,7 +4,7 @@ import { checked } from '../options/faults.ts'
 import { isObject } from '../options/objects.ts'
 import { once } from '../options/once.ts'
 import type { Settled } from '../store/hold-port.ts'
-import type { HoldFacts, HoldRow, IdRecord } from './hold-book.ts'
+import type { HoldFacts, HoldRow, IdRecord } from './id-records.ts'
 
 /** Most rows and records of one part. */
 export const SNAPSHOT_PART_ROWS = 1_000
