@@ -44,11 +44,11 @@ function expressOf(make: typeof express, app: HttpApp): ReturnType<typeof expres
     })
   }
   served.use(quotaErrorHandler())
-  const told: ErrorRequestHandler = (error, _req, res, next) => {
+  const answerFailed: ErrorRequestHandler = (error, _req, res, next) => {
     if (res.headersSent) next(error)
     else res.status(500).send('failed')
   }
-  return served.use(told)
+  return served.use(answerFailed)
 }
 
 /** Bodies go out as Express sends them, streams as Node does. */

@@ -51,7 +51,7 @@ function isWorthwhile(history: readonly HoldMove[], move: HoldMove): boolean {
   const earlier = (name: HoldMove): number => history.filter((each) => each === name).length
   if (history.length === 0) return what === 'holds' || what === 'takes' || move === 'one cancels'
   if (what === 'extends' || what === 'adds' || what === 'commits') return earlier(`${party} holds` as HoldMove) > 0
-  return what !== 'sweeps' || history.at(-1) !== 'somebody sweeps'
+  return what !== 'sweeps' || history.at(-1) !== 'peer sweeps'
 }
 
 /** Every history of a length that can be played, and is worth it. */
@@ -80,8 +80,7 @@ class HoldHistory {
   readonly #subject: string
   readonly #slot: boolean
   /**
-   * What the store may be like: a hold that is past its end and that nobody looked at has ended or has not, until somebody
-   * sweeps or asks for it.
+   * The states that the store may be in: a hold past its end may have ended or not, until a sweep or a call on it decides.
    */
   #candidates: readonly ModelCounters[]
 
@@ -122,8 +121,8 @@ class HoldHistory {
 
   async #ask(move: HoldMove): Promise<MoveAnswer> {
     const subject = this.#subject
-    if (move === 'somebody sweeps') await this.#sweep()
-    if (move === 'somebody resets') await this.#requests.reset(this.#peer, subject)
+    if (move === 'peer sweeps') await this.#sweep()
+    if (move === 'peer resets') await this.#requests.reset(this.#peer, subject)
     if (move === 'other takes') return [(await this.#requests.take(this.#peer, subject, PLAIN)).outcome]
     const [party, what = ''] = move.split(' ') as [PartyName, string]
     if (!Object.hasOwn(PARTIES, party)) return []
@@ -201,7 +200,7 @@ function viewOf(model: ModelCounters, slot: boolean): View {
 
 /**
  * Plays every history of some moves in which two processes take, extend, grow, commit and cancel holds on one window and
- * its slots, while holds and windows end, somebody sweeps and resets, and a clock steps back where the harness can turn
+ * its slots, while holds and windows end, a peer sweeps and resets, and a clock steps back where the harness can turn
  * it. Each answer and everything that can be seen after it have to be the model's.
  *
  * @param depth how many moves

@@ -51,7 +51,7 @@ async function playHeard(harness: HttpHarness, sample: readonly MadeRequest[]): 
   process.on('unhandledRejection', hear)
   try {
     for (const store of ['now', 'later'] as const) charged += await playAll(harness, store, sample, statuses)
-    // They are told when the turn is over in which nobody heard them.
+    // Node reports them after the turn in which they stayed unhandled.
     await new Promise((resolve) => setImmediate(resolve))
   } finally {
     process.off('unhandledRejection', hear)

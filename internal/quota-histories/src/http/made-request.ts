@@ -16,7 +16,7 @@ const MAX_OVERRUN = 20
 const chunks = fc.array(fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' }), { minLength: 1, maxLength: 4 })
 const junk = fc.stringMatching(/^[\x21-\x7e]{0,60}$/)
 
-/** One of what is ordinary, `times` as often as one of what is odd: most requests are to get as far as a charge. */
+/** An ordinary value, `times` as often as an odd one: most requests should get as far as a charge. */
 function mostly<T>(ordinary: readonly T[], odd: readonly T[], times: number): fc.Arbitrary<T> {
   return fc.oneof(
     { arbitrary: fc.constantFrom(...ordinary), weight: times },

@@ -33,8 +33,8 @@ export const HOLD_MOVES = [
   'other commits',
   'other cancels',
   'a hold ends',
-  'somebody sweeps',
-  'somebody resets',
+  'peer sweeps',
+  'peer resets',
   'the window ends',
   'the clock steps back',
 ] as const
@@ -53,7 +53,7 @@ function idOfParty(party: PartyName): ModelId {
 /** What can be compared of an answer, in as few words as possible; moves that nobody answers have none. */
 export type MoveAnswer = readonly (string | number | undefined)[]
 
-/** How far a move turns the clock, from what is known; `undefined`: it cannot be made. */
+/** How far a move turns the clock, in milliseconds; `undefined`: it is not possible in this state. */
 export function turnOf(model: ModelCounters, move: HoldMove): number | undefined {
   const now = model.clock.now()
   if (move === 'the clock steps back') return -STEP_BACK_MS
@@ -68,11 +68,11 @@ export function turnOf(model: ModelCounters, move: HoldMove): number | undefined
 
 /** Makes a move on a model; the clock has been turned already. */
 export function moveModel(model: ModelCounters, move: HoldMove): MoveAnswer {
-  if (move === 'somebody sweeps') {
+  if (move === 'peer sweeps') {
     model.sweep()
     return []
   }
-  if (move === 'somebody resets') {
+  if (move === 'peer resets') {
     model.windows.close(WINDOW_NAME)
     return []
   }
