@@ -112,7 +112,9 @@ export function policyFaults(policy: unknown): Fault[] {
       'layers',
       layers.map((layer) => layer.name),
     ),
-    ...(layers.some(({ shared }) => !shared) ? [] : [{ path: 'layers', message: 'at least one layer must not be shared' }]),
+    ...(layers.some(({ shared }) => !shared)
+      ? []
+      : [{ path: 'layers', message: 'at least one layer must not be shared' }]),
     ...operationFaults(shape),
     ...concurrencyFaults(shape),
     ...ofBase,
