@@ -42,14 +42,8 @@ export {
   type Versioned,
 } from './policy/settings.ts'
 export { hundredths, MAX_LIMIT } from './policy/values.ts'
-export {
-  type IdPlace,
-  type NamedCell,
-  type NamedHoldRow,
-  type NamedRecord,
-  type RowPlace,
-  Scratch,
-} from './scratch/scratch.ts'
+export { type IdPlace, type IdRequest, idPlaces, type RowPlace, rowPlaces } from './scratch/places.ts'
+export { type NamedCell, type NamedHoldRow, type NamedRecord, Scratch } from './scratch/scratch.ts'
 export { Breaker } from './store/breaker.ts'
 export type {
   AdaptiveCounts,

@@ -9,25 +9,10 @@ import { instantOf } from '../time/clock.ts'
 import { cellOfIdentity } from '../windows/identity.ts'
 import { lastEnd } from '../windows/row.ts'
 import { GRACE_MS, NOT_OPEN } from '../windows/window.ts'
+import type { IdPlace, RowPlace } from './places.ts'
 
 /** One limit's numbers under the name it is recognised by: when it started, and what was used or charged since. */
 export type NamedCell = readonly [identity: string, startedAt: number, used: number]
-
-/** Which row: the counters of one layer, category and subject. */
-export interface RowPlace {
-  readonly layer: string
-  readonly category: string
-  /** The subject's key in the layer; `''` in a shared one. */
-  readonly key: string
-}
-
-/** Which record: that of an id. */
-export interface IdPlace {
-  readonly category: string
-  /** The subject's key in the first layer of its own. */
-  readonly owner: string
-  readonly id: string
-}
 
 /** What a hold has in one row. */
 export interface NamedHoldRow {
