@@ -48,7 +48,7 @@ function byQuota(): Send {
       base: { user: { all: { '1h': OF_USER } }, team: { all: { '1h': OF_TEAM } } },
     }),
   })
-  return async (user) => (await quota.consume({ subject: { user, team: 'blue' } })).allowed
+  return async (user) => (await quota.consume({ subject: { user, team: 'blue' }, operation: 'request' })).allowed
 }
 
 it('a refused request burns the other limits of stacked limiters, and none of one policy: as the first screens say', async () => {

@@ -162,9 +162,7 @@ class NamedTable {
   put(key: string, cells: readonly NamedCell[]): void {
     // Asked first: a cell that is new to the table makes its rows longer.
     const places = cells.map(([identity]) => this.#placeOf(identity))
-    const known = this.#table.placeOf(key)
-    const row = known === NOWHERE ? this.#table.add(key) : known
-    const [page, at] = [this.#table.pageOf(row), this.#table.at(row)]
+    const { page, at } = this.#rowOf(key)
     for (const [index, [, startedAt, used]] of cells.entries()) {
       const place = places[index]
       if (place === undefined) continue
@@ -175,9 +173,7 @@ class NamedTable {
 
   putPairs(key: string, identities: readonly string[], pairs: readonly number[]): void {
     const places = this.#placesOf(identities)
-    const known = this.#table.placeOf(key)
-    const row = known === NOWHERE ? this.#table.add(key) : known
-    const [page, at] = [this.#table.pageOf(row), this.#table.at(row)]
+    const { page, at } = this.#rowOf(key)
     for (let c = 0; c < places.length; c++) {
       const i = at + 2 * places[c]!
       page[i] = pairs[2 * c]!
@@ -230,6 +226,13 @@ class NamedTable {
       if (2 * place < pairs.length) named.push([identity, pairs[2 * place]!, pairs[2 * place + 1]!])
     }
     return named
+  }
+
+  /** The numbers of a row, which is there from now on. */
+  #rowOf(key: string): { readonly page: Float64Array; readonly at: number } {
+    const known = this.#table.placeOf(key)
+    const row = known === NOWHERE ? this.#table.add(key) : known
+    return { page: this.#table.pageOf(row), at: this.#table.at(row) }
   }
 
   #placesOf(identities: readonly string[]): readonly number[] {

@@ -9,7 +9,7 @@ export interface MoneyFormat {
   readonly scale: number
 }
 
-/** What the text of a refusal says. */
+/** The facts that the text of a refusal states. */
 export interface RefusalFacts {
   readonly kind: LimitKind
   /** The limit's label. */
