@@ -7,7 +7,7 @@ import { run, runGateway } from './support/process.ts'
 import { redisServer } from './support/redis.ts'
 
 const TOKENS = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 240_000
 
 type Send = ReturnType<typeof sender>
 

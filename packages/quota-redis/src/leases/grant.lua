@@ -7,10 +7,10 @@
 --                   how long a lease can be used (ms), how many requests, their costs
 --                 RETURN, R, book, amounts, starts of the windows of R
 -- ARGV          GRANT reads: the process, the lease's id; RETURN: the lease's id
--- REPLY         GRANT tells one letter a request, and facts, a JSON array: charged and leased in all, and what live leases of
+-- REPLY         GRANT answers one letter a request, and facts, a JSON array: charged and leased in all, and what live leases of
 --               others have, each one number a unit. a charged  r refused  w fits, but would open a window  s other settings
 --               are in force  t the clock is outside of the periods  b a row cannot be read
---               RETURN tells facts: what was credited of each unit to the windows that are open still since those starts
+--               RETURN answers facts: what was credited of each unit to the windows that are open still since those starts
 --
 -- Book, by cmsgpack: { by process: when it last asked, by lease: { amounts by the names of units, when } }, times in epoch ms.
 -- A lease is granted whole or not at all. No request opens a window unless it may, and one without costs (a refresh) never does.

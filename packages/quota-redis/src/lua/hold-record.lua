@@ -111,7 +111,7 @@ local function give_back(batch, at, hold, back)
   end
 end
 
--- Takes a charge back from a hold as if it had never been: windows that it opened and that nobody else used are closed.
+-- Takes a charge back from a hold as if it had never been: windows that it opened and that nothing else used are closed.
 local function undo_charge(batch, at, charged, costs, taken, with_slots)
   local own = lists_of(batch).own
   for _, row in ipairs(charged) do

@@ -12,7 +12,7 @@
 -- ARGV          TAKE_HOLD reads: how the record of an id begins, category, owner, S; EXTEND: nonce; GROW: nonce, 8 characters
 --               that are this growth's own, S; SETTLE_HOLD: 'C' or 'X', nonce, fingerprint, 'refuse', 'charge' or 'fit';
 --               UNDO_HOLD: nonce, the growth's characters (empty: the take). S: see hold-shared.lua
--- REPLY         every one tells three texts beside its letter: its rows as they are then (or of letter m the states that the
+-- REPLY         every one answers three texts beside its letter: its rows as they are then (or of letter m the states that the
 --               record keeps), facts, a JSON array; and where it ended a hold that has something in another slot, what goes
 --               back there, as facts
 
@@ -87,7 +87,7 @@ end
 local function note_charges(batch, hold, charged, rows, costs, ends)
   for _, place in ipairs(rows) do
     add_charged(batch, charged, place, costs)
-    -- A row with slots lives as long as whoever has one.
+    -- A row with slots lives as long as the holds that have them.
     local list = batch.rows[place]
     if (costs[UNITS + 1] or 0) > 0 then list.ends_at, list.is_moved = math.max(list.ends_at or 0, ends), true end
   end
@@ -317,7 +317,7 @@ local function show(batch, at)
 end
 
 more_operations[#more_operations + 1] = function(batch, operations, read, own_places)
-  -- Names its rows, and tells them as they are then, where it is about them or ended a hold that has something in them.
+  -- Names its rows, and answers them as they are then, where it is about them or ended a hold that has something in them.
   local function on_hold(operation)
     return function()
       local at = { rows = read.places(), record = read.number(), index = read.number(), owner = read.number() }

@@ -56,7 +56,7 @@ local function reanchor(list, costs)
 end
 
 -- Why a row refuses costs: 'r', 'b' where it cannot be read, or nothing. Moves what starts too far ahead. A unit that costs
--- nothing refuses nobody.
+-- nothing never refuses.
 local function refusal(list, kind, costs)
   if list.is_damaged then return 'b' end
   if list.kind ~= kind then count(list, kind) end

@@ -175,7 +175,7 @@ local function make_settles(batch, read)
     return 'y'
   end
 
-  -- As if the take had never been: windows that it opened and that nobody else used are closed.
+  -- As if the take had never been: windows that it opened and that nothing else used are closed.
   local function undo(places, with_id)
     local amounts, starts, taken = read.numbers(UNITS), read.numbers(#places * WINDOWS), read.number()
     local place, nonce = with_id and read.number(), with_id and read.text()
@@ -208,7 +208,7 @@ end
 local function make_operations(batch)
   local read = reader(batch)
   local made = make_settles(batch, read)
-  -- Names its rows, and tells them as they are then.
+  -- Names its rows, and answers them as they are then.
   local function on_rows(operation)
     return function()
       local places = read.places()

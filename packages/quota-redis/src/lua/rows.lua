@@ -9,7 +9,7 @@
 -- FULL + u: what was left when the cells were read }, and
 --   kind        limits and periods that what is left is counted by, see terms.lua; false or none: the cells are all there is
 --   is_ahead    some window starts further in the future than a clock may
---   is_usual    all windows are open; `starts` are then their bytes, once somebody needed them
+--   is_usual    all windows are open; `starts` are then their bytes, once they were needed
 --   is_changed, is_moved   what is used changed, or more than that
 --   is_new, others         it was not there; cells of limits that only other policies know
 --   ends_at     it is kept until then at least (epoch ms)
