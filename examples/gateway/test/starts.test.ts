@@ -68,7 +68,7 @@ describe('a start that cannot be', () => {
     )
   })
 
-  it('says so in one line, and ends with 78', { timeout: 60_000 }, async () => {
+  it('says so in one line, and ends with 78', async () => {
     const file = join(tempDir(), 'file')
     writeFileSync(file, '')
     const child = run('main', [], { DATA_DIR: file })
@@ -88,8 +88,8 @@ describe('a start without Redis', () => {
   })
 })
 
-describe.runIf(postgresTests)('with PostgreSQL', { timeout: 60_000 }, () => {
-  it('a data folder that is not there is made for the demo, and a wrong address is told', async () => {
+describe.runIf(postgresTests)('with PostgreSQL', () => {
+  it('a data folder that is not there is made for the demo, and a wrong address is reported', async () => {
     const postgres = await postgresServer()
     const databaseUrl = await postgres.createDatabase()
     const dataDir = join(tempDir(), 'not', 'there')

@@ -2,7 +2,7 @@ import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { QuotaEngine, SyncQuotaEngine } from './engine.ts'
 import { EngineParts } from './engine-parts.ts'
-import { parseQuotaOptions, type QuotaOptions } from './options.ts'
+import { type ParsedOptions, parseQuotaOptions, type QuotaOptions } from './options.ts'
 import type { Quota, SyncQuota } from './quota.ts'
 
 /** Options of an engine whose stores answer at once. */
@@ -23,7 +23,12 @@ export interface SyncQuotaOptions<Operation extends string = string> extends Quo
 export function createQuota<Operation extends string>(options: SyncQuotaOptions<Operation>): SyncQuota<Operation>
 export function createQuota<Operation extends string>(options: QuotaOptions<Operation>): Quota<Operation>
 export function createQuota(options: QuotaOptions): Quota {
-  const parts = new EngineParts(parseQuotaOptions(options))
+  return quotaOf(parseQuotaOptions(options))
+}
+
+/** The engine of options that are checked. */
+export function quotaOf(options: ParsedOptions): Quota {
+  const parts = new EngineParts(options)
   const { store, settingsStore } = parts
   return store.sync && settingsStore.sync ? new SyncQuotaEngine(parts) : new QuotaEngine(parts)
 }

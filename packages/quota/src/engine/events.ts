@@ -4,7 +4,7 @@ import { kindOf } from '../errors/shown.ts'
 import { noSuchName } from '../options/names.ts'
 import type { VersionedSettings } from '../policy/settings.ts'
 import type { HoldEnd, NearLimit, QuotaOverrun } from './requests.ts'
-import type { UnknownPlan } from './settings/unknown-plans.ts'
+import type { UnknownPlan } from './settings/live-settings.ts'
 
 /** What an engine tells, by event name. */
 export interface QuotaEvents {

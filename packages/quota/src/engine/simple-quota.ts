@@ -1,3 +1,4 @@
+import type { Decision } from '../decision/decision.ts'
 import { type Check, type Checks, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { A_LIMIT } from '../policy/names.ts'
@@ -6,7 +7,7 @@ import { isLimit } from '../policy/values.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { MAX_WINDOW_MS, MIN_WINDOW_MS } from '../windows/window.ts'
-import { createQuota } from './create-quota.ts'
+import { quotaOf } from './create-quota.ts'
 import {
   type FailurePolicy,
   failurePolicyCheck,
@@ -14,7 +15,15 @@ import {
   type SharedOptions,
   sharedChecks,
 } from './options.ts'
-import type { SimpleOperation, SimpleQuota, SyncSimpleQuota } from './simple-requests.ts'
+import type { Quota, QuotaWithin, SyncQuota } from './quota.ts'
+import type {
+  HeldReservation,
+  QuotaRequest,
+  Reservation,
+  ReserveRequest,
+  RunResult,
+  SyncReservation,
+} from './requests.ts'
 
 /** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
 export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
@@ -120,8 +129,8 @@ export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota
 export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota {
   const { limit, per, failurePolicy, ...shared } = parse(options)
   const policy = policyOf(limit, millisecondsOf(per))
-  const quota = createQuota({ ...shared, policy, failurePolicy: { all: failurePolicy } })
-  return Object.assign(quota, { operation: OPERATION })
+  const quota = quotaOf({ ...shared, policy, failurePolicy: { all: failurePolicy } })
+  return Object.assign(quota as Quota<SimpleOperation>, { operation: OPERATION })
 }
 
 function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {
@@ -133,4 +142,39 @@ function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {
     operations: { [OPERATION]: { category: 'all', cost: 1 } },
     base: { personal: { all: { [label]: limit } } },
   }
+}
+
+/** The operation of {@link simpleQuota}, for what has to name one. */
+type SimpleOperation = 'request'
+
+/** A request that need not name its operation, since there is one. */
+type Unnamed<Request extends QuotaRequest<SimpleOperation>> = Omit<Request, 'operation'> & {
+  readonly operation?: SimpleOperation | undefined
+}
+
+type SimpleRequest = Unnamed<QuotaRequest<SimpleOperation>>
+type SimpleReserveRequest = Unnamed<ReserveRequest<SimpleOperation>>
+
+/** An engine with one limit and one operation, `request`, which requests need not name. */
+export interface SimpleQuota extends Quota<SimpleOperation> {
+  /** What its requests are: middleware without an `operation` meters every request as that. */
+  readonly operation: SimpleOperation
+  consume(request: SimpleRequest): Promise<Decision>
+  peek(request: SimpleRequest): Promise<Decision>
+  reserve(request: SimpleReserveRequest): Promise<Reservation>
+  run<T>(
+    request: SimpleReserveRequest,
+    work: (reservation: HeldReservation) => T | PromiseLike<T>,
+  ): Promise<RunResult<T>>
+  within(transaction: unknown): QuotaWithin<SimpleOperation> & {
+    consume(request: SimpleRequest): Promise<Decision>
+  }
+}
+
+/** The same where both stores answer at once. */
+export interface SyncSimpleQuota extends SimpleQuota, Omit<SyncQuota<SimpleOperation>, keyof Quota> {
+  readonly sync: true
+  consumeSync(request: SimpleRequest): Decision
+  peekSync(request: SimpleRequest): Decision
+  reserveSync(request: SimpleReserveRequest): SyncReservation
 }

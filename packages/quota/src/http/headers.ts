@@ -1,6 +1,6 @@
 import type { Decision, RefusedDecision, UncountedWindow, WindowStatus } from '../decision/decision.ts'
 import { scarcestWindow } from '../decision/scarcest.ts'
-import { isoText } from '../time/iso.ts'
+import { isoText } from '../time/zoned.ts'
 
 /** Names of the header fields a 429 carries, for CORS configurations that expose them. */
 export const QUOTA_HEADER_NAMES = ['Retry-After', 'X-Quota-Reset', 'RateLimit', 'RateLimit-Policy'] as const

@@ -112,7 +112,7 @@ export function policyFaults(policy: unknown): Fault[] {
       'layers',
       layers.map((layer) => layer.name),
     ),
-    ...(layers.some(({ shared }) => !shared) ? [] : [{ path: 'layers', message: 'one layer at least is not shared' }]),
+    ...(layers.some(({ shared }) => !shared) ? [] : [{ path: 'layers', message: 'at least one layer must not be shared' }]),
     ...operationFaults(shape),
     ...concurrencyFaults(shape),
     ...ofBase,

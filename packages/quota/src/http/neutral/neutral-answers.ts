@@ -2,7 +2,7 @@ import type { RefusedDecision, Violation } from '../../decision/decision.ts'
 import { anAddress, optional } from '../../options/checks.ts'
 import { optionsParser } from '../../options/options-parser.ts'
 import type { Policy } from '../../policy/policy.ts'
-import { isoText } from '../../time/iso.ts'
+import { isoText } from '../../time/zoned.ts'
 import type { QuotaAnswers } from '../quota-answers.ts'
 import { chineseText } from './chinese.ts'
 import { englishText } from './english.ts'
@@ -70,7 +70,7 @@ function ownerOf({ layer, scope }: Violation, policy: Policy | undefined): Refus
   return found === undefined || found === caller ? 'caller' : { name: scope }
 }
 
-/** Whether what is counted is more than requests. */
+/** Whether any operation costs more than one token, so that more than requests is counted. */
 function pricesAboveOne(policy: Policy | undefined): boolean {
   return Object.values(policy?.operations ?? {}).some(({ cost }) => cost > 1)
 }
