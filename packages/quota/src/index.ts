@@ -4,39 +4,14 @@
  *
  * @module
  */
-export type {
-  AdmittedDecision,
-  Decision,
-  LimitKind,
-  RefusedDecision,
-  UncountedWindow,
-  Violation,
-  WindowStatus,
-} from './decision/decision.ts'
-export type { QuotaHolds } from './engine/admin/holds-admin.ts'
-export type { QuotaSettings } from './engine/admin/settings-admin.ts'
+export type { LimitKind } from './decision/decision.ts'
 export type { QuotaSubjects } from './engine/admin/subject-admin.ts'
 export type { WriteOptions } from './engine/admin/write-options.ts'
-export { createQuota, isSyncQuota, type SyncQuotaOptions } from './engine/create-quota.ts'
-export type { QuotaEvent, QuotaEvents } from './engine/events.ts'
-export type { FailurePolicy, QuotaOptions } from './engine/options.ts'
-export type { Quota, QuotaWithin, SyncQuota } from './engine/quota.ts'
-export type {
-  CommitResult,
-  HeldReservation,
-  Hold,
-  NearLimit,
-  QuotaRequest,
-  QuotaStatus,
-  Reservation,
-  ReserveRequest,
-  ResetOptions,
-  ResumedReservation,
-  RunResult,
-  SyncReservation,
-} from './engine/requests.ts'
+export { createQuota, isSyncQuota } from './engine/create-quota.ts'
+export type { QuotaEvent } from './engine/events.ts'
+export type { FailurePolicy } from './engine/options.ts'
+export type { ResetOptions } from './engine/requests.ts'
 export {
-  type Duration,
   type SimpleQuotaOptions,
   type SyncSimpleQuotaOptions,
   simpleQuota,
@@ -49,8 +24,40 @@ export { memorySettings } from './memory/memory-settings.ts'
 export { type MemoryStore, memoryStore } from './memory/memory-store.ts'
 export type { MemoryStoreOptions } from './memory/options.ts'
 export { type DefinedPolicy, definePolicy } from './policy/define-policy.ts'
-export type { Limit, LimitTable, Policy } from './policy/policy.ts'
-export type { Mode, Settings, SubjectSettings, VersionedSettings, VersionedSubjectSettings } from './policy/settings.ts'
+export type { Limit, LimitTable } from './policy/policy.ts'
+export type { Mode, SubjectSettings, VersionedSubjectSettings } from './policy/settings.ts'
+export type { Counting, MoneyFormat, OneUnit, SeveralUnits, UnitDefinition, UnitsOf } from './policy/units.ts'
+export type { Duration } from './policy/window-lengths.ts'
+export type {
+  AdmittedDecision,
+  CommitResult,
+  Decision,
+  HeldReservation,
+  Hold,
+  NearLimit,
+  Policy,
+  Quota,
+  QuotaEvents,
+  QuotaHolds,
+  QuotaOptions,
+  QuotaRequest,
+  QuotaSettings,
+  QuotaStatus,
+  QuotaWithin,
+  RefusedDecision,
+  Reservation,
+  ReserveRequest,
+  ResumedReservation,
+  RunResult,
+  Settings,
+  SyncQuota,
+  SyncQuotaOptions,
+  SyncReservation,
+  UncountedWindow,
+  VersionedSettings,
+  Violation,
+  WindowStatus,
+} from './public-types.ts'
 export { defaultPolicy } from './score-gateway/default-policy.ts'
 export type { QuotaStore } from './store/quota-store.ts'
 export type { Subject } from './store/schema.ts'

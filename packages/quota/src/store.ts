@@ -7,19 +7,9 @@
 export type { WindowStates } from './decision/decide.ts'
 export type { DecisionSource } from './decision/decision.ts'
 export type { DeepPartial } from './engine/admin/merge-patch.ts'
-export type { SettingsInForce, SettingsUpdate } from './engine/admin/settings-admin.ts'
 export type { SubjectOptions } from './engine/admin/subject-admin.ts'
-export type { DecisionTime, QuotaListener } from './engine/events.ts'
-export type {
-  EmptyReservation,
-  HeldWindowStatus,
-  HoldEnd,
-  QuotaOverrun,
-  RefusedReservation,
-  RepeatedReservation,
-  ReservationCalls,
-  StatusOptions,
-} from './engine/requests.ts'
+export type { DecisionTime } from './engine/events.ts'
+export type { StatusOptions } from './engine/requests.ts'
 export type { UnknownPlan } from './engine/settings/unknown-plans.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export type { SnapshotPart } from './memory/snapshot.ts'
@@ -28,7 +18,6 @@ export type { Quotas } from './policy/limits.ts'
 export type {
   ConcurrencyDefinition,
   LayerDefinition,
-  OperationDefinition,
   OverrunPolicy,
   PlanTable,
 } from './policy/policy.ts'
@@ -38,10 +27,24 @@ export {
   type ShadowedLimits,
   type SharedLayerSettings,
   type SubjectAnchor,
-  type Threshold,
   type Versioned,
 } from './policy/settings.ts'
+export { unitNames } from './policy/units.ts'
 export { hundredths, MAX_LIMIT } from './policy/values.ts'
+export type {
+  EmptyReservation,
+  HeldWindowStatus,
+  HoldEnd,
+  OperationDefinition,
+  QuotaListener,
+  QuotaOverrun,
+  RefusedReservation,
+  RepeatedReservation,
+  ReservationCalls,
+  SettingsInForce,
+  SettingsUpdate,
+  Threshold,
+} from './public-types.ts'
 export {
   type IdPlace,
   type NamedCell,

@@ -3,6 +3,7 @@ import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import { hasLimit, limitLabels, policyCells } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
+import { unitNames } from '../policy/units.ts'
 import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { Counters, QuotaStore } from '../store/quota-store.ts'
@@ -73,7 +74,7 @@ export class EngineParts {
     this.live = this.#liveSettings()
     const { events, live, periods, deadlineMs } = this
     this.reports = new Reports({ policy, events, stopwatch, live, thresholds })
-    this.demands = new Demands(live, periods)
+    this.demands = new Demands(live, periods, this.check.units)
     this.counters = this.store.open(storeSchema(policy))
     const [driver, settingsDriver] = [this.store, this.settingsStore].map(({ sync }) => (sync ? NOW : LATER)) as [
       Driver,
@@ -100,6 +101,7 @@ export class EngineParts {
     })
     const { calls, takes, decisions, check } = this
     this.reservations = new Reservations({
+      check,
       calls,
       driver: this.driver,
       demands,
@@ -157,10 +159,12 @@ function checkOf({ policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }
 /** A frame for each category, shared by all its decisions. */
 function decisionFrames(policy: Policy, periods: LivePeriods): readonly DecisionFrame[] {
   const { layers, categories } = policy
+  const units = unitNames(policy)
   const layout = new Layout(policyCells(policy))
   return categories.map((category) => ({
     policy,
     layout,
+    units,
     layers,
     category,
     periodsAt: (quotas, instant) => periods.at(quotas, instant),

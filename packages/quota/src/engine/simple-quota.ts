@@ -1,11 +1,12 @@
 import { type Check, type Checks, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
-import { A_LIMIT } from '../policy/names.ts'
+import { aLimit } from '../policy/names.ts'
 import type { Policy } from '../policy/policy.ts'
+import type { OneUnit } from '../policy/units.ts'
 import { isLimit } from '../policy/values.ts'
+import { type Duration, isWindowLength, labelOf, millisecondsOf } from '../policy/window-lengths.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
-import { MAX_WINDOW_MS, MIN_WINDOW_MS } from '../windows/window.ts'
 import { createQuota } from './create-quota.ts'
 import {
   type FailurePolicy,
@@ -15,9 +16,6 @@ import {
   sharedChecks,
 } from './options.ts'
 import type { SimpleOperation, SimpleQuota, SyncSimpleQuota } from './simple-requests.ts'
-
-/** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
-export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
 
 /** What {@link simpleQuota} takes: one limit, and whatever else {@link createQuota} takes. */
 export interface SimpleQuotaOptions extends Omit<QuotaOptions, 'policy' | 'failurePolicy'> {
@@ -71,7 +69,7 @@ const parse = /* @__PURE__ */ optionsParser<ParsedSimpleOptions>('simpleQuota()'
 
 function simpleChecks(): Checks<ParsedSimpleOptions> {
   return {
-    limit: where<number>((value) => value !== 'unlimited' && isLimit(value), A_LIMIT),
+    limit: where<number>((value) => value !== 'unlimited' && isLimit(value), aLimit()),
     per: durationCheck(),
     failurePolicy: withDefault(failurePolicyCheck(), 'closed'),
     ...sharedChecks(),
@@ -83,26 +81,7 @@ const A_DURATION =
   'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds; months are for createQuota(), every: "month"'
 
 function durationCheck(): Check<Duration> {
-  const isDuration = (value: unknown): boolean => {
-    const lengthMs = millisecondsOf(value)
-    return Number.isSafeInteger(lengthMs) && lengthMs >= MIN_WINDOW_MS && lengthMs <= MAX_WINDOW_MS
-  }
-  return where<Duration>(isDuration, A_DURATION)
-}
-
-const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
-
-/** `NaN` for what is no length of time. */
-function millisecondsOf(duration: unknown): number {
-  if (typeof duration === 'number') return duration
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(String(duration)) ?? []
-  return Number(count) * UNITS[unit as keyof typeof UNITS]
-}
-
-/** The same for each way to write a length: a counter is recognised by it. */
-function labelOf(lengthMs: number): string {
-  const [unit, ofUnit] = Object.entries(UNITS).find(([, each]) => lengthMs % each === 0)!
-  return `${lengthMs / ofUnit}${unit}`
+  return where<Duration>(isWindowLength, A_DURATION)
 }
 
 /**
@@ -121,10 +100,10 @@ export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota {
   const { limit, per, failurePolicy, ...shared } = parse(options)
   const policy = policyOf(limit, millisecondsOf(per))
   const quota = createQuota({ ...shared, policy, failurePolicy: { all: failurePolicy } })
-  return Object.assign(quota, { operation: OPERATION })
+  return Object.assign(quota, { operation: OPERATION }) as SimpleQuota
 }
 
-function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {
+function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation, OneUnit> {
   const label = labelOf(lengthMs)
   return {
     windows: [{ label, lengthMs }],

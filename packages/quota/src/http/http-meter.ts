@@ -4,6 +4,7 @@ import type { SimpleQuota } from '../engine/simple-requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { takesSlot } from '../policy/cells.ts'
+import type { Amount, Cost, Counting } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import { type HttpAdapter, type HttpRequest, PLAIN, PLAIN_OPTIONS } from './adapter.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
@@ -29,7 +30,7 @@ export type AdmittedOptions = Pick<ParsedOptions<never>, 'quota' | 'logger'>
  * leaves, and, where `exchange.settlesAtEnd`, {@link end} before the last byte does, or {@link abort} when the response
  * closes early.
  */
-export class AdmittedRequest implements RequestQuota {
+export class AdmittedRequest implements RequestQuota<Counting> {
   readonly kind = 'metered'
   /** What its handler may use. */
   readonly quota: MeteredRequest
@@ -48,7 +49,7 @@ export class AdmittedRequest implements RequestQuota {
     return this.quota.decision
   }
 
-  get charged(): number {
+  get charged(): Amount {
     return this.quota.charged
   }
 
@@ -72,7 +73,7 @@ export class AdmittedRequest implements RequestQuota {
     this.exchange.abort()
   }
 
-  commit(actual?: number): Promise<CommitResult> {
+  commit(actual?: Cost): Promise<CommitResult> {
     return this.quota.commit(actual)
   }
 
@@ -80,8 +81,8 @@ export class AdmittedRequest implements RequestQuota {
     return this.quota.cancel()
   }
 
-  add(tokens: number): Promise<Decision> {
-    return this.quota.add(tokens)
+  add(cost: Cost): Promise<Decision> {
+    return this.quota.add(cost)
   }
 
   extend(ttlMs?: number): Promise<number> {
@@ -197,10 +198,10 @@ export class HttpMeter<Request> {
 
   #price(request: Request, operation: string, subject: Subject): Admission | Promise<Admission> {
     const { cost, plan } = this.options
-    const tokens = typeof cost === 'function' ? cost(request) : cost
+    const given = typeof cost === 'function' ? cost(request) : cost
     const named = typeof plan === 'function' ? plan(request) : plan
-    if (typeof tokens !== 'object') return this.#charge(request, { subject, operation, cost: tokens, plan: named })
-    return chain(tokens, (late) => this.#charge(request, { subject, operation, cost: late, plan: named }))
+    if (!isPromiseLike(given)) return this.#charge(request, { subject, operation, cost: given, plan: named })
+    return chain(given, (late) => this.#charge(request, { subject, operation, cost: late, plan: named }))
   }
 
   #charge(request: Request, asked: QuotaRequest): Admission | Promise<Admission> {

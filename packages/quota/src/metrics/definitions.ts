@@ -2,6 +2,7 @@ import { limitLabels } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { DEFAULT_THRESHOLDS } from '../policy/threshold-rules.ts'
+import { unitNames } from '../policy/units.ts'
 import type { LabelValues } from './count-table.ts'
 import type { QuotaMetricsOptions } from './options.ts'
 
@@ -29,12 +30,12 @@ export const METRIC_HELP: Readonly<Record<MetricKey, string>> = {
   decisions: 'Decisions by outcome; degraded: the store did not answer and the failure policy decided',
   windowDecisions: 'Decisions by limit; admitted: charged in it, refused: it had no room',
   refusals: 'Refusals by the limit that binds',
-  tokens: 'Tokens charged by admitted requests, before any were given back',
+  tokens: 'Tokens, or amounts by unit, charged by admitted requests, before any were given back',
   shadowed: 'Refusals that shadowed limits would have made',
   nearLimit: 'Limits that a charge took across a threshold',
   holdsOpen: 'Open holds of all subjects, as the store says',
   holdsEnded: 'Holds that ended and nobody had settled',
-  overrun: 'Tokens that work cost above what was reserved',
+  overrun: 'Tokens, or amounts by unit, that work cost above what was reserved',
   degraded: 'Decisions by the failure policy, since the store did not answer',
   duration: 'Time to a decision in seconds, the store included',
   settingsVersion: 'Version of the settings in force in this process',
@@ -71,14 +72,15 @@ export function byCount<T>(make: (key: CountKey) => T): Record<CountKey, T> {
 export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValues>> {
   const category = policy.categories
   const ofWindow = windowLabels(policy)
+  const unit: LabelValues = policy.units === undefined ? {} : { unit: unitNames(policy) }
   return {
     decisions: { category, outcome: OUTCOMES },
     windowDecisions: { ...ofWindow, outcome: ['admitted', 'refused'] },
     refusals: ofWindow,
-    tokens: { category },
+    tokens: { category, ...unit },
     shadowed: ofWindow,
     holdsEnded: { category },
-    overrun: { category, outcome: ['charged', 'uncharged'] },
+    overrun: { category, outcome: ['charged', 'uncharged'], ...unit },
     degraded: { category, outcome: ['admitted', 'unavailable'] },
   }
 }
@@ -115,8 +117,9 @@ export function beginNearLimit(quota: QuotaMetricsOptions['quota'], nearLimit: C
         for (const each of thresholds) nearLimit.raise(0, layer, window, category, thresholdText(each))
 }
 
-/** A threshold as a label: `80%` of a limit, or `10 left`. */
+/** A threshold as a label: `80%` of a limit, or `10 left`; `80% of requests` where it is of a unit's. */
 export function thresholdText(threshold: Threshold): string {
   // Shares have few decimals, which a product would blur.
-  return 'share' in threshold ? `${Number((threshold.share * 100).toFixed(6))}%` : `${threshold.left} left`
+  const text = 'share' in threshold ? `${Number((threshold.share * 100).toFixed(6))}%` : `${threshold.left} left`
+  return threshold.unit === undefined ? text : `${text} of ${threshold.unit}`
 }

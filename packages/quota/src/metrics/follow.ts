@@ -1,10 +1,15 @@
 import { takesSlot } from '../policy/cells.ts'
+import { ofUnit, unitNames } from '../policy/units.ts'
 import { type FollowedMetrics, thresholdText } from './definitions.ts'
 import type { QuotaMetricsOptions } from './options.ts'
 
 /** Counts what an engine tells, until the returned function is called. */
 export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMetrics): () => void {
   const { policy } = quota
+  const units = unitNames(policy)
+  const isNamed = policy.units !== undefined
+  /** The label of a unit, where the policy names its units. */
+  const named = (unit: string): readonly string[] => (isNamed ? [unit] : [])
   const working = new Set(Object.keys(policy.operations).filter((name) => takesSlot(policy, name)))
 
   const stops = [
@@ -13,10 +18,11 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMet
       metrics.duration.observe(durationMs / 1_000, outcome)
     }),
     quota.on('admitted', ({ category, operation, cost, windows }) => {
-      metrics.tokens.raise(cost, category)
-      for (const { layer, window, kind } of windows) {
-        // Slots are left alone by what needs none.
-        if (kind === 'concurrency' && !working.has(operation)) continue
+      for (const unit of units) metrics.tokens.raise(ofUnit(cost, unit), category, ...named(unit))
+      for (const { layer, window, kind, unit } of windows) {
+        // Slots are left alone by what needs none, and windows by what costs nothing of their unit.
+        const isCharged = kind === 'concurrency' ? working.has(operation) : ofUnit(cost, unit) > 0 || !isNamed
+        if (!isCharged) continue
         metrics.windowDecisions.raise(1, layer, window, category, 'admitted')
       }
     }),
@@ -33,8 +39,11 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMet
       metrics.nearLimit.raise(1, layer, window, category, thresholdText(threshold)),
     ),
     quota.on('overrun', ({ category, charged, uncharged, reserved }) => {
-      metrics.overrun.raise(Math.max(0, charged - reserved), category, 'charged')
-      metrics.overrun.raise(uncharged, category, 'uncharged')
+      for (const unit of units) {
+        const more = ofUnit(charged, unit) - ofUnit(reserved, unit)
+        metrics.overrun.raise(Math.max(0, more), category, 'charged', ...named(unit))
+        metrics.overrun.raise(ofUnit(uncharged, unit), category, 'uncharged', ...named(unit))
+      }
     }),
     quota.on('degraded', ({ category, allowed }) =>
       metrics.degraded.raise(1, category, allowed ? 'admitted' : 'unavailable'),

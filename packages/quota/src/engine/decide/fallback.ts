@@ -13,11 +13,11 @@ import type { Reports } from './reports.ts'
 import type { NoAnswer } from './takes.ts'
 import { unavailable } from './unavailable.ts'
 
-/** What the failure policy says, and how tokens that it let somebody spend are given back. */
+/** What the failure policy says, and how what it let a caller spend is given back. */
 export interface FallbackAdmission {
   readonly decision: AdmittedDecision
-  /** What has to be sent to the store so that tokens are given back; nothing where they were never sent. */
-  readonly giveBack: (tokens: number) => Posting | undefined
+  /** What has to be sent to the store to give amounts back, one a unit; nothing where they were never sent. */
+  readonly giveBack: (amounts: readonly number[]) => Posting | undefined
 }
 
 export interface FallbackParts {
@@ -61,7 +61,7 @@ export class Fallback {
     reports.degraded(demand, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
     const decision = admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'fallback')
-    return { decision, giveBack: (tokens) => takeBack?.(tokens) }
+    return { decision, giveBack: (amounts) => takeBack?.(amounts) }
   }
 
   #spend(demand: TakeDemand, { expectedProcesses }: { readonly expectedProcesses: number }): TakeBack | undefined {

@@ -8,17 +8,21 @@ import type { NearLimit } from '../requests.ts'
  * The limits that a charge took across thresholds. Each charge is counted once and in one order by the store, so exactly
  * one makes each crossing, whichever process asked for it: nobody needs to remember what was told.
  *
+ * @param units of the policy
  * @param demand what was charged
  */
 export function crossings(
+  units: readonly string[],
   decision: AdmittedDecision,
   { costs }: Pick<Demand, 'costs'>,
   thresholds: readonly Threshold[],
 ): NearLimit[] {
   const { subject, windows } = decision
   return windows.filter(isCounted).flatMap((window) => {
-    const charged = window.kind === 'concurrency' ? costs.at(-1)! : costs[0]!
+    const { unit = units[0]! } = window
+    const charged = window.kind === 'concurrency' ? costs.at(-1)! : costs[units.indexOf(unit)]!
     return thresholds
+      .filter((threshold) => threshold.unit === undefined || threshold.unit === unit)
       .filter((threshold) => crosses(window, charged, threshold))
       .map((threshold) => ({ subject, decision, window, threshold }))
   })

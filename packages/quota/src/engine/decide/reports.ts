@@ -2,7 +2,7 @@ import type { Demand } from '../../decision/decide.ts'
 import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Threshold } from '../../policy/settings.ts'
-import { costsOf } from '../../policy/units.ts'
+import { unitNames } from '../../policy/units.ts'
 import type { Stopwatch } from '../../time/clock.ts'
 import type { DecisionTime, Events } from '../events.ts'
 import type { QuotaOverrun } from '../requests.ts'
@@ -54,8 +54,8 @@ export class Reports {
   }
 
   /** Reports the limits that a commit took across thresholds. @param charge what it charged in addition, as a decision */
-  added(charge: AdmittedDecision): void {
-    this.#nearLimit(charge, { costs: costsOf(charge.cost, false) })
+  added(charge: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
+    this.#nearLimit(charge, demand)
   }
 
   degraded({ category, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
@@ -66,7 +66,8 @@ export class Reports {
   #nearLimit(decision: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
     if (!this.#events.hears('nearLimit')) return
     const thresholds = this.#live.compiled.settings.thresholds ?? this.#thresholds
-    for (const crossing of crossings(decision, demand, thresholds)) this.#events.tell('nearLimit', crossing)
+    for (const crossing of crossings(unitNames(this.#policy), decision, demand, thresholds))
+      this.#events.tell('nearLimit', crossing)
   }
 
   #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome']): void {

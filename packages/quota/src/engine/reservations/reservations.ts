@@ -1,5 +1,6 @@
 import type { AdmittedDecision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
+import { amountOf, noneOf } from '../../policy/units.ts'
 import type { TakeReply } from '../../store/quota-store.ts'
 import type { TakeDemand } from '../decide/demands.ts'
 import type { Answering } from '../decide/driver.ts'
@@ -30,7 +31,8 @@ export class Reservations {
     if (reply instanceof NoAnswer) return this.#withoutStore(demand, reply, answering)
     const { outcome, states } = reply
     if (outcome === 'duplicate' || outcome === 'cancelled' || outcome === 'expired') {
-      return repeatedReservation(answering, outcome)
+      const { units } = this.#parts.check
+      return repeatedReservation(answering, outcome, amountOf(units, noneOf(units)))
     }
     if (outcome === 'too_many_holds') {
       const message = `the subject has ${demand.hold!.maxHolds} open holds (maxHolds): settle them, or let them end`
@@ -46,9 +48,7 @@ export class Reservations {
     }
     const { subject, category, quotas, id } = demand
     const { layers } = quotas
-    const settlement: Settlement = (tokens, as) => {
-      return { subject, category, layers, states, giveBack: [tokens], as, id }
-    }
+    const settlement: Settlement = (giveBack, as) => ({ subject, category, layers, states, giveBack, as, id })
     return this.#held(decision, new Charge(this.#parts, demand, settlement, { isNamed: id !== undefined }), answering)
   }
 
@@ -60,8 +60,8 @@ export class Reservations {
 
   #withoutStore(demand: TakeDemand, noAnswer: NoAnswer, answering: Answering): Reservation {
     const { decision, giveBack } = this.#parts.decisions.withoutStore(demand, noAnswer)
-    const settlement: Settlement = (tokens) => {
-      const posting = giveBack(tokens)
+    const settlement: Settlement = (amounts) => {
+      const posting = giveBack(amounts)
       return posting && { ...posting, as: 'committed' }
     }
     const isUnrecorded = demand.hold !== undefined
