@@ -4,7 +4,7 @@ import type { SimpleQuota } from '../engine/simple-requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { takesSlot } from '../policy/cells.ts'
-import type { Amount, Cost, Counting } from '../policy/units.ts'
+import type { Counting } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import { type HttpAdapter, type HttpRequest, PLAIN, PLAIN_OPTIONS } from './adapter.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
@@ -12,7 +12,7 @@ import { Exchange } from './exchange.ts'
 import { ipSubject } from './ip-subject.ts'
 import { preferredLocale } from './languages.ts'
 import { type Held, MeteredRequest } from './metered-request.ts'
-import type { HttpMeterOptions, MaybeAsync, RequestQuota } from './options.ts'
+import type { HttpMeterOptions, MaybeAsync, RequestQuota, UnitsOfHandlers } from './options.ts'
 import { type ParsedOptions, parseOptions } from './parse-options.ts'
 import type { Locale } from './texts.ts'
 import { Warnings } from './warnings.ts'
@@ -30,26 +30,26 @@ export type AdmittedOptions = Pick<ParsedOptions<never>, 'quota' | 'logger'>
  * leaves, and, where `exchange.settlesAtEnd`, {@link end} before the last byte does, or {@link abort} when the response
  * closes early.
  */
-export class AdmittedRequest implements RequestQuota<Counting> {
+export class AdmittedRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
   readonly kind = 'metered'
   /** What its handler may use. */
-  readonly quota: MeteredRequest
+  readonly quota: MeteredRequest<C>
   /** Everything that meters this request. */
   readonly exchange: Exchange
   /** Options of the meter that admitted it. */
   readonly options: AdmittedOptions
 
-  constructor(quota: MeteredRequest, exchange: Exchange, options: AdmittedOptions) {
+  constructor(quota: MeteredRequest<C>, exchange: Exchange, options: AdmittedOptions) {
     this.quota = quota
     this.exchange = exchange
     this.options = options
   }
 
-  get decision(): Decision {
+  get decision(): Decision<C> {
     return this.quota.decision
   }
 
-  get charged(): Amount {
+  get charged(): C['amount'] {
     return this.quota.charged
   }
 
@@ -73,7 +73,7 @@ export class AdmittedRequest implements RequestQuota<Counting> {
     this.exchange.abort()
   }
 
-  commit(actual?: Cost): Promise<CommitResult> {
+  commit(actual?: C['cost']): Promise<CommitResult<C>> {
     return this.quota.commit(actual)
   }
 
@@ -81,7 +81,7 @@ export class AdmittedRequest implements RequestQuota<Counting> {
     return this.quota.cancel()
   }
 
-  add(cost: Cost): Promise<Decision> {
+  add(cost: C['cost']): Promise<Decision<C>> {
     return this.quota.add(cost)
   }
 

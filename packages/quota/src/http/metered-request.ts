@@ -4,7 +4,7 @@ import type { CommitResult } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { type Amount, amountText, type Cost, type Counting, combined } from '../policy/units.ts'
 import { type FieldsOption, type RateLimitFields, rateLimitFields, type StandardHeaders } from './headers.ts'
-import type { RequestQuota, SettleMode } from './options.ts'
+import type { RequestQuota, SettleMode, UnitsOfHandlers } from './options.ts'
 import type { QuotaLogger } from './warnings.ts'
 
 /** Tokens held for a request, as an engine of either kind hands them out. */
@@ -39,11 +39,11 @@ type Settled = CommitResult | undefined
 const OVER: readonly string[] = ['quota_unavailable', 'reservation_expired', 'reservation_cancelled']
 
 /** One request under one engine: what was decided, what is held, and whether that is settled. */
-export class MeteredRequest implements RequestQuota<Counting> {
+export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
   readonly kind = 'metered'
-  readonly decision: Decision
+  readonly decision: Decision<C>
   /** The quota of the same request that was asked before this one. */
-  before: MeteredRequest | undefined
+  before: MeteredRequest<C> | undefined
   readonly #held: Held | undefined
   readonly #options: MeteringOptions
   /** Ends what keeps a hold alive. */
@@ -64,7 +64,7 @@ export class MeteredRequest implements RequestQuota<Counting> {
 
   /** @param held absent where nothing is ever given back */
   constructor(options: MeteringOptions, decision: Decision, held: Held | undefined) {
-    this.decision = decision
+    this.decision = decision as Decision<C>
     this.#options = options
     this.#held = held
     this.#charged = decision.allowed ? decision.cost : nothingOf(decision.cost)
@@ -75,7 +75,7 @@ export class MeteredRequest implements RequestQuota<Counting> {
     return this.#options.quota
   }
 
-  get charged(): Amount {
+  get charged(): C['amount'] {
     return this.#charged
   }
 
@@ -98,11 +98,11 @@ export class MeteredRequest implements RequestQuota<Counting> {
   }
 
   /** @param actual default: everything that is reserved */
-  commit(actual?: Cost): Promise<CommitResult> {
+  commit(actual?: C['cost']): Promise<CommitResult<C>> {
     const committed = this.#committed(actual)
     // Logged already: a call that nobody awaits must not end the process.
     committed.catch(() => undefined)
-    return committed
+    return committed as Promise<CommitResult<C>>
   }
 
   async #committed(actual: Cost | undefined): Promise<CommitResult> {
@@ -128,11 +128,11 @@ export class MeteredRequest implements RequestQuota<Counting> {
     await this.#cancel()
   }
 
-  async add(cost: Cost): Promise<Decision> {
+  async add(cost: C['cost']): Promise<Decision<C>> {
     const decision = await this.#growing('add').add(cost)
     if (decision.allowed && !this.#settled)
       this.#charged = combined(this.#charged, cost, (charged, more = 0) => charged + more)
-    return decision
+    return decision as Decision<C>
   }
 
   async extend(ttlMs?: number): Promise<number> {
