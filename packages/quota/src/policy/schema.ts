@@ -125,8 +125,10 @@ function concurrencyCheck(): Check<ConcurrencyDefinition> {
 }
 
 /** Every fault of a policy; empty when it can be used. */
-export function policyFaults(policy: unknown): Fault[] {
-  const units = unitsIn(policy)
+export function policyFaults(policy: unknown): readonly Fault[] {
+  const { units, faults: ofUnits } = unitsIn(policy)
+  // What everything else is judged by.
+  if (ofUnits.length > 0) return ofUnits
   const faults = faultsOf(policyShape(units), policy, WORDS)
   if (faults.length > 0) return faults
   const shape = policy as Shape

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { type Check, group, listOf, textLike, where, wholeNumber } from '../options/checks.ts'
+import { listed } from '../options/names.ts'
 import { isObject } from '../options/objects.ts'
 import { SLOTS, TOKENS } from '../windows/units.ts'
-import { NAME, nameOf } from './names.ts'
+import { NAME } from './names.ts'
 import type { Threshold } from './settings.ts'
 import { hundredths, MAX_LIMIT } from './values.ts'
 
@@ -28,10 +29,7 @@ export function areThresholds(value: unknown, units: readonly string[]): value i
 
 function thresholdCheck(units: readonly string[] | undefined): Check<Threshold> {
   const ofShare = { share: where<number>(isShare, 'a share above 0 and up to 1 with at most two decimals') }
-  const named =
-    units === undefined
-      ? textLike(NAME, 'the name of a unit')
-      : nameOf('a unit', [...units, SLOTS], 'the policy counts')
+  const named = units === undefined ? textLike(NAME, 'the name of a unit') : unitCheck([...units, SLOTS])
   const share = group(ofShare) as Check<Threshold>
   const shareOfUnit = group<Threshold>({ ...ofShare, unit: named })
   const left = group({ left: wholeNumber(0, MAX_LIMIT, units?.[0] ?? TOKENS) }) as Check<Threshold>
@@ -42,6 +40,10 @@ function thresholdCheck(units: readonly string[] | undefined): Check<Threshold> 
     if (has('left')) return isOfUnit ? leftOfUnit : left
     return has('unit') ? shareOfUnit : share
   })
+}
+
+function unitCheck(units: readonly string[]): Check<string> {
+  return where<string>((unit) => units.includes(unit as string), `a unit: ${listed(units)}`)
 }
 
 function isShare(value: unknown): boolean {

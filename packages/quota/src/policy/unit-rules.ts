@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
 import { type Check, group, listOf, optional, textLike, where, wholeNumber } from '../options/checks.ts'
-import { faultsOf } from '../options/faults.ts'
+import { faultsOf, within } from '../options/faults.ts'
 import { listed, noSuchName } from '../options/names.ts'
 import { isObject } from '../options/objects.ts'
 import { SLOTS } from '../windows/units.ts'
@@ -36,20 +36,22 @@ function isCurrency(currency: unknown): boolean {
   return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency)
 }
 
-/** The units of what may be no policy: those that it lists, else the one of policies that list none. */
-export function unitsIn(policy: unknown): readonly string[] {
+/** The units of what may be no policy, and what is wrong with their list. */
+export function unitsIn(policy: unknown): { readonly units: readonly string[]; readonly faults: readonly Fault[] } {
   const { units } = Object(policy) as { readonly units?: never }
-  return unitNames(faultsOf(unitsCheck(), units).length === 0 ? { units } : {})
+  const faults = within('units', faultsOf(optional(unitsCheck()), units))
+  return { units: faults.length === 0 ? unitNames({ units }) : [], faults }
 }
 
 /** What is wrong between units and the windows that count them. */
 export function unitFaults(units: readonly string[], windows: readonly PolicyWindow[]): Fault[] {
   const isSeveral = units.length > 1
+  const isSaid = windows.every(({ unit }) => unit !== undefined && units.includes(unit))
   return [
     ...units.flatMap((unit, at): Fault[] => {
       const isTwice = units.indexOf(unit) !== at
       if (isTwice) return [{ path: `units.${at}`, message: `"${unit}" is there twice` }]
-      const isCounted = !isSeveral || windows.some((window) => window.unit === unit)
+      const isCounted = !isSaid || windows.some((window) => window.unit === unit)
       return isCounted ? [] : [{ path: `units.${at}`, message: `no window counts ${unit}: give one unit: "${unit}"` }]
     }),
     ...windows.flatMap(({ unit }, at): Fault[] => {
