@@ -6,7 +6,6 @@ export default defineConfig({
   format: ['esm', 'cjs'],
   target: 'node20.19',
   platform: 'node',
-  sourcemap: true,
   clean: true,
   loader: { '.lua': 'text' },
   // tsup sets `baseUrl` for the declaration build, which TypeScript 6 reports as deprecated.

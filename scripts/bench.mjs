@@ -1,4 +1,4 @@
-// Builds what the benchmark measures, which is what is published, and runs it with the arguments given.
+// Builds the packages as published, and runs the benchmark with the arguments given.
 import { spawnSync } from 'node:child_process'
 
 const args = process.argv.slice(2)

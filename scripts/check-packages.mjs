@@ -41,7 +41,7 @@ async function checkTarball(folder) {
   const tarball = join(out, readdirSync(out)[0] ?? 'missing.tgz')
   await step(`${name}: publint`, 'publint', [tarball, '--strict'])
   if (exports['.'] !== undefined)
-    await step(`${name}: are the types wrong`, 'attw', [tarball, '--profile', 'node16', '--no-color'])
+    await step(`${name}: are the types wrong`, 'attw', [tarball, '--no-color'])
   await step(`${name}: npm publish --dry-run`, 'npm', ['publish', tarball, '--dry-run', '--ignore-scripts'])
 
   const target = join(modules, name)

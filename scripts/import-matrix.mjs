@@ -46,7 +46,7 @@ const expected = `${JSON.stringify({ answers: [true, false, true], code: 'invali
 const imports = Object.entries(names).map(([name, what]) => `import { ${what} } from '@scoregw/${name}'`)
 const requires = Object.entries(names).map(([name, what]) => `const { ${what} } = require('@scoregw/${name}')`)
 
-/** @param folder whose node_modules has the packages; @param step tells of a command's end */
+/** @param folder whose node_modules has the packages; @param step runs a command and reports its end */
 export async function checkImports(folder, step) {
   const write = (name, text) => {
     writeFileSync(join(folder, name), text)

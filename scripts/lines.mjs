@@ -9,7 +9,7 @@ import { folders, root } from './workspace.mjs'
 const COMMITTED = join(root, 'scripts/lines.json')
 const SLACK = { lines: 100, files: 3 }
 
-/** What is counted, by its name in the table: folders, and which of their files are left out. */
+/** The parts of the table: folders, and which of their files are left out. */
 const parts = {
   ...Object.fromEntries(folders.map((folder) => [folder, { folder: `${folder}/src` }])),
   'packages/quota-redis without leases': { folder: 'packages/quota-redis/src', without: /^leases(?:\/|\.ts$)/ },

@@ -1,4 +1,4 @@
-// Runs the pnpm that package.json names as `packageManager`, after installing what is missing: so every root script works
+// Runs the pnpm that package.json names as `packageManager`, after installing missing packages: so every root script works
 // as the first command in a fresh clone, on machines without pnpm, and with one version written in one place.
 //   node scripts/pnpm.mjs exec tsx some-file.ts
 //   node scripts/pnpm.mjs --filter docs run build

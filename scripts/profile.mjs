@@ -1,4 +1,4 @@
-// Builds what is profiled, which is what is published, and runs it with the arguments given.
+// Builds the packages as published, and runs the profiler with the arguments given.
 import { spawnSync } from 'node:child_process'
 
 const names = ['quota', 'quota-express', 'quota-fastify', 'quota-fetch', 'quota-redis']

@@ -54,7 +54,7 @@ function section(title, runs, testsOf) {
   for (const run of runs) {
     for (const { file = '', name = '', message } of testsOf(run)) {
       const test = [file, name].filter((part) => part !== '').join(': ')
-      // Errors without a test are told apart by what they say.
+      // Errors without a test are grouped by the first line of their message.
       const key = test === '' ? firstLine(message) : test
       const { count = 0, messages = new Set() } = counts.get(key) ?? {}
       counts.set(key, { count: count + 1, messages: messages.add(firstLine(message)) })

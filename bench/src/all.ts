@@ -6,8 +6,8 @@ import { read } from './results.ts'
 import { suites } from './suites.ts'
 
 /**
- * Runs every suite in a process of its own, one after the other, leaves what each found in a folder, and tells of every
- * goal whether it was reached. One that fails does not keep the others from being measured.
+ * Runs every suite in a process of its own, one after the other, leaves what each found in a folder, and reports for
+ * every goal whether it was reached. A suite that fails does not keep the others from being measured.
  */
 export async function runAll(folder: string, quick: boolean): Promise<void> {
   const names = Object.keys(suites)

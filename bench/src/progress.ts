@@ -1,4 +1,4 @@
-/** Tells on the standard error what is measured at the moment, so that the standard output has the findings alone. */
+/** Shows the current measurement on standard error, so that standard output has the findings alone. */
 export function progress(what: string): void {
   const { stderr } = process
   if (!stderr.isTTY) {

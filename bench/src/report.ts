@@ -127,7 +127,7 @@ export interface Findings {
   readonly targets: readonly Target[]
 }
 
-/** What is written with `--json`. */
+/** The document that `--json` writes. */
 export interface Report extends Findings {
   readonly suite: string
   readonly commit: string

@@ -2,98 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DefaultTheme, defineConfig, type MarkdownRenderer, type UserConfig } from 'vitepress'
 import llmstxt from 'vitepress-plugin-llms'
-
-const docs = join(import.meta.dirname, '..')
-
-interface Section {
-  readonly title: string
-  /** A folder of `docs/`: its pages are listed as soon as their files are there. */
-  readonly folder: string
-  /** Pages that come first, in this order; the others follow by name. */
-  readonly first: readonly string[]
-}
-
-const sections: readonly Section[] = [
-  {
-    title: 'Guide',
-    folder: 'guide',
-    first: [
-      'getting-started',
-      'concepts',
-      'express',
-      'fastify',
-      'hono',
-      'fetch',
-      'http-options',
-      'recipes',
-      'coming-from',
-      'comparison',
-      'algorithms',
-      'refusals',
-      'settings',
-      'plans',
-      'shadow',
-      'changing-a-policy',
-      'calendar-limits',
-      'adaptive',
-      'reservations',
-      'holds',
-      'language-models',
-      'concurrency',
-      'status-and-reset',
-      'events',
-      'thresholds',
-      'metrics',
-      'top-subjects',
-      'stores',
-      'memory-store',
-      'failure-policy',
-      'redis',
-      'cluster',
-      'scale',
-      'sql',
-      'time-and-clocks',
-      'typescript',
-      'troubleshooting',
-    ],
-  },
-  {
-    title: 'Reference',
-    folder: 'reference',
-    first: ['api', 'errors', 'http', 'warnings', 'versions', 'store', 'adaptive', 'calendar', 'options', 'model'],
-  },
-  {
-    title: 'Gateway',
-    folder: 'gateway',
-    first: ['index', 'reference', 'openapi', 'client', 'administration', 'credentials'],
-  },
-]
-
-/** A page's title is its first heading. */
-function pageOf(folder: string, name: string): { readonly text: string; readonly link: string } {
-  const text = readFileSync(join(docs, folder, `${name}.md`), 'utf8')
-  return {
-    text: /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name,
-    link: `/${folder}/${name === 'index' ? '' : name}`,
-  }
-}
-
-function linkOfFirst(folder: string, title: string): string {
-  const first = sections.find((section) => section.title === title)?.first[0] ?? 'index'
-  return pageOf(folder, first).link
-}
-
-function pageNames(folder: string): string[] {
-  if (!existsSync(join(docs, folder))) return []
-  const files = readdirSync(join(docs, folder)).filter((file) => file.endsWith('.md'))
-  return files.map((file) => file.replace(/\.md$/, '')).sort()
-}
-
-function pagesOf({ folder, first }: Section): DefaultTheme.SidebarItem[] {
-  const names = pageNames(folder)
-  const others = names.filter((name) => !first.includes(name))
-  return [...first.filter((name) => names.includes(name)), ...others].map((name) => pageOf(folder, name))
-}
+import { descriptionOf, docs, type Group, groups, pageOf, searched } from './pages.ts'
 
 /** A heading's anchor as GitHub makes it, so that one address works in both places. */
 function anchorOf(heading: string): string {
@@ -109,18 +18,20 @@ function entryPages(): DefaultTheme.SidebarItem[] {
   const folder = join(docs, 'api/@scoregw')
   const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []
   const files = names.filter((name) => name.endsWith('.md')).map((name) => name.replaceAll('\\', '/').slice(0, -3))
-  return files.sort().map((name) => ({ text: pageOf('api/@scoregw', name).text, link: `/api/@scoregw/${name}` }))
+  return files.sort().map((name) => ({ text: pageOf('api/@scoregw', name).title, link: `/api/@scoregw/${name}` }))
 }
 
-const sidebar: DefaultTheme.SidebarItem[] = [
-  ...sections.map((section) => ({ text: section.title, items: pagesOf(section) })),
-  { text: 'API', items: entryPages() },
-].filter(({ items }) => items.length > 0)
+const all = groups()
+const entries = entryPages()
+const listOf = ({ title, pages }: Group): DefaultTheme.SidebarItem => ({
+  text: title,
+  items: pages.map((page) => ({ text: page.title, link: page.link })),
+})
+const inFolder = (folder: string): DefaultTheme.SidebarItem[] =>
+  all.filter(({ pages }) => pages[0]?.link.startsWith(`/${folder}/`)).map(listOf)
+const reference = [...inFolder('reference'), ...(entries.length > 0 ? [{ text: 'API', items: entries }] : [])]
 
-const nav: DefaultTheme.NavItem[] = sidebar.map(({ text, items }) => ({
-  text: text ?? '',
-  link: items?.[0]?.link ?? '/',
-}))
+const firstLinkOf = (title: string): string => all.find((group) => group.title === title)?.pages[0]?.link ?? '/'
 
 type CoreRule = Parameters<MarkdownRenderer['core']['ruler']['push']>[1]
 
@@ -142,22 +53,34 @@ const zhSidebar: DefaultTheme.SidebarItem[] = [
       { text: '快速上手', link: '/zh/getting-started' },
     ],
   },
-  { text: '英文文档', items: sections.map(({ title, folder }) => ({ text: title, link: linkOfFirst(folder, title) })) },
+  { text: '英文文档', items: all.map(({ title }) => ({ text: title, link: firstLinkOf(title) })) },
 ]
+
+/** A group in llms.txt: each page's link and first paragraph. */
+function listed({ title, pages }: Group): string {
+  const lines = pages.map((page) => `- [${page.title}](${page.link.replace(/\/$/, '')}.md): ${page.description}`)
+  return [`### ${title}`, '', ...lines].join('\n')
+}
 
 /**
  * llms.txt, llms-full.txt and each page as Markdown, for programs that read; what comments say is in the packages. The
  * plugin's types are of a newer Vite than VitePress', and of what both have it uses nothing that differs.
  */
-const llms = llmstxt({ ignoreFiles: ['api/**', 'playground.md', 'zh/**'] }) as unknown as NonNullable<
-  NonNullable<UserConfig['vite']>['plugins']
->[number]
+const llms = llmstxt({
+  ignoreFiles: ['api/**', 'playground.md', 'zh/**'],
+  toc: all.map(listed).join('\n\n'),
+}) as unknown as NonNullable<NonNullable<UserConfig['vite']>['plugins']>[number]
 
 export default defineConfig({
   title: '@scoregw/quota',
   description: 'A quota engine for TypeScript servers',
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/favicon.svg' }]],
   cleanUrls: true,
+  /** What search engines and previews of links show of a page. */
+  transformPageData: (page) => {
+    if (page.description !== '' || page.relativePath.startsWith('api/')) return undefined
+    return { description: descriptionOf(readFileSync(join(docs, page.filePath), 'utf8')) }
+  },
   srcExclude: ['README.md', 'node_modules/**'],
   markdown: {
     anchor: { slugify: anchorOf },
@@ -199,9 +122,21 @@ export default defineConfig({
   themeConfig: {
     // Pages are not all there in both languages: the other one begins at its first page.
     i18nRouting: false,
-    nav: [...nav, { text: 'Playground', link: '/playground' }],
+    nav: [
+      { text: 'Guide', link: firstLinkOf('Start') },
+      { text: 'Reference', link: firstLinkOf('Reference') },
+      { text: 'Gateway', link: firstLinkOf('Gateway') },
+      { text: 'Playground', link: '/playground' },
+    ],
     // The playground has the page's whole width.
-    sidebar: { '/': sidebar, '/zh/': zhSidebar },
+    sidebar: {
+      '/guide/': inFolder('guide'),
+      '/reference/': reference,
+      '/api/': reference,
+      '/gateway/': inFolder('gateway'),
+      '/decisions/': inFolder('decisions'),
+      '/zh/': zhSidebar,
+    },
     outline: [2, 3],
     search: {
       provider: 'local',
@@ -221,7 +156,10 @@ export default defineConfig({
           },
         },
         // Every export has a line in the reference that people wrote; the whole of it would drown what they look for.
-        _render: (source, env, md) => (env.relativePath.startsWith('api/') ? '' : md.render(source, env)),
+        // Fuzzy search of short words would find `next` by `nuxt`.
+        miniSearch: { searchOptions: { fuzzy: (term) => (term.length > 5 ? 0.2 : false) } },
+        _render: (source, env, md) =>
+          env.relativePath.startsWith('api/') ? '' : searched(env.relativePath, md.render(source, env)),
       },
     },
   },

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, it } from 'vitest'
+import { groups, ungrouped } from '../.vitepress/pages.ts'
 import { pages, readPage, root } from './markdown.ts'
 
 /** Anchors of a page's headings as GitHub makes them, which the documentation site does too. */
@@ -30,4 +31,11 @@ function deadLinksOf(page: string): string[] {
 
 it('every link between pages leads to a file, and to a heading of it', () => {
   expect(pages().flatMap(deadLinksOf)).toEqual([])
+})
+
+it('every page of the guide is in one group of the sidebar, and every page has a description', () => {
+  expect(ungrouped()).toEqual([])
+  const all = groups().flatMap((group) => group.pages)
+  expect(new Set(all.map(({ link }) => link)).size).toBe(all.length)
+  expect(all.filter(({ description }) => description.length < 20).map(({ link }) => link)).toEqual([])
 })

@@ -12,7 +12,7 @@ const MEMORY = 'quota: memoryStore'
 const SHARERS = 4
 const SITE_LIMIT = 1_500_000
 
-/** What is known of goals that are missed. */
+/** Why goals are missed. */
 const BECAUSE = {
   few: 'callers are spread over twelve slots, so that 64 of them are five a call; with three slots they are more a call, and no more than three primaries would be used',
   share: 'the first who is refused cannot see what others have leased and not spent yet',
@@ -71,7 +71,7 @@ function localRates(alone: ClusterDecider, options: RoundOptions): Promise<Rate[
   return interleave([memory, alone].map(contestantOf(64)), options)
 }
 
-/** Lets callers ask, each as soon as it was answered, for as long as told. Everybody must be admitted. */
+/** Keeps each caller sending one request after the other while `goesOn()` is true. All must be admitted. */
 async function decide({ name, admit }: ClusterDecider, callers: number, goesOn: () => boolean): Promise<number> {
   let decisions = 0
   const call = async (): Promise<void> => {

@@ -17,7 +17,7 @@ interface Sent {
   readonly body: string
 }
 
-/** A contestant that also tells how long answers took. */
+/** A contestant that also measures how long answers took. */
 export interface TimedContestant extends Contestant {
   /** The worst 1 % of a turn took as long or longer, in milliseconds; the median of the turns so far. */
   p99Ms(): number
@@ -53,7 +53,7 @@ export function requestsTo(name: string, url: string, operation: Operation, seed
   }
 }
 
-/** Each player comes twice in a row, with other scores: an upsert of what is there already would write nothing. */
+/** Each player comes twice in a row, with other scores: an upsert of unchanged scores would write nothing. */
 function requestOf(operation: Operation, index: number, asking: number, { players, scoresEach }: SeedOptions): Sent {
   const player = Math.floor(index / 2) * Math.floor(players / asking)
   const headers = { Authorization: `Bearer ${tokenOf(player)}`, 'Content-Type': 'application/json' }

@@ -1,9 +1,9 @@
-// A process of its own, so that who measures is not held up by who attacks: sends what it is told to.
+// Sends the attacks in a process of its own, so that they do not slow the process that measures.
 import { hostileRequests, largestPush } from './bodies.ts'
 import { CREDENTIALS } from './gateway.ts'
 import { sendAtOnce, type Wire } from './send.ts'
 
-/** What is to be sent: so many requests of one shape, or of all shapes in turn. */
+/** The requests to send: a number of one shape, or of all shapes in turn. */
 export interface Order {
   readonly gatewayUrl: string
   readonly syncUrl: string

@@ -9,7 +9,7 @@ const HEAD = 'HTTP/1.1 200 '
 
 /**
  * Connections that stay open and ask one request after the other, each as soon as it is answered. A load generator that
- * connects anew for each turn has the server accept connections in place of answering requests.
+ * reconnects for each turn has the server accept connections in place of answering requests.
  */
 export class Connections {
   readonly #lines: readonly Line[]

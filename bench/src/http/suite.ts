@@ -12,7 +12,7 @@ const USERS = 1_000
 
 /** How much is measured of one framework. */
 interface Size {
-  /** How often its apps are started anew: what the compiler inlines falls differently in each process. */
+  /** How often its apps are restarted: the compiler's inlining differs between processes. */
   readonly sittings: number
   readonly rounds: number
   /** Turns of each app in a round, side by side; a round has one ratio. */

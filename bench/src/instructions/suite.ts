@@ -18,7 +18,7 @@ const DECISIONS = 1_536
 const MOST_TRIES = 20
 const USERS = 2_000
 
-/** Most instructions a decision, by what is asked for. */
+/** Most instructions a decision may take, by case. */
 const TARGETS = [
   [USUAL, 21_000],
   [EIGHT_PRICES, 26_000],

@@ -11,7 +11,7 @@ export function floorRow(): FloorRow {
 
 /**
  * The floor: six counters a decision, written by hand for this case alone. It knows one category, one price list and
- * fixed limits; it checks no argument, tells no reason, and forgets no user.
+ * fixed limits; it checks no argument, gives no reason, and forgets no user.
  */
 export class Floor {
   readonly #limits: readonly number[]

@@ -11,10 +11,10 @@ const AN_HOUR_MS = 3_600_000
 /** Keeps something for a user. */
 export type Keep = (user: string) => unknown
 
-/** All by name; told how many users will come. */
+/** All by name; each takes the number of users to expect. */
 export const keepers: Readonly<Record<Keeper, (users: number) => Keep>> = {
   keys(users) {
-    // The array itself is there before the count begins: what is counted is the text alone.
+    // The array is allocated before the measurement begins, which then counts the text alone.
     const keys = new Array<string>(users)
     let next = 0
     return (user) => {

@@ -30,7 +30,7 @@ export function engine(personal: Limit, clock?: Clock): SyncQuota<'music.upsert'
   })
 }
 
-/** What is measured of this project, by what it shows. */
+/** The contestants of this project, by what they show. */
 export const OURS = {
   admitted: 'quota: consumeSync',
   refused: 'quota: consumeSync, all refused',
@@ -82,8 +82,8 @@ function awaited(): Contestant {
   })
 }
 
-/** Engines that begin anew before their stores are full: what is measured is not the refusal of a full store. */
-function begunAnew(): () => SyncQuota<typeof OPERATION> {
+/** Engines replaced before their stores are full, so that the refusals of a full store are not measured. */
+function freshEngines(): () => SyncQuota<typeof OPERATION> {
   const mostCalls = 400_000
   let quota = engine(MAX_LIMIT)
   let calls = 0
@@ -94,7 +94,7 @@ function begunAnew(): () => SyncQuota<typeof OPERATION> {
 }
 
 function unseen(): Contestant {
-  const next = begunAnew()
+  const next = freshEngines()
   let seen = 0
   return deciding(FLOODS.unseen, (users) => {
     let count = 0
@@ -104,7 +104,7 @@ function unseen(): Contestant {
 }
 
 function ids(): Contestant {
-  const next = begunAnew()
+  const next = freshEngines()
   let seen = 0
   return deciding(FLOODS.ids, (users) => {
     let count = 0

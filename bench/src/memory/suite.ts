@@ -11,7 +11,7 @@ import { nameOf } from './ordinary.ts'
 import { FLOODS, OURS } from './ours.ts'
 import { description } from './users.ts'
 
-/** What is known of goals that are missed. */
+/** Why goals are missed. */
 const BECAUSE: Readonly<Record<string, string>> = {
   [OURS.admitted]:
     'the rest is the decision itself: its object, the check of the request, settings looked up; a straight path to the constructor, fewer members and fewer boxed numbers gained nothing',
@@ -45,7 +45,7 @@ export async function memory(quick: boolean): Promise<Findings> {
 
 type Size = readonly [rounds: number, roundMs: number, warmUpMs: number]
 
-/** In a process of its own: where calls are inlined is decided anew in each, and changes what is measured. */
+/** In a process of its own: each process inlines calls differently, which changes the figures. */
 async function ratesOfAProcess(size: Size, ...traffic: readonly string[]): Promise<Rate[]> {
   const child = fork(new URL('../memory-process.ts', import.meta.url), [...size.map(String), ...traffic], {
     execArgv: process.execArgv,

@@ -8,7 +8,7 @@ import autocannon from 'autocannon'
 import { USER_HEADER } from '../http/apps.ts'
 import { writeFlameGraph } from './flame-graph.ts'
 
-/** What is profiled: each starts a process with the flags it is given, has it work for so many seconds, and waits for its end. */
+/** The work to profile: each starts a process with the given flags, lets it run for some seconds, and awaits its end. */
 const WORK: Readonly<Record<string, (seconds: number, flags: readonly string[]) => Promise<void>>> = {
   memory: (seconds, flags) => ended(started('./workloads.ts', ['memory', String(seconds)], flags)),
 

@@ -19,7 +19,7 @@ const CPU_CALLERS = 512
 /** Callers of each of several processes. */
 const FLEET_CALLERS = 64
 
-/** What is known of goals that are missed. */
+/** Why goals are missed. */
 const BECAUSE = {
   lone: 'the call of a script, its numbers, the time, reads and writes are two thirds of what a lone call costs the server',
   rate: 'calls are shared, but each decision reads, compares and writes two rows of three windows, where INCRBY counts one number',

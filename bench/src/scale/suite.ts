@@ -14,11 +14,11 @@ const NETWORK_US = 100
 
 const MILLION = 'twelve primaries, leased'
 
-/** What is known of the goal that is missed. */
+/** Why the goal is missed. */
 const BECAUSE =
   'grants of all processes are the work of the one server that has the site, besides its share of the subjects'
 
-type Told = { readonly progress: string } | { readonly loads: readonly SimulatedLoad[] }
+type Message = { readonly progress: string } | { readonly loads: readonly SimulatedLoad[] }
 
 /**
  * What a million decisions a second take: the store's own code for leases, gathering and spreading on a virtual clock, with
@@ -51,9 +51,9 @@ async function simulated({
   const child = fork(SIMULATION, { execArgv: process.execArgv })
   child.send({ costs, seconds: quick ? 0.01 : 2 })
   for (;;) {
-    const [told] = (await once(child, 'message')) as [Told]
-    if ('loads' in told) return told.loads
-    progress(told.progress)
+    const [message] = (await once(child, 'message')) as [Message]
+    if ('loads' in message) return message.loads
+    progress(message.progress)
   }
 }
 
@@ -64,7 +64,7 @@ function costsOf(
   const sorted = calls.toSorted((a, b) => a.decisions - b.decisions)
   const [few, many] = [sorted[0], sorted.at(-1)]
   if (few === undefined || many === undefined || many.decisions < 2 * few.decisions) {
-    throw new Error('two loads with calls of different sizes are needed: measure `redis` anew')
+    throw new Error('two loads with calls of different sizes are needed: measure `redis` again')
   }
   const perDecision = (of: 'serverUs' | 'nodeUs'): number => (many[of] - few[of]) / (many.decisions - few.decisions)
   const [serverDecisionUs, nodeDecisionUs] = [perDecision('serverUs'), perDecision('nodeUs')]

@@ -16,7 +16,7 @@ const CALLERS = [1, 64, 512]
 /** Callers of ordinary traffic, and of each of several processes. */
 const ORDINARY_CALLERS = 64
 
-/** What is known of goals that are missed. */
+/** Why goals are missed. */
 const BECAUSE = {
   lone: 'a statement that opens windows, makes rows and leaves its number for a lost answer takes longer to begin than an upsert',
   batch: 'every user has a row, which PostgreSQL finds, guards and writes in a third of the time of an upsert',

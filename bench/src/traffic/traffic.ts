@@ -16,7 +16,7 @@ export interface Traffic {
   /** Counters that a decision compares and charges. */
   readonly counters: number
   /**
-   * What is called: `hold` reserves with a time to live and commits.
+   * The method to call: `hold` reserves with a time to live and commits.
    * @default 'consume'
    */
   readonly call?: 'consume' | 'reserve' | 'hold'

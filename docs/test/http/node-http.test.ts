@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { describeHttpFuzz } from '@scoregw/quota-histories'
 import {
   describeHttp,
   HTTP_CASES,
@@ -68,5 +69,6 @@ function quietly<T>(run: () => Promise<T>): Promise<T> {
 
 const runner = { describe, it: (name: string, run: () => Promise<void>) => it(name, () => quietly(run)) }
 const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
-const count = describeHttp(runner, harness, 'node:http, as the page writes it', { requests })
+const count = describeHttp(runner, harness, 'node:http, as the page writes it')
+describeHttpFuzz(runner, harness, 'node:http, as the page writes it', requests)
 test('node:http plays every case', () => expect(count).toBe(HTTP_CASES.length))

@@ -5,13 +5,16 @@ import { Controller, Get, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { createSchema, createYoga } from 'graphql-yoga'
+import { createApp, toNodeListener } from 'h3'
 import Koa from 'koa'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { app as elysia } from '../../code/elysia.ts'
 import { useQuota } from '../../code/graphql-yoga.ts'
 import { quotaKoa } from '../../code/koa.ts'
 import { Quota, quotaGuard } from '../../code/nestjs.ts'
 import { GET, quota as quotaOfNext } from '../../code/next-route.ts'
+import nuxtHandler from '../../code/nuxt.ts'
 import { handleJob } from '../../code/queue-worker.ts'
 import { handle, quota as quotaOfSvelteKit } from '../../code/sveltekit.ts'
 import { createCallerFactory, metered, router } from '../../code/trpc.ts'
@@ -243,4 +246,21 @@ test('a queue worker: a job that is delivered twice is worked on once, a failed 
   expect(await handleJob(quota, 'write', { id: 'j3', attempt: 1, user: 'u1' }, work)).toMatchObject({
     retryAfterMs: expect.any(Number),
   })
+})
+
+test('Elysia: a mounted app is metered', async () => {
+  const statuses: number[] = []
+  for (let request = 1; request <= 3; request++) {
+    statuses.push((await elysia.handle(new Request('http://localhost/api/scores', { headers }))).status)
+  }
+  expect(statuses).toEqual([200, 200, 429])
+})
+
+test('Nuxt: an event handler of h3 is metered', async () => {
+  const url = await listen(createServer(toNodeListener(createApp().use('/api/scores', nuxtHandler)) as RequestListener))
+  const statuses: number[] = []
+  for (let request = 1; request <= 3; request++) {
+    statuses.push((await fetch(`${url}/api/scores`, { headers })).status)
+  }
+  expect(statuses).toEqual([200, 200, 429])
 })

@@ -52,5 +52,8 @@ it('llms.txt names every page that people wrote, and each is there as Markdown',
     expect(named).toContain(path)
   }
   expect(named.length).toBeGreaterThan(50)
+  // Each with a description, so that a program that reads knows which to open.
+  const bare = text.split('\n').filter((line) => line.startsWith('- ') && !/\]\(\S+\): \S.{19}/.test(line))
+  expect(bare).toEqual([])
   expect(readFileSync(fileOf('/llms-full.txt') ?? '', 'utf8').length).toBeGreaterThan(100_000)
 })

@@ -1,8 +1,8 @@
-/** How somebody waits. */
+/** How a client waits. */
 export interface Patience {
   /** Resolves after that many milliseconds. */
   wait(ms: number): Promise<void>
-  /** Told before each wait. */
+  /** Called before each wait. */
   onWait(seconds: number, reason: string): void
   /**
    * The longest wait that makes sense, in seconds; a longer one is a refusal.

@@ -2,7 +2,7 @@ import type { Client } from 'openapi-fetch'
 import type { components, paths } from './generated/sync.ts'
 import { dataOf } from './refused.ts'
 
-/** What is stored of a player, in sums. */
+/** Totals of a player's stored scores. */
 export type Player = components['schemas']['SummarizePlayerAnswer']
 /** How a rating went. */
 export type Trend = components['schemas']['ReadTrendAnswer']

@@ -164,7 +164,7 @@ function chunkSizeOf(text = '1000'): number {
   throw new UsageError(`--chunk-size: expected a whole number from 1 to 10000, got ${text}.`)
 }
 
-/** What is in the list is for the service to judge: it names every fault. */
+/** The list's content is left to the service, which names every fault. */
 function listIn<T>(file: string): readonly T[] {
   try {
     const list: unknown = JSON.parse(readFileSync(file, 'utf8'))

@@ -28,7 +28,7 @@ export async function readScores(gateway: Gateway): Promise<readonly Score[]> {
 /**
  * Writes scores, list by list. A list is written whole or not at all; those before one that is refused stay written.
  *
- * @param onProgress told after each list how many scores were sent so far
+ * @param onProgress called after each list with the number of scores sent so far
  */
 export async function uploadScores(
   gateway: Gateway,

@@ -27,7 +27,7 @@ export interface Synced {
 /**
  * Sends a snapshot chunk by chunk. With the last one, what came by an earlier sync and is not in this one is deleted.
  *
- * @param onProgress told after each chunk how many records were sent so far
+ * @param onProgress called after each chunk with the number of records sent so far
  */
 export async function syncSnapshot(
   sync: Client<paths>,

@@ -9,9 +9,9 @@ export interface UploadedAtOnce extends Uploaded {
 }
 
 /**
- * Writes scores in one session: all of them, or none. What is refused on the way has stored nothing and costs nothing.
+ * Writes scores in one session: all of them, or none. A session that is refused on the way stores nothing and costs nothing.
  *
- * @param onProgress told after each list how many scores were sent so far
+ * @param onProgress called after each list with the number of scores sent so far
  */
 export async function uploadAtOnce(
   gateway: Client<paths>,

@@ -7,7 +7,7 @@ Usage: npx tsx examples/client/src/main.ts COMMAND
   upload FILE [--at-once]    writes the scores of a JSON file, 20 a request; at once: all of them, or none
   history                    lists your last requests, and what today's came to
   sync QQ FILE               brings a player's scores to score sync, as one snapshot in chunks
-  player QQ                  shows what is stored of a player there, and how the rating went
+  player QQ                  shows the stored scores of a player there, and how the rating developed
   chart KEY [--picture FILE] shows a chart, for example 101:standard:4; keeps its picture as SVG
 
 Options

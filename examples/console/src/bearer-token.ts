@@ -1,6 +1,6 @@
 /**
- * A credential as somebody has copied it: with the field and the scheme that it goes with, in quotes, over two lines, or
- * with characters that nobody sees.
+ * A credential as copied by a person: perhaps with the header field and the scheme, in quotes, over two lines, or with
+ * invisible characters.
  *
  * @returns `undefined`: no credential has such characters
  */

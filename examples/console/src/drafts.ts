@@ -5,8 +5,8 @@ interface Draft {
 }
 
 /**
- * What forms have while somebody is signed in. It outlives the pages that they are on: whoever looks at something else, or
- * has to sign in again, finds it as it was. It is in memory alone.
+ * The unsaved input of all forms. It outlives their pages: it is still there after a visit to another page or a new
+ * sign-in. It is kept in memory only.
  */
 export class Drafts {
   readonly #drafts = new Map<string, Draft>()

@@ -8,7 +8,7 @@ interface NavigationProps {
   readonly unsaved: readonly string[]
 }
 
-/** The pages by their names; what is not saved is marked. */
+/** Links to all pages; those with unsaved changes are marked. */
 export function Navigation({ page, unsaved }: NavigationProps): JSX.Element {
   const words = useWords()
   return (

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 export const PAGES = ['overview', 'settings', 'users', 'why', 'errors', 'alerts', 'credentials', 'audit'] as const
 export type PageName = (typeof PAGES)[number]
 
-/** The part of the page of limits that tells what they were. */
+/** The part of the page of limits with their history. */
 export const HISTORY = 'history'
 
 type Query = Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ export function hrefOf(page: PageName, part?: string, query: Query = {}): string
   return search === '' ? path : `${path}?${search}`
 }
 
-/** @param isReplacing whether going back does not come here again: while somebody types, for example */
+/** @param isReplacing replaces the entry of the browser's history: while a person types, for example */
 export function goTo(href: string, { isReplacing = false } = {}): void {
   if (isReplacing) location.replace(href)
   else location.hash = href

@@ -4,7 +4,7 @@ import type { Api } from './api/api.ts'
 import type { Policy } from './api/documents.ts'
 import type { Drafts } from './drafts.ts'
 
-/** Whoever has signed in: the API with the token, what limits the gateway has, and what is typed and not saved. */
+/** The session of an administrator: the API with the token, the gateway's limits, and unsaved input. */
 export interface Session {
   readonly api: Api
   readonly policy: Policy
@@ -15,7 +15,7 @@ export const SessionContext: ReturnType<typeof createContext<Session | undefined
   undefined,
 )
 
-/** The API with the token of whoever has signed in; only for what is shown after that. */
+/** The API with the administrator's token; only for components that are shown after the sign-in. */
 export function useApi(): Api {
   return useSession().api
 }

@@ -79,8 +79,8 @@ function useWarningOf(isDirty: boolean): void {
 }
 
 /**
- * Whoever uses a keyboard or a screen reader is brought to a page that is new, as with a new document: before it is
- * painted, so that no key that is pressed at what is seen still goes to the page before.
+ * Moves the focus to a new page, as with a new document, for users of a keyboard or a screen reader: before it is
+ * painted, so that no key pressed on the visible page still goes to the previous one.
  */
 function useFocusOnNewPage(name: string): { current: HTMLElement | null } {
   const main = useRef<HTMLElement>(null)

@@ -24,7 +24,7 @@ export function useTheme(): readonly [Theme, (theme: Theme) => void] {
 
 const DARK = '(prefers-color-scheme: dark)'
 
-/** Changes whenever colours change, for what is painted and not styled. */
+/** Changes whenever colours change, for canvases, which follow no style sheet. */
 export function useColorScheme(): string {
   const read = (): string => document.documentElement.dataset.theme ?? (matchMedia(DARK).matches ? 'dark' : 'light')
   const [scheme, setScheme] = useState(read)

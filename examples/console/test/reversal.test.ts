@@ -53,7 +53,7 @@ describe('a change of the settings', () => {
     expect(patchOf(mode === undefined ? [] : [mode])).toEqual({ mode: 'normal' })
   })
 
-  it('tells what was changed again since', () => {
+  it('reports parts that were changed again since', () => {
     const parts = partsOf(before, after)
     const now = { ...after, mode: 'lenient', base: before.base }
     expect(parts.map((part) => standingOf(part, now))).toEqual(['later', 'done', ...Array(6).fill('open')])

@@ -60,7 +60,7 @@ describe('what people are called', () => {
     expect(plain('ad\u202enim')).toBe('ad[U+202E]nim')
     expect(plain('a\u200bd\u00ad\u2060min\ufeff')).toBe('a[U+200B]d[U+00AD][U+2060]min[U+FEFF]')
     expect(plain('\u3164\u00a0\u2800')).toBe('[U+3164][U+00A0][U+2800]')
-    // In a family of one picture the joiners are part of what is seen.
+    // In an emoji of several people the joiners are visible.
     expect(plain('👩‍👧 ❤️‍🔥 👍🏽')).toBe('👩‍👧 ❤️‍🔥 👍🏽')
     expect(plain('a\u200db')).toBe('a[U+200D]b')
     expect(plain('עדה')).toBe('\u2068עדה\u2069')

@@ -59,7 +59,7 @@ export interface AppOptions {
   readonly policy?: GatewayPolicy | undefined
 }
 
-/** The three services without servers and without timers: whoever starts them brings both, and does the chores. */
+/** The three services without servers and timers: the caller listens on ports and runs the chores. */
 export interface App {
   readonly handlers: Readonly<Record<keyof Ports, Express>>
   readonly quota: Quota<OperationName>
@@ -67,12 +67,12 @@ export interface App {
   readonly credentials: ServiceCredentials
   readonly scores: ScoreService
   readonly resources: PlayerResources
-  /** What is measured. */
+  /** The metrics of the process. */
   readonly registry: Registry
   /** Where the counters are, for people. */
   readonly counters: string
   readonly chores: readonly Chore[]
-  /** To be told which ports the services got; answers where clients find them. */
+  /** To be called with the ports the services got. @returns the addresses at which clients find them */
   listening(ports: Ports): Addresses
   /** From now on requests are turned away with 503. */
   refuse(): void
@@ -80,7 +80,7 @@ export interface App {
   close(): Promise<void>
 }
 
-/** Most faults of a stored document that the log tells one by one. */
+/** Most faults of a stored document that are logged one by one. */
 const MAX_LOGGED = 20
 
 /**
@@ -215,7 +215,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   }
 }
 
-/** Each step, whatever became of those before: what fails is told in a line, and nothing stays open for it. */
+/** Runs every step, even if earlier ones fail; each failure is logged in a line. */
 async function inOrder(logger: Logger, steps: Readonly<Record<string, () => unknown>>): Promise<void> {
   for (const [what, step] of Object.entries(steps)) {
     try {

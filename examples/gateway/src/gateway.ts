@@ -36,8 +36,8 @@ export interface GatewayOptions {
   /** @default the gateway's own */
   readonly policy?: GatewayPolicy | undefined
   /**
-   * How long, in milliseconds, kept connections on which nothing comes stay open when the gateway stops: who sends on one
-   * meanwhile is answered, and told that it closes. @default 0
+   * How long, in milliseconds, kept connections on which nothing comes stay open when the gateway stops: a request on one
+   * meanwhile is answered with `Connection: close`. @default 0
    */
   readonly idleGraceMs?: number | undefined
 }

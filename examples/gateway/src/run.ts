@@ -11,7 +11,7 @@ import type { GatewayPolicy } from './quota/policy.ts'
 
 /** EX_CONFIG of sysexits.h. */
 const EXIT_CONFIG = 78
-/** How long kept connections have, in milliseconds, to be told on an answer that they close. */
+/** How long idle connections stay open when the gateway stops, in milliseconds, to announce the close on a last answer. */
 const IDLE_GRACE_MS = 1_000
 
 /**

@@ -143,7 +143,7 @@ describe('mode adaptive', () => {
 })
 
 describe('the demonstration', () => {
-  it.runIf(process.env.QUOTA_TEST_DEEP === '1')('tells each move and its reason', { timeout: 300_000 }, async () => {
+  it.runIf(process.env.QUOTA_TEST_DEEP === '1')('reports each move and its reason', { timeout: 300_000 }, async () => {
     const lines: string[] = []
     await adaptiveDemo((line) => lines.push(line))
     const factors = lines.flatMap((line) => /factor (\d\.\d\d)/.exec(line)?.[1] ?? [])

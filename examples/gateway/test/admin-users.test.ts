@@ -32,7 +32,7 @@ async function everyPage(call: Call, query: string): Promise<string[]> {
 }
 
 describe('users', () => {
-  it('are created and changed; what is left out stays as it is', async () => {
+  it('are created and changed; absent members stay as they are', async () => {
     const { call } = await gateway()
     const createdAt = new Date(START).toISOString()
     const created = await call('PUT', '/admin/users/carol', { name: 'Carol ☆', qq: 123_456_789_012 })
@@ -53,7 +53,7 @@ describe('users', () => {
     })
   })
 
-  it('are changed by whoever has seen what is there, and created where there is nobody', async () => {
+  it('are changed by callers who have read the current state, and created where there is none', async () => {
     const { send } = await testGateway()
     const put = (body: object, headers: Record<string, string>): Promise<Answer> =>
       send('PUT', '/admin/users/carol', { token: ADMIN_TOKEN, body, headers })
@@ -67,7 +67,7 @@ describe('users', () => {
     expect([created.status, (await read()).headers.get('ETag')]).toEqual([201, etag])
     expect((await put({ name: 'again' }, { 'If-None-Match': '*' })).status).toBe(412)
 
-    // Two who have seen the same: one of them is told.
+    // Two who have read the same state: one of them gets a 412.
     const both = await Promise.all(['a', 'b'].map((name) => put({ name }, { 'If-Match': etag })))
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412])
     const [won, lost] = both[0]?.status === 200 ? both : both.toReversed()
@@ -119,7 +119,7 @@ describe('users', () => {
     const { call } = await gateway()
     const last = await call('PUT', '/admin/users/admin', { role: 'player' })
     expect([last.status, last.body.error]).toEqual([409, 'conflict'])
-    expect(last.body.msg).toBe('This is the last administrator: give somebody else the role first.')
+    expect(last.body.msg).toBe('This is the last administrator: give another user the role first.')
     await call('PUT', '/admin/users/carol', { role: 'admin' })
     const both = await Promise.all(
       ['admin', 'carol'].map((id) => call('PUT', `/admin/users/${id}`, { role: 'player' })),
@@ -128,22 +128,22 @@ describe('users', () => {
     expect([403, 409]).toContain(Math.max(...both.map(({ status }) => status)))
   })
 
-  it('are told of a link after it is stored, and again when it is stored again', async () => {
+  it('are notified of a link after it is stored, and again when it is stored again', async () => {
     const dataDir = tempDir()
     const db = await openDatabase({ databaseUrl: undefined, dataDir })
     onTestFinished(() => db.destroy())
     const clock = manualClock(START)
-    const told: unknown[] = []
+    const links: unknown[] = []
     const onLinked = async (userId: string, qq: number): Promise<void> => {
-      told.push([userId, qq, (await db.selectFrom('users').select('qq').where('id', '=', userId).execute())[0]?.qq])
-      if (told.length === 1) throw new Error('not now')
+      links.push([userId, qq, (await db.selectFrom('users').select('qq').where('id', '=', userId).execute())[0]?.qq])
+      if (links.length === 1) throw new Error('not now')
     }
     const users = new AdminUsers({ db, clock, audit: new AuditLog(db, clock), onLinked })
     await expect(users.put('carol', { qq: 10_000 }, 'admin')).rejects.toThrow('not now')
     await users.put('carol', { qq: 10_000 }, 'admin')
     await users.put('carol', { name: 'Carol' }, 'admin')
     await users.put('carol', { qq: null }, 'admin')
-    expect(told).toEqual([
+    expect(links).toEqual([
       ['carol', 10_000, 10_000],
       ['carol', 10_000, 10_000],
     ])
@@ -204,7 +204,7 @@ describe('the list of users', () => {
     expect((await call('GET', '/admin/users?limit=6')).body.nextCursor).toBeNull()
   })
 
-  it('names what is wrong with a query', async () => {
+  it('names the faults of a query', async () => {
     const { call } = await gateway()
     for (const [query, paths] of [
       ['limit=0', ['limit']],

@@ -70,7 +70,7 @@ describe('the layers that alerts cover', () => {
   }
 
   /** The layers that alerts of this instant are of, each once. */
-  async function told({ gateway, send, clock }: TestGateway): Promise<Set<string>> {
+  async function alertedLayers({ gateway, send, clock }: TestGateway): Promise<Set<string>> {
     await gateway.app.chores.find(({ what }) => what === 'writing alerts')?.run()
     const { items } = (await send('GET', '/admin/alerts?limit=100', admin)).body
     const now = new Date(clock.now()).toISOString()
@@ -86,35 +86,35 @@ describe('the layers that alerts cover', () => {
     await first.stop()
     const second = await testGateway({ dataDir: first.dataDir })
     await cross(second)
-    expect(await told(second)).toEqual(new Set(['personal']))
+    expect(await alertedLayers(second)).toEqual(new Set(['personal']))
   })
 
   it('change with the webhook at once, and are the shared ones again when it is removed', async () => {
     const gateway = await testGateway()
     const { clock, send } = gateway
     await cross(gateway)
-    expect(await told(gateway)).toEqual(new Set(['site']))
+    expect(await alertedLayers(gateway)).toEqual(new Set(['site']))
     clock.advance(24 * HOUR_MS)
     await send('PUT', PATH, { ...admin, body })
     await cross(gateway)
-    expect(await told(gateway)).toEqual(new Set(['personal']))
+    expect(await alertedLayers(gateway)).toEqual(new Set(['personal']))
     clock.advance(24 * HOUR_MS)
     expect((await send('DELETE', PATH, admin)).status).toBe(204)
     await cross(gateway)
-    expect(await told(gateway)).toEqual(new Set(['site']))
+    expect(await alertedLayers(gateway)).toEqual(new Set(['site']))
   })
 
   it('are looked at again by other processes, where a webhook is set or removed', async () => {
     const one = await testGateway()
     const other = await testGateway({ dataDir: one.dataDir, clock: one.clock })
     await one.send('PUT', PATH, { ...admin, body })
-    await told(other)
+    await alertedLayers(other)
     await cross(other)
-    expect(await told(other)).toEqual(new Set(['personal']))
+    expect(await alertedLayers(other)).toEqual(new Set(['personal']))
     one.clock.advance(24 * HOUR_MS)
     await one.send('DELETE', PATH, admin)
-    await told(other)
+    await alertedLayers(other)
     await cross(other)
-    expect(await told(other)).toEqual(new Set(['site']))
+    expect(await alertedLayers(other)).toEqual(new Set(['site']))
   })
 })

@@ -63,15 +63,15 @@ describe('alerts', () => {
     for (let each = 0; each < 4; each++) {
       const one = processOn(await database.connect(), clock)
       const quota = engineOn(clock, store)
-      noticeEvents({ quota, book: one.book, clock, isTold: () => true })
+      noticeEvents({ quota, book: one.book, clock, isAlerted: () => true })
       processes.push({ ...one, quota })
     }
     // A limit of 60: the fourth write crosses 80 %, whichever process it comes to.
     for (const { quota } of processes) await quota.consume({ subject: 'u', operation: 'music.upsert' })
-    // Under leases a crossing is told by each process that learns of it.
+    // Under leases every process that learns of a crossing reports it.
     for (const { book } of processes) {
       const other = engineOn(clock)
-      noticeEvents({ quota: other, book, clock, isTold: (layer) => layer === 'personal' })
+      noticeEvents({ quota: other, book, clock, isAlerted: (layer) => layer === 'personal' })
       await other.consume({ subject: 'u', operation: 'music.upsert', cost: 60 })
     }
     for (const { book } of processes) await book.flush()
@@ -298,7 +298,7 @@ describe('alerts', () => {
   })
 })
 
-it('addresses of the internet at large are told from all others', () => {
+it('public addresses are distinguished from all others', () => {
   const open = ['93.184.216.34', '2606:2800:220:1::1', '2000::1', '3ffe::1', '::ffff:93.184.216.34']
   for (const each of open) expect(isPublic(each), each).toBe(true)
   for (const each of [
@@ -365,7 +365,7 @@ type Res = { writeHead(status: number, headers?: object): { end(): void }; end()
 /** Lets an engine cross a threshold of the hour's limit, and writes that down. */
 async function engineThat(book: AlertBook, clock: ManualClock): Promise<void> {
   const quota = engineOn(clock)
-  const stop = noticeEvents({ quota, book, clock, isTold: (layer) => layer === 'personal' })
+  const stop = noticeEvents({ quota, book, clock, isAlerted: (layer) => layer === 'personal' })
   await quota.consume({ subject: 'u', operation: 'music.upsert', cost: 48 })
   await book.flush()
   stop()

@@ -23,7 +23,7 @@ async function gateway(): Promise<Awaited<ReturnType<typeof testGateway>> & { ca
 const AT = new Date(START).toISOString()
 
 describe('the audit trail', () => {
-  it('tells who changed what from what to what, when, and never a credential', async () => {
+  it('shows who changed which value from what to what, when, and never a credential', async () => {
     const { call, clock, dataDir, send } = await gateway()
     const { version: _, ...document } = (await call('GET', '/admin/quota/settings')).body
     await call('PUT', '/admin/quota/settings', { ...document, site: { enabled: false, multiplier: 2 } }, '"0"')

@@ -54,7 +54,7 @@ async function shop(isWithin: boolean, handle?: Handled) {
   const metering = { quota, supportForumUrl: 'https://forum.example.com', logger }
   const tickets = new TicketService(new TicketRepository(db, clock))
   const routes = ticketRoutes(tickets, new Idempotency(new IdempotencyRecords(db, clock)))
-  const told = vi.spyOn(logger, 'error')
+  const logged = vi.spyOn(logger, 'error')
   const app = createService({
     routes: handle === undefined ? routes : [handledBy(handle, tickets, quota)],
     logger,
@@ -84,7 +84,7 @@ async function shop(isWithin: boolean, handle?: Handled) {
     return { status: response.status, fields, body: await response.text() }
   }
   const used = async (): Promise<unknown> => (await quota.status('ann')).windows.write?.map(({ used }) => used)
-  return { clock, db, quota, buy, used, told, held: () => tickets.held('ann') }
+  return { clock, db, quota, buy, used, logged, held: () => tickets.held('ann') }
 }
 
 /** What a handler may do wrong: `buys` is the work, which calls the charge it is given first in its transaction. */
@@ -177,12 +177,12 @@ describe('a request that charges within its transaction', () => {
   /** Tokens of `charge.5`, in the windows of the own layer and in those of everybody. */
   const CHARGED = Array(6).fill(COST)
 
-  it('is not free when its handler forgot to charge: it is charged late, and the log tells', async () => {
-    const { buy, used, told } = await shop(true, (_, buys) => buys())
+  it('is not free when its handler forgot to charge: it is charged late, which is logged', async () => {
+    const { buy, used, logged } = await shop(true, (_, buys) => buys())
     const { status, fields } = await buy(5)
     expect([status, await used()]).toEqual([200, CHARGED])
     expect(fields.ratelimit).toContain(`r=${60 - COST}`)
-    expect(told.mock.calls).toMatchObject([[{ err: expect.any(TypeError) }, 'charged late']])
+    expect(logged.mock.calls).toMatchObject([[{ err: expect.any(TypeError) }, 'charged late']])
     await buy(5)
     await buy(5)
     expect((await buy(5)).status).toBe(429)

@@ -109,7 +109,7 @@ describe('a picture', () => {
     expect(svg).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;&#39;')
   })
 
-  it('shows every kind of note, and tells what nobody has counted', () => {
+  it('shows every kind of note, and which ones are not counted', () => {
     const svg = previewPicture(chart)
     for (const kind of ['Tap', 'Hold', 'Slide', 'Touch', 'Break']) expect(svg).toContain(`>${kind}<`)
     expect(svg).toContain(`${chart.notes} notes in all`)
@@ -127,7 +127,7 @@ describe('music data', () => {
     cids: [1, 2],
     charts: [
       { notes: [63, 20, 7, 4, 2], charter: '-' },
-      { notes: [630, 200, 70, 40, 20], charter: 'somebody' },
+      { notes: [630, 200, 70, 40, 20], charter: 'a charter' },
     ],
     basic_info: { title: 'A Song', artist: 'An Artist', genre: 'x', bpm: 150, is_new: false },
   }
@@ -161,7 +161,7 @@ describe('music data', () => {
         difficulty: '5',
         constant: 5,
       },
-      expect.objectContaining({ musicId: 11_223, level: 1, notes: 960, charter: 'somebody', constant: 13.7 }),
+      expect.objectContaining({ musicId: 11_223, level: 1, notes: 960, charter: 'a charter', constant: 13.7 }),
       expect.objectContaining({ musicId: 8, counts: { taps: 63, holds: 20, slides: 7, touches: 0, breaks: 2 } }),
       expect.objectContaining({ musicId: 100_042, level: 10, type: 'utage', notes: 960 }),
     ])

@@ -72,7 +72,7 @@ describe('the example client', () => {
     }
   })
 
-  it('uploads scores in lists of 20, and waits out a quota that is used up for as long as it is told', async () => {
+  it('uploads scores in lists of 20, and waits for as long as a refusal says', async () => {
     const testing = await started()
     await allow(testing, 15)
     const run = await client(testing, ['upload', file('scores.json', SCORES)])
@@ -110,7 +110,7 @@ describe('the example client', () => {
     expect(printed).toContainEqual(expect.stringMatching(/ {2}429 {5}0 {2}Personal 1h: 15 of 15 used$/))
   })
 
-  it('shows what is stored of a player', async () => {
+  it('shows the stored scores of a player', async () => {
     const testing = await started()
     const unknown = await client(testing, ['player', '20002'])
     expect([unknown.code, unknown.noted.join()]).toEqual([1, expect.stringContaining('(HTTP 404)')])
@@ -138,7 +138,7 @@ describe('the example client', () => {
       fc: '',
       fs: '',
     }))
-    // One of the charts is an utage, which the form of Diving-Fish cannot tell.
+    // One of the charts is an utage, which the form of Diving-Fish cannot express.
     const run = await client(testing, ['sync', '20002', file('records.json', records), '--chunk-size', '10'])
     expect(run.code).toBe(0)
     expect(run.noted).toEqual([expect.stringMatching(/^record \d+: /)])
@@ -154,7 +154,7 @@ describe('the example client', () => {
     expect(readFileSync(picture, 'utf8')).toMatch(/^<svg /)
   })
 
-  it('says what is wrong', async () => {
+  it('reports faults', async () => {
     const testing = await started()
     const cases: [string[], World['env'], number, RegExp][] = [
       [['--help'], {}, 0, /^$/],

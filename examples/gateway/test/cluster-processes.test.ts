@@ -101,7 +101,7 @@ describe.runIf(redisTests && deep)('four processes on a cluster', { timeout: 180
     await home.kill()
     const lostAt = performance.now()
     const before = load.admitted
-    // What is held is spent still; then the failure policy answers until a replica has taken over.
+    // Held tokens are still spent; then the failure policy answers until a replica has taken over.
     await expect.poll(() => load.answers.get('503 quota_unavailable') ?? 0, { timeout: 10_000 }).toBeGreaterThan(0)
     await expect.poll(() => load.admitted, { timeout: 10_000, interval: 10 }).toBeGreaterThan(before + 300)
     const backMs = performance.now() - lostAt

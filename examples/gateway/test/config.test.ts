@@ -57,7 +57,7 @@ describe('the configuration', () => {
     expect(loadConfig(Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, ''])))).toEqual(defaults)
   })
 
-  it('takes what is given', () => {
+  it('takes the given values', () => {
     const env = {
       PORT: '0',
       PUBLIC_BASE_URL: 'https://scores.example.com/base/',

@@ -35,7 +35,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await signIn(page, 'gw_not-a-token')
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('token is not valid')
     await signIn(page, USER_TOKEN)
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('no administrator')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('not an administrator')
     await signIn(page, ADMIN_TOKEN)
     await page.locator('nav.pages').waitFor()
     expect(await keptBy(page, [ADMIN_TOKEN])).toEqual([])
@@ -43,9 +43,9 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
 
     await chooseIn(page, 'Language', 'zh-CN')
     await chooseIn(page, '外观', 'dark')
-    const anew = page.waitForEvent('domcontentloaded')
+    const reloaded = page.waitForEvent('domcontentloaded')
     await page.getByRole('button', { name: '退出登录' }).click()
-    await anew
+    await reloaded
     await page.getByRole('heading', { name: '登录' }).waitFor()
     // What a person prefers stays; the token does not.
     await expect.poll(() => page.evaluate('getComputedStyle(document.body).colorScheme')).toBe('dark')
@@ -81,10 +81,10 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await page.getByLabel('Multiplier of the site-wide limits').fill('1.5')
     for (const [index, mode] of MODES.entries()) {
       const column = mode === 'custom' ? 4 : index
-      const told = await shownLimits(page, column)
+      const shown = await shownLimits(page, column)
       await page.locator(`input[name=mode][value=${mode}]`).check()
       await save(page)
-      expect([mode, await limitsOf(gateway)]).toEqual([mode, told])
+      expect([mode, await limitsOf(gateway)]).toEqual([mode, shown])
     }
     await expect.poll(() => shownLimits(page, 3)).toEqual(expect.arrayContaining(['90–180', '45–91', '3,375–6,750']))
 
@@ -95,7 +95,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await gateway.send('POST', '/v1/user/music')
     expect((await gateway.send('GET', '/me/quota')).body.windows.read[0]).toMatchObject({ limit: 77, used: 11 })
 
-    // What is typed is checked before it is sent, and what is stored in vain is told.
+    // Input is checked before it is sent, and stored values without effect are reported.
     await field(page, 'Price of user.music').fill('-1')
     await field(page, 'Base value: Site-wide, read, 1 day').fill('1e5')
     await page.getByLabel('Multiplier of the site-wide limits').fill('4.001')
@@ -117,7 +117,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     expect(faults).toEqual([])
   })
 
-  it('tells the second of two who change the settings at once, and lets them decide', async () => {
+  it('notifies the second of two who change the settings at once, and lets them decide', async () => {
     const gateway = await testGateway()
     const [first, second] = await Promise.all([signedIn(gateway), signedIn(gateway)])
     await field(second.page, 'Base value: Personal, read, 1 hour').fill('200')
@@ -149,7 +149,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     await take.click()
     expect(await settingsOf(gateway)).toMatchObject({ version: 1 })
 
-    // And somebody is faster once more.
+    // And another change is faster once more.
     await changeSettings(gateway, { prices: { 'user.data': 3 } })
     await second.page.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor()
@@ -224,7 +224,7 @@ describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, (
     expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
 
     await limits.getByRole('button', { name: 'Follow the default' }).click()
-    // Somebody else changes the same user's limits meanwhile.
+    // Another administrator changes the same user's limits meanwhile.
     await gateway.send('PUT', `${path}/quota`, { token: ADMIN_TOKEN, body: { overrides: { read: { '1d': 5 } } } })
     await limits.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Mine, everywhere' }).click()

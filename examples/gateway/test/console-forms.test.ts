@@ -7,7 +7,7 @@ import { ADMIN_TOKEN, type TestGateway, testGateway } from './support/gateway.ts
 /** Otherwise one form stands for all. */
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
-/** A form: where it is, what is typed into it, and how it is sent off. */
+/** A form: where it is, its input, and how it is sent off. */
 interface Form {
   readonly hash: string
   input(page: Page): Locator
@@ -77,7 +77,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 
 describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, () => {
-  it('keep what is typed, whatever is looked at and however often one has to sign in again', async () => {
+  it('keep their input while other pages are open and after each new sign-in', async () => {
     const gateway = await testGateway()
     const { page, faults } = await openConsole(gateway)
     let token = await nextToken(gateway, ADMIN_TOKEN)
@@ -117,7 +117,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     expect(faults).toEqual([])
   })
 
-  it('overwrite nobody, ask before somebody becomes an administrator, and tell whose role is gone', async () => {
+  it('overwrite nobody, ask before a user becomes an administrator, and report whose role is gone', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway, '#/users/demo')
     const put = (id: string, body: object, headers: Record<string, string> = {}): Promise<{ status: number }> =>
@@ -170,7 +170,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ role: 'player' })
 
-    // The role may go while somebody works; the token is good for a player still.
+    // The role may go while its holder works; the token is good for a player still.
     await put('carol', { role: 'admin' })
     const carol = (await gateway.send('POST', '/admin/users/carol/tokens', { token: ADMIN_TOKEN, body: {} })).body.token
     const other = await signedIn(gateway, '#/credentials')
@@ -181,14 +181,14 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     await signIn(other.page, ADMIN_TOKEN)
     await expect
       .poll(() => other.page.getByRole('alert').allTextContents())
-      .toContain('This token is good, but its user is no administrator.')
+      .toContain('This token is valid, but its user is not an administrator.')
     await signIn(other.page, carol)
     await other.page.getByRole('dialog').waitFor({ state: 'detached' })
     await expect.poll(() => other.page.getByLabel('Name of the bot').inputValue()).toBe('half typed')
     expect([...faults, ...other.faults]).toEqual([])
   })
 
-  it.runIf(isDeep)('are found again: what is looked at has an address and a title', async () => {
+  it.runIf(isDeep)('are found again: every view has an address and a title', async () => {
     const gateway = await testGateway()
     const ids = Array.from({ length: 120 }, (_each, index) => `player-${String(index).padStart(3, '0')}`)
     for (const id of ids) await gateway.gateway.app.users.create({ id, name: `Player ${id}`, role: 'player' })
@@ -236,7 +236,7 @@ describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, (
     expect(faults).toEqual([])
   })
 
-  it('say what is wrong when the gateway does not answer or a token is none, and go on', async () => {
+  it('report a gateway that does not answer or an invalid token, and go on', async () => {
     const gateway = await testGateway()
     const { page } = await openConsole(gateway, { isAlone: true })
     for (const wrong of ['令牌', 'Bearer gw_not-a-token']) {

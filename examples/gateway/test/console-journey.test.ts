@@ -9,7 +9,7 @@ const PHONE = { width: 390, height: 844 }
 /** More often than any page has something to stop at. */
 const MOST_STOPS = 120
 
-/** How somebody uses what is on a page. */
+/** How a person uses the controls of a page. */
 interface Hands {
   press(what: Locator): Promise<void>
   write(field: Locator, text: string): Promise<void>
@@ -83,7 +83,7 @@ function fingers(): Hands {
   }
 }
 
-/** Goes from one thing to the next until it is there, as somebody without a pointer has to. */
+/** Goes from one thing to the next until it is there, as a person without a pointer has to. */
 function keyboard(page: Page): Hands {
   const reach = async (what: Locator): Promise<void> => {
     await what.waitFor()

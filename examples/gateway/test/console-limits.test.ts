@@ -20,7 +20,7 @@ async function faultsOf(page: Page): Promise<string[]> {
 }
 
 describe.runIf(browserTests)('limits of every kind in the console', { timeout: 90_000 }, () => {
-  it('are shown and set: what is not enforced, plans, thresholds, months, slots, and what is held', async () => {
+  it('are shown and set: limits that are not enforced, plans, thresholds, months, slots, and holds', async () => {
     const env = { QUOTA_MONTHLY_LIMIT: 'read=2000,write=800', QUOTA_MAX_CONCURRENT_IMPORTS: '1' }
     const gateway = await sourceGateway({ env })
     const { page, faults } = await signedIn(gateway)
@@ -38,7 +38,7 @@ describe.runIf(browserTests)('limits of every kind in the console', { timeout: 9
     await field(page, 'Plan pro: Personal, read, imports at once').fill('5')
     await field(page, 'Name of a new plan').fill('team')
     await page.getByRole('button', { name: 'Add the plan' }).click()
-    await field(page, 'When operators are told').fill('80 %, 95%，100')
+    await field(page, 'Alert thresholds').fill('80 %, 95%，100')
     await save(page)
     const settings = await read(gateway, 'quota/settings')
     expect(settings).toMatchObject({
@@ -47,10 +47,10 @@ describe.runIf(browserTests)('limits of every kind in the console', { timeout: 9
       thresholds: [{ share: 0.8 }, { share: 0.95 }, { left: 100 }],
     })
     await page.getByRole('button', { name: 'Remove the plan team' }).click()
-    await field(page, 'When operators are told').fill('soon')
+    await field(page, 'Alert thresholds').fill('soon')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBe(1)
-    await field(page, 'When operators are told').fill('')
+    await field(page, 'Alert thresholds').fill('')
     await save(page)
     expect(await read(gateway, 'quota/settings')).toMatchObject({ plans: { pro: {} }, thresholds: null })
     expect(await read(gateway, 'quota/settings')).not.toHaveProperty('plans.team')
@@ -78,7 +78,7 @@ describe.runIf(browserTests)('limits of every kind in the console', { timeout: 9
     await holds.getByText('source.lx: 5 tokens and a slot').waitFor({ timeout: 20_000 })
     await usage.getByText('5 of it held').first().waitFor({ timeout: 20_000 })
     expect(await faultsOf(page)).toEqual([])
-    await holds.getByRole('button', { name: 'Release what source.lx holds' }).click()
+    await holds.getByRole('button', { name: 'Release the hold of source.lx' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Release', exact: true }).click()
     await holds.getByText('Nothing is held.').waitFor()
     expect(await read(gateway, 'users/demo/quota/holds')).toEqual({ items: [] })

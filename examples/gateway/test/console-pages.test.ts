@@ -16,8 +16,8 @@ import { ADMIN_TOKEN, HOUR_MS, START, testGateway } from './support/gateway.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
-describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () => {
-  it('issues and revokes what bots and the chart preview need, and tells who did what', async () => {
+describe.runIf(browserTests)('pages of the console', { timeout: 120_000 }, () => {
+  it('issue and revoke credentials of bots and of the chart preview, and show who did what', async () => {
     const gateway = await testGateway({ env: { BOT_TOKEN: 'bt_test-bot-0123456789' } })
     const { page, faults } = await signedIn(gateway, '#/credentials')
     const { sync, charts } = gateway.gateway.addresses
@@ -89,10 +89,10 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
       const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }).format(codeZero / calls)
       await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
       // Beside the pointer, and on the chart.
-      const [told, plot] = [(await readout.boundingBox())!, (await page.locator('.plot').boundingBox())!]
+      const [label, plot] = [(await readout.boundingBox())!, (await page.locator('.plot').boundingBox())!]
       const pointer = box.x + ((bad + 0.5) / series.length) * box.width
-      expect(Math.min(Math.abs(told.x - pointer), Math.abs(told.x + told.width - pointer))).toBeLessThan(24)
-      expect([told.x >= plot.x, told.x + told.width <= plot.x + plot.width]).toEqual([true, true])
+      expect(Math.min(Math.abs(label.x - pointer), Math.abs(label.x + label.width - pointer))).toBeLessThan(24)
+      expect([label.x >= plot.x, label.x + label.width <= plot.x + plot.width]).toEqual([true, true])
       await expect.poll(() => page.locator('.of-time').textContent()).toMatch(/^Time in \S+ \(UTC([+-]\d\d:\d\d)?\)/)
       // By keys, from the end.
       await page.mouse.move(0, 0)
@@ -125,7 +125,7 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
       await expect.poll(() => page.evaluate('location.hash')).toBe('#/errors?range=24h')
       await page.goBack()
       await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
-      // What is not in force is not told as if it were.
+      // Settings that are not in force are not shown as if they were.
       await changeSettings(gateway, { mode: 'normal' })
       await goTo(page, '#/audit')
       await goTo(page, '#/errors')
@@ -139,7 +139,7 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
   it('shows what the limits were, and undoes one change and nothing else', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway, '#/settings/history')
-    await page.getByText('Nothing was changed yet').waitFor()
+    await page.getByText('No changes yet').waitFor()
     const settings = async (): Promise<ReturnType<typeof JSON.parse>> =>
       (await gateway.send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body
     const before = await settings()
@@ -169,13 +169,13 @@ describe.runIf(browserTests)('what the console tells', { timeout: 120_000 }, () 
     const dialog = page.getByRole('dialog', { name: 'Undo this change' })
     const mode = dialog.getByRole('checkbox', { name: 'Mode: Conservative → Normal changed again since' })
     await mode.waitFor()
-    // What somebody has changed since is not touched unless it is asked for.
+    // Later changes by others are not overwritten without confirmation.
     await expect
       .poll(async () => [await mode.isChecked(), await dialog.getByRole('checkbox', { checked: true }).count()])
       .toEqual([false, 4])
     expect(await screenAndAccessibilityFaults(page)).toEqual([])
 
-    // Somebody is faster: nothing is undone on what was not looked at.
+    // Another change is faster: nothing is undone on values that were not shown.
     await changeSettings(gateway, { prices: { 'user.data': 9 } })
     await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
     await dialog.getByText('Someone else saved first.').waitFor()

@@ -21,9 +21,9 @@ describe.runIf(browserTests)('what administrators watch', { timeout: 120_000 }, 
     await page.getByText('Personal, write, 1 hour').waitFor()
     await expect.poll(() => page.getByRole('row', { name: /^demo 60$/ }).count()).toBe(1)
     await gateway.stop()
-    await page.getByText('The line is down since').waitFor()
-    await expect.poll(() => page.getByText('What you see is what was known then.').count()).toBe(1)
-    // The browser tells of tries that nobody answers.
+    await page.getByText('Disconnected since').waitFor()
+    await expect.poll(() => page.getByText('The figures are as of then.').count()).toBe(1)
+    // The browser logs attempts that fail.
     expect(faults.filter((fault) => !fault.startsWith('Failed to load resource: net::'))).toEqual([])
   })
 
@@ -76,8 +76,8 @@ describe.runIf(browserTests)('what administrators watch', { timeout: 120_000 }, 
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page.getByText('1 attempt · answered 200').waitFor()
     expect(received).toHaveLength(1)
-    await page.getByRole('button', { name: 'Send nowhere' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Send nowhere' }).click()
+    await page.getByRole('button', { name: 'Stop sending' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop sending' }).click()
     await page.getByRole('button', { name: 'Send a test' }).waitFor({ state: 'detached' })
     expect((await gateway.send('GET', '/admin/alerts/webhook', { token: ADMIN_TOKEN })).body.url).toBeNull()
     expect(faults).toEqual([])

@@ -56,10 +56,10 @@ describe('the pages of the console', () => {
   })
 
   it('are built once for the same sources', async () => {
-    const told: string[] = []
-    const folder = await buildConsole((line) => told.push(line))
-    told.length = 0
-    expect(await buildConsole((line) => told.push(line))).toBe(folder)
-    expect(told).toEqual([])
+    const lines: string[] = []
+    const folder = await buildConsole((line) => lines.push(line))
+    lines.length = 0
+    expect(await buildConsole((line) => lines.push(line))).toBe(folder)
+    expect(lines).toEqual([])
   })
 })

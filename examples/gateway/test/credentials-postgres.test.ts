@@ -86,7 +86,7 @@ describe.runIf(postgresTests)('on PostgreSQL, several processes', () => {
     let newest = 0
     let isWriting = true
     const watch = (async () => {
-      // Whoever has seen a number has seen all before it.
+      // A reader that has seen a number has seen all before it.
       while (isWriting) {
         const seqs = (await b.audit.page(undefined, 1_000)).map(({ seq }) => seq)
         expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, index) => seqs.length - index))

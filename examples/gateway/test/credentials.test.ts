@@ -95,7 +95,7 @@ describe.each([
   ['/admin/bots', /^bt_[\w-]{43}$/],
   ['/admin/chart-keys', /^mk_[\w-]{43}$/],
 ])('%s', (path, form) => {
-  it('issues, lists and revokes, and tells a credential once', async () => {
+  it('issues, lists and revokes, and shows a credential once', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const before = (await call('GET', path)).body.items
@@ -209,7 +209,7 @@ describe('who calls', () => {
 describe("a user's tokens", () => {
   const TOKENS = '/admin/users/carol/tokens'
 
-  it('are issued, also to somebody new, listed and revoked; a token is told once', async () => {
+  it('are issued, also to a new user, listed and revoked; a token is shown once', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     expect((await call('GET', TOKENS)).status).toBe(404)
@@ -254,7 +254,7 @@ describe("a user's tokens", () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(MAX_TOKENS)
     const refused = answers.filter(({ status }) => status !== 201)
     expect(new Set(refused.map(({ status, body }) => `${status} ${body.error}`))).toEqual(new Set(['409 conflict']))
-    expect(refused[0]?.body.msg).toBe('The user has 50 tokens, the most there may be: revoke one first.')
+    expect(refused[0]?.body.msg).toBe('The user has 50 tokens, the maximum: revoke one first.')
     const { id } = (await call('GET', TOKENS)).body.items[0]
     await call('DELETE', `${TOKENS}/${id}`)
     expect((await call('POST', TOKENS)).status).toBe(201)

@@ -7,7 +7,7 @@ import { type Child, run, runGateway } from './support/process.ts'
 const TIMEOUT_MS = 60_000
 const TOKENS = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
 
-/** Names and modes of what is in a folder. */
+/** Names and modes of a folder's entries. */
 function modesOf(dataDir: string): Record<string, string> {
   return Object.fromEntries(readdirSync(dataDir).map((name) => [name, modeOf(join(dataDir, name))]))
 }

@@ -34,7 +34,7 @@ const failing = async ({ send }: Pick<TestGateway, 'send'>, times: number): Prom
 }
 
 describe('a caller whose requests fail', () => {
-  it('is not listened to after some, is told so, and is listened to again when the window ends', async () => {
+  it('is refused after some, and admitted again when the window ends', async () => {
     const gateway = await testGateway({ env: ENV })
     const { send, clock } = gateway
     expect(await failing(gateway, LIMIT)).toEqual([422, 422, 422, 422, 422])
@@ -76,34 +76,34 @@ describe('a caller whose requests fail', () => {
     expect(status).toBe(429)
   })
 
-  it('is told the same again without being looked at, for as long as it is true', async () => {
+  it('gets the same answer without further work, for as long as it is true', async () => {
     const gateway = await testGateway({ env: ENV })
     const { send, clock } = gateway
     await failing(gateway, LIMIT)
-    const told = async (options: SendOptions = {}, method = 'POST', path = UPSERT) => {
+    const answered = async (options: SendOptions = {}, method = 'POST', path = UPSERT) => {
       const { status, headers, body } = await send(method, path, { ...GOOD, ...options })
       const { date: _, 'x-request-id': id, 'keep-alive': _kept, ...fields } = Object.fromEntries(headers)
       return { status, fields, body, id }
     }
     const chinese = { headers: { 'Accept-Language': 'zh-CN' } }
-    const of = ({ id: _, ...rest }: Awaited<ReturnType<typeof told>>) => rest
+    const of = ({ id: _, ...rest }: Awaited<ReturnType<typeof answered>>) => rest
     const logged = (): number => gateway.log.filter((line) => line.includes('"status":429')).length
-    const first = [await told(), await told(chinese)].map(of)
+    const first = [await answered(), await answered(chinese)].map(of)
     // A line is written when the answer has gone, which may be here by then.
     await expect.poll(logged).toBe(2)
-    for (let index = 0; index < 3; index++) expect([await told(), await told(chinese)].map(of)).toEqual(first)
-    expect(await told({ headers: { 'X-Request-Id': 'mine' } })).toMatchObject({ ...first[0], id: 'mine' })
+    for (let index = 0; index < 3; index++) expect([await answered(), await answered(chinese)].map(of)).toEqual(first)
+    expect(await answered({ headers: { 'X-Request-Id': 'mine' } })).toMatchObject({ ...first[0], id: 'mine' })
     expect(logged()).toBe(2)
-    // What is open to everybody stays so, and pages do.
+    // Public paths stay open, and so do pages.
     expect((await send('GET', '/healthz')).status).toBe(200)
     const page = await fetch(gateway.gateway.addresses.gateway, {
       headers: { Accept: 'text/html', Authorization: `Bearer ${USER_TOKEN}` },
     })
     expect(page.status).toBe(200)
     clock.advance(1)
-    expect(of(await told())).toEqual(first[0])
+    expect(of(await answered())).toEqual(first[0])
     clock.advance(999)
-    const { fields, body } = await told()
+    const { fields, body } = await answered()
     expect([fields['retry-after'], body.retryAfterSeconds]).toEqual(['59', 59])
     await expect
       .poll(() => gateway.log.filter((line) => line.includes('requests refused again')).join())
@@ -112,7 +112,7 @@ describe('a caller whose requests fail', () => {
     const { body: tokens } = await send('GET', '/admin/users/demo/tokens', { token: ADMIN_TOKEN })
     await send('DELETE', `/admin/users/demo/tokens/${tokens.items[0].id}`, { token: ADMIN_TOKEN })
     clock.advance(1_000)
-    expect((await told()).status).toBe(401)
+    expect((await answered()).status).toBe(401)
   })
 
   it.each([
@@ -127,7 +127,7 @@ describe('a caller whose requests fail', () => {
     expect((await send('POST', UPSERT, GOOD)).status).toBe(429)
   })
 
-  it('has nothing else counted: what is not there, lost races, keys used twice, refusals of the quota', async () => {
+  it('has nothing else counted: missing documents, lost races, keys used twice, refusals of the quota', async () => {
     const { send, gateway } = await testGateway({ env: { ...ENV, FAILURE_LIMIT: '1' } })
     const admin = { token: ADMIN_TOKEN }
     await gateway.app.quota.subjects.set('demo', { overrides: { write: { '1h': 0 } } })
@@ -150,7 +150,7 @@ describe('a caller whose requests fail', () => {
 })
 
 describe('callers that nobody knows', () => {
-  it('have one limit a network, and whoever has a valid credential is not kept out by it', async () => {
+  it('have one limit a network, which does not affect holders of a valid credential', async () => {
     const { send } = await testGateway({ env: { ...ENV, TRUST_PROXY: '1' } })
     const from = async (address: string, token: string | null = 'gw_nobody'): Promise<number> =>
       (await send('GET', '/me/quota', { token, headers: { 'X-Forwarded-For': address } })).status

@@ -5,7 +5,7 @@ import { ADMIN_TOKEN, testGateway, USER_TOKEN } from './support/gateway.ts'
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 
 describe("a service's own address", () => {
-  it('is a page for browsers, of what is there, in their language, with nothing of anybody in it', async () => {
+  it('is a page for browsers that describes the services, in their language, without data of users', async () => {
     const { gateway } = await testGateway({ env: { BOT_TOKEN: 'bt_test-bot-0123456789' } })
     const { addresses } = gateway
     for (const service of ['gateway', 'sync', 'charts'] as const) {

@@ -92,7 +92,7 @@ function requests({ path, parameters, body }: Operation): fc.Arbitrary<Sent> {
   })
 }
 
-/** Tells whether a file changed, which is cheap to ask; what is in it is not. */
+/** A mark that changes with a file; cheaper than a comparison of contents. */
 function watch(dataDir: string): () => unknown {
   const file = new Database(join(dataDir, 'gateway.sqlite'), { readonly: true })
   onTestFinished(() => {
@@ -135,7 +135,7 @@ function checkStatus({ status, body }: Answer, { path }: Operation): void {
   if (!mayFail) expect(status, JSON.stringify(body)).toBeLessThan(500)
 }
 
-/** Sends what the operation may be sent, and holds what it does against what is promised. */
+/** Sends requests that fit the operation, and compares the effects with the promises. */
 async function fuzz(operation: Operation): Promise<void> {
   const gateway = await setUp()
   const { method, path: template } = operation

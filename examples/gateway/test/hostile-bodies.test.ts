@@ -61,7 +61,7 @@ describe('a body that is made to cost', () => {
     socket.destroy()
   })
 
-  it('of unknown keys is told of five of them, and of long ones a part', async () => {
+  it('of unknown keys gets five of them in the answer, cut if they are long', async () => {
     const { send } = await testGateway()
     const keys = Array.from({ length: 90 }, (_, index) => [`${index}${'k'.repeat(1_000)}`, 0])
     const { status, body } = await send('PUT', '/admin/quota/settings', {
@@ -97,7 +97,7 @@ describe('a packed body', () => {
 })
 
 describe('bodies under way', () => {
-  it('are bounded: one too many is told to come back, and there is room again when others have ended', async () => {
+  it('are bounded: one too many has to retry, and there is room again when others have ended', async () => {
     const { gateway, send } = await testGateway()
     const slow = Array.from({ length: 9 }, () => {
       const sent = request(`${gateway.addresses.gateway}${UPSERT}`, {
@@ -131,7 +131,7 @@ describe('bodies under way', () => {
 })
 
 describe('two credentials in one request', () => {
-  it('are a bad request, whoever they are of', async () => {
+  it('are a bad request from any caller', async () => {
     const { gateway } = await testGateway({ env: { BOT_TOKEN } })
     const statusOf = async (url: string, headers: string[]): Promise<number | undefined> => {
       const [answer] = await once(

@@ -75,14 +75,14 @@ describe('every answer', () => {
     expect([options.status, options.headers.get('Allow')]).toEqual([204, 'DELETE, GET, HEAD, OPTIONS, PUT'])
   })
 
-  it('to a metered request tells its windows', async () => {
+  it('to a metered request shows its windows', async () => {
     const { send } = await testGateway()
     const { headers } = await send('POST', '/v1/user/music')
     expect(headers.get('RateLimit')).toContain('"personal-1h";r=116;t=3600')
   })
 })
 
-describe('what is no request', () => {
+describe('a malformed request', () => {
   it('is answered in the form of an error', async () => {
     const gateway = await testGateway()
     const garbage = await raw(gateway, 'HELLO\r\n\r\n')
@@ -125,7 +125,7 @@ describe('the log', () => {
     expect(JSON.stringify(databaseOf(dataDir))).not.toContain('gw_')
   })
 
-  it('leaves out credentials that somebody logs by mistake', async () => {
+  it('leaves out credentials that are logged by mistake', async () => {
     const { createLogger } = await import('../src/log/logger.ts')
     const lines: string[] = []
     const logger = createLogger('info', { write: (line) => lines.push(line) })
@@ -150,7 +150,7 @@ describe('a failure that nobody foresaw', () => {
 })
 
 describe('a gateway that is stopping', () => {
-  it('answers what is in flight, and turns away what comes after it on the same connection', async () => {
+  it('answers requests in flight, and refuses later ones on the same connection', async () => {
     const { gateway } = await testGateway()
     const text = JSON.stringify({ musicList: [ENTRY] })
     const { hostname, port } = new URL(gateway.addresses.gateway)

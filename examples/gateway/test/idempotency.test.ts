@@ -49,8 +49,8 @@ describe('a request that was answered', () => {
     expect(isReplayed(await buy(gateway, 'one'))).toBe(true)
     expect(databaseOf(gateway.dataDir)).toEqual(before)
     gateway.clock.set(START + 24 * HOUR_MS)
-    const anew = await buy(gateway, 'one')
-    expect([anew.status, isReplayed(anew), anew.body.businessData.balance]).toEqual([200, false, 8])
+    const renewed = await buy(gateway, 'one')
+    expect([renewed.status, isReplayed(renewed), renewed.body.businessData.balance]).toEqual([200, false, 8])
   })
 
   it('is answered again where a new one would be refused', async () => {
@@ -63,7 +63,7 @@ describe('a request that was answered', () => {
     expect((await buy(gateway, 'two', 5)).body.businessData.balance).toBe(4)
   })
 
-  it('is told from others with the same key by what it asks for, not by how it says so', async () => {
+  it('differs from others with the same key by its meaning, not by its wording', async () => {
     const gateway = await testGateway()
     await buy(gateway, 'one', 2)
     const other = await buy(gateway, 'one', 3)

@@ -19,7 +19,7 @@ import { type KeyServer, keyServer, type SigningKey, signingKey } from './suppor
 const SECRET = 'a-secret-for-tests-of-32-characters-or-more'
 const KEY = new TextEncoder().encode(SECRET)
 const NOW = START / 1000
-/** A busy machine may need long for what is nearby. */
+/** A busy machine may need long even for a local server. */
 const PATIENT_MS = 15_000
 /** For servers that say nothing. */
 const IMPATIENT_MS = 1_000
@@ -74,9 +74,7 @@ describe('a JWT signed with the secret', () => {
       'alg None': `${part({ alg: 'None' })}.${payload}.`,
       'alg missing': handmade({}, CLAIMS),
       'HS512 with the secret': await hs256(CLAIMS, KEY, 'HS512'),
-      'ES256 with a key of somebody': await new SignJWT(CLAIMS)
-        .setProtectedHeader({ alg: 'ES256' })
-        .sign(own.privateKey),
+      'ES256 with a foreign key': await new SignJWT(CLAIMS).setProtectedHeader({ alg: 'ES256' }).sign(own.privateKey),
       'a key in the header': handmade({ alg: 'HS256', jwk: { kty: 'oct', k: part('mine') } }, CLAIMS, { key: 'mine' }),
       'another secret': await hs256(CLAIMS, new TextEncoder().encode(`${SECRET}!`)),
       'no secret': handmade({ alg: 'HS256' }, CLAIMS, { key: '' }),
@@ -181,7 +179,7 @@ describe('a JWT signed with a private key', () => {
     for (const text of texts) {
       expect(await verify(handmade({ alg: 'HS256', kid: 'one' }, CLAIMS, { key: text }))).toBeUndefined()
     }
-    // A secret that somebody put among the keys is none of ours.
+    // A secret among the keys is not accepted.
     expect(await verify(handmade({ alg: 'HS256', kid: 'two' }, CLAIMS))).toBeUndefined()
     expect(await verify(new UnsecuredJWT(CLAIMS).encode())).toBeUndefined()
   })
@@ -204,7 +202,7 @@ describe('a JWT signed with a private key', () => {
     expect(await verify(await signed(key))).toBe('erin')
   })
 
-  it('is checked with keys that are fetched once, together, and anew when an unknown one comes', async () => {
+  it('is checked with keys that are fetched once, together, and again for an unknown key', async () => {
     const { server, key, verify } = await provider({ cooldownMs: 0 })
     const token = await signed(key)
     expect(await Promise.all([verify(token), verify(token), verify(token)])).toEqual(['erin', 'erin', 'erin'])
@@ -291,7 +289,7 @@ describe('a JWT signed with a private key', () => {
 })
 
 describe('the gateway with JWTs', () => {
-  it('lets in whoever has one, at first sight as a new user, with the role that is stored', async () => {
+  it('admits its bearer, on first use as a new user, with the stored role', async () => {
     const { send } = await testGateway({ env: { JWT_SECRET: SECRET } })
     const token = await hs256({ ...CLAIMS, role: 'admin', roles: ['admin'], name: 'Erin' })
     const admins = { token: ADMIN_TOKEN }
@@ -307,7 +305,7 @@ describe('the gateway with JWTs', () => {
     expect((await send('GET', '/me/quota')).status).toBe(200)
   })
 
-  it('makes nobody of a token that is not valid, and tells no more than that', async () => {
+  it('creates no user for an invalid token, and gives no reason', async () => {
     const { send } = await testGateway({ env: { JWT_SECRET: SECRET } })
     const expired = await hs256({ sub: 'mallory', exp: NOW - 60 })
     for (const token of [expired, new UnsecuredJWT({ ...CLAIMS, sub: 'mallory' }).encode(), `gw_${await hs256()}`]) {

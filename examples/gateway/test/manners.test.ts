@@ -51,7 +51,7 @@ function raw({ gateway }: TestGateway, path: string, options: RawOptions = {}): 
 const gzip = { 'Accept-Encoding': 'gzip' }
 
 describe('compression', () => {
-  it('is used for large answers when the client asks for it, and told to caches', async () => {
+  it('is used for large answers when the client asks for it, with a Vary for caches', async () => {
     const gateway = await testGateway()
     const plain = await raw(gateway, '/openapi.json')
     expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'Accept-Encoding'])
@@ -65,7 +65,7 @@ describe('compression', () => {
     expect(small.headers['content-encoding']).toBeUndefined()
   })
 
-  it('leaves what is charged, and what is told of it, as they are', async () => {
+  it('changes neither the charge nor its header fields', async () => {
     const gateway = await testGateway()
     const musicList = [102, 103, 10104, 10105, 10106].map((musicId) => ({ ...ENTRY, musicId }))
     const upsert = { method: 'POST', headers: gzip, body: JSON.stringify({ musicList }) }
@@ -161,7 +161,7 @@ describe('a page of another origin', () => {
     },
   ]
 
-  it('that is configured may send credentials, If-Match and Idempotency-Key, and read what tells of the quota', async () => {
+  it('that is configured may send credentials, If-Match and Idempotency-Key, and read the quota fields', async () => {
     const { send } = await testGateway({ env: { CORS_ORIGINS: PAGE } })
     const { status, headers } = await send(...preflight(PAGE))
     expect([status, headers.get('Access-Control-Allow-Origin')]).toEqual([204, PAGE])
@@ -177,7 +177,7 @@ describe('a page of another origin', () => {
     expect(refused.headers.get('Vary')).toContain('Origin')
   })
 
-  it('that is not gets no leave, and caches are told that it could have been another', async () => {
+  it('that is not gets no permission, with a Vary for caches', async () => {
     const { send } = await testGateway({ env: { CORS_ORIGINS: PAGE } })
     for (const origin of ['https://other.example.com', 'null', `${PAGE}.evil.example`, 'http://app.example.com']) {
       for (const answer of [
@@ -199,7 +199,7 @@ describe('a page of another origin', () => {
 })
 
 describe('methods', () => {
-  it('that a path has are told by OPTIONS and by a 405, and HEAD is GET without a body', async () => {
+  it('that a path has are listed by OPTIONS and by a 405, and HEAD is GET without a body', async () => {
     const { send } = await testGateway()
     const admin = { token: ADMIN_TOKEN }
     for (const [path, allow] of [

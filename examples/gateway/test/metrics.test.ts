@@ -4,7 +4,7 @@ import { ADMIN_TOKEN, ENTRY, testGateway } from './support/gateway.ts'
 const upsert = { body: { musicList: [ENTRY] } }
 
 describe('metrics', () => {
-  it('tell requests by route and decisions by outcome, for administrators', async () => {
+  it('count requests by route and decisions by outcome, for administrators', async () => {
     const { send } = await testGateway()
     for (const _ of [1, 2, 3, 4, 5]) await send('POST', '/v1/music/upsert', upsert)
     await send('GET', '/no/such/path/4711')

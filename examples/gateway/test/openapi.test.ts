@@ -50,7 +50,7 @@ describe('the document of the gateway', () => {
     expect(log.join('')).not.toContain('"level":50')
   })
 
-  it('tells tag, price and category of what is specified', () => {
+  it('has tag, price and category of each specified operation', () => {
     expect(paths['/v1/music/upsert']?.post).toMatchObject({ operationId: 'upsertMusic', tags: ['Score'] })
     expect(paths['/v1/music/delete']?.post).toMatchObject({ operationId: 'deleteMusic', tags: ['Score'] })
     expect(paths['/v1/music/upsert']?.post?.description).toContain('Costs 15 **write** tokens')
@@ -74,7 +74,7 @@ describe('the document of the gateway', () => {
         '503',
       ]
       expect(statuses, `${method} ${path}`).toEqual(expect.arrayContaining(expected))
-      expect(description.length, `${method} ${path}: what is it for?`).toBeGreaterThan('Free.'.length)
+      expect(description.length, `${method} ${path}: its purpose`).toBeGreaterThan('Free.'.length)
     }
   })
 

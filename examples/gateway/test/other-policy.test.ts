@@ -30,10 +30,10 @@ describe('a window and two layers more, a line each in the policy', () => {
   it('are in settings, overrides, statuses and refusals', async () => {
     const gateway = await testGateway({ policy })
     const call = admin(gateway)
-    const told = (await call('GET', '/admin/quota/policy')).body
-    expect(told.windows.map(({ label }: { label: string }) => label)).toEqual(LABELS)
+    const described = (await call('GET', '/admin/quota/policy')).body
+    expect(described.windows.map(({ label }: { label: string }) => label)).toEqual(LABELS)
     const limits = { read: LABELS, write: LABELS }
-    expect(told.layers).toEqual([
+    expect(described.layers).toEqual([
       { name: 'personal', scope: 'Personal', shared: false, limits },
       { name: 'site', scope: 'Site', shared: true, bypass: 'bypassSite', limits },
       { name: 'device', scope: 'Device', shared: false, limits },

@@ -36,7 +36,7 @@ function listen({ gateway }: TestGateway, token = ADMIN_TOKEN): Promise<Response
 }
 
 describe('the overview', { timeout: 60_000 }, () => {
-  it('tells how requests end, what refuses them, what is left of shared limits, and who they are', async () => {
+  it('shows how requests end, which limits refuse them, the rest of shared limits, and the users', async () => {
     const { send, clock } = await testGateway()
     for (const _ of [1, 2, 3, 4]) await send('POST', '/v1/music/upsert', upsert)
     expect((await send('POST', '/v1/music/upsert', upsert)).status).toBe(429)
@@ -71,7 +71,7 @@ describe('the overview', { timeout: 60_000 }, () => {
     expect(body.settings).toEqual({ version: 0, faults: [] })
   })
 
-  it('tells what is switched off, and what of the stored settings is not in force', async () => {
+  it('shows which parts are switched off, and which stored settings are not in force', async () => {
     const { send, gateway } = await testGateway()
     const { app } = gateway
     await app.quota.settings.update({ layers: { site: { enabled: false } } })
@@ -87,7 +87,7 @@ describe('the overview', { timeout: 60_000 }, () => {
     const next = eventsOf(response)
     expect(await next()).toMatchObject({ at: '2026-08-06T14:06:26.000Z' })
     gateway.clock.advance(1_000)
-    // The gateway's own timer tells the next.
+    // The gateway's own timer sends the next.
     for (;;) {
       const { at } = (await next()) as { at: string }
       if (at === '2026-08-06T14:06:27.000Z') break

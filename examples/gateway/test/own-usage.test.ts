@@ -20,13 +20,13 @@ const upsert = ({ send }: TestGateway) => send('POST', '/v1/music/upsert', { bod
 
 /** What the caller's requests are, once so many are written down. */
 async function usageOf({ send }: TestGateway, count: number, query = ''): Promise<Record<string, unknown>[]> {
-  // A request is written down when its connection tells that the answer has left, which the client may hear of before.
+  // A request is recorded when its answer has left, which the client may notice earlier.
   await expect.poll(async () => (await send('GET', `/me/usage${query}`)).body.businessData.items.length).toBe(count)
   return (await send('GET', `/me/usage${query}`)).body.businessData.items
 }
 
 describe('own usage', () => {
-  it('tells of each metered request what it was charged, and which limit refused it', async () => {
+  it('shows for each metered request its charge, and which limit refused it', async () => {
     const gateway = await testGateway()
     const { send, clock } = gateway
     for (const _ of [1, 2, 3, 4]) expect((await upsert(gateway)).status).toBe(200)
@@ -63,7 +63,7 @@ describe('own usage', () => {
     })
   })
 
-  it('tells what a request came to in the end: what failed was charged nothing', async () => {
+  it('shows the final outcome of a request: failures were charged nothing', async () => {
     const gateway = await testGateway()
     const body = { musicId: 10_500, level: 3 }
     expect((await gateway.send('POST', '/v1/music/delete', { body })).status).toBe(404)
@@ -217,7 +217,7 @@ describe('the recorder', () => {
     expect(await records.page('bob', undefined, 10)).toHaveLength(1)
   })
 
-  it('is told of by a metric', async () => {
+  it('is shown by a metric', async () => {
     const { send } = await testGateway()
     const { body } = await send('GET', '/metrics', { token: ADMIN_TOKEN })
     expect(body).toContain('score_gateway_usage_records_dropped_total 0')

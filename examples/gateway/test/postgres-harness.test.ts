@@ -90,7 +90,7 @@ describe.runIf(postgresTests)('private PostgreSQL servers', () => {
     expect([existsSync(dir), isAlive(pid)]).toEqual([false, false])
   })
 
-  it('tell why they did not start', async () => {
+  it('report why they did not start', async () => {
     await expect(startPostgres({ settings: { no_such_setting: 'x' } })).rejects.toThrow(/no_such_setting/)
   })
 
@@ -115,7 +115,7 @@ describe.runIf(postgresTests)('private PostgreSQL servers', () => {
 })
 
 describe('a machine without PostgreSQL', () => {
-  it('is told what to install', async () => {
+  it('gets a hint on what to install', async () => {
     vi.stubEnv('POSTGRES_BIN_DIR', '/nowhere')
     onTestFinished(() => void vi.unstubAllEnvs())
     vi.resetModules()

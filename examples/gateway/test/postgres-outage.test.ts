@@ -72,7 +72,7 @@ describe.runIf(postgresTests && redisTests)('a PostgreSQL that is killed under l
         error: 'quota_unavailable',
         retryAfter: '5',
       })
-      expect(body.msg).toMatch(/^The (?:database does not answer|quota cannot be asked) right now\. Try again\.$/)
+      expect(body.msg).toMatch(/^The (?:database does not answer|quota cannot be checked) right now\. Try again\.$/)
     }
     // The highest that was acknowledged is there, or one that was sent after it and got no answer.
     const scores = (await send('POST', '/v1/user/music')).body.businessData.userMusicDetailList
@@ -127,7 +127,7 @@ describe.runIf(postgresTests)('a connection to PostgreSQL', () => {
     expect(pids.size).toBe(2)
   })
 
-  it('tells a server that is being stopped from a statement that is wrong', async () => {
+  it('distinguishes a server that is being stopped from a wrong statement', async () => {
     const { db } = await opened()
     const stopped = sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)
     await expect(stopped).rejects.toThrow(DatabaseAwayError)
@@ -147,7 +147,7 @@ class Load {
   readonly #send: Send
   readonly #workers: Promise<void>[]
   #isOver = false
-  readonly #told: (() => void)[] = []
+  readonly #waiting: (() => void)[] = []
 
   constructor(send: Send) {
     this.#send = send
@@ -156,7 +156,7 @@ class Load {
 
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) {
-      const answered = new Promise<void>((resolve) => this.#told.push(resolve))
+      const answered = new Promise<void>((resolve) => this.#waiting.push(resolve))
       await Promise.race([answered, ...this.#workers])
     }
   }
@@ -170,7 +170,7 @@ class Load {
     while (!this.#isOver) {
       const sentAt = performance.now()
       this.answers.push({ ...(await call()), sentAt })
-      for (const tell of this.#told.splice(0)) tell()
+      for (const wake of this.#waiting.splice(0)) wake()
     }
   }
 

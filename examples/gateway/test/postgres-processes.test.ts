@@ -56,7 +56,7 @@ async function stored(send: Send): Promise<Map<string, number>> {
   return new Map(list.map(({ musicId, level, dxScore }) => [`${musicId}:${level}`, dxScore]))
 }
 
-/** What is told of each write makes one sequence: nothing is created twice, or deleted twice, in a row. */
+/** The answers to all writes make one sequence: nothing is created twice, or deleted twice, in a row. */
 async function writesMakeOneSequence(senders: readonly [Send, Send]): Promise<void> {
   const works = Array.from({ length: 60 }, (_, index) => {
     const send = senders[index % 2] as Send

@@ -26,7 +26,7 @@ const CHART: Chart = {
   title: '“音楽” %_\'"',
   type: 'dx',
   notes: 1_234,
-  artist: 'somebody',
+  artist: 'an artist',
   charter: null,
   difficulty: '13+',
   constant: 13.7,
@@ -114,7 +114,7 @@ function describeRepositories(name: string, open: OpenDatabase): void {
       expect(await users.find('ann')).toEqual(ann)
       expect(await users.findOrCreate('bob')).toEqual({ id: 'bob', name: 'bob', role: 'player' })
       const id = await users.addToken('ann', 'gw_one', 'a')
-      // The same token for somebody else: it stands for the last one.
+      // The same token for another user: it stands for the last one.
       expect(await users.addToken('bob', 'gw_one', 'a')).toBe(id)
       expect((await users.byToken('gw_one'))?.id).toBe('bob')
       await users.replaceTokens('a', [{ userId: 'ann', token: 'gw_two' }])

@@ -173,7 +173,7 @@ describe('a second process on one file', { timeout: TIMEOUT_MS }, () => {
 
 describe('stopping', { timeout: TIMEOUT_MS }, () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'on %s ends what is in flight, has counted it and exits with 0',
+    'on %s finishes requests in flight, has counted them and exits with 0',
     async (signal) => {
       const dataDir = tempDir()
       const child = await runGateway(dataDir, TOKENS)
@@ -192,7 +192,7 @@ describe('stopping', { timeout: TIMEOUT_MS }, () => {
             .on('end', () => resolve({ status: response.statusCode, connection: response.headers.connection }))
         })
         sent.on('error', reject)
-        // The server has the head: the request is in flight. Now it is told to stop, and only then gets the body.
+        // The server has the head: the request is in flight. Now it gets the signal, and only then the body.
         sent.on('continue', () => {
           child.process.kill(signal)
           child.process.stderr?.on('data', () => {
@@ -245,7 +245,7 @@ describe('starting', { timeout: TIMEOUT_MS }, () => {
     const send = sender(child.baseUrl)
     expect((await send('GET', '/me/quota')).status).toBe(401)
     expect((await send('GET', '/readyz', { token: null })).status).toBe(200)
-    // Whoever the identity provider calls "admin" is not the demo's administrator.
+    // A user called "admin" by the identity provider is not the demo's administrator.
     const claims = new SignJWT({ sub: 'admin' }).setProtectedHeader({ alg: 'HS256' }).setExpirationTime('1h')
     const token = await claims.sign(new TextEncoder().encode('s'.repeat(32)))
     expect((await send('GET', '/me/quota', { token })).status).toBe(200)

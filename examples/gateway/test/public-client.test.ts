@@ -86,7 +86,7 @@ describe('a public client of the gateway', () => {
     await expect(player.gateway('POST', '/v1/item/upsert', {})).rejects.toThrow('404')
   })
 
-  it('tells a player of a refusal in words, waits as long as it is told, and goes on', async () => {
+  it('shows a player the message of a refusal, waits as long as it says, and goes on', async () => {
     const { client: player, clock } = await client()
     const write = () => player.gateway('POST', '/v1/music/upsert', { musicList: [ENTRY] })
     for (const _ of [1, 2, 3, 4]) await write()

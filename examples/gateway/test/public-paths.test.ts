@@ -5,7 +5,7 @@ import { ENTRY, testGateway, usedOf } from './support/gateway.ts'
 import { BOT_TOKEN, botOf } from './support/sync.ts'
 
 describe('the paths that public clients know', () => {
-  it('tell who a user is, and when the player played last', async () => {
+  it('show who a user is, and when the player played last', async () => {
     const gateway = await testGateway()
     const { send } = gateway
     const { body } = await send('POST', '/v1/user/preview', { body: {} })
@@ -56,7 +56,7 @@ describe('the paths that public clients know', () => {
       expect([path, status]).toEqual([path, 200])
       answers.push(body)
     }
-    // Wrong in other ways: the answer names what is wrong, and nothing that is not.
+    // Wrong in other ways: the answer names the faults, and nothing else.
     answers.push((await send('POST', '/v1/music/upsert', { body: { musicList: [secrets], ...secrets } })).body)
     answers.push((await send('POST', '/v1/charge', { text: `{"qrcode":"${secrets.qrcode}"`, headers: {} })).body)
     for (const path of ['/v1/charge/queue', '/me/quota', '/me/usage', '/me/usage/stats', '/nowhere']) {
@@ -69,7 +69,7 @@ describe('the paths that public clients know', () => {
     expect(files.join('').length).toBeGreaterThan(10_000)
     const traces = [...log, ...files, JSON.stringify(answers)].join('\n')
     for (const secret of Object.values(secrets)) expect(traces).not.toContain(secret)
-    // What is looked for would be found.
+    // The search would find it.
     expect(traces).toContain('/v1/user/preview')
   })
 })

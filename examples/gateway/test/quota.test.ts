@@ -90,7 +90,7 @@ describe('the quota status', () => {
 })
 
 describe('a request above the quota', () => {
-  it('is a 429 that tells everything, and the same request is admitted when the time has come', async () => {
+  it('is a complete 429, and the same request is admitted when the time has come', async () => {
     const gateway = await testGateway({ env: { SUPPORT_FORUM_URL: 'https://forum.example.com/more' } })
     for (let count = 1; count <= 4; count++) expect((await upsert(gateway)).status).toBe(200)
     gateway.clock.advance(500)

@@ -30,7 +30,7 @@ describe.runIf(redisTests)('two processes on one Redis and one database', { time
     expect(children[0].stdout()).toContain(`Counters        Redis 127.0.0.1:${redis.port}\n`)
     const [here, there] = children.map(({ baseUrl }) => sender(baseUrl)) as [Send, Send]
 
-    // What is used through one is seen by the other, and so are scores.
+    // Use through one is visible in the other, and so are scores.
     expect((await upsert(here, 7)).status).toBe(200)
     expect(await usedOf({ send: there })).toEqual({ read: 0, write: 15 })
     const scores = (await read(there)).body.businessData.userMusicDetailList

@@ -29,7 +29,7 @@ function gatewayOn(redis: RedisServer, { env, ...options }: TestOptions = {}): P
 const upsert = ({ send }: TestGateway) => send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })
 const read = ({ send }: TestGateway) => send('POST', '/v1/user/music')
 const readyz = async ({ send }: TestGateway) => (await send('GET', '/readyz', { token: null })).status
-/** The revision that decisions go by, as Redis was told it. */
+/** The revision that decisions follow, as announced to Redis. */
 const announcedIn = (redis: RedisServer) => redis.cli('GET', '{gateway}:settings')
 /** Of no settings that anybody stored. */
 const STRANGE = 'S'.repeat(22)
@@ -118,21 +118,18 @@ describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
     expect(statuses.sort()).toEqual([200, 200, 200, 200, ...Array.from({ length: 6 }, () => 429)])
   })
 
-  it.each([0, 3])(
-    'makes it go by what is in the database, whatever it was told before (%i changes)',
-    async (changes) => {
-      const redis = await redisServer()
-      const first = await gatewayOn(redis)
-      for (let version = 1; version <= changes; version++) expect(await setMode(first, 'lenient')).toBe(200)
-      await first.stop()
-      await redis.cli('SET', '{gateway}:settings', STRANGE)
-      const gateway = await gatewayOn(redis, { dataDir: first.dataDir })
-      expect((await upsert(gateway)).status).toBe(200)
-      expect(await announcedIn(redis)).toBe(await revisionOf(gateway))
-    },
-  )
+  it.each([0, 3])('makes it follow the database, whatever was announced before (%i changes)', async (changes) => {
+    const redis = await redisServer()
+    const first = await gatewayOn(redis)
+    for (let version = 1; version <= changes; version++) expect(await setMode(first, 'lenient')).toBe(200)
+    await first.stop()
+    await redis.cli('SET', '{gateway}:settings', STRANGE)
+    const gateway = await gatewayOn(redis, { dataDir: first.dataDir })
+    expect((await upsert(gateway)).status).toBe(200)
+    expect(await announcedIn(redis)).toBe(await revisionOf(gateway))
+  })
 
-  it('tells other processes of changes before they look in the database', async () => {
+  it('notifies other processes of changes before they poll the database', async () => {
     const redis = await redisServer()
     const dataDir = tempDir()
     const [writer, other] = [await announcedSettings(redis, dataDir), await announcedSettings(redis, dataDir)]
@@ -145,7 +142,7 @@ describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
     await expect.poll(write).toContainEqual({ kind: 'subject', layer: 'personal', key: 'a' })
   })
 
-  it('tells a Redis that was emptied what the settings are, with the first decision', async () => {
+  it('announces the settings to an emptied Redis, with the first decision', async () => {
     const redis = await redisServer()
     const gateway = await gatewayOn(redis)
     expect(await setMode(gateway, 'lenient')).toBe(200)
@@ -161,7 +158,7 @@ describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
 })
 
 describe.runIf(redisTests)('with a Redis that is away', { timeout: TIMEOUT_MS }, () => {
-  it('starts, serves what is free, and recovers by itself', async () => {
+  it('starts, serves free requests, and recovers by itself', async () => {
     const redis = await redisServer({ aof: true })
     // Of a database that was restored from a backup since.
     await redis.cli('SET', '{gateway}:settings', STRANGE)
@@ -264,7 +261,7 @@ describe.runIf(redisTests)('with a Redis that must not be used', { timeout: TIME
     await expect.poll(() => readyz(gateway)).toBe(200)
   })
 
-  it('does not tell the password to the log', async () => {
+  it('does not log the password', async () => {
     const redis = await redisServer()
     await redis.cli('ACL', 'SETUSER', 'gateway', 'on', '>p4ss@s3cr3t', '~*', '&*', '+@all')
     for (const password of ['wr0ng%40s3cr3t', 'p4ss%40s3cr3t']) {

@@ -122,63 +122,68 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     expect(faults).toEqual([])
   })
 
-  it.runIf(isDeep)('finds operations, tells what they cost and what is left, and opens what is asked for', async () => {
-    const { page, faults, send } = await reference('', { viewport: { width: 390, height: 844 } })
-    const complaints: string[] = []
-    const look = async (what: string, isChecked = isDeep): Promise<void> => {
-      for (const scheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: scheme })
-        await painted(page)
-        // The checker takes its time where there are many operations.
-        const found = [...(await screenFaults(page)), ...(isChecked ? await accessibilityFaults(page) : [])]
-        complaints.push(...found.map((fault) => `${what}, ${scheme}: ${fault}`))
-        if (wantsPictures) await picture(page, `reference-${what}-${scheme}`)
+  it.runIf(isDeep)(
+    'finds operations, shows their price and the remaining quota, and opens the requested one',
+    async () => {
+      const { page, faults, send } = await reference('', { viewport: { width: 390, height: 844 } })
+      const complaints: string[] = []
+      const look = async (what: string, isChecked = isDeep): Promise<void> => {
+        for (const scheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme: scheme })
+          await painted(page)
+          // The checker takes its time where there are many operations.
+          const found = [...(await screenFaults(page)), ...(isChecked ? await accessibilityFaults(page) : [])]
+          complaints.push(...found.map((fault) => `${what}, ${scheme}: ${fault}`))
+          if (wantsPictures) await picture(page, `reference-${what}-${scheme}`)
+        }
       }
-    }
-    const all = await page.locator('.opblock').count()
-    await page.getByRole('searchbox', { name: 'Filter operations' }).fill('put ADMIN user')
-    await expect.poll(() => page.locator('.opblock').count()).toBe(2)
-    await page.getByRole('searchbox').fill('')
-    await expect.poll(() => page.locator('.opblock').count()).toBe(all)
-    await page.getByRole('searchbox').fill('upsertMusic')
+      const all = await page.locator('.opblock').count()
+      await page.getByRole('searchbox', { name: 'Filter operations' }).fill('put ADMIN user')
+      await expect.poll(() => page.locator('.opblock').count()).toBe(2)
+      await page.getByRole('searchbox').fill('')
+      await expect.poll(() => page.locator('.opblock').count()).toBe(all)
+      await page.getByRole('searchbox').fill('upsertMusic')
 
-    const upsert = operation(page, 'Score-upsertMusic')
-    await openOperation(upsert)
-    const price = upsert.locator('.price')
-    await expect.poll(() => price.textContent()).toBe('Costs 15 write tokens, unless administrators set another price.')
-    await authorize(page, USER_TOKEN)
-    await price.getByText('You have 60 write tokens left.').waitFor()
-    await upsert.getByRole('textbox', { name: 'Request body' }).fill(JSON.stringify({ musicList: [ENTRY] }))
-    expect(await execute(upsert)).toBe('200')
-    await price.getByText('You have 45 write tokens left.').waitFor()
-    expect((await send('GET', '/me/quota')).body.windows.write[0].remaining).toBe(45)
+      const upsert = operation(page, 'Score-upsertMusic')
+      await openOperation(upsert)
+      const price = upsert.locator('.price')
+      await expect
+        .poll(() => price.textContent())
+        .toBe('Costs 15 write tokens, unless administrators set another price.')
+      await authorize(page, USER_TOKEN)
+      await price.getByText('You have 60 write tokens left.').waitFor()
+      await upsert.getByRole('textbox', { name: 'Request body' }).fill(JSON.stringify({ musicList: [ENTRY] }))
+      expect(await execute(upsert)).toBe('200')
+      await price.getByText('You have 45 write tokens left.').waitFor()
+      expect((await send('GET', '/me/quota')).body.windows.write[0].remaining).toBe(45)
 
-    // Clicking what is open forgets nothing.
-    await page.getByRole('tab', { name: 'Gateway' }).click()
-    await painted(page)
-    await expect.poll(() => upsert.locator('textarea').inputValue()).toContain('musicList')
+      // A click on the open operation forgets nothing.
+      await page.getByRole('tab', { name: 'Gateway' }).click()
+      await painted(page)
+      await expect.poll(() => upsert.locator('textarea').inputValue()).toContain('musicList')
 
-    const closed = upsert.locator('tr.response.closed')
-    const answers = await upsert.locator('tr.response').count()
-    await expect.poll(async () => [answers > 5, await closed.count()]).toEqual([true, answers - 1 - 1])
-    await look('operation', true)
-    await upsert.getByRole('button', { name: 'Show what 422 looks like' }).click()
-    await expect.poll(() => closed.count()).toBe(answers - 3)
-    await page.locator('.auth-wrapper > .authorize').click()
-    await look('authorize')
-    await page.locator('.auth-btn-wrapper .btn-done').click()
+      const closed = upsert.locator('tr.response.closed')
+      const answers = await upsert.locator('tr.response').count()
+      await expect.poll(async () => [answers > 5, await closed.count()]).toEqual([true, answers - 1 - 1])
+      await look('operation', true)
+      await upsert.getByRole('button', { name: 'Show what 422 looks like' }).click()
+      await expect.poll(() => closed.count()).toBe(answers - 3)
+      await page.locator('.auth-wrapper > .authorize').click()
+      await look('authorize')
+      await page.locator('.auth-btn-wrapper .btn-done').click()
 
-    await page.getByRole('link', { name: '简体中文' }).click()
-    await shows(page, '网关', 'API 参考')
-    await page.getByRole('searchbox', { name: '筛选操作' }).fill('upsertMusic')
-    await openOperation(upsert)
-    await expect.poll(() => price.textContent()).toBe('价格：15 写入额度点，除非管理员另行设定。')
-    await upsert.getByRole('button', { name: '执行' }).waitFor()
-    expect(await keptBy(page, TYPED)).toEqual([])
-    await look('zh')
-    expect(complaints).toEqual([])
-    expect(faults).toEqual([])
-  })
+      await page.getByRole('link', { name: '简体中文' }).click()
+      await shows(page, '网关', 'API 参考')
+      await page.getByRole('searchbox', { name: '筛选操作' }).fill('upsertMusic')
+      await openOperation(upsert)
+      await expect.poll(() => price.textContent()).toBe('价格：15 写入额度点，除非管理员另行设定。')
+      await upsert.getByRole('button', { name: '执行' }).waitFor()
+      expect(await keptBy(page, TYPED)).toEqual([])
+      await look('zh')
+      expect(complaints).toEqual([])
+      expect(faults).toEqual([])
+    },
+  )
 
   it.runIf(isDeep)('is usable with a keyboard, on a phone, and in the dark', async () => {
     const { page, faults } = await reference('#charts', {
@@ -232,7 +237,7 @@ async function shows(page: Page, service: string, title = 'API reference'): Prom
   await operations(page)
 }
 
-/** What is done brings another document, and neither it nor any request after it has anything that was typed before. */
+/** Checks that an action loads another document, and that neither it nor any later request has earlier input. */
 async function forgets({ page, requests }: Watched, act: () => Promise<unknown>): Promise<void> {
   await page.evaluate('window.isOldDocument = true')
   const sent = requests.length

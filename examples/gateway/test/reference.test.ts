@@ -99,7 +99,7 @@ describe('the pages of the reference', () => {
       missing.push(...document.tags.flatMap(({ name }: { name: string }) => (name in TAGS_ZH ? [] : [name])))
     }
     expect(missing).toEqual([])
-    // What somebody else's policy says in other words is read as it is.
+    // Texts of another policy are shown untranslated.
     expect(page.inChinese('Free.\n\nOf my own.')).toBe('免费。\n\nOf my own.')
   })
 

@@ -32,7 +32,7 @@ describe('a request that cannot be served', () => {
     }
   })
 
-  it('is told what is wrong before it is told that the quota is used up', async () => {
+  it('names faults of the request before the quota is charged', async () => {
     const { send, gateway } = await testGateway()
     await gateway.app.quota.subjects.set('demo', { overrides: { write: { '1h': 0 } } })
     expect((await send('POST', UPSERT, one({}))).status).toBe(429)

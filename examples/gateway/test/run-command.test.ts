@@ -41,7 +41,7 @@ describe('a command', () => {
     expect(databaseOf(dataDir)).toEqual(before)
   })
 
-  it('tells how it is used', async () => {
+  it('prints its usage', async () => {
     expect(await runCommand(['--help'], {})).toMatchObject({
       code: 0,
       out: expect.stringContaining('users create NAME'),

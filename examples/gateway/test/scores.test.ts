@@ -7,7 +7,7 @@ import { ADMIN_TOKEN, databaseOf, ENTRY, START, testGateway, usedOf } from './su
 const upsert = (...musicList: object[]): { body: unknown } => ({ body: { musicList } })
 
 describe('upsert', () => {
-  it('creates, overwrites, and leaves alone what is the same', async () => {
+  it('creates, overwrites, and leaves equal scores alone', async () => {
     const { send, clock } = await testGateway()
     const other = {
       musicId: 10104,

@@ -70,7 +70,7 @@ describe('no secret', () => {
       ['/admin/bots', "a bot's token"],
       ['/admin/chart-keys', 'a chart key'],
     ] as const) {
-      // The one answer that is to tell it.
+      // The one answer that contains it.
       const issued = await send('POST', path, { ...admin, body: path.includes('users') ? {} : { name: 'x' } })
       secrets[name] = issued.body.token
     }
@@ -113,7 +113,7 @@ describe('no secret', () => {
     }
   })
 
-  it('is told of a Redis that does not answer', async () => {
+  it('hears of a Redis that does not answer', async () => {
     const password = 'redis-password-not-to-be-seen'
     const REDIS_URL = `redis://user:${password}@127.0.0.1:${await closedPort()}`
     const { send, log } = await testGateway({ env: { LOG_LEVEL: 'trace', REDIS_URL } })
@@ -125,7 +125,7 @@ describe('no secret', () => {
     }
   })
 
-  it('is in what is printed when the gateway cannot start', async () => {
+  it('is in the output when the gateway cannot start', async () => {
     const password = 'postgres-password-not-to-be-seen'
     const port = await closedPort()
     const log: string[] = []

@@ -25,7 +25,7 @@ const read = (send: (method: string, path: string, options: object) => Promise<A
   send('GET', SETTINGS, { token: ADMIN_TOKEN })
 
 describe('settings of another policy', () => {
-  it('are in force as far as this one knows them; the rest is told, and kept by whoever changes them', async () => {
+  it('are in force as far as this one knows them; the rest is reported, and kept by changes', async () => {
     const dataDir = tempDir()
     const before = await testGateway({ dataDir })
     const { version: _, ...document } = (await read(before.send)).body
@@ -99,18 +99,18 @@ describe('settings of another policy', () => {
 })
 
 describe.runIf(browserTests)('the console', { timeout: 60_000 }, () => {
-  it('tells what of the settings is not in force, until they are saved', async () => {
+  it('shows which settings are not in force, until they are saved', async () => {
     const gateway = await testGateway({
       dataDir: await folderWith({ mode: 'lenient', prices: { 'music.upsert': -3 } }),
     })
     const { page, faults } = await signedIn(gateway)
-    const told = page.locator('.not-in-force')
-    await told.getByText('Price of music.upsert').waitFor()
-    await expect.poll(() => told.locator('li').first().textContent()).toContain('Base value: Personal, read, 1 hour')
+    const faulty = page.locator('.not-in-force')
+    await faulty.getByText('Price of music.upsert').waitFor()
+    await expect.poll(() => faulty.locator('li').first().textContent()).toContain('Base value: Personal, read, 1 hour')
     await page.locator('input[name=mode][value=normal]').check()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Saved.', { exact: true }).waitFor()
-    await expect.poll(() => told.count()).toBe(0)
+    await expect.poll(() => faulty.count()).toBe(0)
     expect(faults).toEqual([])
   })
 })

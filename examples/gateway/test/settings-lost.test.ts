@@ -13,7 +13,7 @@ import { closedInTheEnd } from './support/test-database.ts'
 
 const TIMEOUT_MS = 60_000
 const SETTINGS = '/admin/quota/settings'
-/** Within so many milliseconds every process goes by what is stored. */
+/** Within so many milliseconds every process follows the stored settings. */
 const FOLLOWED_MS = 1_000
 
 interface Pair {
@@ -92,7 +92,7 @@ describe.runIf(redisTests && postgresTests)('settings of two processes', { timeo
     }
   })
 
-  it('that were restored from an older backup are followed, and what is read of them wins no race', async () => {
+  it('that were restored from an older backup are followed, and a version read before wins no race', async () => {
     const both = await pair(postgres!)
     const [here, there] = both.gateways
     const nothing = await backUpSettings(both.db)
@@ -105,7 +105,7 @@ describe.runIf(redisTests && postgresTests)('settings of two processes', { timeo
     await blocked()
     await bothAdmit(both, false, ownTime())
     expect(await tagOf(there)).toContain(String(await announcedIn(both)))
-    // The same version again: a tab from before the backup was restored is told.
+    // The same version again: a tab from before the backup was restored gets a 412.
     await setLimit(there, 13)
     const { version: _, ...document } = (await here.send('GET', SETTINGS, { token: ADMIN_TOKEN })).body
     const options = { token: ADMIN_TOKEN, headers: { 'If-Match': oldTag }, body: document }
@@ -121,9 +121,9 @@ describe.runIf(redisTests && postgresTests)('settings of two processes', { timeo
     expect(await announcedIn(both)).toBe('')
   })
 
-  it('that were stored by a process which died before it could tell are followed', async () => {
+  it('that were stored by a process which died before it could announce them are followed', async () => {
     const both = await pair(postgres!)
-    // More than the policy has, so that what is admitted tells by what it was decided.
+    // More than the policy has, so that an admission shows which limit decided it.
     await setLimit(both.gateways[0], 100_000)
     await bothAdmit(both, true, ownTime())
     const dying = settingsOn(both.db, systemClock)

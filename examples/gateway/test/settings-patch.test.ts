@@ -27,7 +27,7 @@ describe('a merge patch', () => {
 })
 
 describe('the settings of everybody', () => {
-  it('are changed in the parts that a patch names, by whoever has seen them', async () => {
+  it('are changed in the parts that a patch names, by callers who have read them', async () => {
     const { send } = await testGateway()
     const path = '/admin/quota/settings'
     const patch = (body: unknown, match?: string, type = 'application/merge-patch+json'): Promise<Answer> =>

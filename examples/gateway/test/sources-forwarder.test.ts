@@ -58,7 +58,7 @@ interface Fault {
   readonly asked?: unknown
 }
 
-/** Asks LXNS, and holds what it throws against what is expected. */
+/** Calls LXNS, and compares the error with the expected one. */
 async function expectFault(answers: Answering[], expected: Fault, more?: Options): Promise<HttpError> {
   const server = await sourceServer(...answers)
   const error = await failure(lxAt(server.origin, more).fetchScores(CREDENTIAL))
@@ -74,7 +74,7 @@ async function expectFault(answers: Answering[], expected: Fault, more?: Options
   return error
 }
 
-describe('what is sent', () => {
+describe('a sent request', () => {
   it('is the credential in the field of each source, to its path', async () => {
     const lx = await sourceServer(lxScores(lxScore()))
     const fish = await sourceServer(fishRecords(fishRecord()))
@@ -108,7 +108,7 @@ describe('refusals', () => {
     await expectFault([json({ success: false, code: 401 })], { ...expected, upstreamStatus: 401 })
   })
 
-  it('of the credential by Diving-Fish, told from other faults with the same status', async () => {
+  it('of the credential by Diving-Fish, distinguished from other faults with the same status', async () => {
     const server = await sourceServer(fishError('导入token有误'), fishError('别的'), fishError('导入token有误', 200))
     const fish = fishAt(server.origin)
     const codes: string[] = []
@@ -165,7 +165,7 @@ describe('nonsense', () => {
     await expectFault([text('', 204)], { code: 'source_bad_response', upstreamStatus: 204 })
   })
 
-  it('is also what is not HTTP, or not the compression it is said to be', async () => {
+  it('is also an answer that is not HTTP, or not compressed as it claims', async () => {
     await expectFault([raw('220 mail.example.com ready\r\n')], { code: 'source_bad_response' })
     await expectFault([text('not gzip', 200, { 'Content-Encoding': 'gzip' })], { code: 'source_bad_response' })
   })
@@ -179,7 +179,7 @@ describe('nonsense', () => {
 
 describe('too large an answer', () => {
   const maxBytes = 10_000
-  /** Goes on for as long as somebody reads. */
+  /** Goes on for as long as it is read. */
   function endless(chunk: Uint8Array, headers: Record<string, string>, counted: (bytes: number) => void): Answering {
     return (_req, res) => {
       res.writeHead(200, headers)
@@ -236,7 +236,7 @@ describe('the second try', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  it('is the last, and tells what it met', async () => {
+  it('is the last, and reports its result', async () => {
     const bad = lxError(503, 'maintenance')
     await expectFault([bad], { code: 'source_error', upstreamStatus: 503, asked: 2 })
     await expectFault([bad, lxError(401, 'no')], { code: 'source_credential_rejected', upstreamStatus: 401, asked: 2 })

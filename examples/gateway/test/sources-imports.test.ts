@@ -136,7 +136,7 @@ describe('a large import', () => {
     return { totalMs: processorMs() - began, longestMs }
   }
 
-  // What is long is told by the whole; the compiler and the collector work beside it, so that one of a few runs has to pass.
+  // Measured with the compiler and the collector working beside it, so one of a few runs has to pass.
   it('lets others have a turn every 50 ms', { retry: 3 }, async () => {
     const { lx, updateLx } = await sourceGateway()
     const scores = Array.from({ length: 3_000 }, (_, n) =>

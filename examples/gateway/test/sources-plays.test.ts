@@ -60,7 +60,7 @@ describe('records', () => {
     expect(fromLx.plays).toMatchObject(PLAYS.map(({ play }) => play))
   })
 
-  it('keep the instant of a play where it is told', async () => {
+  it('keep the instant of a play where it is known', async () => {
     const times = [
       '2026-05-01T12:30:00Z',
       '2026-05-01T20:30:00+08:00',
@@ -218,7 +218,7 @@ describe('mergeBest', () => {
     ['the higher of two fuzzy ones', fuzzy(1_000), fuzzy(1_400), fuzzy(1_400)],
     ['a fuzzy one before 0', fuzzy(1_000), record({}), fuzzy(1_000)],
     ['a fuzzy one before an exact 0', fuzzy(1_000), exact(0), fuzzy(1_000)],
-    ['an exact 0 before one that was not told', exact(0), record({}), exact(0)],
+    ['an exact 0 before an unknown one', exact(0), record({}), exact(0)],
   ])('keeps of DX scores %s', (_name, a, b, best) => {
     expect(mergeBest(a, b)).toEqual(best)
     expect(mergeBest(b, a)).toEqual(best)

@@ -89,7 +89,7 @@ describe('a start without Redis', () => {
 })
 
 describe.runIf(postgresTests)('with PostgreSQL', { timeout: 60_000 }, () => {
-  it('a data folder that is not there is made for the demo, and a wrong address is told', async () => {
+  it('a data folder that is not there is made for the demo, and a wrong address is reported', async () => {
     const postgres = await postgresServer()
     const databaseUrl = await postgres.createDatabase()
     const dataDir = join(tempDir(), 'not', 'there')

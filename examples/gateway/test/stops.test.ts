@@ -19,10 +19,10 @@ function ask(port: number, agent: Agent): Promise<string> {
 }
 
 describe('kept connections', () => {
-  it('on which requests come are told that they close, and none is broken off, when a server stops', async () => {
+  it('with requests announce that they close, and none is broken off, when a server stops', async () => {
     const listener = await listen((_req, res) => setImmediate(() => res.end('done')), '127.0.0.1', 0)
     const stopped = { at: 0 }
-    const told = await Promise.all(
+    const last = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const agent = new Agent({ keepAlive: true, maxSockets: 1 })
         onTestFinished(() => agent.destroy())
@@ -35,7 +35,7 @@ describe('kept connections', () => {
         return answers.at(-1)
       }),
     )
-    expect(new Set(told)).toEqual(new Set(['200 close']))
+    expect(new Set(last)).toEqual(new Set(['200 close']))
   })
 
   it('on which nothing comes are closed', async () => {
@@ -49,7 +49,7 @@ describe('kept connections', () => {
 })
 
 describe('a database that cannot grow', () => {
-  it('is told from one that can, and nothing is left of the look', async () => {
+  it('is distinguished from one that can, and the probe leaves nothing behind', async () => {
     const dataDir = tempDir()
     const db = await openSqlite(dataDir)
     onTestFinished(() => db.destroy())
@@ -81,7 +81,7 @@ function smallDisk(): string | undefined {
 }
 
 describe('a full disk', () => {
-  it('is seen by /readyz, told to who writes, gone when there is room, and stops nobody from stopping', async (context) => {
+  it('is seen by /readyz, reported to writers, gone when there is room, and keeps no gateway from stopping', async (context) => {
     const dataDir = smallDisk()
     if (dataDir === undefined) return context.skip()
     const gateway = await testGateway({ dataDir })

@@ -26,7 +26,7 @@ describe("a player's rating", () => {
     expect((await test.bot.get(`/api/bot/player/${LINKED}`)).body).toMatchObject(ratings)
   })
 
-  it('is the sum of both parts where no total is told; one part alone changes none', async () => {
+  it('is the sum of both parts where no total is sent; one part alone changes none', async () => {
     const test = await testSync()
     await test.bot.sync({ qq: LINKED, old_rating: 10_600, new_rating: 4_400, records: [] })
     expect(await ratingOf(test)).toBe(15_000)
@@ -37,7 +37,7 @@ describe("a player's rating", () => {
   })
 })
 
-describe('what is told of a player', () => {
+describe('the profile of a player', () => {
   it('has each record as Diving-Fish gives it, as far as the chart is known', async () => {
     const { bot } = await testSync()
     const records = [

@@ -65,7 +65,7 @@ describe('a push', () => {
     expect(body.businessData.userMusicDetailList[0].updatedAt).toBe(new Date(START + 1_000).toISOString())
   })
 
-  it('tells of the player, in the account as well', async () => {
+  it('updates the profile, in the account as well', async () => {
     const { bot, send } = await testSync()
     await bot.sync({ qq: LINKED, nickname: 'N', source: 'a bot', rating: 15_111, play_count: 77, records: [] })
     expect((await send('POST', '/v1/user/data')).body.businessData).toMatchObject({
@@ -223,7 +223,7 @@ describe('a full snapshot', () => {
     expect((await bot.sync({ ...full('b', recordOf(1)), qq: UNLINKED })).status).toBe(200)
   })
 
-  it('keeps a final chunk that comes early, names what is missing, and ends when that has come', async () => {
+  it('keeps a final chunk that comes early, names the missing ones, and ends when these have come', async () => {
     const { bot } = await testSync()
     await bot.sync({ qq: LINKED, records: [recordOf(9)] })
     const chunk = (index: number) => ({ ...full('a', recordOf(index + 1)), chunk_index: index, chunk_total: 3 })
@@ -306,7 +306,7 @@ describe('an account that is linked later', () => {
   const link = (send: TestGateway['send'], id: string, qq: number | null) =>
     send('PUT', `/admin/users/${id}`, { token: ADMIN_TOKEN, body: { qq } })
 
-  it('gets what was kept, the best of each field, and what the bot told of the player', async () => {
+  it('gets what was kept, the best of each field, and the profile that the bot reported', async () => {
     const { bot, send } = await testSync()
     await link(send, 'demo', null)
     await send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, achievement: 101, dxScore: 1 }] } })
@@ -381,7 +381,7 @@ describe('two writes of a player at one time', () => {
   })
 })
 
-/** Holds what is to be written, right before its transaction. */
+/** Pauses a write right before its transaction. */
 function heldWrites(): { held(): number[]; release(): void } {
   const held: number[] = []
   let release = (): void => undefined

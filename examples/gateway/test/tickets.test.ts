@@ -81,7 +81,7 @@ describe('buying a ticket', () => {
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })
   })
 
-  it('tells the price that was in force', async () => {
+  it('shows the price that was in force', async () => {
     const gateway = await testGateway()
     const { version: _, ...settings } = (await gateway.send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN }))
       .body

@@ -51,7 +51,7 @@ async function goesOn([first, second]: readonly [TestGateway, TestGateway]): Pro
     ])
   }
   expect([await one.used(), await one.stored()]).toEqual([{ used: 45, held: 0 }, 43])
-  // Parts that come at one time: one of them is told to come again, and nothing is lost.
+  // Parts that come at one time: one of them has to retry, and nothing is lost.
   const next = await begun(other)
   const parts = [one, other].map((calls, at) => sent(() => calls.add(next, scoresOf(10 * at, 10, 90))))
   for (const { status } of await Promise.all(parts)) expect(status).toBe(200)

@@ -350,37 +350,34 @@ describe('a process that dies between storing and charging', { timeout: 60_000 }
       begin select raise(abort, 'the process dies here'); end`,
   )
 
-  it.each(isDeep ? ['a check', 'nobody'] : ['nobody'])(
-    'leaves what is charged once, when %s asks the next one',
-    async (who) => {
-      const dataDir = tempDir()
-      const env = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
-      const first = await runGateway(dataDir, env)
-      addCharts(dataDir, 60)
-      const file = new Database(join(dataDir, 'gateway.sqlite'))
-      file.pragma('busy_timeout = 5000')
-      for (const trigger of BLOCK) file.exec(trigger)
-      const session = uploadCalls(sender(first.baseUrl))
-      const sessionId = await begun(session)
-      await session.add(sessionId, scoresOf(0, 20))
-      await session.add(sessionId, scoresOf(20, 5))
-      expect((await session.check(sessionId)).status).toBe(503)
-      first.process.kill('SIGKILL')
-      await first.ended()
-      const [row] = file.prepare('select state, uploaded, charged from upload_sessions').all()
-      expect(row).toEqual({ state: 'stored', uploaded: 25, charged: null })
-      for (const event of ['insert', 'update', 'delete']) file.exec(`drop trigger block_${event}`)
-      file.close()
-      const second = await runGateway(dataDir, env)
-      const next = uploadCalls(sender(second.baseUrl))
-      expect(await next.stored()).toBe(25)
-      if (who === 'a check') {
-        const { body } = await next.check(sessionId)
-        expect(body.businessData).toMatchObject({ status: 'done', uploadedMusicCount: 25, tokensCharged: 30 })
-      }
-      await expect.poll(next.used, { timeout: 15_000 }).toEqual({ used: 30, held: 0 })
-      expect((await next.check(sessionId)).body.businessData).toMatchObject({ status: 'done', tokensCharged: 30 })
-      expect(await next.used()).toEqual({ used: 30, held: 0 })
-    },
-  )
+  it.each(isDeep ? ['a check', 'nobody'] : ['nobody'])('leaves one charge, when %s asks the next one', async (who) => {
+    const dataDir = tempDir()
+    const env = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
+    const first = await runGateway(dataDir, env)
+    addCharts(dataDir, 60)
+    const file = new Database(join(dataDir, 'gateway.sqlite'))
+    file.pragma('busy_timeout = 5000')
+    for (const trigger of BLOCK) file.exec(trigger)
+    const session = uploadCalls(sender(first.baseUrl))
+    const sessionId = await begun(session)
+    await session.add(sessionId, scoresOf(0, 20))
+    await session.add(sessionId, scoresOf(20, 5))
+    expect((await session.check(sessionId)).status).toBe(503)
+    first.process.kill('SIGKILL')
+    await first.ended()
+    const [row] = file.prepare('select state, uploaded, charged from upload_sessions').all()
+    expect(row).toEqual({ state: 'stored', uploaded: 25, charged: null })
+    for (const event of ['insert', 'update', 'delete']) file.exec(`drop trigger block_${event}`)
+    file.close()
+    const second = await runGateway(dataDir, env)
+    const next = uploadCalls(sender(second.baseUrl))
+    expect(await next.stored()).toBe(25)
+    if (who === 'a check') {
+      const { body } = await next.check(sessionId)
+      expect(body.businessData).toMatchObject({ status: 'done', uploadedMusicCount: 25, tokensCharged: 30 })
+    }
+    await expect.poll(next.used, { timeout: 15_000 }).toEqual({ used: 30, held: 0 })
+    expect((await next.check(sessionId)).body.businessData).toMatchObject({ status: 'done', tokensCharged: 30 })
+    expect(await next.used()).toEqual({ used: 30, held: 0 })
+  })
 })

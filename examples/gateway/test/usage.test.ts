@@ -41,7 +41,7 @@ describe('the failure rate', () => {
     expect((await send('POST', '/v1/user/music', { token: null })).status).toBe(401)
     expect((await send('GET', '/nowhere')).status).toBe(404)
     for (const path of ['/healthz', '/readyz']) expect((await send('GET', path)).status).toBe(200)
-    // Nobody listens there: what could not be forwarded is status 0, though the client is told 502.
+    // Nobody listens there: a request that could not be forwarded is status 0, though the client gets a 502.
     expect((await send('POST', '/v1/update-lx', { body: { key: 'k' } })).status).toBe(502)
     const { body } = await failureRate(gateway)
     const now = body.series.at(-1)

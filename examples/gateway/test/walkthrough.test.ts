@@ -49,7 +49,7 @@ async function walk(walkthrough: Walkthrough, children: readonly Child[]): Promi
   const parts = walkthrough.steps.map(({ commands }, index) => {
     return `${settings[index % settings.length]}\n{\n${commands}\n} > out-${index}`
   })
-  // Nothing but the page: no file that a shell reads when it starts, though it takes a socket for somebody who logs in.
+  // Nothing but the page: no file that a shell reads when it starts, though it takes a socket for a login.
   const { BASH_ENV: _bashEnv, ENV: _env, ...env } = process.env
   const { stderr } = await promisify(execFile)('bash', ['--norc', '--noprofile', '-uc', parts.join('\n')], { cwd, env })
   expect(stderr).toBe('')

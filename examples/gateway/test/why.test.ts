@@ -68,7 +68,7 @@ describe('why a user is refused', { timeout: 60_000 }, () => {
     const shadow = (await ask(gateway, { proposal: { shadow: { layer: 'personal', window: '1h' } } })).body
     expect(shadow.proposed).toMatchObject({ allowed: true, shadowed: [{ window: '1h' }] })
 
-    // What is proposed to be is what is, once it is set.
+    // The proposal's answer comes true once it is set.
     const overrides = { write: { '1h': 75 } }
     await gateway.send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: { overrides } })
     const set = (await ask(gateway)).body

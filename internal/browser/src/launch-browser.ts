@@ -17,7 +17,7 @@ const ARGS = [
 
 let shared: Promise<Browser> | undefined
 
-/** The browser of this process: started for whoever asks first, never closed, gone with the process. */
+/** The browser of this process: started by the first call, never closed, gone with the process. */
 export function sharedBrowser(): Promise<Browser> {
   shared ??= launchBrowser()
   return shared

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-/** A mistake that programmers make, and what they must be told. */
+/** A programmer's mistake, and the error it must cause. */
 export interface Mistake {
   /** As they write it. */
   readonly written: string
@@ -23,14 +23,14 @@ const MAX_MESSAGE = 500
  */
 export function testMistakes(mistakes: readonly Mistake[], file: string): void {
   it.each(mistakes)('$written', async ({ make, code, says }) => {
-    const { code: told, message } = await errorOf(make)
-    expect(told).toBe(code)
+    const { code: reported, message } = await errorOf(make)
+    expect(reported).toBe(code)
     for (const part of says) expect(message).toContain(part)
     expect(message.length).toBeLessThanOrEqual(MAX_MESSAGE)
     expect(message).not.toMatch(/[\n\r]|Invalid input|nonoptional|\[object |undefined/)
   })
 
-  it('all of them, as they are told', async () => {
+  it('every message, as in the file', async () => {
     const texts: string[] = []
     for (const { written, make } of mistakes) {
       const { code, message } = await errorOf(make)
@@ -40,17 +40,17 @@ export function testMistakes(mistakes: readonly Mistake[], file: string): void {
   })
 }
 
-interface Told {
+interface Reported {
   readonly code: string
   readonly message: string
 }
 
-async function errorOf(make: () => unknown): Promise<Told> {
+async function errorOf(make: () => unknown): Promise<Reported> {
   try {
     await make()
   } catch (error) {
     expect(error).toMatchObject({ name: 'QuotaError', docs: expect.stringContaining('/errors.md#') as string })
-    return error as Told
+    return error as Reported
   }
-  throw new Error('nobody was told')
+  throw new Error('the mistake caused no error')
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Removes a server and its folder when it is told to, or when this process has ended. */
+/** Removes a server and its folder on request, or when this process has ended. */
 export interface Guard {
   /** From now on the server is this process; none for `undefined`. */
   watch(pid: number | undefined): void
@@ -11,7 +11,7 @@ export interface Guard {
 
 // A shell that waits for the end of its standard input, so at the latest for the end of this process. SIGQUIT makes
 // the server end at once and give back its shared memory, for which the machine has few places; `postmaster.pid` goes
-// last. A server that was killed has left that file and the memory: its seventh line tells which.
+// last. A server that was killed has left that file and the memory: its seventh line names the segment.
 const SCRIPT = `
   while read -r line; do pid=$line; done
   file=$1/data/postmaster.pid
@@ -34,7 +34,7 @@ export function startGuard(folder: string): Guard {
   const gone = once(guard, 'close')
   return {
     watch(pid) {
-      // The end of a server that could not be started may be told after all is over.
+      // A server that could not be started may report its end after the guard has ended.
       if (!guard.stdin.writableEnded) guard.stdin.write(`${pid ?? ''}\n`)
     },
     async finish() {

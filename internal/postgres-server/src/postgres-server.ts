@@ -12,7 +12,7 @@ import { giveTo, newDataFolder } from './template.ts'
 export const postgresTests: boolean = process.env.POSTGRES_TESTS !== 'off'
 
 export interface PostgresOptions {
-  /** What is committed outlives a kill: the log is synced before a commit is answered. @default false */
+  /** Commits outlive a kill: the log is synced before a commit is answered. @default false */
   readonly durable?: boolean
   /** More settings of the server, for example `{ max_connections: '5' }`. */
   readonly settings?: Readonly<Record<string, string>>

@@ -7,7 +7,7 @@ const ENOUGH_BYTES = 1024 ** 3
 
 /**
  * Makes a temporary folder, in memory where that is large. A server has a thousand files, and some file systems become
- * slow when that many come and go. What is written outlives a kill in memory as on a disk: only the machine's end differs.
+ * slow when that many come and go. Files outlive a kill in memory as on a disk: only a restart of the machine differs.
  */
 export async function makeServerFolder(): Promise<string> {
   return await mkdtemp(join((await hasRoom()) ? MEMORY : tmpdir(), 'scoregw-postgres-'))

@@ -1,3 +1,5 @@
+export { runEditHistories } from './histories/edit-histories.ts'
+export { runHoldHistories } from './histories/hold-histories.ts'
 export { SCENES, type Scene } from './histories/policies.ts'
 export { checkPromises, type PromiseCounts } from './histories/promises.ts'
 export {
@@ -7,6 +9,7 @@ export {
   runHistories,
   runHistory,
 } from './histories/run-history.ts'
+export { describeHttpFuzz } from './http/fuzz.ts'
 export { explore } from './living/explore.ts'
 export { holdMachine } from './living/hold-machine.ts'
 export { rowMachine } from './living/row-machine.ts'

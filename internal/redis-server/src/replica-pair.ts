@@ -8,7 +8,7 @@ import { until } from './waiting.ts'
 export interface ReplicaPair {
   readonly primary: RedisServer
   readonly replica: RedisServer
-  /** What a client is told, with the address of the Sentinel. */
+  /** The name of the group, which a client needs beside the address of the Sentinel. */
   readonly name: string
   readonly sentinels: readonly { readonly host: string; readonly port: number }[]
   /** Resolves when the replica has taken over. */

@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Where what is costly to make is kept between runs. Root's is outside its home, which is closed to the other users that
+ * The folder that caches costly files between runs. Root's is outside its home, which is closed to the other users that
  * root starts servers as.
  */
 export function cacheFolder(): string {

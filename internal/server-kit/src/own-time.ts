@@ -18,8 +18,8 @@ async function count(): Promise<never> {
 
 /**
  * Milliseconds that this process has had, in steps of ten: what it was kept from running by others is not among them. Never
- * ahead of the clock. What is due after some time by the process's timers is done by then in own time too, however busy the
- * machine is: so upper bounds of tests are judged by it, and lower ones by the clock.
+ * ahead of the clock. A timer has fired once its delay has passed in own time too, however busy the machine is: so upper
+ * bounds of tests are judged by it, and lower ones by the clock.
  */
 export function ownTime(): number {
   if (ownMs === undefined) {

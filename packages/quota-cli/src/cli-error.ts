@@ -20,7 +20,7 @@ export interface CliErrorDetails {
   readonly cause?: unknown
 }
 
-/** An end that is nobody's bug: told in one line, and what to do about it in another. */
+/** A failure that is no bug of this program: one line with what went wrong, and one with what to do about it. */
 export class CliError extends Error {
   readonly exitCode: ExitCode
   readonly mend: string | undefined

@@ -36,7 +36,7 @@ export async function readText(path: string): Promise<string> {
   })
 }
 
-/** @throws {CliError} `usage`, with line and column, for what is no JSON */
+/** @throws {CliError} `usage`, with line and column, for invalid JSON */
 export function parseJson(path: string, text: string): unknown {
   const source = text.replace(/^\uFEFF/, '')
   try {
@@ -51,7 +51,7 @@ export function parseJson(path: string, text: string): unknown {
   }
 }
 
-/** Node tells a position in some cases and an excerpt in others. */
+/** Node's message has a position in some cases and an excerpt in others. */
 function whereOf(source: string, error: unknown): string {
   const message = error instanceof Error ? error.message : ''
   const [, position] = /at position (\d+)/.exec(message) ?? []

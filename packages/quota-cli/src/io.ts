@@ -8,7 +8,7 @@ export interface Io {
   err(text: string): void
   /** Whether {@link out} is a terminal. */
   readonly isTerminal: boolean
-  /** Whether {@link err} is a terminal, where a line can be written anew. */
+  /** Whether {@link err} is a terminal, where a line can be overwritten. */
   readonly showsProgress: boolean
   readonly hasColor: boolean
   /** Columns of the terminal. */

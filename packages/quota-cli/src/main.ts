@@ -2,13 +2,13 @@
 import { processIo } from './io.ts'
 import { run } from './program.ts'
 
-/** As a shell tells a process that was interrupted. */
+/** The exit code by which shells mark an interrupted process. */
 const INTERRUPTED = 130
 
 const interrupt = new AbortController()
 process.once('SIGINT', () => interrupt.abort())
 process.once('SIGTERM', () => interrupt.abort())
-// Whoever reads has seen enough: `quota-cli ... | head`.
+// The reader has closed the pipe: `quota-cli ... | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   throw error

@@ -22,7 +22,7 @@ export class FaultyPolicy extends CliError {
     const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`
     super(`${plain(path, 200)} has ${count}`, {
       exitCode: EXIT.found,
-      mend: `quota-cli check ${plain(path, 200)} tells where`,
+      mend: `quota-cli check ${plain(path, 200)} shows where`,
       cause,
     })
     this.faults = faults
@@ -42,7 +42,7 @@ export async function readPolicy(path: string): Promise<Policy> {
   const document = MODULE.test(path) ? await exported(path) : parseJson(path, await readText(path))
   try {
     const policy = isSimple(document) ? simpleQuota(document as never).policy : definePolicy(document as never)
-    // Plain data of a row's width, names that a store can tell apart, zones that the calendar knows.
+    // Plain data of a row's width, names that a store can distinguish, zones that the calendar knows.
     engineOf(policy)
     return policy
   } catch (error) {
@@ -62,7 +62,7 @@ function isSimple(document: unknown): boolean {
 }
 
 async function exported(path: string): Promise<unknown> {
-  // Asked first, so that a file that is not there is told as one.
+  // Read first, so that a missing file is reported as one.
   await readText(path)
   let loaded: { readonly default?: unknown; readonly policy?: unknown }
   try {

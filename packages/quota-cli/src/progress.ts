@@ -1,23 +1,23 @@
 import type { Io } from './io.ts'
 
-/** How often a line of progress is written anew, in milliseconds. */
+/** How often the progress line is updated, in milliseconds. */
 const EVERY_MS = 150
 
-/** One line on a terminal that says how far a long work is; nothing where nobody looks. */
+/** A progress line on a terminal; does nothing elsewhere. */
 export class Progress {
   readonly #io: Io
-  #toldAt = Number.NEGATIVE_INFINITY
+  #shownAt = Number.NEGATIVE_INFINITY
   #isShown = false
 
   constructor(io: Io) {
     this.#io = io
   }
 
-  tell(text: () => string): void {
+  show(text: () => string): void {
     if (!this.#io.showsProgress) return
     const now = performance.now()
-    if (now - this.#toldAt < EVERY_MS) return
-    this.#toldAt = now
+    if (now - this.#shownAt < EVERY_MS) return
+    this.#shownAt = now
     this.#isShown = true
     this.#io.err(`\r\u001b[K${text()}`)
   }

@@ -48,7 +48,7 @@ async function bySimulation({ policy, lines, options, extension }: RandomLog): P
   const { out, err } = await runCli(args)
   expect(err).toBe('')
   const written = readFileSync(refusals, 'utf8').split('\n').slice(0, -1)
-  const told = written.map((line): Refusal => {
+  const refused = written.map((line): Refusal => {
     const { layer, category, window, ...rest } = JSON.parse(line) as Refusal & Record<string, string>
     return {
       line: rest.line,
@@ -58,7 +58,7 @@ async function bySimulation({ policy, lines, options, extension }: RandomLog): P
       resetAt: rest.resetAt,
     }
   })
-  return [JSON.parse(out) as Simulation, told]
+  return [JSON.parse(out) as Simulation, refused]
 }
 
 it('simulate refuses what the model refuses, one by one', async () => {

@@ -32,7 +32,7 @@ describe('check', () => {
     expect(out).toMatch(/: fine \(0 faults, 0 warnings, 0 notes\)\n$/)
   })
 
-  it('tells every fault, each with its path and what is allowed', async () => {
+  it('reports every fault, each with its path and the allowed values', async () => {
     const policy = { ...defaultPolicy(), windows: [{ label: '1h', windowMs: 5 }], categories: ['read', 'wr ite'] }
     const { code, ok, findings: found } = await findings(policy)
     expect([code, ok]).toEqual([1, false])
@@ -58,7 +58,7 @@ describe('check', () => {
     ['', 'json', /is not JSON: Unexpected end/],
     ['export const other = 1', 'mjs', /exports no policy/],
     ['export default {', 'mjs', /cannot load/],
-  ])('says in one line what is wrong with %j', async (text, extension, message) => {
+  ])('reports the fault of %j in one line', async (text, extension, message) => {
     const { code, out, err } = await runCli(['check', fileOf(text, extension)])
     expect([code, out]).toEqual([2, ''])
     expect(err.split('\n')[0]).toMatch(message)
@@ -70,7 +70,7 @@ describe('check', () => {
     expect([code, err]).toEqual([2, 'quota-cli: cannot read /nowhere/policy.json: there is no such file\n'])
   })
 
-  it('tells a price above a limit, in a stricter mode too', async () => {
+  it('reports a price above a limit, in a stricter mode too', async () => {
     const policy = policyOf({ '1h': [3_600_000, 10] })
     const dear = { ...policy, operations: { go: { category: 'call', cost: 11 }, near: { category: 'call', cost: 9 } } }
     const { code, findings: found } = await findings(dear)
@@ -81,7 +81,7 @@ describe('check', () => {
     expect((await findings(near)).findings).toMatchObject([{ level: 'note', message: /^in mode conservative/ }])
   })
 
-  it('tells what cannot count: categories without operations, plans like the base, a share above the whole', async () => {
+  it('reports useless entries: categories without operations, plans like the base, a share above the whole', async () => {
     const policy = {
       ...defaultPolicy({
         base: {
@@ -92,8 +92,8 @@ describe('check', () => {
       }),
       plans: { pro: { personal: { read: { '1h': 9, '5h': 21 } } } },
     }
-    const told = (await findings(policy)).findings.map(({ code, path }) => `${code} ${path}`)
-    expect(told).toEqual([
+    const reported = (await findings(policy)).findings.map(({ code, path }) => `${code} ${path}`)
+    expect(reported).toEqual([
       'plan_like_base plans.pro.personal.read.1h',
       'above_shared base.personal.write.1h',
       'free operations.list.cost',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { judgeClock, judgeLatency } from '../src/doctor/measures.ts'
 import { judgeInfo, parseInfo } from '../src/doctor/redis-server.ts'
 
-/** As a server that lacks nothing tells of itself. */
+/** INFO of a server that is set up well. */
 const GOOD = {
   redis_version: '7.0.15',
   uptime_in_seconds: '60',
@@ -16,7 +16,7 @@ const GOOD = {
   rdb_last_bgsave_status: 'ok',
 } as const
 
-/** What is found of a server that says otherwise in some fields. */
+/** The findings for a server that differs in some fields. */
 function found(fields: Readonly<Record<string, string>>): string[] {
   const text = Object.entries({ ...GOOD, ...fields }).map(([name, value]) => `${name}:${value}`)
   const findings = judgeInfo(parseInfo(['# Server', ...text].join('\r\n')))
@@ -49,7 +49,7 @@ describe('what a Redis says of itself', () => {
   })
 })
 
-describe('what is measured of a Redis', () => {
+describe('the measured latency of a Redis', () => {
   it('is slow where half of its answers take a third of the usual deadline', () => {
     const times = (ms: number): number[] => Array.from({ length: 50 }, (_, index) => (index < 20 ? 1 : ms))
     expect(judgeLatency(times(49)).level).toBe('ok')

@@ -8,7 +8,7 @@ export interface Ran {
   readonly err: string
 }
 
-/** Runs a command line within this process, as for somebody who reads a file. */
+/** Runs a command line within this process, with its output redirected as to a file. */
 export async function runCli(args: readonly string[], io: Partial<Io> = {}): Promise<Ran> {
   let out = ''
   let err = ''

@@ -39,7 +39,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     )
   })
 
-  it('doctor tells what would lose or drop counters, and whose rows it does not know', async () => {
+  it('doctor reports settings that lose or evict counters, and rows of unknown policies', async () => {
     const bad = await startRedis({ args: ['--maxmemory', '3mb', '--maxmemory-policy', 'allkeys-lru'] })
     try {
       const empty = await found(bad.url)
@@ -78,7 +78,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     expect(json).toMatchObject({ rows: 3, isSample: false })
     expect(json.hottest[0]).toMatchObject({ subject: 'ann', window: '1h', used: 45, limit: 60 })
     expect(json.hottest.map(({ subject }) => subject)).toContain('bo\u0000b')
-    // By what is used of a limit, not by what is used: fifty of many are less than forty-five of sixty.
+    // By the used share of a limit, not by the amount: fifty of many are less than forty-five of sixty.
     expect(json.hottest.filter(({ window }) => window === '1h').map(({ used }) => used)).toEqual([45, 50, 10])
     expect(out).not.toContain('\u0000')
   })
@@ -110,7 +110,7 @@ describe.runIf(redisTests)('on a Redis', () => {
       expect((await top(`${origin}/metrics`)).out).toMatch(/personal write 1h +12/)
       expect(await top(`${origin}/nothing`)).toMatchObject({
         code: 3,
-        err: expect.stringContaining('no page of metrics'),
+        err: expect.stringContaining('not a metrics page'),
       })
     } finally {
       pages.close()
@@ -133,7 +133,7 @@ describe.runIf(redisTests)('on a Redis', () => {
 })
 
 describe.runIf(redisTests && process.env.QUOTA_TEST_DEEP === '1')('on a cluster', () => {
-  it('top and doctor find what is stored', async () => {
+  it('top and doctor find the stored rows', async () => {
     const cluster = await startCluster({ replicas: 0 })
     try {
       const [node] = cluster.nodes
@@ -160,7 +160,7 @@ describe('servers that are none', () => {
       3,
       /^quota-cli: redis:\/\/127.0.0.1:1: nothing listens there\n {2}start the server/,
     ],
-    ['doctor', 'redis://nowhere.invalid', 3, /^quota-cli: redis:\/\/nowhere.invalid:6379: there is no such host\n/],
+    ['doctor', 'redis://nowhere.invalid', 3, /^quota-cli: redis:\/\/nowhere.invalid:6379: unknown host\n/],
     ['doctor', `http://user:${SECRET}@host`, 2, /^quota-cli: not the address of a Redis\n {2}write redis:/],
     ['doctor', SECRET, 2, /^quota-cli: not the address of a Redis\n/],
     ['top', 'redis://127.0.0.1:1', 3, /nothing listens there/],
@@ -171,7 +171,7 @@ describe('servers that are none', () => {
     expect(err).not.toContain(SECRET)
   })
 
-  it('are told as what they are: another protocol, silence', async () => {
+  it('are reported as what they are: another protocol, no answer', async () => {
     const web = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
     const silent = createTcpServer(() => undefined).listen(0, '127.0.0.1')
     await Promise.all([once(web, 'listening'), once(silent, 'listening')])
@@ -182,7 +182,7 @@ describe('servers that are none', () => {
         runCli(['doctor', `redis://127.0.0.1:${portOf(silent)}`, '--timeout', '1']),
       ])
       expect([wrong.code, mute.code]).toEqual([3, 3])
-      expect(wrong.err).toMatch(/: it answers, and is no Redis\n {2}mend the port/)
+      expect(wrong.err).toMatch(/: it answers, but is not a Redis\n {2}correct the port/)
       expect(mute.err).toMatch(/: it does not answer\n/)
       expect(wrong.err).not.toContain(SECRET)
     } finally {
@@ -192,7 +192,7 @@ describe('servers that are none', () => {
     }
   })
 
-  it.runIf(redisTests)('are told where a password is missing or wrong, which is shown nowhere', async () => {
+  it.runIf(redisTests)('are reported where a password is missing or wrong; the password is shown nowhere', async () => {
     const server = await startRedis({ args: ['--requirepass', SECRET] })
     const withPassword = (password: string): string => server.url.replace('redis://', `redis://:${password}@`)
     try {
@@ -203,7 +203,7 @@ describe('servers that are none', () => {
         await runCli(['doctor', server.url], { env: { REDIS_PASSWORD: SECRET } }),
       ]
       expect([missing, wrong, right, inEnv].map(({ code }) => code)).toEqual([3, 3, 0, 0])
-      expect(missing.err).toContain('it wants a password')
+      expect(missing.err).toContain('it requires a password')
       expect(wrong.err).toContain('the password is wrong')
       for (const { out, err } of [missing, wrong, right, inEnv]) expect(out + err).not.toContain(SECRET)
     } finally {

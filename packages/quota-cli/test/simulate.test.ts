@@ -151,7 +151,7 @@ describe('which operation a request is', () => {
 
   it.each([
     [['--route', 'GET'], /not a route: GET\n.*write it as/],
-    [['--route', '* * = wriet'], /a route leads to "wriet", which no policy has/],
+    [['--route', '* * = wriet'], /a route maps to "wriet", an operation that no policy has/],
     [['--map', fileOf({ rutes: [] })], /unknown "rutes"; known are/],
     [['--time-zone', 'Mars/Base'], /time-zone: expected a zone/],
     [['--refund-from', '99'], /refund-from: expected a status/],
@@ -216,10 +216,10 @@ describe('lines that are not what they say', () => {
     expect(await simulated(log)).toMatchObject({ requests: 1, skipped: { reasons: [{ reason: 'not_common_log' }] } })
   })
 
-  it('are all of a file that is no log, which is told', async () => {
+  it('are all of a file that is not a log, which is reported', async () => {
     for (const content of ['', '\n\n', Buffer.from([0, 255, 10, 254, 0, 0, 10]), '<html>\n</html>\n']) {
       const { code, out, err } = await runCli(['simulate', POLICY, fileOf(content, 'log')])
-      expect([code, err]).toEqual([1, 'quota-cli: no line of the log is a request\n'])
+      expect([code, err]).toEqual([1, 'quota-cli: the log contains no requests\n'])
       expect(out).toContain('0 requests')
     }
   })
@@ -235,7 +235,7 @@ describe('lines that are not what they say', () => {
     for (const file of [half, fileOf('plain text', 'gz')]) {
       const { code, err } = await runCli(['simulate', POLICY, file])
       expect(code).toBe(2)
-      expect(err).toMatch(/is not, or not all of, a gzip file\n {2}gunzip it/)
+      expect(err).toMatch(/is not a gzip file, or is truncated\n {2}gunzip as much/)
     }
   })
 })

@@ -17,7 +17,7 @@ export function removeFiles(): void {
   folder = undefined
 }
 
-/** A file that is gone after the tests; what is no text is written as JSON. */
+/** Writes a file that is removed after the tests; content other than text or bytes is written as JSON. */
 export function fileOf(content: unknown, extension = 'json'): string {
   const path = inFolder(`${++files}.${extension}`)
   const isText = typeof content === 'string' || content instanceof Uint8Array

@@ -67,7 +67,7 @@ function ofRequest<T extends Partial<QuotaMiddlewareOptions>>(options: T): T & H
 /** Frames of Express 5 and 4 on the stack of a handler. */
 const HANDLING = /Layer\.handleRequest|Layer\.handle \[as handle_request\]/
 
-/** A middleware made for each request would check everything anew and never say a thing twice. */
+/** Warns of a middleware that is created per request: it would validate its options again each time. */
 function checkPlace({ warnings }: HttpMeter<Request>): void {
   if (!HANDLING.test(new Error('where was this called').stack ?? '')) return
   warnings.tell(

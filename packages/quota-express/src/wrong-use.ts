@@ -11,17 +11,17 @@ export function isGivenRequest(args: readonly unknown[], logger: QuotaLogger): b
   const isRequest = typeof req === 'object' && req !== null && 'method' in req && 'url' in req
   if (!isRequest || typeof next !== 'function') return false
   const message = 'quotaMiddleware was given a request: it makes a middleware, app.use(quotaMiddleware({ quota, ... }))'
-  tellOnce(logger, message)
+  logOnce(logger, message)
   fail(res as Response)
   return true
 }
 
-/** Each text once in a process: the same mistake is made with every request. */
-const told = new Set<string>()
+/** Messages already logged, so that a mistake made on every request is logged once per process. */
+const logged = new Set<string>()
 
-function tellOnce(logger: QuotaLogger, message: string): void {
-  if (told.has(message)) return
-  told.add(message)
+function logOnce(logger: QuotaLogger, message: string): void {
+  if (logged.has(message)) return
+  logged.add(message)
   logger.error(new QuotaError('invalid_options', message))
 }
 
@@ -31,13 +31,13 @@ function fail(res: Response): void {
 
 /**
  * What stands for a middleware of a whole app where there is no `operation(req)`. Express looks at the name of what it
- * mounts: so the mistake is told where it was made, at start, and not with the first request.
+ * mounts: so the mistake is logged where it was made, at start, and not with the first request.
  */
 export function withoutOperation(logger: QuotaLogger): RequestHandler {
   const message =
     'quotaMiddleware() without operation(req) meters single routes alone: mount quotaMiddleware({ ... }).operation(name)'
   const refusing: RequestHandler = (_req, res) => {
-    tellOnce(logger, message)
+    logOnce(logger, message)
     fail(res)
   }
   return Object.defineProperty(refusing, 'name', {

@@ -99,7 +99,7 @@ describe('a store that is away', () => {
     return store
   }
 
-  test('503, never a 429; handlers are told the error', async () => {
+  test('503, never a 429; handlers receive the error', async () => {
     const app = express()
     const metered = quotaMiddleware({ quota: lateQuota(away()), subject: () => 'u1' })
     app.get('/x', metered.operation('save'), (_, res) => res.json({}))
@@ -138,8 +138,9 @@ describe.each(MATRIX)('errors of the application: $title', ({ express, engine })
     app.use(quotaMiddleware(given as QuotaAppOptions))
     app.get('/x', (_, res) => res.json('reached'))
     app.use(quotaErrorHandler())
-    const told: ErrorRequestHandler = (error, _, res, __) => void res.status(500).json((error as { code: string }).code)
-    app.use(told)
+    const coded: ErrorRequestHandler = (error, _, res, __) =>
+      void res.status(500).json((error as { code: string }).code)
+    app.use(coded)
     expect((await (await serve(app)).ask('/x')).body).toBe(JSON.stringify(code))
   })
 })

@@ -101,7 +101,7 @@ describe.each(MATRIX)('$title', ({ express, engine }) => {
     ])
   })
 
-  test('the quota is on the request for whoever looks, under each name that a middleware was given', async () => {
+  test('the quota is on the request for every later handler, under each name that a middleware was given', async () => {
     const [first, second] = [engine(), engine()]
     const warnings: string[] = []
     const logger = { warn: ({ code }: { code: string }) => void warnings.push(code), error: () => undefined }

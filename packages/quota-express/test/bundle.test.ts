@@ -36,7 +36,7 @@ it('an app with a limit of its own has nothing of the score gateway in its bundl
   expect(stranger.sources.some((path) => path.endsWith('http/neutral/english.ts'))).toBe(true)
 })
 
-it('whoever imports the answers of its specification has them', async () => {
+it('an app that imports the answers of the specification has them', async () => {
   const gateway = await bundleOf(`export { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'`)
   expect(gateway.sources.some((path) => ELSEWHERE.test(path))).toBe(true)
   expect(gateway.text).toMatch(WORDS)

@@ -61,7 +61,7 @@ describe('a response held back until the store has settled', () => {
     expect(store.settleCalls).toBe(0)
   })
 
-  test('goes out when the store fails, and the logger is told', async () => {
+  test('goes out when the store fails, which is logged', async () => {
     const { ask, settled, logger, quota } = await setUp((_, res) => res.status(500).send('sorry'))
     const answer = ask('/x')
     settled.fail(new Error('connection lost'))
@@ -85,7 +85,7 @@ describe('a response held back until the store has settled', () => {
     expect(await answer).toMatchObject({ status: 404, body: 'gone' })
   })
 
-  test('tells writers to wait, and to go on', async () => {
+  test('makes writers wait, and lets them go on', async () => {
     const events: string[] = []
     const { ask, settled } = await setUp((_, res) => {
       res.status(500)
@@ -140,7 +140,7 @@ describe('a response held back until the store has settled', () => {
     expect(events).toEqual(['settled', 'error'])
   })
 
-  test('throws at once for what is no chunk', async () => {
+  test('throws at once for an argument that is not a chunk', async () => {
     const { ask, settled } = await setUp((_, res) => {
       res.status(400)
       expect(() => res.write(42)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARG_TYPE' }))

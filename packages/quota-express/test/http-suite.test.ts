@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
+import { describeHttpFuzz } from '@scoregw/quota-histories'
 import {
   describeHttp,
   HTTP_CASES,
@@ -43,11 +44,11 @@ function expressOf(make: typeof express, app: HttpApp): ReturnType<typeof expres
     })
   }
   served.use(quotaErrorHandler())
-  const told: ErrorRequestHandler = (error, _req, res, next) => {
+  const answerFailed: ErrorRequestHandler = (error, _req, res, next) => {
     if (res.headersSent) next(error)
     else res.status(500).send('failed')
   }
-  return served.use(told)
+  return served.use(answerFailed)
 }
 
 /** Bodies go out as Express sends them, streams as Node does. */
@@ -90,6 +91,7 @@ const VERSIONS = [
 ] as const
 
 for (const [name, harness, requests] of VERSIONS) {
-  const count = describeHttp({ describe, it }, harness, name, { requests })
+  const count = describeHttp({ describe, it }, harness, name)
+  describeHttpFuzz({ describe, it }, harness, name, requests)
   test(`${name} plays every case`, () => expect(count).toBe(HTTP_CASES.length))
 }

@@ -50,7 +50,7 @@ test.each([
   ['anonymus', /did you mean "anonymous"\?/],
   ['standardheaders', /did you mean "standardHeaders"\?/],
   ['nonsense', /^unknown key/],
-])('an unknown option %s is told what it is here', (key, message) => {
+])('an unknown option %s is answered by its name here', (key, message) => {
   const make = () => quotaMiddleware({ quota: syncQuota(), subject, [key]: 1 })
   expect(caught(make).faults).toMatchObject([{ path: key, message: expect.stringMatching(message) }])
 })
@@ -82,15 +82,15 @@ describe.each(BOTH)('used wrongly with $title', ({ express }) => {
 })
 
 test('not called: one line for the programmer, and nothing of it for clients', async () => {
-  const told = vi.spyOn(console, 'error').mockReturnValue()
-  onTestFinished(() => told.mockRestore())
+  const logged = vi.spyOn(console, 'error').mockReturnValue()
+  onTestFinished(() => logged.mockRestore())
   for (const { express } of BOTH) {
     const { ask } = await serve(express().use(quotaMiddleware as unknown as express.RequestHandler))
     for (let i = 0; i < 2; i++) {
       expect(await ask('/x')).toMatchObject({ status: 500, body: '{"error":"internal_error"}' })
     }
   }
-  expect(told.mock.calls).toEqual([[expect.objectContaining({ code: 'invalid_options' })]])
+  expect(logged.mock.calls).toEqual([[expect.objectContaining({ code: 'invalid_options' })]])
 })
 
 test('operation names are typed from the policy, and req.quota is typed', async () => {

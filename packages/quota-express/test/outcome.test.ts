@@ -109,7 +109,7 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     expect(await used(quota)).toBe(0)
   })
 
-  test('a commit above the reservation rejects, is told to the logger, and leaves the outcome to decide', async () => {
+  test('a commit above the reservation rejects, is logged, and leaves the outcome to decide', async () => {
     const { ask, quota, logger } = await setUp(async (req, res) => {
       const error = await req.quota!.commit(6).catch((reason: { code: string }) => reason)
       res.status(400).json(error)

@@ -205,7 +205,7 @@ test.each([
   expect(ipSubject(ip)).toBe(subject)
 })
 
-describe('misconfiguration is told once', () => {
+describe('misconfiguration is logged once', () => {
   async function warned(
     setUp: (options: QuotaAppOptions<Operation>) => express.Express,
     headers: Record<string, string> = {},

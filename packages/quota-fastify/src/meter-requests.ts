@@ -66,7 +66,7 @@ function answer(
   }, done)
 }
 
-/** The handler is known to have failed: what is not settled yet goes back, whether its caller is there to hear or not. */
+/** Gives back everything not settled yet, because the handler has failed, connected caller or not. */
 export function cancelFailed(request: FastifyRequest, done: () => void): void {
   const exchange = Exchange.find(request)
   if (exchange === undefined) done()

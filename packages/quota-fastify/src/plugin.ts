@@ -40,7 +40,7 @@ const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app, options, loaded
   try {
     serve(app, options)
   } catch (error) {
-    // What such a plugin throws ends the process, whoever waits for it.
+    // An error thrown by such a plugin ends the process, even if a caller awaits the registration.
     loaded(error as Error)
     return
   }
@@ -52,7 +52,7 @@ function serve(app: FastifyInstance, options: QuotaFastifyOptions): void {
   const { requestPropertyName = 'quota', hook = 'preHandler' } = options
   if (!app.hasRequestDecorator(requestPropertyName)) app.decorateRequest(requestPropertyName, null)
 
-  // A route that is wrong is told where it is written, not with its first request.
+  // A faulty route throws where it is declared, not on its first request.
   app.addHook('onRoute', ({ config }) => void meters.of(config))
   // Of the scope, not of each route: it then serves routes too that were written before this plugin was loaded.
   const meter = (request: FastifyRequest, reply: Parameters<typeof meterRequest>[2], done: () => void): void => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { quotaFastify } from '@scoregw/quota-fastify'
+import { describeHttpFuzz } from '@scoregw/quota-histories'
 import {
   describeHttp,
   HTTP_CASES,
@@ -79,5 +80,6 @@ const harness: HttpHarness = {
 }
 
 const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
-const count = describeHttp({ describe, it }, harness, 'Fastify 5', { requests })
+const count = describeHttp({ describe, it }, harness, 'Fastify 5')
+describeHttpFuzz({ describe, it }, harness, 'Fastify 5', requests)
 test('Fastify plays every case', () => expect(count).toBe(HTTP_CASES.length))

@@ -55,16 +55,16 @@ test('an engine with one operation meters every route but those that say no', as
   expect(statuses).toEqual([200, 200, 429, 200])
 })
 
-test('options that are wrong are told to whoever registers it, and end no process', async () => {
+test('wrong options reject the registration, and end no process', async () => {
   const faulty = { quota: engine(), subject: 'u1' } as unknown as QuotaFastifyOptions
-  const told = { code: 'invalid_options', message: expect.stringContaining('subject: expected a function') }
-  await expect(app().register(quotaFastify, faulty)).rejects.toMatchObject(told)
+  const fault = { code: 'invalid_options', message: expect.stringContaining('subject: expected a function') }
+  await expect(app().register(quotaFastify, faulty)).rejects.toMatchObject(fault)
   const nothing = undefined as unknown as QuotaFastifyOptions
   await expect(app().register(quotaFastify, nothing).ready()).rejects.toMatchObject({ code: 'invalid_options' })
 })
 
 describe('scopes', () => {
-  test('the plugin serves the scope it is registered in and what is below, and nothing beside it', async () => {
+  test('the plugin serves the scope it is registered in and those below, and nothing beside it', async () => {
     const quota = engine()
     const served = app()
     await served.register(
@@ -109,7 +109,7 @@ describe('scopes', () => {
     expect([await used(people), await used(teams, 'write', 'team')]).toEqual([1, 3])
   })
 
-  test('routes that were written before the plugin was loaded are served, and wrong ones are told where they stand', async () => {
+  test('routes written before the plugin was loaded are served, and wrong ones throw where they are declared', async () => {
     const quota = engine()
     const served = app()
     served.get('/early', { config: { quota: 'read' } }, asAsked)
@@ -132,13 +132,13 @@ describe('the order of hooks', () => {
   test.each(HOOKS)('%s: behind those of earlier plugins, before those of later ones and of the route', async (hook) => {
     const order: string[] = []
     const served = app()
-    const told = (name: string) => async (request: FastifyRequest) => {
+    const record = (name: string) => async (request: FastifyRequest) => {
       order.push(`${name}: ${request.quota === null ? 'not yet' : 'metered'}`)
     }
-    for (const each of HOOKS) served.addHook(each as 'preHandler', told(`${each} before`))
+    for (const each of HOOKS) served.addHook(each as 'preHandler', record(`${each} before`))
     await served.register(quotaFastify, { quota: engine(), subject, hook })
-    for (const each of HOOKS) served.addHook(each as 'preHandler', told(`${each} behind`))
-    served.get('/', { config: { quota: 'read' }, preHandler: told('of the route') }, asAsked)
+    for (const each of HOOKS) served.addHook(each as 'preHandler', record(`${each} behind`))
+    served.get('/', { config: { quota: 'read' }, preHandler: record('of the route') }, asAsked)
     await served.inject({ url: '/?status=200', headers })
     const at = HOOKS.indexOf(hook)
     const expected = HOOKS.flatMap((each, index) => [
@@ -233,7 +233,7 @@ describe('trustProxy', () => {
     expect(await warned(trust, '198.51.100.7')).toEqual([codes, 200])
   })
 
-  test('true is told without the field too; not set is no fault without it', async () => {
+  test('true is reported without the field too; not set is no fault without it', async () => {
     expect((await warned(true))[0]).toEqual(['permissive_trust_proxy'])
     expect((await warned(undefined))[0]).toEqual([])
   })

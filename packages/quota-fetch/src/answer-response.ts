@@ -6,13 +6,13 @@ export function answerResponse({ status, headers, content, contentType }: QuotaA
   return new Response(JSON.stringify(content), { status, headers: { ...headers, 'Content-Type': contentType } })
 }
 
-/** Each text once in a process: the same mistake is made with every request. */
-const told = new Set<string>()
+/** Messages already logged, so that a mistake made on every request is logged once per process. */
+const logged = new Set<string>()
 
-/** Tells a programmer of a mistake, and the client nothing of it. */
+/** Logs a programmer's mistake, of which the client's response says nothing. */
 export function misused(logger: QuotaLogger, message: string): Response {
-  if (!told.has(message)) {
-    told.add(message)
+  if (!logged.has(message)) {
+    logged.add(message)
     logger.error(new QuotaError('invalid_options', message))
   }
   return Response.json({ error: 'internal_error' }, { status: 500 })

@@ -105,7 +105,7 @@ async function respond(
   try {
     response = await work()
   } catch (error) {
-    // A cancel that fails was told to the logger; the error at hand is what must be heard.
+    // A cancel that fails has been logged; the caller must get the error at hand.
     await quota.cancel().catch(() => undefined)
     throw error
   }
@@ -117,7 +117,7 @@ async function respond(
     : response
 }
 
-/** The answer to a request that came where a handler was expected; clients are not shown what programmers are told. */
+/** The answer to a request that came where a handler was expected; the mistake is logged, not shown to clients. */
 function notWrapped(meter: HttpMeter<Call>): Response {
   const message = 'quotaFetch(options) was given a request: it wraps a handler, quotaFetch(options)(handler)'
   return misused(meter.options.logger, message)

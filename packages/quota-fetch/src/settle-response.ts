@@ -74,7 +74,7 @@ async function settledAtEnd(quota: MeteredRequest, response: Response, isOver: b
   return response
 }
 
-/** How long a body waits for somebody who reads it before its caller is taken to have gone, in milliseconds. */
+/** How long a body may stay unread before its caller counts as gone, in milliseconds. */
 const UNREAD_MS = 600_000
 
 /** The same bytes; the end waits until what it settles is settled. */
@@ -118,6 +118,6 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
       await reader.cancel(reason)
     },
   }
-  // Nothing is read ahead: what is pulled is what somebody reads.
+  // Nothing is read ahead: a pull means that the consumer reads.
   return new ReadableStream(source, { highWaterMark: 0 })
 }

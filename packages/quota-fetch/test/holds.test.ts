@@ -2,7 +2,7 @@ import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
-test('a body that its reader cancels is settled, also where no signal tells of it', async () => {
+test('a body that its reader cancels is settled, also without an abort signal', async () => {
   const quota = createQuota({ policy: defaultPolicy() })
   const metered = quotaFetch({ quota, subject: () => 'u1', settle: 'end' })
   const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array([1])) })

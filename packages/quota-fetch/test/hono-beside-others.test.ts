@@ -72,7 +72,7 @@ test.each([
     const hono = new Hono().get('/', metered, () => new Response('x', { headers }))
     const answers = [
       await (await asking(hono))('/'),
-      // As the server does unless it is told not to: its responses are its own, and keep what they are given.
+      // As the server by default: it replaces the global Response by one that keeps the headers it is given.
       await (await asking(hono, true))('/'),
       // Without a server.
       await hono.request('/', { headers: { 'x-user': 'u1' } }),

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
+import { describeHttpFuzz } from '@scoregw/quota-histories'
 import { describeHttp, HTTP_CASES, HttpApp, type HttpHarness } from '@scoregw/quota-testkit/http'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { fetchApp, honoApp, type ServedFetch } from './support/apps.ts'
@@ -47,6 +48,7 @@ afterEach(() => {
 })
 
 for (const [name, harness, requests] of APPS) {
-  const count = describeHttp({ describe, it }, harness, name, { requests })
+  const count = describeHttp({ describe, it }, harness, name)
+  describeHttpFuzz({ describe, it }, harness, name, requests)
   test(`${name} plays every case`, () => expect(count).toBe(HTTP_CASES.length))
 }

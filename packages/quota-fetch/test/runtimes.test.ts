@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { describeHttpFuzz } from '@scoregw/quota-histories'
 import { describeHttp, HTTP_CASES, type HttpHarness } from '@scoregw/quota-testkit/http'
 import { startRedis } from '@scoregw/redis-server'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
@@ -35,7 +36,8 @@ describe.runIf(isOn).each(RUNTIMES)('quotaFetch on %s', (runtime, capabilities) 
       return { url: running.url, stop: () => undefined }
     },
   }
-  const count = describeHttp({ describe, it }, harness, 'the cases', { requests })
+  const count = describeHttp({ describe, it }, harness, 'the cases')
+  describeHttpFuzz({ describe, it }, harness, 'made-up requests', requests)
   test('plays every case', () => expect(count).toBe(HTTP_CASES.length))
 
   test('no rejection is left that nobody hears', () => expect(running.complaints()).not.toMatch(/unhandled/i))

@@ -1,4 +1,4 @@
-import { runHoldHistories } from '@scoregw/quota-testkit'
+import { runHoldHistories } from '@scoregw/quota-histories'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { directFactory } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'

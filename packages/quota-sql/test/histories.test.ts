@@ -1,6 +1,5 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { checkPromises, runHistories } from '@scoregw/quota-histories'
-import { runEditHistories, runHoldHistories } from '@scoregw/quota-testkit'
+import { checkPromises, runEditHistories, runHistories, runHoldHistories } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { TestDatabase } from './support/database.ts'
 import { postgresFactory } from './support/postgres-factory.ts'

@@ -39,7 +39,7 @@ const GUARDS: Readonly<Record<string, readonly [guard: RegExp, without: string]>
   'room in the shared row': [/and \(select count\(\*\) from other\) = 1/g, ''],
   'the revision of the settings': [/\$2::text is null or \$2 = n\.revision/g, '$2::text is null or true'],
   'periods of the calendar': [/ and \(a\.s\d+ < 0 or n\.now >= a\.p\d+ and n\.now < a\.r\d+\)/g, ''],
-  'all rows of a take': [/and o\.n = \(select count.*?(?=\s+then true)/gs, ''],
+  'all rows of a take': [/and o\.n = \(select count.*?(?=\)::int\b)/gs, ''],
 }
 
 /** Those that are missed within seconds; for the others it takes a minute to come upon the history. */

@@ -1,7 +1,7 @@
 import { postgresTests } from '@scoregw/postgres-server'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { arrayOf } from '../src/postgres/arrays.ts'
+import { arrayOf } from '../src/postgres/session.ts'
 import { TestDatabase } from './support/database.ts'
 
 describe.runIf(postgresTests)('lists as PostgreSQL reads them', () => {

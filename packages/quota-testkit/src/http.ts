@@ -1,6 +1,5 @@
 export { type HttpAnswer, type HttpAsk, HttpClient, type HttpLog } from './http/client.ts'
-export { type DescribeHttpOptions, describeHttp, HTTP_CASES } from './http/describe-http.ts'
-export { type HttpFuzzOptions, type HttpFuzzResult, runHttpFuzz } from './http/fuzz.ts'
+export { describeHttp, HTTP_CASES } from './http/describe-http.ts'
 export { type HeaderOf, HttpApp, type HttpAppOptions, type HttpCall } from './http/http-app.ts'
 export {
   type HttpCapability,

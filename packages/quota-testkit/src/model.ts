@@ -4,23 +4,8 @@
  *
  * @module
  */
-export {
-  GROWTH,
-  HOLD_MOVES,
-  type HoldMove,
-  type MoveAnswer,
-  moveModel,
-  PARTIES,
-  type PartyName,
-  PLAIN,
-  SLOTS,
-  SLOTS_NAME,
-  TOKENS,
-  turnOf,
-  WINDOW,
-} from './model/hold-moves.ts'
 export type { ModelCalendar } from './model/model-cells.ts'
-export { copyOf, ModelCounters, type ModelState } from './model/model-counters.ts'
+export { copyOf, ModelCounters, type ModelId, type ModelLimit, type ModelState } from './model/model-counters.ts'
 export type { ModelDecision } from './model/model-decision.ts'
 export type {
   ModelAnswer,

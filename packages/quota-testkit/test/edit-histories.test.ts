@@ -1,5 +1,5 @@
+import { runEditHistories } from '@scoregw/quota-histories'
 import { expect, it } from 'vitest'
-import { runEditHistories } from '../src/index.ts'
 import { manualFactory } from './manual-factory.ts'
 import { mapStore } from './map-store.ts'
 import { memoryFactory } from './memory-factory.ts'

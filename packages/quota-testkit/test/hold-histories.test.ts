@@ -1,6 +1,5 @@
-import { explore, holdMachine } from '@scoregw/quota-histories'
+import { explore, holdMachine, runHoldHistories } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
-import { runHoldHistories } from '../src/index.ts'
 import { BROKEN_COUNTERS } from './hold-mutants.ts'
 import { manualFactory } from './manual-factory.ts'
 import { mapStore } from './map-store.ts'

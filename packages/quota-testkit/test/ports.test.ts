@@ -32,9 +32,9 @@ const registered = {
 }
 
 it('the suites run every case, under a name of its own', () => {
-  expect(registered).toEqual({ factor: 12, outcomes: 8, settings: 27, apart: 27 })
+  expect(registered).toEqual({ factor: 12, outcomes: 8, settings: 28, apart: 28 })
   const names = [...FACTOR_STORE_CASES, ...OUTCOME_STORE_CASES, ...SETTINGS_STORE_CASES].map(({ name }) => name)
-  expect(new Set(names).size).toBe(47)
+  expect(new Set(names).size).toBe(48)
 })
 
 async function caughtBy<Port>(cases: readonly PortCase<Port>[], factory: PortFactory<Port>): Promise<string[]> {

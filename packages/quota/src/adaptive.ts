@@ -4,13 +4,22 @@
  * @module
  */
 export { ADAPTIVE_DEFAULTS, type AdaptiveConstants, adaptiveConstants } from './adaptive/constants.ts'
-export { adaptiveCounts } from './adaptive/counts.ts'
-export { adaptiveLaw, initialFactor } from './adaptive/law.ts'
-export type { AdaptiveTickerOptions } from './adaptive/options.ts'
-export { type AdaptiveTick, type AdaptiveTicker, adaptiveTicker } from './adaptive/ticker.ts'
+export { adaptiveCounts, adaptiveLaw, initialFactor } from './adaptive/law.ts'
+export {
+  type AdaptiveTick,
+  type AdaptiveTicker,
+  type AdaptiveTickerOptions,
+  adaptiveTicker,
+} from './adaptive/ticker.ts'
 export { type MemoryFactor, type MemoryOutcomes, memoryFactor, memoryOutcomes } from './memory/memory-adaptive.ts'
-export type { AdaptiveCounts, FactorReason, FactorReasonCode, FactorState } from './store/factor-state.ts'
-export type { FactorStore, VersionedFactor } from './store/factor-store.ts'
+export type {
+  AdaptiveCounts,
+  FactorReason,
+  FactorReasonCode,
+  FactorState,
+  FactorStore,
+  VersionedFactor,
+} from './store/factor-store.ts'
 export {
   type CallOutcome,
   type OutcomeRecorder,

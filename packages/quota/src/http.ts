@@ -52,5 +52,4 @@ export {
   type QuotaWarningCode,
   type ValidateOption,
 } from './http/warnings.ts'
-export { isoText } from './time/iso.ts'
-export { isTimeZone, zonedText } from './time/zoned.ts'
+export { isoText, isTimeZone, zonedText } from './time/zoned.ts'

@@ -12,17 +12,17 @@ export type { QuotaEvent } from './engine/events.ts'
 export type { FailurePolicy } from './engine/options.ts'
 export type { ResetOptions } from './engine/requests.ts'
 export {
+  type SimpleQuota,
   type SimpleQuotaOptions,
+  type SyncSimpleQuota,
   type SyncSimpleQuotaOptions,
   simpleQuota,
 } from './engine/simple-quota.ts'
-export type { SimpleQuota, SyncSimpleQuota } from './engine/simple-requests.ts'
 export { type Fault, QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'
 export { quotaExceededBody, quotaStatusBody } from './http/body.ts'
 export { quotaHeaders } from './http/headers.ts'
 export { memorySettings } from './memory/memory-settings.ts'
-export { type MemoryStore, memoryStore } from './memory/memory-store.ts'
-export type { MemoryStoreOptions } from './memory/options.ts'
+export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './memory/memory-store.ts'
 export { type DefinedPolicy, definePolicy } from './policy/define-policy.ts'
 export type { Limit, LimitTable } from './policy/policy.ts'
 export type { Mode, SubjectSettings, VersionedSubjectSettings } from './policy/settings.ts'

@@ -1,2 +1,1 @@
-export { instrumentQuota } from './metrics/instrument.ts'
-export type { QuotaTelemetryOptions } from './metrics/otel-options.ts'
+export { instrumentQuota, type QuotaTelemetryOptions } from './metrics/otel.ts'

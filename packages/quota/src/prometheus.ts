@@ -1,2 +1,2 @@
 export type { QuotaMetricsOptions } from './metrics/options.ts'
-export { registerQuotaMetrics } from './metrics/register.ts'
+export { registerQuotaMetrics } from './metrics/prometheus.ts'

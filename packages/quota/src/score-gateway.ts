@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { BEIJING_TIME_ZONE, beijingText } from './score-gateway/beijing.ts'
+
 export { type DefaultPolicyOptions, defaultPolicy } from './score-gateway/default-policy.ts'
 export {
   type ScoreGatewayAnswers,
@@ -11,3 +11,4 @@ export {
   type ScoreGatewayBody,
   scoreGatewayAnswers,
 } from './score-gateway/score-gateway-answers.ts'
+export { BEIJING_TIME_ZONE, beijingText } from './score-gateway/texts.ts'

@@ -10,7 +10,7 @@ export type { DeepPartial } from './engine/admin/merge-patch.ts'
 export type { SubjectOptions } from './engine/admin/subject-admin.ts'
 export type { DecisionTime } from './engine/events.ts'
 export type { StatusOptions } from './engine/requests.ts'
-export type { UnknownPlan } from './engine/settings/unknown-plans.ts'
+export type { UnknownPlan } from './engine/settings/live-settings.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export type { SnapshotPart } from './memory/snapshot.ts'
 export type { BaseLimits, LayerInput, PolicyDefinition } from './policy/define-policy.ts'
@@ -53,10 +53,15 @@ export {
   type RowPlace,
   Scratch,
 } from './scratch/scratch.ts'
-export type { Answer } from './store/answer.ts'
 export { Breaker } from './store/breaker.ts'
-export type { AdaptiveCounts, FactorReason, FactorReasonCode, FactorState } from './store/factor-state.ts'
-export type { FactorStore, VersionedFactor } from './store/factor-store.ts'
+export type {
+  AdaptiveCounts,
+  FactorReason,
+  FactorReasonCode,
+  FactorState,
+  FactorStore,
+  VersionedFactor,
+} from './store/factor-store.ts'
 export type {
   AsyncHolds,
   EndedHold,
@@ -77,7 +82,6 @@ export type {
   SweepReply,
   SyncHolds,
 } from './store/hold-port.ts'
-export { isNotDone, notDone } from './store/not-done.ts'
 export {
   type MinuteOutcomes,
   OUTCOME_COLUMNS,
@@ -85,27 +89,30 @@ export {
   type OutcomeColumn,
   type OutcomeStore,
 } from './store/outcome-store.ts'
-export type {
-  AsyncCounters,
-  AsyncStore,
-  Counters,
-  QuotaStore,
-  ReadReply,
-  ReadRequest,
-  ResetRequest,
-  SettleRequest,
-  StoreAbilities,
-  SyncCounters,
-  SyncStore,
-  TakeOutcome,
-  TakeReply,
-  TakeRequest,
+export {
+  type Answer,
+  type AsyncCounters,
+  type AsyncStore,
+  type Counters,
+  isNotDone,
+  notDone,
+  type QuotaStore,
+  type ReadReply,
+  type ReadRequest,
+  type ResetRequest,
+  type SettleRequest,
+  type StoreAbilities,
+  type SyncCounters,
+  type SyncStore,
+  type TakeOutcome,
+  type TakeReply,
+  type TakeRequest,
 } from './store/quota-store.ts'
-export type { ReservationId } from './store/reservation-id.ts'
 export {
   idOwnerKey,
   type LayerSchema,
   layerKey,
+  type ReservationId,
   type StoreSchema,
   type Subject,
   storeSchema,

@@ -3,5 +3,4 @@
  *
  * @module
  */
-export type { TopSubjectsOptions } from './top/options.ts'
-export { type TopSubject, type TopSubjects, topSubjects } from './top/top-subjects.ts'
+export { type TopSubject, type TopSubjects, type TopSubjectsOptions, topSubjects } from './top/top-subjects.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { wilsonBounds } from '../src/adaptive/wilson.ts'
+import { wilsonBounds } from '../src/adaptive/law.ts'
 import {
   ADAPTIVE_DEFAULTS,
   type AdaptiveConstants,

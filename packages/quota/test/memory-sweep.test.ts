@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createQuota, memoryStore } from '../src/index.ts'
 import { IdRecords } from '../src/memory/id-records.ts'
+import { Tables } from '../src/memory/row-table.ts'
 import type { SnapshotPart } from '../src/store.ts'
 import { fixture, flatBase, HOUR, START, testClock, testPolicy } from './support.ts'
 
@@ -90,7 +91,7 @@ describe('ended ids are forgotten', () => {
   const id = { id: 'x', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
 
   it('behind one that lives long', () => {
-    const records = new IdRecords()
+    const records = new IdRecords(new Tables())
     records.write('long', { ...id, ttlMs: DAY }, 'reserved', [], START)
     for (let i = 0; i < 3_000; i++) {
       const now = START + i * 1_000

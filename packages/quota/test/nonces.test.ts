@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { noncesBy } from '../src/engine/reservations/nonces.ts'
+import { noncesBy } from '../src/engine/decide/check.ts'
 
 describe('nonces', () => {
   it('are no two alike, of one engine or of several', () => {

@@ -125,6 +125,18 @@ describe('plans', () => {
     await quota.close()
   })
 
+  it('that are unknown are warned of once where nobody listens', async () => {
+    const warnings: string[] = []
+    const logger = { warn: (message: string) => void warnings.push(message) }
+    const quota = createQuota({ policy, logger })
+    const request = { subject: { user: 'u', team: 't' }, operation: 'ask', plan: 'gold\n' } as const
+    for (let i = 0; i < 3; i++) expect((await quota.consume(request)).allowed).toBe(true)
+    expect(warnings).toEqual([
+      'quota: a request names the unknown plan "gold?" (there are pro): its limits are the base limits. The event unknownPlan tells more.',
+    ])
+    await quota.close()
+  })
+
   it('are not missed before the settings were read for the first time', async () => {
     const settingsStore = asyncSettings()
     const { quota: other } = made({ settingsStore })

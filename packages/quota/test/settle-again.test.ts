@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createQuota, memoryStore, type QuotaError, type Reservation } from '../src/index.ts'
-import { notDone } from '../src/store/not-done.ts'
-import type { SettleRequest } from '../src/store/quota-store.ts'
+import { notDone, type SettleRequest } from '../src/store/quota-store.ts'
 import type { AsyncStore, SyncStore } from '../src/store.ts'
 import { flatBase, type Operation, testClock, testPolicy } from './support.ts'
 

@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * Whether the process is alive
-         * @description For those who restart processes. It asks no store.
+         * @description For process supervisors. It contacts no store.
          *
          *     Free.
          */
@@ -184,7 +184,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `bad_request`: The request is not of the right form, for example no valid JSON. */
+        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -204,7 +204,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `not_found`: There is nothing at this path. */
+        /** @description `not_found`: This path does not exist. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -282,12 +282,12 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Whole seconds to wait before the next attempt.
+         * @description Whole seconds to wait before retrying.
          * @example 1800
          */
         "Retry-After": number;
         /**
-         * @description Which credential is asked for.
+         * @description The required credential.
          * @example Bearer
          */
         "WWW-Authenticate": string;

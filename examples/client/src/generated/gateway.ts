@@ -9,7 +9,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the gateway is there, and its version
+         * Whether the gateway is up, and its version
          * @description For clients, in the form of their other answers.
          *
          *     Free.
@@ -32,7 +32,7 @@ export interface paths {
         };
         /**
          * Whether the process is alive
-         * @description For those who restart processes. It asks no store.
+         * @description For process supervisors. It contacts no store.
          *
          *     Free.
          */
@@ -78,7 +78,7 @@ export interface paths {
         put?: never;
         /**
          * Write or overwrite scores
-         * @description Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged by `/v1/upsert/check` alone.
+         * @description Writes 1 to 20 scores over existing ones, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged only by `/v1/upsert/check`.
          *
          *     Costs 15 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -144,7 +144,7 @@ export interface paths {
         put?: never;
         /**
          * Delete all scores
-         * @description All of the caller's scores, for good.
+         * @description Deletes all of the caller's scores for good.
          *
          *     Costs 20 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -166,7 +166,7 @@ export interface paths {
         put?: never;
         /**
          * Begin an upload in parts
-         * @description Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then ask `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.
+         * @description Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then call `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.
          *
          *     Free.
          */
@@ -188,7 +188,7 @@ export interface paths {
         put?: never;
         /**
          * End an upload in parts
-         * @description If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same. A session that is over is 409 `session_expired` at once, with and without `sync=1`.
+         * @description If all scores have arrived they are stored, all or nothing, and charged once: the price of one upsert for each 20 scores or part of them. A repeat gets the same answer. A session that is over is 409 `session_expired` at once, with and without `sync=1`.
          *
          *     Free.
          */
@@ -254,7 +254,7 @@ export interface paths {
         put?: never;
         /**
          * List the regions that the user played in
-         * @description None is known here: the list is empty.
+         * @description Regions are unknown here: the list is empty.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -298,7 +298,7 @@ export interface paths {
         put?: never;
         /**
          * List the tickets held
-         * @description Those that are valid still, with how many of each.
+         * @description The tickets that are still valid, with the number of each.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -320,7 +320,7 @@ export interface paths {
         put?: never;
         /**
          * Clear the tickets held
-         * @description Takes all of them away; credits are not given back.
+         * @description Removes all of them; credits are not refunded.
          *
          *     Costs 5 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -339,8 +339,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the purchases that are waiting
-         * @description There are none: a purchase is done when it is answered.
+         * List pending purchases
+         * @description Always empty: a purchase is complete when it is answered.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -386,7 +386,7 @@ export interface paths {
         put?: never;
         /**
          * List all gates, 1 to 10
-         * @description How far the player is with each gate.
+         * @description The player's progress with each gate.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -408,7 +408,7 @@ export interface paths {
         put?: never;
         /**
          * Read scores from LXNS and keep the best
-         * @description Asks LXNS for the player's scores and keeps the best of each field. The price is kept when the source refuses the player's credential, as it was asked.
+         * @description Reads the player's scores from LXNS and keeps the best of each field. A request is also charged when the source refuses the player's credential.
          *
          *     Costs 5 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -430,7 +430,7 @@ export interface paths {
         put?: never;
         /**
          * Read scores from Diving-Fish and keep the best
-         * @description Asks Diving-Fish for the player's scores and keeps the best of each field. The price is kept when the source refuses the player's credential, as it was asked.
+         * @description Reads the player's scores from Diving-Fish and keeps the best of each field. A request is also charged when the source refuses the player's credential.
          *
          *     Costs 5 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -450,7 +450,7 @@ export interface paths {
         };
         /**
          * The caller's quota
-         * @description What the caller has used and has left, in tokens, window by window.
+         * @description Used and remaining tokens of the caller, window by window.
          *
          *     Free.
          */
@@ -493,7 +493,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What limits there are
+         * The limits that exist
          * @description The windows, categories, layers and operations that settings, overrides and statuses are made of.
          *
          *     Free.
@@ -516,14 +516,14 @@ export interface paths {
         };
         /**
          * The settings of everybody
-         * @description Mode, base values, shared layers, prices, what is not enforced, plans and thresholds. The `ETag` goes into `If-Match` of a change.
+         * @description Mode, base values, shared layers, prices, limits that are not enforced, plans and thresholds. Send the `ETag` as `If-Match` of a change.
          *
          *     Free.
          */
         get: operations["readSettings"];
         /**
          * Replace the settings of everybody
-         * @description Takes the whole document, without `version`, or refuses it whole, naming every fault. It holds at once.
+         * @description Takes the whole document, without `version`, or refuses it, naming every fault. It is in force at once.
          *
          *     Free.
          */
@@ -534,7 +534,7 @@ export interface paths {
         head?: never;
         /**
          * Change a part of the settings of everybody
-         * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: what it names is changed, `null` removes, lists are replaced. The result is checked as a whole document is.
+         * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes, lists are replaced. The result is validated as a whole document.
          *
          *     Free.
          */
@@ -557,7 +557,7 @@ export interface paths {
         get: operations["readUserQuota"];
         /**
          * Replace a user's overrides
-         * @description What is not named follows the default again. `If-Match` may be left out.
+         * @description Absent members follow the default again. `If-Match` is optional.
          *
          *     Free.
          */
@@ -583,7 +583,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a user has used
+         * A user's usage
          * @description What the user sees at `/me/quota`, the name of each layer, and the limits that are not enforced.
          *
          *     Free.
@@ -607,8 +607,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Forgive what a user has used
-         * @description Closes the user's windows: of one category or all, of the layers that are the user's own or of the one that is named. A shared layer's windows are everybody's.
+         * Reset a user's usage
+         * @description Closes the user's windows: of one category or all, of the user's own layers or of the named one. The windows of a shared layer are those of all users.
          *
          *     Free.
          */
@@ -628,7 +628,7 @@ export interface paths {
         };
         /**
          * A user's open holds
-         * @description Tokens and slots of work that is under way, the earliest end first.
+         * @description Tokens and slots of requests in progress, the earliest end first.
          *
          *     Free.
          */
@@ -653,7 +653,7 @@ export interface paths {
         post?: never;
         /**
          * Release a hold
-         * @description Its tokens go back and its slot is free, at once; the work itself is not stopped.
+         * @description Its tokens go back and its slot is freed at once; the work itself is not stopped.
          *
          *     Free.
          */
@@ -694,14 +694,14 @@ export interface paths {
         };
         /**
          * One user
-         * @description The `ETag` names what administrators set: `name`, `role` and `qq`. It goes into `If-Match` of a change.
+         * @description The `ETag` covers what administrators set: `name`, `role` and `qq`. Send it as `If-Match` of a change.
          *
          *     Free.
          */
         get: operations["findUser"];
         /**
          * Create or change a user
-         * @description What is left out stays as it is. 201: the user is new. `If-Match` may be left out; `If-None-Match: *` creates and never changes.
+         * @description Absent members stay as they are. 201: the user is new. `If-Match` is optional; `If-None-Match: *` creates and never changes.
          *
          *     Free.
          */
@@ -724,7 +724,7 @@ export interface paths {
         put?: never;
         /**
          * Change a user's balance of ticket credits
-         * @description Either `add`, which may be negative, or `set`; with `from` it is set only where it is still that.
+         * @description Either `add`, which may be negative, or `set`; with `from` it is set only if the balance still is `from`.
          *
          *     Free.
          */
@@ -744,15 +744,15 @@ export interface paths {
         };
         /**
          * A user's tokens
-         * @description Ids and labels. A token itself is told once, when it is issued.
+         * @description Ids and labels. A token itself is shown only once, when it is issued.
          *
          *     Free.
          */
         get: operations["listTokens"];
         put?: never;
         /**
-         * Issue a token, which is told this once
-         * @description A user that is not there is created.
+         * Issue a token, which is shown only this once
+         * @description Creates the user if there is none.
          *
          *     Free.
          */
@@ -794,15 +794,15 @@ export interface paths {
         };
         /**
          * Bots of score sync
-         * @description Ids and names. A credential itself is told once, when it is issued.
+         * @description Ids and names. A credential itself is shown only once, when it is issued.
          *
          *     Free.
          */
         get: operations["listBots"];
         put?: never;
         /**
-         * Issue a bot's token, which is told this once
-         * @description Only its hash is stored: one that is lost cannot be found again.
+         * Issue a bot's token, which is shown only this once
+         * @description Only its hash is stored: a lost one cannot be recovered.
          *
          *     Free.
          */
@@ -844,15 +844,15 @@ export interface paths {
         };
         /**
          * Keys of the chart preview
-         * @description Ids and names. A credential itself is told once, when it is issued.
+         * @description Ids and names. A credential itself is shown only once, when it is issued.
          *
          *     Free.
          */
         get: operations["listChartKeys"];
         put?: never;
         /**
-         * Issue a chart key, which is told this once
-         * @description Only its hash is stored: one that is lost cannot be found again.
+         * Issue a chart key, which is shown only this once
+         * @description Only its hash is stored: a lost one cannot be recovered.
          *
          *     Free.
          */
@@ -893,7 +893,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who changed what from what to what, the newest first
+         * The audit trail of changes, the newest first
          * @description Follow `nextCursor` until it is `null`. No page repeats or lacks an entry while others are written.
          *
          *     Free.
@@ -915,7 +915,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The factor of mode adaptive, and why it is where it is
+         * The factor of mode adaptive, and the reason for its value
          * @description It follows the server internal errors of the last 30 minutes, between 0.75 and 1.5.
          *
          *     Free.
@@ -937,8 +937,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How requests ended over the last days
-         * @description Buckets are aligned to the half hour (UTC); those without calls are there, with zeros.
+         * Outcomes of requests over the last days
+         * @description Buckets are aligned to the half hour (UTC); those without calls are included, with zeros.
          *
          *     Free.
          */
@@ -981,7 +981,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the caller's requests came to, day by day
+         * Outcomes of the caller's requests, day by day
          * @description Metered requests, tokens and failures of each day in Beijing; days without requests have zeros.
          *
          *     Free.
@@ -1003,8 +1003,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is going on
-         * @description Requests and how they end, refusals, what is left of shared limits, who spends and who is refused most. Each member says whether it is of one process or of all.
+         * Overview of the service
+         * @description Requests and their outcomes, refusals, the rest of shared limits, and the users who spend and are refused most. Each member says whether it covers one process or all.
          *
          *     Free.
          */
@@ -1025,8 +1025,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is going on, each second
-         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; whoever asks again shows the credential again.
+         * Overview of the service, each second
+         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; reconnect with the credential.
          *
          *     Free.
          */
@@ -1069,7 +1069,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What administrators were told of, and what became of each message
+         * List alerts and the delivery of each
          * @description The newest first. Follow `nextCursor` until it is `null`.
          *
          *     Free.
@@ -1092,22 +1092,22 @@ export interface paths {
         };
         /**
          * Where alerts are sent
-         * @description Never tells the secret.
+         * @description The secret is never shown.
          *
          *     Free.
          */
         get: operations["readWebhook"];
         /**
          * Set where alerts are sent
-         * @description The first time a secret is made and told, this once. Of the layers named here thresholds are told. `If-Match` may be left out.
+         * @description The first time creates a secret, which is shown only this once. Thresholds of the layers named here raise alerts. `If-Match` is optional.
          *
          *     Free.
          */
         put: operations["replaceWebhook"];
         post?: never;
         /**
-         * Send alerts nowhere
-         * @description They are kept to be looked at. What waits is not sent any more.
+         * Stop sending alerts
+         * @description Alerts are kept for reading. Waiting ones are no longer sent.
          *
          *     Free.
          */
@@ -1127,8 +1127,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make another secret, which is told this once
-         * @description For a day messages are signed with both.
+         * Create another secret, which is shown only this once
+         * @description For a day messages are signed with both secrets.
          *
          *     Free.
          */
@@ -1150,7 +1150,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test
-         * @description A message `webhook.test`, which is sent and tried again like any other: look for it in the list.
+         * @description A message `webhook.test`, which is sent and retried like any other, and appears in the list.
          *
          *     Free.
          */
@@ -1518,7 +1518,7 @@ export interface components {
             source?: "lx" | "fish";
             /** @description The HTTP status that it answered with. */
             upstreamStatus?: number;
-            /** @description Whole seconds to wait before the next attempt. */
+            /** @description Whole seconds to wait before retrying. */
             retryAfterSeconds?: number;
         };
         FailureRateAnswer: {
@@ -1588,7 +1588,7 @@ export interface components {
             };
         };
         Hold: {
-            /** @description Names it to whoever releases it. */
+            /** @description Names the hold in a request that releases it. */
             ref: string;
             operation: string;
             category: string;
@@ -1766,7 +1766,7 @@ export interface components {
              * @enum {string}
              */
             kind: "rolling" | "calendar" | "concurrency";
-            /** @description `false`: it is charged and refuses nobody; the user is not told of it. */
+            /** @description `false`: it is charged and refuses nobody; users do not see it. */
             enforced: boolean;
         };
         OpenApiAnswer: {
@@ -1875,7 +1875,7 @@ export interface components {
             alerts: components["schemas"]["Alert"][] | null;
             settings: {
                 version: number;
-                /** @description What is stored and not in force; `null`: the database is away. */
+                /** @description Stored values that are not in force; `null`: the database is unavailable. */
                 faults: {
                     path: string;
                     msg: string;
@@ -2012,7 +2012,7 @@ export interface components {
                     };
                 };
             };
-            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
             thresholds: ({
                 /** @description From this share of a limit on; at most two decimals. */
                 share: number;
@@ -2357,7 +2357,7 @@ export interface components {
                     };
                 };
             };
-            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
             thresholds: ({
                 /** @description From this share of a limit on; at most two decimals. */
                 share: number;
@@ -2451,9 +2451,9 @@ export interface components {
         ReadWebhookAnswer: {
             /** @description `null`: alerts are kept, and not sent. */
             url: string | null;
-            /** @description Names of the layers whose limits are told of. */
+            /** @description Names of the layers whose limits raise alerts. */
             layers: string[];
-            /** @description Until when the secret before the last rotation signs as well. */
+            /** @description Until when the previous secret stays valid. */
             rotatedUntil: string | null;
         };
         ReadyAnswer: {
@@ -2523,7 +2523,7 @@ export interface components {
                     };
                 };
             };
-            /** @description When limits are near, which is told to operators; `null`: at 80 %. */
+            /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
             thresholds: ({
                 /** @description From this share of a limit on; at most two decimals. */
                 share: number;
@@ -2610,7 +2610,7 @@ export interface components {
                 };
             };
             /**
-             * @description When limits are near, which is told to operators; `null`: at 80 %.
+             * @description When limits count as near, which alerts operators; `null`: at 80 %.
              * @default null
              */
             thresholds?: ({
@@ -2727,16 +2727,16 @@ export interface components {
         ReplaceWebhookAnswer: {
             /** @description `null`: alerts are kept, and not sent. */
             url: string | null;
-            /** @description Names of the layers whose limits are told of. */
+            /** @description Names of the layers whose limits raise alerts. */
             layers: string[];
-            /** @description Until when the secret before the last rotation signs as well. */
+            /** @description Until when the previous secret stays valid. */
             rotatedUntil: string | null;
-            /** @description Told this once, where one was made: what messages are signed with. */
+            /** @description Signs messages. Shown only in the response that created it; otherwise `null`. */
             secret: string | null;
         };
         ReplaceWebhookBody: {
             url: string;
-            /** @description Names of the layers whose limits are told of. */
+            /** @description Names of the layers whose limits raise alerts. */
             layers: ("personal" | "site")[];
         };
         ResetUserQuotaBody: {
@@ -2938,7 +2938,7 @@ export interface components {
             now: {
                 allowed: boolean;
                 cost: number;
-                /** @description The limit that is told; `null`: none refuses. */
+                /** @description The limit named in the answer; `null`: none refuses. */
                 binding: {
                     layer: string;
                     scope: string;
@@ -3009,11 +3009,11 @@ export interface components {
                     enforced: boolean;
                 }[];
             };
-            /** @description The same under the proposal, with what is used now. */
+            /** @description The same under the proposal, with the current use. */
             proposed: {
                 allowed: boolean;
                 cost: number;
-                /** @description The limit that is told; `null`: none refuses. */
+                /** @description The limit named in the answer; `null`: none refuses. */
                 binding: {
                     layer: string;
                     scope: string;
@@ -3188,7 +3188,7 @@ export interface components {
              * @enum {string}
              */
             operation?: "user.data" | "user.charge" | "user.items" | "user.gates" | "user.music" | "source.lx" | "source.fish" | "ticket.clear" | "music.delete" | "music.upsert" | "user.clear" | "charge.2" | "charge.3" | "charge.5";
-            /** @description What would be changed; left out: only what is. */
+            /** @description The change to try; absent: only the current limits. */
             proposal?: {
                 /** @enum {string} */
                 mode?: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
@@ -3240,7 +3240,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `bad_request`: The request is not of the right form, for example no valid JSON. */
+        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3253,12 +3253,12 @@ export interface components {
                 };
             };
         };
-        /** @description `conflict`: What is stored, or another request that is being worked on, excludes this one. */
+        /** @description `conflict`: The request conflicts with stored data, or with another request in progress. */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description Whole seconds to wait before the next attempt.
+                 * @description Whole seconds to wait before retrying.
                  * @example 1800
                  */
                 "Retry-After"?: number;
@@ -3272,7 +3272,7 @@ export interface components {
             };
         };
         /**
-         * @description `conflict`: What is stored, or another request that is being worked on, excludes this one.
+         * @description `conflict`: The request conflicts with stored data, or with another request in progress.
          *
          *     `session_expired`: The upload session is over. Nothing is stored, and nothing was charged.
          */
@@ -3280,7 +3280,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description Whole seconds to wait before the next attempt.
+                 * @description Whole seconds to wait before retrying.
                  * @example 1800
                  */
                 "Retry-After"?: number;
@@ -3332,7 +3332,7 @@ export interface components {
                 };
             };
         };
-        /** @description `not_found`: There is nothing at this path. */
+        /** @description `not_found`: This path does not exist. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3358,7 +3358,7 @@ export interface components {
                 };
             };
         };
-        /** @description `precondition_failed`: The document was changed meanwhile: read it again. */
+        /** @description `precondition_failed`: The document has changed in the meantime: read it again. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3389,7 +3389,7 @@ export interface components {
                 };
             };
         };
-        /** @description `quota_exceeded`: a window has too few tokens left, or too many of your requests failed, as `scope` tells. Wait for `retryAfterSeconds`. */
+        /** @description `quota_exceeded`: a window has too few tokens left, or too many of your requests failed, depending on `scope`. Wait for `retryAfterSeconds`. */
         QuotaExceeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3426,7 +3426,7 @@ export interface components {
         /**
          * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
          *
-         *     `overloaded`: Too many bodies are under way. Nothing was charged.
+         *     `overloaded`: Too many bodies are being received. Nothing was charged.
          *
          *     `shutting_down`: The service is stopping; another process may be there soon.
          */
@@ -3504,17 +3504,17 @@ export interface components {
         /**
          * @description `source_unreachable`: The score service cannot be reached.
          *
-         *     `source_bad_response`: The score service answered what nobody can read.
+         *     `source_bad_response`: The answer of the score service could not be read.
          *
          *     `source_error`: The score service failed.
          *
-         *     `source_rate_limited`: The score service wants fewer requests.
+         *     `source_rate_limited`: The score service is rate limiting.
          */
         SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description Whole seconds to wait before the next attempt.
+                 * @description Whole seconds to wait before retrying.
                  * @example 1800
                  */
                 "Retry-After"?: number;
@@ -3527,12 +3527,12 @@ export interface components {
                 };
             };
         };
-        /** @description `sync_in_progress`: Another import of this player's scores is under way. */
+        /** @description `sync_in_progress`: Another import of this player's scores is in progress. */
         SyncInProgress: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description Whole seconds to wait before the next attempt.
+                 * @description Whole seconds to wait before retrying.
                  * @example 1800
                  */
                 "Retry-After"?: number;
@@ -3624,7 +3624,7 @@ export interface components {
          *
          *     `source_credential_rejected`: The score service refused the player's credential.
          *
-         *     `source_privacy`: The player does not let the score service show the scores.
+         *     `source_privacy`: The player's privacy settings hide the scores.
          */
         ValidationFailedOrSourceCredentialRejectedOrSourcePrivacy: {
             headers: {
@@ -3666,10 +3666,10 @@ export interface components {
          * @example "7-pZ0x3kqT5vB1nL8wYc2dRg"
          */
         ETag: string;
-        /** @description `true`: the stored answer to an earlier request with this key. Nothing was done again. */
+        /** @description `true`: the stored answer to an earlier request with this key. Nothing was repeated. */
         "Idempotency-Replayed": string;
         /**
-         * @description What is left: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.
+         * @description The remaining quota: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.
          * @example "personal-1h";r=0;t=1800
          */
         RateLimit: string;
@@ -3679,12 +3679,12 @@ export interface components {
          */
         "RateLimit-Policy": string;
         /**
-         * @description Whole seconds to wait before the next attempt.
+         * @description Whole seconds to wait before retrying.
          * @example 1800
          */
         "Retry-After": number;
         /**
-         * @description Which credential is asked for.
+         * @description The required credential.
          * @example Bearer
          */
         "WWW-Authenticate": string;
@@ -4676,7 +4676,7 @@ export interface operations {
     readUserQuota: {
         parameters: {
             query?: {
-                /** @description Which layer's limits, of those that each user has. Left out: `personal`. */
+                /** @description The layer, one of those that each user has. Default: `personal`. */
                 layer?: "personal";
             };
             header?: never;
@@ -4712,7 +4712,7 @@ export interface operations {
     replaceUserQuota: {
         parameters: {
             query?: {
-                /** @description Which layer's limits, of those that each user has. Left out: `personal`. */
+                /** @description The layer, one of those that each user has. Default: `personal`. */
                 layer?: "personal";
             };
             header?: {
@@ -4775,7 +4775,7 @@ export interface operations {
     removeUserQuota: {
         parameters: {
             query?: {
-                /** @description Which layer's limits, of those that each user has. Left out: `personal`. */
+                /** @description The layer, one of those that each user has. Default: `personal`. */
                 layer?: "personal";
             };
             header?: {
@@ -4793,7 +4793,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4926,14 +4926,14 @@ export interface operations {
             path: {
                 /** @description The user's id. */
                 id: string;
-                /** @description As the list has it. */
+                /** @description As in the list. */
                 ref: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4954,11 +4954,11 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Part of an id or a name, in small letters or capitals. */
+                /** @description Part of an id or a name, in any case. */
                 query?: string;
-                /** @description `nextCursor` of the page before. */
+                /** @description `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description Most entries of the page. */
+                /** @description The largest number of entries on the page. */
                 limit?: number;
             };
             header?: never;
@@ -5028,7 +5028,7 @@ export interface operations {
                  * @example *
                  */
                 "If-Match"?: string;
-                /** @description `*`: only what is not there yet is made, and nothing is changed. */
+                /** @description `*`: creates a new document, and never changes an existing one. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -5219,7 +5219,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5316,7 +5316,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5413,7 +5413,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5434,11 +5434,11 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description `nextCursor` of the page before. */
+                /** @description `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description Most entries of the page. */
+                /** @description The largest number of entries on the page. */
                 limit?: number;
-                /** @description Entries of this kind alone. */
+                /** @description Only entries of this kind. */
                 action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
             };
             header?: never;
@@ -5529,9 +5529,9 @@ export interface operations {
     ownUsage: {
         parameters: {
             query?: {
-                /** @description `nextCursor` of the page before. */
+                /** @description `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description Most requests of the page. */
+                /** @description The largest number of requests on the page. */
                 limit?: number;
             };
             header?: never;
@@ -5692,9 +5692,9 @@ export interface operations {
     listAlerts: {
         parameters: {
             query?: {
-                /** @description `nextCursor` of the page before. */
+                /** @description `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description Most alerts of the page. */
+                /** @description The largest number of alerts on the page. */
                 limit?: number;
             };
             header?: never;
@@ -5815,7 +5815,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; there is nothing to say. */
+            /** @description Done; the answer has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5870,7 +5870,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Taken, and worked on. */
+            /** @description Accepted, and in progress. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * Whether the process is alive
-         * @description For those who restart processes. It asks no store.
+         * @description For process supervisors. It contacts no store.
          *
          *     Free.
          */
@@ -93,7 +93,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is stored of a player
+         * Stored scores of a player
          * @description Free.
          */
         get: operations["readPlayer"];
@@ -133,8 +133,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How a player's rating went
-         * @description One point for each day in Beijing with a sync. Where there is none the list is empty.
+         * History of a player's rating
+         * @description One point for each day in Beijing with a sync. Without any the list is empty.
          *
          *     Free.
          */
@@ -197,7 +197,7 @@ export interface components {
             }[];
             /** @description With `snapshot_incomplete`: the chunks that have not arrived. */
             missing?: number[];
-            /** @description Whole seconds to wait before the next attempt. */
+            /** @description Whole seconds to wait before retrying. */
             retryAfterSeconds?: number;
         };
         OpenApiAnswer: {
@@ -347,7 +347,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `bad_request`: The request is not of the right form, for example no valid JSON. */
+        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -361,7 +361,7 @@ export interface components {
             };
         };
         /**
-         * @description `chunk_conflict`: The chunk is not the one that came under its index, or does not fit its snapshot.
+         * @description `chunk_conflict`: The chunk differs from an earlier one with its index, or does not fit its snapshot.
          *
          *     `snapshot_open`: Another snapshot of the player is open.
          *
@@ -381,12 +381,12 @@ export interface components {
                 };
             };
         };
-        /** @description `conflict`: What is stored, or another request that is being worked on, excludes this one. */
+        /** @description `conflict`: The request conflicts with stored data, or with another request in progress. */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 /**
-                 * @description Whole seconds to wait before the next attempt.
+                 * @description Whole seconds to wait before retrying.
                  * @example 1800
                  */
                 "Retry-After"?: number;
@@ -412,7 +412,7 @@ export interface components {
                 };
             };
         };
-        /** @description `not_found`: There is nothing at this path. */
+        /** @description `not_found`: This path does not exist. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -439,7 +439,7 @@ export interface components {
             };
         };
         /**
-         * @description `player_busy`: Another write of the player is under way. Send the same request again.
+         * @description `player_busy`: Another write of the player is in progress. Send the same request again.
          *
          *     `quota_exceeded`: Too many requests of the caller have failed.
          */
@@ -483,7 +483,7 @@ export interface components {
         /**
          * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
          *
-         *     `overloaded`: Too many bodies are under way. Nothing was charged.
+         *     `overloaded`: Too many bodies are being received. Nothing was charged.
          *
          *     `shutting_down`: The service is stopping; another process may be there soon.
          */
@@ -577,7 +577,7 @@ export interface components {
          *
          *     `snapshot_empty`: The whole snapshot has no valid record. Nothing was deleted.
          *
-         *     `checksum_mismatch`: The records are not those of the checksum.
+         *     `checksum_mismatch`: The records do not match the checksum.
          */
         ValidationFailedOrSnapshotEmptyOrChecksumMismatch: {
             headers: {
@@ -596,12 +596,12 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Whole seconds to wait before the next attempt.
+         * @description Whole seconds to wait before retrying.
          * @example 1800
          */
         "Retry-After": number;
         /**
-         * @description Which credential is asked for.
+         * @description The required credential.
          * @example Bearer
          */
         "WWW-Authenticate": string;

@@ -24,8 +24,8 @@ export function AlertsPage(): JSX.Element {
       <div class="cards">
         <WebhookCard onTested={page.reload} />
       </div>
-      <section aria-labelledby="told">
-        <h2 id="told">{words.alerts.list}</h2>
+      <section aria-labelledby="alert-list">
+        <h2 id="alert-list">{words.alerts.list}</h2>
         <Loaded resource={page} lines={12}>
           {({ items, nextCursor }) => (
             <>

@@ -170,7 +170,7 @@ function WebhookForm({ editor, layers, nameOf, children }: FormProps): JSX.Eleme
           />
         ))}
       </fieldset>
-      {/* What is wrong with the address stands below it. */}
+      {/* A refused address is reported below its field. */}
       <SaveBar editor={refused === undefined ? editor : { ...editor, error: undefined }} nameOf={nameOf} />
       {children}
     </form>

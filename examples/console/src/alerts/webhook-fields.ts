@@ -15,10 +15,10 @@ export function layerOf(path: string): string | undefined {
 }
 
 /** @param layers names of those that there are */
-export function webhookFields(layers: readonly string[], { url, layers: told }: Webhook): Fields {
+export function webhookFields(layers: readonly string[], { url, layers: alerted }: Webhook): Fields {
   return {
     url: url ?? '',
-    ...Object.fromEntries(layers.map((name) => [layerPath(name), String(told.includes(name))])),
+    ...Object.fromEntries(layers.map((name) => [layerPath(name), String(alerted.includes(name))])),
   }
 }
 

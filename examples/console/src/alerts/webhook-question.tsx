@@ -9,7 +9,7 @@ interface QuestionProps {
   onNo(): void
 }
 
-/** Asked before receivers would have to be told something, or hear nothing any more. */
+/** Asks before a change that receivers have to follow, or that ends their messages. */
 export function WebhookQuestion({ of, isBusy, onYes, onNo }: QuestionProps): JSX.Element {
   const { alerts } = useWords()
   return (

@@ -74,8 +74,8 @@ export class Api {
   #waiting: (() => void)[] = []
 
   /**
-   * @param token one that is known to be good
-   * @param onEnded called when it is good no more. What is read waits for another one; what is written is not done.
+   * @param token a valid token
+   * @param onEnded called when it has become invalid. Reads then wait for another one; writes fail.
    */
   constructor(token: string, onEnded: () => void) {
     this.#token = token
@@ -83,7 +83,7 @@ export class Api {
     this.#onEnded = onEnded
   }
 
-  /** @param token one that is known to be good, from now on */
+  /** @param token a valid token, from now on */
   renew(token: string): void {
     this.#token = token
     const waiting = this.#waiting
@@ -91,7 +91,7 @@ export class Api {
     for (const goOn of waiting) goOn()
   }
 
-  /** What is going on, each second, until the gateway ends it or the signal does. */
+  /** The overview, each second, until the gateway ends the stream or the signal is aborted. */
   async *overviewEvents(signal: AbortSignal): AsyncGenerator<Overview> {
     const options = { parseAs: 'stream', signal } as const
     const { data, response } = await this.#read(() => this.#client.GET('/admin/overview/events', options))
@@ -116,7 +116,7 @@ export class Api {
 
   /**
    * @returns with the secret, where one was made
-   * @throws {ApiError} `precondition_failed` when somebody else was faster
+   * @throws {ApiError} `precondition_failed` when another change was faster
    */
   async putWebhook(
     webhook: Pick<Webhook, 'layers'> & { readonly url: string },
@@ -145,7 +145,7 @@ export class Api {
     return versioned(await this.#read(() => this.#client.GET('/admin/quota/settings')))
   }
 
-  /** @throws {ApiError} `precondition_failed` when somebody else was faster */
+  /** @throws {ApiError} `precondition_failed` when another change was faster */
   async replaceSettings(settings: Settings, etag: string): Promise<Stored<Settings>> {
     const header = { 'If-Match': etag }
     const body = asSent<'ReplaceSettingsBody'>(settings)
@@ -156,7 +156,7 @@ export class Api {
 
   /**
    * Changes what a merge patch names, and leaves the rest as it is.
-   * @throws {ApiError} `precondition_failed` when somebody else was faster
+   * @throws {ApiError} `precondition_failed` when another change was faster
    */
   async patchSettings(patch: object, etag: string): Promise<void> {
     const header = { 'If-Match': etag }
@@ -170,7 +170,7 @@ export class Api {
     return versioned(await this.#read(() => this.#client.GET('/admin/users/{id}/quota', { params })))
   }
 
-  /** @throws {ApiError} `precondition_failed` when somebody else was faster */
+  /** @throws {ApiError} `precondition_failed` when another change was faster */
   async replaceUserQuota(id: string, layer: string, quota: UserQuota, etag: string): Promise<Stored<UserQuota>> {
     const params = { path: { id }, query: queryOf(layer), header: { 'If-Match': etag } }
     const body = asSent<'ReplaceUserQuotaBody'>(quota)
@@ -209,7 +209,7 @@ export class Api {
     return versioned(await this.#read(() => this.#client.GET('/admin/users/{id}', { params: { path: { id } } })))
   }
 
-  /** @throws {ApiError} `precondition_failed` when somebody else was faster */
+  /** @throws {ApiError} `precondition_failed` when another change was faster */
   async changeUser(id: string, body: UserChange, etag: string): Promise<Versioned<User>> {
     const params = { path: { id }, header: { 'If-Match': etag } }
     return versioned(await this.#write(() => this.#client.PUT('/admin/users/{id}', { params, body })))
@@ -270,7 +270,7 @@ export class Api {
     return (await this.#read(() => this.#client.GET('/admin/usage/failure-rate', { params: { query } }))).data
   }
 
-  /** Whoever reads waits while somebody signs in again. */
+  /** Reads wait until a person has signed in again. */
   async #read<T>(ask: Ask<T>): Promise<Got<T>> {
     for (;;) {
       if (this.#token === undefined) await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -282,7 +282,7 @@ export class Api {
     }
   }
 
-  /** What would change something is done at once or not at all: whoever signs in again may be somebody else. */
+  /** Writes are done at once or not at all: another person may sign in next. */
   async #write<T>(ask: Ask<T>): Promise<Got<T>> {
     const token = this.#token
     if (token === undefined) throw new ApiError('unauthorized', 401)

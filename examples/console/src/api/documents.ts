@@ -2,7 +2,7 @@ import type { components } from 'example-client/gateway-types'
 
 type Schemas = components['schemas']
 
-/** What limits there are: the gateway tells, and everything here is made from it. */
+/** The limits that exist, as described by the gateway; every form is made from them. */
 export type Policy = Schemas['ReadPolicyAnswer']
 export type Layer = Policy['layers'][number]
 export type WindowDefinition = Policy['windows'][number]
@@ -26,7 +26,7 @@ export interface Settings {
   readonly plans: Readonly<Record<string, Partial<Table>>>
   /** When limits are near; `null`: as the gateway has it. */
   readonly thresholds: readonly Threshold[] | null
-  /** What is stored and not in force: of another policy, or no value that a member can have. */
+  /** Stored values that are not in force: of another policy, or invalid. */
   readonly faults?: readonly { readonly path: string; readonly msg: string }[]
   /** Of shared layers, by their names. */
   readonly [layer: string]: unknown
@@ -35,7 +35,7 @@ export interface Settings {
 /** From a share of a limit on, or as soon as so few tokens are left. */
 export type Threshold = { readonly share: number } | { readonly left: number }
 
-/** What is set for a layer that everybody shares. */
+/** The settings of a shared layer. */
 export interface SharedLayer {
   readonly enabled: boolean
   readonly multiplier: number

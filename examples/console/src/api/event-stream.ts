@@ -1,4 +1,4 @@
-/** The longest event that is read, in characters: what is longer is none of ours. */
+/** The longest event that is read, in characters; the gateway sends no longer ones. */
 const MAX_EVENT = 4_000_000
 
 /** The data of a stream's events, one after the other, until it ends. */

@@ -3,7 +3,7 @@ import type { Formats } from '../words/formats.ts'
 import type { FactorStep } from './factor-line.ts'
 import type { Cursor } from './readout.tsx'
 
-/** Colours as they are now: what is painted follows no style sheet. */
+/** The current colours: a canvas follows no style sheet. */
 export interface Colours {
   readonly text: string
   readonly line: string
@@ -98,7 +98,7 @@ function bar(colour: string): uPlot.Series {
   }
 }
 
-/** Days by their dates, and what is between them by the time. */
+/** Ticks at midnight show the date, others the time. */
 function tickText(at: number, formats: Formats): string {
   const date = new Date(at * 1_000)
   return date.getHours() === 0 ? formats.day(date.getTime()) : formats.time(date.getTime())

@@ -14,7 +14,7 @@ import { factorSteps } from './factor-line.ts'
 import { FactorNow, Moves } from './moves.tsx'
 import { RANGE_NAMES, RANGES, type RangeName, rangeNamed } from './ranges.ts'
 
-/** Every minute the factor is judged anew. */
+/** The factor is reviewed every minute. */
 const REFRESH_MS = 60_000
 
 interface ReportProps {

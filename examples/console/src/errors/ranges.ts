@@ -1,4 +1,4 @@
-/** Spans of time that the chart shows, by what the address calls them, each in steps that can be told apart. */
+/** Spans of time that the chart shows, by their names in the address, each in steps wide enough to distinguish. */
 export const RANGES = {
   '24h': { days: 1, bucketMinutes: 10 },
   '7d': { days: 7, bucketMinutes: 30 },

@@ -7,7 +7,7 @@ import { type Names, useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
 import type { Part } from './reversal.ts'
 
-/** How a part of the settings is told. */
+/** The texts of a part of the settings. */
 export interface PartTexts {
   name(part: Part): string
   /** @param value of the part: as it was, or became, or is now */

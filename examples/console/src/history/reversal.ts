@@ -1,7 +1,7 @@
 type Json = unknown
 type Document = Readonly<Record<string, Json>>
 
-/** A part of a document that somebody changed: the smallest that says all of it. Lists are one part. */
+/** A changed part of a document, as small as possible. Lists are one part. */
 export interface Part {
   /** Its dotted path. */
   readonly path: string
@@ -17,7 +17,7 @@ export type Standing =
   | 'open'
   /** It is as it was before the change, by now. */
   | 'done'
-  /** Somebody has changed it again since. */
+  /** It has been changed again since. */
   | 'later'
 
 /** What a change changed. */
@@ -62,7 +62,7 @@ export function patchOf(parts: readonly Part[]): Document {
   return patch
 }
 
-/** What is absent and `null` say the same: nothing is set. */
+/** Absent and `null` are the same: nothing is set. */
 function isSame(one: Json, other: Json): boolean {
   if (isNothing(one) && isNothing(other)) return true
   if (Array.isArray(one) || Array.isArray(other) || !isObject(one) || !isObject(other)) {

@@ -12,7 +12,7 @@ import { TopUsers } from './top-users.tsx'
 import { Traffic } from './traffic.tsx'
 import { type Live, useLive } from './use-live.ts'
 
-/** What is going on, told each second. */
+/** The overview, updated each second. */
 export function OverviewPage(): JSX.Element {
   const words = useWords()
   const live = useLive()
@@ -26,7 +26,7 @@ export function OverviewPage(): JSX.Element {
   )
 }
 
-/** Whether what is shown is what is. */
+/** Whether the shown figures are current. */
 function Line({ live: { data, downSince, error } }: { live: Live }): JSX.Element {
   const words = useWords()
   const formats = useFormats()

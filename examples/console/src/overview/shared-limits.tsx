@@ -9,7 +9,7 @@ type Limit = NonNullable<Overview['shared']>[number]
 /** From here on a limit is nearly used up. */
 const NEAR = 0.8
 
-/** What is left of what everybody shares. */
+/** The remaining tokens of shared limits. */
 export function SharedLimits(of: {
   readonly limits: Overview['shared']
   readonly disabled: Overview['disabled']
@@ -54,7 +54,7 @@ function Bar({ of }: { of: Limit }): JSX.Element {
   )
 }
 
-/** From 0 to 1. A limit that was lowered below what is used, or blocks, is full. */
+/** From 0 to 1. A limit that was lowered below its use, or blocks, is full. */
 function shareOf(used: number, limit: number | 'unlimited'): number {
   if (limit === 'unlimited') return 0
   return limit === 0 ? 1 : Math.min(1, used / limit)

@@ -22,7 +22,7 @@ export function StackedBars(of: {
       preserveAspectRatio="none"
     >
       {columns.map((column, index) => (
-        // A column is told apart by its place.
+        // A column is identified by its place.
         <Column key={index} at={index} of={column} scale={HEIGHT / most} />
       ))}
     </svg>

@@ -8,7 +8,7 @@ const SILENCE_MS = 5_000
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 10_000
 
-/** What is known, and whether it goes on. */
+/** The last figures, and the state of the stream. */
 export interface Live {
   readonly data: Overview | undefined
   /** Since when nothing came, epoch milliseconds; `undefined`: it comes. */

@@ -13,7 +13,7 @@ interface ConflictProps {
   textOf(path: string, text: string): string
 }
 
-/** A lost race: both versions' differences, and the person says what is to hold. Nothing is stored here. */
+/** A lost race: shows where both versions differ, and lets the person choose. Stores nothing. */
 export function ConflictDialog(props: ConflictProps): JSX.Element | null {
   const { stored, theirs } = props.editor
   if (stored === undefined || theirs === undefined) return null

@@ -1,6 +1,6 @@
 /**
- * A document as a form has it: texts by the paths by which the API names faults. Texts and not values, so that what is
- * half typed has its place, and so that versions can be held against each other field by field.
+ * A document as a form has it: texts by the paths by which the API names faults. Texts and not values, so that
+ * half-typed input has its place, and versions can be compared field by field.
  */
 export type Fields = Readonly<Record<string, string>>
 

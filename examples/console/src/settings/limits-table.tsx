@@ -107,13 +107,13 @@ function CellInput({ editor, path }: { editor: Editor; path: string }): JSX.Elem
   const words = useWords()
   const names = useNames()
   const fault = editor.faults[path]
-  // An empty field is no fault while somebody is on the way through the table.
-  const isTold = fault !== undefined && (editor.isTried || fault !== 'customMissing')
+  // An empty field is no fault yet while the table is being filled in.
+  const isShown = fault !== undefined && (editor.isTried || fault !== 'customMissing')
   return (
     <ValueInput
       label={settingName(words, names, path)}
       value={editor.draft[path] ?? ''}
-      fault={isTold ? words.settings.faults[fault] : undefined}
+      fault={isShown ? words.settings.faults[fault] : undefined}
       isChanged={editor.changed.includes(path)}
       placeholder={path.startsWith('custom.') ? words.none : undefined}
       onInput={(text) => editor.set(path, text)}

@@ -12,7 +12,7 @@ export interface Difference {
 
 export type Choice = 'theirs' | 'mine'
 
-/** The fields that somebody changed, but for those that both changed to the same. */
+/** The fields that either side changed, except those that both changed to the same value. */
 export function differences(was: Fields, theirs: Fields, mine: Fields): Difference[] {
   return pathsOf(was, theirs, mine)
     .map((path) => ({ path, was: was[path] ?? '', theirs: theirs[path] ?? '', mine: mine[path] ?? '' }))
@@ -35,7 +35,7 @@ export function merged(
   return { ...theirs, ...Object.fromEntries(chosen) }
 }
 
-/** The paths in which a form differs from what is stored. */
+/** The paths in which a form differs from the stored document. */
 export function changedPaths(stored: Fields, draft: Fields): string[] {
   return pathsOf(stored, draft).filter((path) => !isSameText(path, stored[path] ?? '', draft[path] ?? ''))
 }

@@ -7,7 +7,7 @@ interface NotInForceProps {
   nameOf(path: string): string
 }
 
-/** What is stored, but is not what the gateway goes by. */
+/** Stored values that are not in force. */
 export function NotInForce({ remarks, nameOf }: NotInForceProps): JSX.Element | null {
   const words = useWords()
   if (remarks.length === 0) return null

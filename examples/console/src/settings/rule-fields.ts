@@ -29,7 +29,7 @@ export function isShadowed(fields: Fields, { layer, window }: Pick<Cell, 'layer'
   return fields[shadowPath(layer)] === 'true' || fields[shadowPath(layer, window)] === 'true'
 }
 
-/** What is not enforced, plans and thresholds as a form has them. */
+/** Limits that are not enforced, plans and thresholds as a form has them. */
 export function ruleFields(policy: Policy, { shadow, plans, thresholds }: Settings): [string, string][] {
   const shadowed = policy.layers.flatMap((layer): [string, string][] => {
     const limits = shadow[layer.name] ?? []
@@ -97,7 +97,7 @@ function thresholdsText(thresholds: readonly Threshold[] | null): string {
   return thresholds?.length === 0 ? NONE : texts.join(', ')
 }
 
-/** Stands for a list without any: nothing is told. */
+/** Stands for an empty list: no alerts. */
 const NONE = '-'
 const MAX_THRESHOLDS = 8
 

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 interface DialogProps {
   readonly title: string
   readonly isWide?: boolean
-  /** Only what is in it closes it. */
+  /** Only its own controls close it. */
   readonly isRequired?: boolean
   onClose(): void
   readonly children: ComponentChildren
@@ -27,7 +27,7 @@ export function Dialog({ title, isWide = false, isRequired = false, onClose, chi
     event.preventDefault()
     if (!isRequired) onClose()
   }
-  // The browser may close it without asking. It tells later: a dialog that is gone by then has told already.
+  // The browser may close it by itself. The event comes late: a dialog that is gone by then has called back already.
   const closed = (): void => {
     if (dialog.current === null) return
     if (isRequired) dialog.current.showModal()

@@ -5,7 +5,7 @@ interface FieldProps {
   readonly label: string
   /** What may stand there. */
   readonly about?: string | undefined
-  /** What is wrong with what stands there. */
+  /** The fault of the current value. */
   readonly fault?: string | undefined
   readonly children: (props: {
     id: string
@@ -14,7 +14,7 @@ interface FieldProps {
   }) => ComponentChildren
 }
 
-/** A field with its label, and what is to be said about it, put together for those who hear it. */
+/** A field with its label, its description and its fault, connected for screen readers. */
 export function Field(props: FieldProps): JSX.Element {
   const { label, about, fault, children } = props
   const id = useId()

@@ -28,7 +28,7 @@ export function Skeleton({ lines }: { lines: number }): JSX.Element {
     <div class="skeleton">
       <span class="hidden">{words.loading}</span>
       {Array.from({ length: lines }, (_line, index) => (
-        // Lines without anything in them are told apart by their places.
+        // Empty lines are identified by their places.
         <span key={index} class="line" aria-hidden="true" />
       ))}
     </div>

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { goTo, hrefOf, type Route, useHash, useRoute } from '../route.ts'
 import { useFormats, useWords } from '../words/words.ts'
 
-/** Where in a list that is read page by page somebody is: the address says it. */
+/** The place in a list that is read page by page, taken from the address. */
 export interface Paging {
   readonly cursor: string | null
   /** How many pages were gone through to get here; `undefined`: the address was opened. */
@@ -14,7 +14,7 @@ export interface Paging {
 
 /** The addresses by which each page of a list was come to. */
 const trails = new Map<string, readonly string[]>()
-/** Somebody who turns more pages than this starts anew. */
+/** Most pages to go back through; beyond them paging starts over. */
 const MAX_TRAILS = 2_000
 
 /** @param name the member of the address that has the cursor */

@@ -8,7 +8,7 @@ interface QuestionProps {
   readonly title: string
   /** What comes of it. */
   readonly about: string
-  /** What is done when the answer is yes. */
+  /** The label of the button that confirms. */
   readonly yes: string
   /** Whether it cannot be undone easily. */
   readonly isDangerous: boolean

@@ -7,12 +7,12 @@ interface ScrollProps {
   readonly children: ComponentChildren
 }
 
-/** Something that may be wider than the screen. Whoever has no pointer scrolls it with the arrow keys. */
+/** Something that may be wider than the screen. Without a pointer it scrolls with the arrow keys. */
 export function Scroll({ label, isTall = false, children }: ScrollProps): JSX.Element {
   return (
     // A group and no region: most of them have the name of the region that they are in.
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for input.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling part has to be reachable by keyboard.
     <div role="group" class={isTall ? 'scroll tall' : 'scroll'} aria-label={label} tabIndex={0}>
       {children}
     </div>

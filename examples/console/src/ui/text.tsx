@@ -1,16 +1,16 @@
 import type { JSX } from 'preact'
 
 /**
- * What is not seen, or changes how other text is seen: controls of direction, joiners, blanks of no width, fillers, and
- * blanks that are not the one of the keyboard.
+ * Characters that are invisible, or change how other text looks: controls of direction, joiners, blanks of no width,
+ * fillers, and blanks other than the ordinary one.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u2800]|(?!\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}|(?! |\u3000)\p{Zs}/gu
 /** One picture may be several joined together. */
 const JOINED = /(?<=\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)\u200d(?=\p{Extended_Pictographic})/gu
 
 /**
- * What somebody has called something. It is isolated, so that it changes no text beside it, and what cannot be seen in it
- * is spelled: two names that look alike are not alike.
+ * A name given by a person. It is isolated, so that it changes no text beside it, and invisible characters in it are
+ * spelled out, so that different names look different.
  */
 export function Text({ children: text }: { children: string }): JSX.Element {
   return (

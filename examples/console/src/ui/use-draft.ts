@@ -7,7 +7,7 @@ type Change<T> = T | ((before: T) => T)
 /**
  * The state of a form, kept while other pages are looked at.
  *
- * @param href of the page that the form is on, for whoever looks for what is not saved
+ * @param href of the page that the form is on, to find unsaved input again
  * @param isUnsaved whether something of it would be lost. A function of the state alone.
  */
 export function useDraft<T>(

@@ -29,11 +29,11 @@ interface State {
   /** What editing began with. */
   readonly stored: Version | undefined
   readonly draft: Fields
-  /** Somebody else's version, which came in between. */
+  /** Another person's version, which was saved in between. */
   readonly theirs: Version | undefined
   readonly isBusy: boolean
   readonly isSaved: boolean
-  /** Saving was tried, so that what is missing may be told. */
+  /** Saving was tried, so that missing values are now reported. */
   readonly isTried: boolean
   readonly error: ApiError | undefined
   readonly warnings: Stored<unknown>['warnings']
@@ -65,8 +65,8 @@ const NOTHING: State = {
 
 /**
  * Edits a document that others may change at the same time. A version that came in between is never overwritten: it is
- * fetched and shown, and what is to hold is for the person to say. What is changed and not saved stays as it is while other
- * pages are looked at.
+ * fetched and shown, and the person chooses between them. Unsaved changes stay while other pages are
+ * open.
  */
 export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): Editor {
   const [state, setState] = useDraft<State>(of.href, of.form, NOTHING, isUnsaved)
@@ -83,7 +83,7 @@ export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): E
     await of.load().then(
       (loaded) => {
         const stored = versionOf(loaded)
-        // Somebody who was quick has typed something meanwhile.
+        // A quick person has typed something meanwhile.
         setState((before) =>
           isUnsaved(before) ? { ...before, isBusy: false } : { ...NOTHING, stored, draft: stored.fields },
         )

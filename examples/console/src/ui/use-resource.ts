@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api/api-error.ts'
 
-/** Something that is asked for. While it is asked for again, what is known stays. */
+/** A value that is loaded. While it is reloaded, the last one stays. */
 export interface Resource<T> {
   readonly data: T | undefined
   readonly error: ApiError | undefined

@@ -4,13 +4,13 @@ import { useWords } from '../words/words.ts'
 
 interface QuestionProps {
   readonly id: string
-  /** What is about to happen to the role. */
+  /** Whether the role is given or taken. */
   readonly kind: 'give' | 'take'
   onYes(): void
   onNo(): void
 }
 
-/** An administrator can do everything at once, also take the role of whoever gave it. */
+/** An administrator can do everything at once, also take the role from the one who gave it. */
 export function AdminQuestion({ id, kind, onYes, onNo }: QuestionProps): JSX.Element {
   const { title, about, yes } = useWords().users.adminQuestion[kind]
   return <Question title={title(id)} about={about} yes={yes} isDangerous onYes={onYes} onNo={onNo} />

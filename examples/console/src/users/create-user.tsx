@@ -18,7 +18,7 @@ type NewUser = Fields | undefined
 
 const EMPTY: Fields = { ...NEW_PROFILE, id: '' }
 
-/** What is typed of a new user, kept until it is created or given up. */
+/** The input for a new user, kept until the user is created or the form is discarded. */
 export function useNewUser(): readonly [NewUser, (next: NewUser) => void] {
   return useDraft<NewUser>(hrefOf('users'), 'new user', undefined, (fields) => {
     return fields !== undefined && Object.entries(fields).some(([path, text]) => text !== EMPTY[path])

@@ -5,7 +5,7 @@ import type { Editor } from '../ui/use-editor.ts'
 import { useResource } from '../ui/use-resource.ts'
 import { useWords } from '../words/words.ts'
 
-/** Which plan a user has; one that there is not any more is still told. */
+/** Which plan a user has; a plan that no longer exists is still shown. */
 export function PlanField({ editor }: { editor: Editor }): JSX.Element {
   const words = useWords()
   const api = useApi()

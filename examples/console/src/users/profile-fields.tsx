@@ -39,7 +39,7 @@ function hasGoodQq(text: string): boolean {
 interface ProfileProps {
   readonly fields: Fields
   readonly faults: Faults
-  /** Paths that differ from what is stored. */
+  /** Paths that differ from the stored document. */
   readonly changed?: readonly string[]
   onChange(path: (typeof PROFILE_PATHS)[number], text: string): void
 }

@@ -16,7 +16,7 @@ interface ResetProps {
   onClose(): void
 }
 
-/** Asks what is to be forgiven. Windows that everybody shares are never chosen by themselves. */
+/** Asks which usage to reset. Shared windows are never preselected. */
 export function ResetDialog({ id, onReset, onClose }: ResetProps): JSX.Element {
   const words = useWords()
   const api = useApi()

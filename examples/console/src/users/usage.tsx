@@ -90,7 +90,7 @@ function Bar({ category, of }: { category: string; of: WindowStatus }): JSX.Elem
   )
 }
 
-/** From 0 to 1. A limit that was lowered below what is used, or blocks, is full. */
+/** From 0 to 1. A limit that was lowered below its use, or blocks, is full. */
 function shareOf(used: number, limit: number | 'unlimited'): number {
   if (limit === 'unlimited') return 0
   return limit === 0 ? 1 : Math.min(1, used / limit)

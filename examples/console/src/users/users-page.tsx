@@ -12,7 +12,7 @@ import { CreateUser, emptyUser, useNewUser } from './create-user.tsx'
 import { rememberList } from './last-list.ts'
 import { UserList } from './user-list.tsx'
 
-/** How long somebody who types is waited for. */
+/** How long to wait after the last key before a search, in milliseconds. */
 const PAUSE_MS = 200
 /** The longest text that the API looks for. */
 const MAX_SEARCH = 64
@@ -56,7 +56,7 @@ export function UsersPage(): JSX.Element {
   )
 }
 
-/** Whoever has forms with something in them that is not saved: it is found again. */
+/** Links to users with unsaved input in their forms. */
 function UnsavedUsers(): JSX.Element | null {
   const words = useWords()
   const prefix = `${hrefOf('users')}/`
@@ -74,11 +74,11 @@ function UnsavedUsers(): JSX.Element | null {
   )
 }
 
-/** What is looked for stands in the address: going back from a user finds the list as it was. */
+/** The search text is in the address: going back from a user finds the list as it was. */
 function Search({ search }: { search: string }): JSX.Element {
   const words = useWords()
   const [text, setText] = useState(search)
-  // Whoever goes back and forth sees what the address says.
+  // Going back and forth shows the text of the address.
   useEffect(() => setText(search), [search])
   useEffect(() => {
     if (text === search) return

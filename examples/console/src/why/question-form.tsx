@@ -12,7 +12,7 @@ import { DAYS, hrefOfQuestion, limitValue, type Question, WHAT_IFS, type WhatIf,
 type Modes = 'conservative' | 'normal' | 'lenient' | 'adaptive' | 'custom'
 const MODES: readonly Modes[] = ['conservative', 'normal', 'lenient', 'adaptive', 'custom']
 
-/** What somebody wants to know. Asking goes to another address. */
+/** The form of a question; submitting it changes the address. */
 export function QuestionForm({ question: asked }: { question: Question }): JSX.Element {
   const words = useWords()
   const formats = useFormats()

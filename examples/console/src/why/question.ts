@@ -4,7 +4,7 @@ import { hrefOf, type Route } from '../route.ts'
 export const WHAT_IFS = ['nothing', 'limit', 'mode', 'shadow'] as const
 export type WhatIf = (typeof WHAT_IFS)[number]
 
-/** What is asked, as the form and the address have it: texts. */
+/** A question as the form and the address have it: texts. */
 export interface Question {
   readonly user: string
   /** Empty: that of the last refusal. */
@@ -37,7 +37,7 @@ export function limitValue(layer: string, window: string): string {
   return JSON.stringify([layer, window])
 }
 
-/** Layer and label; `undefined`: an address that somebody typed. */
+/** Layer and label; `undefined`: an address that was typed by hand. */
 function limitOf(value: string): readonly [layer: string, window: string] | undefined {
   try {
     const [layer, window] = JSON.parse(value) as unknown[]

@@ -1,7 +1,7 @@
 import type { Move } from '../api/api.ts'
 import type { RangeName } from '../errors/ranges.ts'
 
-/** What is said of a judgement, by its code: the factor that was, and the one that is. */
+/** The explanation of a review of the factor, by its code, from the factors before and after. */
 export type Reasons = Readonly<Record<Move['code'], (from: string, to: string) => string>>
 
 /** What the page of errors says. */
@@ -40,7 +40,7 @@ export const failures = {
   move: 'Move',
   why: 'Why',
   now: 'Factor now',
-  active: 'Mode adaptive is on: every minute the factor is judged anew.',
+  active: 'Mode adaptive is on: the factor is reviewed every minute.',
   inactive: (mode: string) => `The mode is ${mode}: the factor does not count, and does not move.`,
   wouldDo: 'If judged now',
   lastTick: 'Last tick',

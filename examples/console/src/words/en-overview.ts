@@ -1,11 +1,11 @@
 /** What the first page says. */
 export const overview = {
   title: 'Overview',
-  about: 'What is going on now.',
+  about: 'The last minutes and hours, live.',
   live: (at: string) => `Live, as of ${at}`,
   connecting: 'Connecting ...',
-  down: (since: string) => `The line is down since ${since}. Trying again ...`,
-  stale: 'What you see is what was known then.',
+  down: (since: string) => `Disconnected since ${since}. Reconnecting ...`,
+  stale: 'The figures are as of then.',
   process: (id: string, since: string) => `Process ${id}, running since ${since}`,
   ofProcess: 'this process',
   ofAll: 'all processes',
@@ -22,9 +22,9 @@ export const overview = {
     clientError: "caller's fault",
     serverError: 'server error',
   },
-  countsAway: 'The database does not answer: what all processes counted is not known now.',
+  countsAway: 'The database does not answer: the counts of all processes are unknown.',
   shared: 'Shared limits',
-  sharedAway: 'The counters do not answer: what is used is not known now.',
+  sharedAway: 'The counters do not answer: their use is unknown.',
   disabled: (layer: string) => `${layer}: switched off`,
   noShared: 'There are no limits that everybody shares.',
   factor: 'Adaptive factor',
@@ -45,5 +45,5 @@ export const overview = {
   whyOf: (user: string) => `Why is ${user} refused?`,
   faults: (count: string) => `${count} of the stored settings are not in force.`,
   faultsAway: 'The stored settings cannot be read now.',
-  toLimits: 'Look at the limits',
+  toLimits: 'See the limits',
 }

@@ -4,7 +4,7 @@ import type { FaultCode } from '../settings/form.ts'
 /** What the page of everybody's limits says. */
 export const settings = {
   title: 'Limits',
-  about: 'They hold for everybody who has no limits of their own, from the moment that they are saved.',
+  about: 'They apply to all users without limits of their own, as soon as they are saved.',
   version: (version: string) => `Version ${version}`,
   mode: 'Mode',
   modeAbout: {
@@ -18,7 +18,7 @@ export const settings = {
     `A user, in ${window}: ${limits.map(([category, limit]) => `${limit} ${category.toLowerCase()}`).join(', ')}`,
   inForce: 'in force',
   notInForce:
-    'Some of what is stored is not in force, since the gateway does not know it or cannot take it. Unknown values are kept; the others are replaced when you save.',
+    'Some stored values are not in force, because they are unknown or invalid. Unknown values are kept; the others are replaced when you save.',
   limits: 'Base values and resulting limits',
   limitsAbout:
     'Tokens. The values on the left are yours to set; on the right is the limit that each mode makes of them, before you save. 0 blocks. Leave empty to disable custom values.',
@@ -39,25 +39,24 @@ export const settings = {
   off: 'off',
   notEnforced: 'not enforced',
   shadow: 'Limits on trial',
-  shadowAbout:
-    'What is switched on here is counted and told to administrators, and refuses nobody. Users are not told of it.',
+  shadowAbout: 'The selected limits are counted and shown to administrators, but refuse nobody. Users do not see them.',
   shadowAll: (layer: string) => `${layer}: no limit is enforced`,
   shadowOne: (layer: string, window: string) => `${layer}, ${window}: not enforced`,
   plans: 'Plans',
   plansAbout:
-    'Limits of those who have the plan; modes scale them. An empty field follows the base value. A plan that is removed locks nobody out: its users follow the base values.',
+    'Limits of users with the plan; modes scale them. An empty field follows the base value. Users of a removed plan follow the base values.',
   planOf: (plan: string) => `Plan ${plan}`,
   planName: 'Name of a new plan',
   planFault: '1 to 32 of A-Z a-z 0-9 _ -, and no plan that is there.',
   addPlan: 'Add the plan',
   removePlan: 'Remove the plan',
   removePlanOf: (plan: string) => `Remove the plan ${plan}`,
-  thresholds: 'Near a limit',
-  thresholdsList: 'When operators are told',
+  thresholds: 'Usage thresholds',
+  thresholdsList: 'Alert thresholds',
   thresholdsAbout:
-    'Shares of a limit in percent, and tokens that are left, with commas between them: 80 %, 95 %, 100. Empty: 80 %; - is never.',
+    'When operators are alerted: shares of a limit in percent, or remaining tokens, separated by commas: 80 %, 95 %, 100. Empty: 80 %; - is never.',
   prices: 'Prices',
-  pricesAbout: 'Tokens of one request. An empty field is the default.',
+  pricesAbout: 'Tokens of one request. Leave empty for the default.',
   operation: 'Operation',
   category: 'Category',
   price: 'Price',

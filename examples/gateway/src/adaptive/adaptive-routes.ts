@@ -77,7 +77,7 @@ export function adaptiveRoutes({ quota, factorStore, outcomes, recorder, clock }
       docs: {
         id: 'adaptiveFactor',
         tag: 'Administration',
-        summary: 'The factor of mode adaptive, and why it is where it is',
+        summary: 'The factor of mode adaptive, and the reason for its value',
         description: 'It follows the server internal errors of the last 30 minutes, between 0.75 and 1.5.',
       },
       access: 'admin',

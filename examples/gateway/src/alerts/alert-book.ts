@@ -6,7 +6,7 @@ import type { Alert } from './alert.ts'
 
 /** Most alerts that wait in this process for the database; the oldest go. */
 const MAX_WAITING = 1_000
-/** Most alerts of one minute that this process writes: what comes too often is told by its beginning. */
+/** Most alerts of one minute that this process writes; the rest of a burst is dropped. */
 const MAX_A_MINUTE = 100
 const KEPT_MS = 30 * 86_400_000
 const MINUTE_MS = 60_000
@@ -41,7 +41,7 @@ export class AlertBook {
   }
 
   /**
-   * Writes what was noted; what is there already, by whoever, is left as it is.
+   * Writes the noted alerts; those that a process has written already stay as they are.
    * @throws the database's error; what was noted is kept, and written at a later time
    */
   async flush(): Promise<void> {
@@ -56,7 +56,7 @@ export class AlertBook {
     }
   }
 
-  /** Writes alerts; where nobody is to be told they are kept to be looked at. */
+  /** Writes alerts; without a webhook they are only kept for reading. */
   async add(alerts: readonly Alert[]): Promise<void> {
     const webhook = await this.#db.selectFrom('webhooks').select('id').where('url', 'is not', null).executeTakeFirst()
     const due = webhook === undefined ? { state: 'kept' as const, next_at: null } : undefined
@@ -97,7 +97,7 @@ export class AlertBook {
       .execute()
   }
 
-  /** Forgets what is old. */
+  /** Deletes old alerts. */
   async prune(): Promise<void> {
     await this.#db
       .deleteFrom('alerts')

@@ -27,7 +27,7 @@ export interface AlertSenderOptions extends Omit<PostOptions, 'stopping'> {
 
 type Row = Selectable<AlertTable>
 
-/** Sends what is due, one process at a time, each alert under one id until it is taken. */
+/** Sends due alerts, one process at a time, each under one id until the receiver accepts it. */
 export class AlertSender {
   readonly #options: AlertSenderOptions
   readonly #stopping = new AbortController()
@@ -36,7 +36,7 @@ export class AlertSender {
     this.#options = options
   }
 
-  /** Sends what is due, unless another process does. */
+  /** Sends due alerts, unless another process does. */
   async send(): Promise<void> {
     if (this.#stopping.signal.aborted || !(await this.#isDue())) return
     const webhook = await this.#options.webhooks.target()
@@ -45,7 +45,7 @@ export class AlertSender {
     if (!(await this.#take(lease))) return
     try {
       for (const row of await this.#due()) {
-        // Whoever was too slow has lost the turn, and sends nothing that another one sends.
+        // A process that was too slow has lost its lease, and must not send what the next holder sends.
         if (!(await this.#keep(lease))) return
         const posted = await this.#post(webhook, row)
         // What was broken off is due as it was: nobody knows what the receiver has of it.
@@ -129,7 +129,7 @@ export class AlertSender {
   async #settle({ id, attempts }: Row, posted: Posted): Promise<void> {
     const answered = 'status' in posted ? posted.status : null
     const isTaken = answered !== null && answered >= 200 && answered < 300
-    const told = {
+    const attempt = {
       attempts: attempts + 1,
       last_status: answered,
       last_fault: 'fault' in posted ? posted.fault : null,
@@ -137,7 +137,7 @@ export class AlertSender {
     // Where the webhook was removed meanwhile, nothing is due any more.
     await this.#options.db
       .updateTable('alerts')
-      .set({ ...told, ...(isTaken ? this.#sent() : this.#later(attempts)) })
+      .set({ ...attempt, ...(isTaken ? this.#sent() : this.#later(attempts)) })
       .where('id', '=', id)
       .where('state', '=', 'pending')
       .execute()

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 
-/** What can be told of, by the type of its message. */
+/** The kinds of alerts, by the type of the message. */
 export const ALERT_TYPES = ['limit.near', 'settings.fault', 'counters.away', 'factor.bound', 'webhook.test'] as const
 export type AlertType = (typeof ALERT_TYPES)[number]
 
@@ -8,7 +8,7 @@ export type AlertType = (typeof ALERT_TYPES)[number]
 export interface Alert {
   /** Names the message for its receiver, in every attempt. */
   readonly id: string
-  /** What makes the occasion the one that it is: of those with the same text one is kept, whoever noticed it. */
+  /** Identifies the occasion: of alerts with the same text one is kept, whichever process noticed it. */
   readonly occasion: string
   readonly type: AlertType
   /** Epoch milliseconds. */

@@ -8,7 +8,7 @@ import type { OperationName } from '../quota/policy.ts'
 import { AlertBook } from './alert-book.ts'
 import { AlertSender } from './alert-sender.ts'
 import { noticeEvents, noticeFactor } from './notice.ts'
-import { toldLayers, Webhooks } from './webhook.ts'
+import { alertedLayers, Webhooks } from './webhook.ts'
 
 const EVERY_MS = 1_000
 const FACTOR_MS = 10_000
@@ -23,7 +23,7 @@ export interface AlertsParts {
   readonly audit: AuditLog
   readonly quota: Quota<OperationName>
   readonly factorStore: FactorStore
-  /** Whether this machine and private networks may be told. */
+  /** Whether messages may go to this machine and to private networks. */
   readonly allowPrivate: boolean
   /** @default 10 seconds */
   readonly timeoutMs?: number | undefined
@@ -37,17 +37,17 @@ export class Alerts {
   readonly #sender: AlertSender
   readonly #stop: () => void
   readonly #policy: Policy
-  #told: readonly string[]
+  #layers: readonly string[]
 
   constructor(parts: AlertsParts) {
     const { db, clock, logger, audit, quota, factorStore, allowPrivate, timeoutMs = TIMEOUT_MS } = parts
     this.book = new AlertBook(db, clock, logger)
     this.webhooks = new Webhooks(db, clock, audit)
     this.#policy = quota.policy
-    this.#told = toldLayers(undefined, quota.policy)
+    this.#layers = alertedLayers(undefined, quota.policy)
     const sending = { db, clock, webhooks: this.webhooks, allowPrivate, timeoutMs, random: Math.random }
     this.#sender = new AlertSender(sending)
-    this.#stop = noticeEvents({ quota, book: this.book, clock, isTold: (layer) => this.#told.includes(layer) })
+    this.#stop = noticeEvents({ quota, book: this.book, clock, isAlerted: (layer) => this.#layers.includes(layer) })
     this.chores = [
       { what: 'writing alerts', everyMs: EVERY_MS, run: () => this.write() },
       { what: 'sending alerts', everyMs: EVERY_MS, run: () => this.#sender.send() },
@@ -60,16 +60,16 @@ export class Alerts {
     ]
   }
 
-  /** Writes what was noticed, and reads whose limits are to be told of: another process may have changed it. */
+  /** Writes the noted alerts, and reads the alerted layers, which another process may have changed. */
   async write(): Promise<void> {
     await this.book.flush()
     await this.readLayers()
   }
 
-  /** Reads which layers' limits are told of; before the first request, so that no crossing is lost, and after a change. */
+  /** Reads the alerted layers: before the first request, so that no crossing is lost, and after a change. */
   async readLayers(): Promise<void> {
     const { row } = await this.webhooks.read()
-    this.#told = toldLayers(row, this.#policy)
+    this.#layers = alertedLayers(row, this.#policy)
   }
 
   send(): Promise<void> {

@@ -9,12 +9,15 @@ const URL_ERROR = 'expected an address with https, without a user name, of 2,048
 
 export const webhookDocument = z.object({
   url: z.string().nullable().describe('`null`: alerts are kept, and not sent.'),
-  layers: z.array(z.string()).describe('Names of the layers whose limits are told of.'),
-  rotatedUntil: isoInstant.nullable().describe('Until when the secret before the last rotation signs as well.'),
+  layers: z.array(z.string()).describe('Names of the layers whose limits raise alerts.'),
+  rotatedUntil: isoInstant.nullable().describe('Until when the previous secret stays valid.'),
 })
 
 export const webhookStored = webhookDocument.extend({
-  secret: z.string().nullable().describe('Told this once, where one was made: what messages are signed with.'),
+  secret: z
+    .string()
+    .nullable()
+    .describe('Signs messages. Shown only in the response that created it; otherwise `null`.'),
 })
 
 /** @param allowPrivate whether http may do, since it may be this machine */
@@ -28,7 +31,7 @@ export function webhookBody({ layers }: Policy, allowPrivate: boolean) {
     layers: z
       .array(z.enum([first as string, ...others], { error: `expected ${layers.map(({ name }) => name).join(' or ')}` }))
       .max(layers.length)
-      .describe('Names of the layers whose limits are told of.'),
+      .describe('Names of the layers whose limits raise alerts.'),
   })
 }
 

@@ -7,7 +7,7 @@ import { alertOf } from './alert.ts'
 import type { AlertBook } from './alert-book.ts'
 
 const HOUR_MS = 3_600_000
-/** While counters are away, or settings are faulty, it is told once in so long. */
+/** How often an alert repeats while counters are away. */
 const AWAY_MS = HOUR_MS / 6
 const FAULTY_MS = 24 * HOUR_MS
 /** Most faults of one alert. */
@@ -17,23 +17,23 @@ export interface NoticeParts {
   readonly quota: Quota<OperationName>
   readonly book: Pick<AlertBook, 'note'>
   readonly clock: Clock
-  /** Whether crossings of a layer's limits are told. */
-  isTold(layer: string): boolean
+  /** Whether crossings of a layer's limits raise alerts. */
+  isAlerted(layer: string): boolean
 }
 
 /**
- * Notes what an engine tells, until the returned function is called. What several processes tell of one occasion has the
- * same occasion's text: of a limit that is its opening and its threshold.
+ * Notes an engine's events, until the returned function is called. Several processes note one occasion under the same
+ * text: of a limit that is its opening and its threshold.
  */
-export function noticeEvents({ quota, book, clock, isTold }: NoticeParts): () => void {
+export function noticeEvents({ quota, book, clock, isAlerted }: NoticeParts): () => void {
   const own = ownLayers(quota.policy)
   const stops = [
     quota.on('nearLimit', ({ subject, window: limit, threshold, decision: { now } }) => {
-      if (!isTold(limit.layer)) return
+      if (!isAlerted(limit.layer)) return
       const { layer, scope, category, window, kind, used, remaining, startedAt, resetAt, enforced } = limit
       const ownKey = typeof subject === 'string' ? subject : (subject[layer] ?? null)
       const key = own.includes(layer) ? ownKey : null
-      // Slots have no opening: what crosses to and fro is told once an hour.
+      // Slots have no opening: repeated crossings raise one alert an hour.
       const opening = startedAt ?? Math.floor(now / HOUR_MS) * HOUR_MS
       const occasion = [layer, category, window, kind, key, opening, threshold]
       const data = {
@@ -54,19 +54,19 @@ export function noticeEvents({ quota, book, clock, isTold }: NoticeParts): () =>
     }),
     quota.on('settingsFault', ({ of, faults }) => {
       const now = clock.now()
-      const told = faults.slice(0, MAX_FAULTS).map(({ path, message }) => ({ path: outerPath(path), msg: message }))
-      const data = { of, faults: told, count: faults.length }
-      book.note(alertOf('settings.fault', now, [of, told, Math.floor(now / FAULTY_MS)], data))
+      const shown = faults.slice(0, MAX_FAULTS).map(({ path, message }) => ({ path: outerPath(path), msg: message }))
+      const data = { of, faults: shown, count: faults.length }
+      book.note(alertOf('settings.fault', now, [of, shown, Math.floor(now / FAULTY_MS)], data))
     }),
   ]
-  let awayTold: number | undefined
+  let alertedStretch: number | undefined
   stops.push(
     quota.on('degraded', ({ category, allowed }) => {
       const now = clock.now()
       const stretch = Math.floor(now / AWAY_MS)
       // It may come with every request.
-      if (stretch === awayTold) return
-      awayTold = stretch
+      if (stretch === alertedStretch) return
+      alertedStretch = stretch
       const outcome = allowed ? 'admitted' : 'unavailable'
       book.note(alertOf('counters.away', now, [stretch], { category, outcome }))
     }),

@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js'
 export class PrivateAddress extends Error {
   override readonly name: string = 'PrivateAddress'
   constructor() {
-    super('the address is of this machine or of a private network')
+    super('the address is on this machine or in a private network')
   }
 }
 
@@ -17,7 +17,7 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly { address: string; family: number }[]) => void,
 ) => void
 
-/** All IPv6 addresses of the internet at large are in it. What is beyond may be translated to an IPv4 address of any kind. */
+/** Contains all public IPv6 addresses. An address outside may be translated to an IPv4 address of any kind. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
@@ -32,8 +32,8 @@ export function isPublic(address: string): boolean {
 }
 
 /**
- * A look-up for connections. What it lets pass is what is connected to, so that a name cannot mean another address by
- * then. Of a name with several addresses each has to be public. Addresses themselves are never looked up: see
+ * A look-up for connections. The connection uses the very addresses it has checked, so that a name cannot change its
+ * meaning in between. Of a name with several addresses each has to be public. Addresses themselves are never looked up: see
  * {@link checkHost}.
  */
 export function publicLookup(allowPrivate: boolean, ask: Resolve = resolve as unknown as Resolve): LookupFunction {

@@ -10,7 +10,7 @@ import { sharedLayers } from '../quota/layer-members.ts'
 import { alertOf } from './alert.ts'
 import type { Alerts } from './alerts.ts'
 import { alertBody, alertDocument, webhookBody, webhookDocument, webhookStored } from './bodies.ts'
-import { noWebhook, toldLayers, type Webhooks } from './webhook.ts'
+import { alertedLayers, noWebhook, type Webhooks } from './webhook.ts'
 
 const tag = 'Administration'
 const PATH = '/admin/alerts/webhook'
@@ -37,8 +37,8 @@ function listRoute({ alerts }: AlertRouteParts): Route {
         return [Number(at), id]
       })
       .optional()
-      .describe('`nextCursor` of the page before.'),
-    limit: pageLimit.describe('Most alerts of the page.'),
+      .describe('`nextCursor` of the previous page.'),
+    limit: pageLimit.describe('The largest number of alerts on the page.'),
   })
   return route({
     method: 'get',
@@ -46,7 +46,7 @@ function listRoute({ alerts }: AlertRouteParts): Route {
     docs: {
       id: 'listAlerts',
       tag,
-      summary: 'What administrators were told of, and what became of each message',
+      summary: 'List alerts and the delivery of each',
       description: 'The newest first. Follow `nextCursor` until it is `null`.',
     },
     access: 'admin',
@@ -66,7 +66,7 @@ function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteParts): Route
     route({
       method: 'get',
       path: PATH,
-      docs: { id: 'readWebhook', tag, summary: 'Where alerts are sent', description: 'Never tells the secret.' },
+      docs: { id: 'readWebhook', tag, summary: 'Where alerts are sent', description: 'The secret is never shown.' },
       access: 'admin',
       answer: webhookDocument,
       answerHeaders: ['ETag'],
@@ -83,7 +83,7 @@ function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteParts): Route
         tag,
         summary: 'Set where alerts are sent',
         description:
-          'The first time a secret is made and told, this once. Of the layers named here thresholds are told. `If-Match` may be left out.',
+          'The first time creates a secret, which is shown only this once. Thresholds of the layers named here raise alerts. `If-Match` is optional.',
         example: { url: 'https://hooks.example.com/quota', layers: sharedLayers(policy) },
       },
       access: 'admin',
@@ -104,8 +104,8 @@ function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteParts): Route
       docs: {
         id: 'removeWebhook',
         tag,
-        summary: 'Send alerts nowhere',
-        description: 'They are kept to be looked at. What waits is not sent any more.',
+        summary: 'Stop sending alerts',
+        description: 'Alerts are kept for reading. Waiting ones are no longer sent.',
         errors: ['not_found'],
       },
       access: 'admin',
@@ -128,8 +128,8 @@ function secretRoutes({ alerts: { webhooks, book }, clock }: AlertRouteParts): R
       docs: {
         id: 'rotateWebhookSecret',
         tag,
-        summary: 'Make another secret, which is told this once',
-        description: 'For a day messages are signed with both.',
+        summary: 'Create another secret, which is shown only this once',
+        description: 'For a day messages are signed with both secrets.',
         errors: ['not_found'],
       },
       access: 'admin',
@@ -145,7 +145,7 @@ function secretRoutes({ alerts: { webhooks, book }, clock }: AlertRouteParts): R
         id: 'testWebhook',
         tag,
         summary: 'Send a test',
-        description: 'A message `webhook.test`, which is sent and tried again like any other: look for it in the list.',
+        description: 'A message `webhook.test`, which is sent and retried like any other, and appears in the list.',
         statuses: [202],
         errors: ['not_found'],
       },
@@ -167,7 +167,7 @@ async function shown(
   policy: Policy,
 ): Promise<{ readonly at: Version; readonly body: z.output<typeof webhookDocument> }> {
   const { at, row } = await webhooks.read()
-  const layers = toldLayers(row, policy)
+  const layers = alertedLayers(row, policy)
   const until = row?.old_until ?? null
   const rotatedUntil = until === null ? null : instantText(until)
   return { at, body: { url: row?.url ?? null, layers: [...layers], rotatedUntil } }

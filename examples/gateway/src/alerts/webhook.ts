@@ -14,18 +14,18 @@ const OVERLAP_MS = 24 * 3_600_000
 
 export interface WebhookChange {
   readonly url: string
-  /** Names of the layers whose limits are told of. */
+  /** Names of the layers whose limits raise alerts. */
   readonly layers: readonly string[]
 }
 
 type Row = Selectable<Tables['webhooks']>
 
-/** The layers whose limits are told of: those set with the webhook, and those that everybody shares where there is none. */
-export function toldLayers(webhook: Pick<Row, 'layers'> | undefined, policy: Policy): readonly string[] {
+/** The layers whose limits raise alerts: those set with the webhook; without a webhook the shared ones. */
+export function alertedLayers(webhook: Pick<Row, 'layers'> | undefined, policy: Policy): readonly string[] {
   return webhook === undefined ? sharedLayers(policy) : (JSON.parse(webhook.layers) as string[])
 }
 
-/** Where alerts are sent, as whoever sends them has it. */
+/** Where alerts are sent, with the secrets that sign them. */
 export interface Webhook {
   readonly url: string
   /** The present one, and the one before for a while. */
@@ -49,7 +49,7 @@ export class Webhooks {
     return { at: versionOf(row), row: row?.url === null ? undefined : row }
   }
 
-  /** What is to be sent with; `undefined`: there is nowhere to send to. */
+  /** The webhook to send to; `undefined`: there is none. */
   async target(): Promise<Webhook | undefined> {
     const { row } = await this.read()
     if (row === undefined || row.url === null || row.secret === null) return undefined
@@ -73,7 +73,7 @@ export class Webhooks {
   }
 
   /**
-   * Makes another secret. The one before signs as well for a day, so that receivers can be told.
+   * Makes another secret. The previous one stays valid for a day, in which receivers can be updated.
    * @throws {HttpError} `not_found` where there is no webhook
    */
   async rotate(by: Doer): Promise<string> {

@@ -68,14 +68,14 @@ export class AuditLog {
     })
   }
 
-  /** Writes down what is about to be done elsewhere. */
+  /** Records a deed that is about to be done outside the database. */
   async record(by: Doer, deed: Deed): Promise<void> {
     await this.change(by, async ({ note }) => note(deed))
   }
 
   /**
    * The newest entries, or the newest of those before one. Numbers come in the order of the commits, so that pages that
-   * are read one after the other lack nothing and repeat nothing, whoever writes meanwhile.
+   * are read one after the other lack nothing and repeat nothing, even while others write.
    *
    * @param action absent: of every kind
    */

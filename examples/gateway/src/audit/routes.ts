@@ -12,12 +12,12 @@ const query = z.strictObject({
     .regex(/^\d{1,15}$/, CURSOR_ERROR)
     .transform(Number)
     .optional()
-    .describe('`nextCursor` of the page before.'),
-  limit: pageLimit.describe('Most entries of the page.'),
+    .describe('`nextCursor` of the previous page.'),
+  limit: pageLimit.describe('The largest number of entries on the page.'),
   action: z
     .enum(AUDIT_ACTIONS, { error: `expected one of ${AUDIT_ACTIONS.join(', ')}` })
     .optional()
-    .describe('Entries of this kind alone.'),
+    .describe('Only entries of this kind.'),
 })
 
 const document = z.record(z.string(), z.unknown()).nullable()
@@ -46,7 +46,7 @@ export function auditRoutes(audit: AuditLog, shared: readonly string[]): Route[]
       docs: {
         id: 'listAudit',
         tag: 'Administration',
-        summary: 'Who changed what from what to what, the newest first',
+        summary: 'The audit trail of changes, the newest first',
         description:
           'Follow `nextCursor` until it is `null`. No page repeats or lacks an entry while others are written.',
       },

@@ -14,7 +14,7 @@ export interface NoteCounts {
   readonly breaks: number
 }
 
-/** One chart of a piece of music. `null` stands for what is not known. */
+/** One chart of a piece of music. `null` stands for an unknown value. */
 export interface Chart {
   readonly musicId: number
   readonly level: Level
@@ -42,7 +42,7 @@ export function chartText({ musicId, level }: ChartKey): string {
   return `${musicId}:${level}`
 }
 
-/** What an id tells of its chart: standard below 10,000, utage from 100,000 on, DX between. */
+/** The type of a chart by its music id: standard below 10,000, utage from 100,000 on, DX between. */
 export function chartTypeOf(musicId: number): ChartType {
   if (musicId < 10_000) return 'standard'
   return musicId < 100_000 ? 'dx' : 'utage'

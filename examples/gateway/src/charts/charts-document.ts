@@ -3,7 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import type { Route } from '../http/route.ts'
 import { withOpenApi } from '../openapi/routes.ts'
 
-const DESCRIPTION = `The table of charts, to be looked at: titles, difficulties, note counts, and a picture of each.
+const DESCRIPTION = `The table of charts, for browsing: titles, difficulties, note counts, and a picture of each.
 
 **Credential.** \`X-API-Key\` with a key of this service, which begins with \`mk_\`. Credentials of the other services do not
 work here.`

@@ -37,7 +37,7 @@ export interface Tools {
   readonly tokens: GatewayTokens
   readonly credentials: ServiceCredentials
   readonly charts: ChartRepository
-  /** Tells what is under way, a line at a time. */
+  /** Reports progress, a line at a time. */
   progress(line: string): void
 }
 
@@ -45,7 +45,7 @@ export interface Command {
   /** How many words follow the command. */
   readonly words: number
   readonly options: readonly (keyof Options)[]
-  /** Answers what is printed. */
+  /** @returns the text to print */
   run(tools: Tools, words: readonly string[], options: Options): Promise<string>
 }
 

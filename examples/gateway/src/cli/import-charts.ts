@@ -5,12 +5,12 @@ import { UsageError } from './usage-error.ts'
 
 /** Largest file, in bytes: the whole of the public table has about three million. */
 const MAX_FILE_BYTES = 64 * 1_048_576
-/** Most faults that are told one by one. */
-const MAX_TOLD = 20
+/** Most faults that are listed one by one. */
+const MAX_LISTED = 20
 
 /**
  * Reads a file of music data into the table of charts: all of it, or nothing.
- * @param progress hears what is under way
+ * @param progress called with each step
  * @throws {UsageError} when the file cannot be read or has faults
  */
 export async function importCharts(
@@ -41,9 +41,9 @@ function parsed(file: string, text: string): ReturnType<typeof parseMusicData> {
   } catch (error) {
     if (error instanceof SyntaxError) throw new UsageError(`${file}: not valid JSON`, { cause: error })
     if (!(error instanceof MusicDataError)) throw error
-    const told = error.faults.slice(0, MAX_TOLD).map(({ path, msg }) => `  ${path}: ${msg}`)
-    const more = error.faults.length > MAX_TOLD ? [`  and ${error.faults.length - MAX_TOLD} more`] : []
-    const lines = [`${file}: nothing was imported, since it has faults:`, ...told, ...more]
+    const listed = error.faults.slice(0, MAX_LISTED).map(({ path, msg }) => `  ${path}: ${msg}`)
+    const more = error.faults.length > MAX_LISTED ? [`  and ${error.faults.length - MAX_LISTED} more`] : []
+    const lines = [`${file}: nothing was imported, since it has faults:`, ...listed, ...more]
     throw new UsageError(lines.join('\n'), { cause: error })
   }
 }

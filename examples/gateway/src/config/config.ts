@@ -139,7 +139,7 @@ function demoOf(values: Values): DemoConfig {
   }
 }
 
-/** What is said of such a variable; its value may be a secret. */
+/** The log line for such a variable, without its value, which may be a secret. */
 export function misspeltText({ name, meant }: Misspelt): string {
   return `${name}: is no variable of the gateway; ${meant} was probably meant`
 }

@@ -28,7 +28,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** What is to be logged where other users of the machine can read the folder; `undefined`: they cannot. */
+/** A warning to log if other users of the machine can read the folder; `undefined`: they cannot. */
 export function openToOthers(dataDir: string): string | undefined {
   const { mode } = statSync(dataDir)
   // Windows has no such modes.
@@ -37,7 +37,7 @@ export function openToOthers(dataDir: string): string | undefined {
   return `DATA_DIR=${dataDir}: other users of this machine can read this folder (mode ${text}); restrict it: chmod 700 ${dataDir}`
 }
 
-/** What is the matter with the data folder, in words; an error that says nothing of it stays as it is. */
+/** Describes a fault of the data folder; an unrelated error stays as it is. */
 export function dataDirFault(dataDir: string, error: unknown): unknown {
   if (error instanceof StartError) return error
   const said = `DATA_DIR=${dataDir}`

@@ -4,7 +4,7 @@ export class StartError extends Error {
 
   /**
    * @param said the variable and what of its value may be shown: never a credential
-   * @param fault what is the matter, and what mends it
+   * @param fault the cause, and how to correct it
    */
   constructor(said: string, fault: string, cause?: unknown) {
     super(`${said}: ${fault}`, { cause })

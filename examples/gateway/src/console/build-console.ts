@@ -8,22 +8,22 @@ import { promisify } from 'node:util'
 
 const SOURCES = dirname(createRequire(import.meta.url).resolve('example-console/package.json'))
 const BUILT = join(SOURCES, 'dist')
-/** What the console is made from, beside what is in `src`. */
+/** What the console is built from, besides `src`. */
 const OTHER_SOURCES = ['package.json', 'index.html', 'vite.config.ts', 'tsconfig.json']
 /** Packages that become a part of it, or make it: another version of them is another console. */
 const PACKAGES = ['preact', 'uplot', 'openapi-fetch', 'vite']
 
 /**
- * The folder with the console's built files. Its name is a hash of everything that they are made from, so that what is
- * there is never older than the sources, whatever a clock or a checkout did to the files' times. What is missing is
- * built, in a process of its own, in about a second.
+ * The folder with the console's built files. Its name is a hash of all sources, so that a build is never older than
+ * they are, whatever a clock or a checkout did to the files' times. A missing build is made in a process of its own, in
+ * about a second.
  *
- * @param tell called before something is built
+ * @param report called when a build begins and when it ends
  */
-export async function buildConsole(tell: (line: string) => void = () => undefined): Promise<string> {
+export async function buildConsole(report: (line: string) => void = () => undefined): Promise<string> {
   const folder = join(BUILT, await hashOfSources())
   if (existsSync(folder)) return folder
-  tell('Building the console ...')
+  report('Building the console ...')
   const started = performance.now()
   // Moved into its place when it is whole: processes that start together may all build.
   await mkdir(join(SOURCES, '.cache'), { recursive: true })
@@ -35,7 +35,7 @@ export async function buildConsole(tell: (line: string) => void = () => undefine
     await rm(unfinished, { recursive: true, force: true })
   }
   await removeOthers(folder)
-  tell(`Building the console ... ${((performance.now() - started) / 1_000).toFixed(1)} s`)
+  report(`Building the console ... ${((performance.now() - started) / 1_000).toFixed(1)} s`)
   return folder
 }
 

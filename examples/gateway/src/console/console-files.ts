@@ -13,15 +13,15 @@ let read: Promise<ConsoleFiles> | undefined
 /**
  * The console's files, built if they have to be, and read once in a process.
  *
- * @param tell called before something is built
+ * @param report called when a build begins and when it ends
  */
-export function consoleFiles(tell?: (line: string) => void): Promise<ConsoleFiles> {
-  read ??= readFiles(tell)
+export function consoleFiles(report?: (line: string) => void): Promise<ConsoleFiles> {
+  read ??= readFiles(report)
   return read
 }
 
-async function readFiles(tell?: (line: string) => void): Promise<ConsoleFiles> {
-  const folder = await buildConsole(tell)
+async function readFiles(report?: (line: string) => void): Promise<ConsoleFiles> {
+  const folder = await buildConsole(report)
   const names = await readdir(join(folder, 'assets'))
   const assets = await Promise.all(
     names.map(async (name) => [name, await readFile(join(folder, 'assets', name))] as const),

@@ -4,8 +4,8 @@ import type { UserRepository } from '../users/user-repository.ts'
 import type { VerifyJwt } from './jwt.ts'
 
 /**
- * Tells whose a bearer credential is: a gateway token, by its prefix, or else a JWT. Who has a valid JWT is a user, at
- * first sight a new one; the role is the stored one, whatever a claim says.
+ * Finds the user of a bearer credential: a gateway token, by its prefix, or else a JWT. The bearer of a valid JWT is a
+ * user, created on first use; the role is the stored one, whatever a claim says.
  */
 export function userIdentifier(
   users: UserRepository,

@@ -10,7 +10,7 @@ const CLOCK_TOLERANCE_SECONDS = 5
 /** Seconds after which a client may try again when the keys cannot be fetched. */
 const RETRY_SECONDS = 5
 
-/** What is signed with a private key. A secret is never among the keys of an address, so no HS256 here. */
+/** Algorithms of private keys. A secret is never among the keys of an address, so no HS256 here. */
 const ASYMMETRIC = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -18,7 +18,7 @@ const ASYMMETRIC = [
 
 /**
  * Whose a JWT is, by its `sub`; `undefined`: it is not valid.
- * @throws {HttpError} 503 when that cannot be told
+ * @throws {HttpError} 503 when the keys cannot be read
  */
 export type VerifyJwt = (token: string) => Promise<string | undefined>
 

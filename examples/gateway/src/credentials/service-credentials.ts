@@ -68,7 +68,7 @@ export class ServiceCredentials {
   }
 
   /**
-   * Makes a credential. This is the one time that it is told.
+   * Makes a credential, and returns it this once: only its hash is stored.
    * @throws {HttpError} `conflict` when the service has as many as there may be
    */
   async issue(service: Service, name: string, by: Doer): Promise<{ readonly id: string; readonly token: string }> {
@@ -81,7 +81,7 @@ export class ServiceCredentials {
         .where('service', '=', service)
         .executeTakeFirstOrThrow()
       if (Number(count) >= MAX_CREDENTIALS) {
-        throw new HttpError('conflict', `There are ${MAX_CREDENTIALS}, the most there may be: revoke one first.`)
+        throw new HttpError('conflict', `There are ${MAX_CREDENTIALS}, the maximum: revoke one first.`)
       }
       await db
         .insertInto('service_credentials')

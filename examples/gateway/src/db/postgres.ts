@@ -52,7 +52,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   '42501': 'the user may not change tables; give it the right, or name another user',
 }
 
-/** What is the matter with the database, in words that hold no credential; another error stays as it is. */
+/** Describes a fault of the database without credentials; an unrelated error stays as it is. */
 function databaseFault(address: string, error: unknown): unknown {
   if (error instanceof StartError) return error
   const { host, pathname } = new URL(address)

@@ -124,7 +124,7 @@ export interface ScoreTable {
   sync_turn: Generated<number | null>
 }
 
-/** What bots told of a player, who may have an account here or not. */
+/** A player as reported by bots, with or without an account here. */
 export interface SyncPlayerTable {
   qq: number
   /** Counts the player's writes; written first in each of them, which makes them take turns. */
@@ -270,7 +270,7 @@ interface UploadScoreTable {
 export interface AlertTable {
   /** Also the message's id for the receiver, in every attempt. */
   id: string
-  /** A hash of what makes the occasion the one that it is: over all processes it is told once. */
+  /** A hash that identifies the occasion: all processes together raise one alert for it. */
   occasion: string
   type: string
   at: number
@@ -293,7 +293,7 @@ interface WebhookTable {
   revision: string
   /** `null`: there is none any more. */
   url: string | null
-  /** JSON: names of the layers whose limits are told of. */
+  /** JSON: names of the layers whose limits raise alerts. */
   layers: string
   secret: string | null
   /** The secret before the last rotation, which signs as well until `old_until`. */

@@ -1,13 +1,13 @@
 import { type Driver, type SqliteDatabase, SqliteDialect } from 'kysely'
 
-/** What is used of the connection itself. */
+/** The members used of the connection itself. */
 export interface SqliteFileConnection {
   /** Whether a transaction is open. */
   readonly inTransaction: boolean
 }
 
-/** SQLite whose errors are told as they are: also where it has rolled back by itself, as on a full disk. */
-export class ToldSqliteDialect extends SqliteDialect {
+/** SQLite that reports the original error, even where it has rolled back by itself, as on a full disk. */
+export class FirstErrorSqliteDialect extends SqliteDialect {
   readonly #file: SqliteFileConnection
   readonly #closed: () => void
 

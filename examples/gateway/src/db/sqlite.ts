@@ -6,7 +6,7 @@ import { dataDirFault, makeDataDir } from '../config/data-dir.ts'
 import { ownFile } from '../config/own-file.ts'
 import { migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
-import { ToldSqliteDialect } from './sqlite-dialect.ts'
+import { FirstErrorSqliteDialect } from './sqlite-dialect.ts'
 
 /** How long a write waits for another process that is writing, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000
@@ -20,8 +20,8 @@ export function connectionOf(db: Db): SqliteConnection | undefined {
 }
 
 /**
- * What is to be read from without waiting for those who write: of an embedded database a connection of its own, which sees
- * what is committed and cannot write; of PostgreSQL, which has several, the same. It is closed with the database.
+ * A connection for reads that do not wait for writes: of an embedded database one of its own, which sees committed data
+ * and cannot write; of PostgreSQL, which has several connections, the database itself. It is closed with the database.
  */
 export function readerOf(db: Db): Db {
   return READERS.get(db) ?? db
@@ -31,7 +31,7 @@ export function readerOf(db: Db): Db {
  * Opens the embedded database of a data folder, making both when they are not there.
  *
  * Every commit reaches the disk before it is acknowledged (`synchronous = FULL`), so that neither a killed process nor a
- * power cut loses what a client was told is stored. With the write-ahead log several processes may use the file.
+ * power cut loses data that was acknowledged to a client. With the write-ahead log several processes may use the file.
  *
  * @throws {StartError} when the folder or the file cannot be used
  */
@@ -53,7 +53,7 @@ async function openFile(dataDir: string): Promise<Db> {
   file.pragma('synchronous = FULL')
   file.pragma('foreign_keys = ON')
   let reader: Reader | undefined
-  const db: Db = new Kysely({ dialect: new ToldSqliteDialect(file, () => reader?.close()) })
+  const db: Db = new Kysely({ dialect: new FirstErrorSqliteDialect(file, () => reader?.close()) })
   CONNECTIONS.set(db, file)
   try {
     // The write lock from the start: of processes that start together the first migrates and the others wait.
@@ -79,5 +79,5 @@ function openReader(path: string): Reader {
   const file = new Database(path)
   file.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   file.pragma('query_only = ON')
-  return { db: new Kysely({ dialect: new ToldSqliteDialect(file) }), close: () => void file.close() }
+  return { db: new Kysely({ dialect: new FirstErrorSqliteDialect(file) }), close: () => void file.close() }
 }

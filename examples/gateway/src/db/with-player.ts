@@ -10,7 +10,7 @@ export interface PlayerTransaction {
   readonly db: Transaction<Tables>
   /** The instant it began. */
   readonly now: number
-  /** To be called when the player's data or scores change: the player is told when that was last. */
+  /** To be called when the player's data or scores change: answers show the player when that was last. */
   markChanged(): Promise<void>
 }
 

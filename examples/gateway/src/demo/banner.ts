@@ -7,7 +7,7 @@ const EXAMPLE_BODY = '{"musicList":[{"musicId":10106,"level":3,"achievement":100
 /** A request that brings one more, as a bot may send it. */
 const EXAMPLE_SYNC = `{"qq":${DEMO_QQ},"records":[{"song_id":10106,"level_index":2,"achievements":99.8,"dxScore":1402,"fc":"fc","fs":"fs"}]}`
 
-/** What is printed at start. The lines with `curl` work as they are. */
+/** The text printed at start. The lines with `curl` work as they are. */
 export function banner(
   addresses: Addresses,
   dataDir: string,

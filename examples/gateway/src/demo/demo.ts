@@ -69,8 +69,8 @@ export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials>
 }
 
 /**
- * Takes the demo's credentials away from a database that once had a demo, and its administrator's role: whoever signs
- * JWTs may come to call somebody by that id.
+ * Takes the demo's credentials away from a database that once had a demo, and its administrator's role: the
+ * issuer of JWTs may give that id to another user.
  */
 export async function removeDemo({ users, credentials }: Pick<DemoOptions, 'users' | 'credentials'>): Promise<void> {
   await users.demoteHolders(DEMO_LABEL)

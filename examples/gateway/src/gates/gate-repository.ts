@@ -21,7 +21,7 @@ export class GateRepository {
     return GATE_IDS.map((gateId) => touched.get(gateId) ?? untouchedGate(gateId))
   }
 
-  /** Stores different gates over what is there: all of them or none. */
+  /** Stores different gates over existing ones: all of them or none. */
   async putAll(userId: string, gates: readonly Gate[]): Promise<void> {
     await withPlayer(this.#db, this.#clock, userId, async ({ db, markChanged }) => {
       for (const gate of gates) {

@@ -13,7 +13,7 @@ export function gateRoutes(gates: GateRepository): Route[] {
         id: 'readGates',
         tag: 'User',
         summary: 'List all gates, 1 to 10',
-        description: 'How far the player is with each gate.',
+        description: "The player's progress with each gate.",
       },
       access: 'user',
       body: gatesBody,

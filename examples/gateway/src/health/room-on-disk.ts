@@ -8,8 +8,8 @@ const LEAST_ROOM = 262_144
 const PROBE_BYTES = 65_536
 
 /**
- * Whether the embedded database can grow: there is room on the disk, and the database takes a page more. What is written to
- * see that is rolled back.
+ * Whether the embedded database can grow: there is room on the disk, and the database takes a page more. The write that
+ * probes this is rolled back.
  */
 export function roomOnDisk(db: Db, dataDir: string): { readonly name: string; check(): Promise<void> } {
   return {

@@ -21,7 +21,7 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
       docs: {
         id: 'health',
         tag: 'Health',
-        summary: 'Whether the gateway is there, and its version',
+        summary: 'Whether the gateway is up, and its version',
         description: 'For clients, in the form of their other answers.',
       },
       access: 'public',
@@ -42,7 +42,7 @@ export function probeRoutes(checks: readonly ReadinessCheck[]): Route[] {
         id: 'alive',
         tag: 'Health',
         summary: 'Whether the process is alive',
-        description: 'For those who restart processes. It asks no store.',
+        description: 'For process supervisors. It contacts no store.',
       },
       access: 'public',
       answer: aliveAnswer,

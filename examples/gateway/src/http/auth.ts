@@ -5,15 +5,15 @@ import { HttpError } from './http-error.ts'
 import { lines } from './lines.ts'
 import { contextOf, type Holder } from './request-context.ts'
 
-/** Tells whose a credential is; `undefined`: nobody's. */
+/** Finds the caller of a credential; `undefined`: it is not valid. */
 export type Identify<Caller> = (credential: string) => Promise<Caller | undefined>
 
 /** Longest credential that is looked at. */
 const MAX_CREDENTIAL_LENGTH = 8_192
 
 /**
- * Lets nobody past who may not know what is there: paths that are not public need a bearer credential, whether they
- * exist or not, and those under `/admin` the administrator's role.
+ * Hides from strangers which paths exist: paths that are not public need a bearer credential, whether they exist or
+ * not, and those under `/admin` the administrator's role.
  */
 export function usersOnly(
   identify: Identify<User>,

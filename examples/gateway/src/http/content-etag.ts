@@ -8,7 +8,7 @@ export function contentEtag(document: object): string {
   return `"${digest.slice(0, 22)}"`
 }
 
-/** Throws where what is stored is not what the caller has looked at. `undefined`: nothing is stored. */
+/** Throws if the stored document is not the one that the caller has read. `undefined`: nothing is stored. */
 export type Precondition = (etag: string | undefined) => void
 
 const TAG = /^(?:W\/)?"[\x21\x23-\x7e]*"$/
@@ -24,7 +24,7 @@ export function preconditionOf(req: Request): Precondition {
     throw new HttpError('bad_request', 'If-Match: send the ETag of what you read.')
   }
   if (noneMatch !== undefined && noneMatch.trim() !== '*') {
-    throw new HttpError('bad_request', 'If-None-Match: only * is understood, for what is not there yet.')
+    throw new HttpError('bad_request', 'If-None-Match: only * is supported, to create what does not exist yet.')
   }
   return (etag) => {
     if (noneMatch !== undefined && etag !== undefined) throw changed('There is one already.', etag)

@@ -16,7 +16,7 @@ const REQUEST_HEADERS = [
 ]
 /** What of an answer they may read, beside what every page may. */
 const ANSWER_HEADERS = [...QUOTA_HEADER_NAMES, 'ETag', 'X-Request-Id', 'Idempotency-Replayed']
-/** How long, in seconds, a browser may keep what it was told. */
+/** How long, in seconds, a browser may cache a preflight. */
 const MAX_AGE_SECONDS = 600
 
 /**

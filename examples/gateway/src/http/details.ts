@@ -4,7 +4,7 @@ import type { Detail } from './http-error.ts'
 /** Most unknown keys of one object that are named. */
 const MAX_UNKNOWN = 5
 
-/** One detail an issue; unknown keys one by one, and never all of those that somebody made up by the thousand. */
+/** One detail an issue; unknown keys one by one, but never thousands of them. */
 export function detailsOf(issue: z.core.$ZodIssue): Detail[] {
   const path = issue.path.map(String).join('.')
   if (issue.code !== 'unrecognized_keys') return [{ path, msg: issue.message }]

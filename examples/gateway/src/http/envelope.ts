@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The members of a player's answers beside what is asked for: clients read all of them. */
+/** The members of a player's answers besides the requested data: clients read all of them. */
 interface Envelope {
   readonly returnCode: 1
   readonly code: 0

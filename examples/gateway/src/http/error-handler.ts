@@ -23,7 +23,7 @@ export interface ErrorHandlerOptions {
   readonly logger: Logger
   /** Hears of every failure. */
   readonly failures: FailureLimit
-  /** Is told what callers were answered who are not listened to. */
+  /** Called with the answer to a caller that is refused because too many of its requests have failed. */
   readonly onRefused: (req: Request, res: Response, error: FailuresExceeded) => void
   readonly bodyOf: ErrorBody
 }
@@ -56,7 +56,7 @@ function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error
   if (error instanceof QuotaError && error.code === 'quota_unavailable') {
     const options = { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS, cause: error }
-    return new HttpError('quota_unavailable', 'The quota cannot be asked right now. Try again.', options)
+    return new HttpError('quota_unavailable', 'The quota cannot be checked right now. Try again.', options)
   }
   if (isDatabaseAway(error)) {
     const options = { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS, cause: error }
@@ -64,7 +64,7 @@ function toHttpError(error: unknown): HttpError {
   }
   // Express reports a path with broken percent-encoding as an error with a status.
   if (error instanceof URIError) return new HttpError('bad_request', 'The path is not valid percent-encoding.')
-  return new HttpError('internal_error', 'Something went wrong on our side. The request id tells us what.')
+  return new HttpError('internal_error', 'Something went wrong on our side. Quote the request id when you report it.')
 }
 
 /** The messages of an error and of what caused it. */

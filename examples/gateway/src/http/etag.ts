@@ -1,6 +1,6 @@
 import { HttpError } from './http-error.ts'
 
-/** What tells one state of a document from another. */
+/** Identifies one state of a document. */
 export interface Version {
   /** Counts the changes; 0: nothing is stored. It begins again where data was lost or restored. */
   readonly version: number
@@ -46,7 +46,7 @@ export function requireIfMatch(field: string | undefined): Expected {
 
 /**
  * The revision that a write has to find, `undefined` for any.
- * @throws {HttpError} `precondition_failed` when what is stored is none of what is expected
+ * @throws {HttpError} `precondition_failed` when the stored revision is not an expected one
  */
 export function expectedRevision(expected: Expected, stored: Version): string | undefined {
   if (expected === 'any') return undefined
@@ -57,9 +57,11 @@ export function expectedRevision(expected: Expected, stored: Version): string | 
   throw lostRace(stored)
 }
 
-/** 412: somebody else changed the document. */
+/** 412: another write has changed the document. */
 export function lostRace(stored?: Version): HttpError {
   const now = stored === undefined ? '' : ` The document is at version ${stored.version}.`
   const headers = stored === undefined ? {} : { ETag: etagOf(stored) }
-  return new HttpError('precondition_failed', `The document was changed meanwhile: read it again.${now}`, { headers })
+  return new HttpError('precondition_failed', `The document has changed in the meantime: read it again.${now}`, {
+    headers,
+  })
 }

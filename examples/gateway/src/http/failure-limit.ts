@@ -5,7 +5,7 @@ import type { Request } from 'express'
 import { callerKey } from './caller.ts'
 import { HttpError } from './http-error.ts'
 
-/** What a caller can only be told for a fault of its own; that something is missing, or was faster, is none. */
+/** Statuses that are the caller's own fault; a missing document or a lost race is not. */
 const FAILURES: ReadonlySet<number> = new Set([400, 401, 413, 415, 422])
 
 /** Bounds how many requests of one caller may fail. */
@@ -15,9 +15,9 @@ export interface FailureLimit {
    * @throws {FailuresExceeded}
    */
   check(req: Request): void
-  /** Whether a caller who was refused would be told the same now, to the letter. */
+  /** Whether a refused caller would get the same answer now, to the letter. */
   isStill(refusal: FailuresExceeded): boolean
-  /** To be told how a request ended that did not succeed. */
+  /** To be called with the status of each request that did not succeed. */
   count(req: Request, status: number): void
 }
 

@@ -57,7 +57,7 @@ export interface Detail {
 export interface HttpErrorOptions {
   readonly details?: readonly Detail[] | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Told in the body and in `Retry-After`. */
+  /** Sent in the body and in `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined
   /** The server that was asked on the caller's behalf, and what it answered. */
   readonly source?: 'lx' | 'fish' | undefined

@@ -68,7 +68,7 @@ function trackResponses(server: Server): ReadonlySet<ServerResponse> {
     res.once('finish', () => remainders.readOn(req))
     res.once('close', () => {
       inFlight.delete(res)
-      // One whose head had left when the server was told to stop: its client has not heard that it closes.
+      // A response whose head had left before the stop has not announced that the connection closes.
       if (!server.listening && res.shouldKeepAlive) req.socket.end()
     })
   })

@@ -1,6 +1,6 @@
 type Json = unknown
 
-/** Deeper than any document is: what is below is taken as it is, and a document with it is refused. */
+/** Deeper than any valid document: deeper values are copied unmerged, and validation refuses them. */
 const MAX_DEPTH = 16
 
 /** JSON merge patch (RFC 7396): objects are merged member by member, everything else is replaced, `null` removes. */

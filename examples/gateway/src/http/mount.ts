@@ -43,7 +43,7 @@ export function mount(routes: readonly Route[], options: MountOptions): IRouter 
     })
   }
   router.use(() => {
-    throw new HttpError('not_found', 'There is nothing at this path.')
+    throw new HttpError('not_found', 'This path does not exist.')
   })
   return router
 }
@@ -107,7 +107,7 @@ function recalling(route: Route, recall: (call: UserCall<unknown>) => Promise<Re
   }
 }
 
-/** Of what is answered without work. */
+/** The charge of an answer that needs no work. */
 async function uncharged(): Promise<undefined> {
   return undefined
 }

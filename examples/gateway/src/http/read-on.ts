@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 const LINGER_MS = 2_000
 
 /**
- * Reads on, and throws away, what is still sent by callers who were answered already: a connection that is closed while
+ * Reads and discards what callers still send after their answer: a connection that is closed while
  * something is on its way would lose the answer. It is nobody's work, so it gets little time: of all such connections one is
  * read in each turn of the event loop, as much as the network has of it, and the others are not listened to meanwhile.
  */

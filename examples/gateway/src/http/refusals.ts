@@ -31,9 +31,8 @@ export interface RefusalsOptions {
 }
 
 /**
- * Tells callers that are not listened to what they were told a moment ago, without asking once more who they are: those who
- * are refused ask again at once, and a refusal must cost less than what it keeps away. An answer is repeated while it is
- * true to the letter.
+ * Repeats the last refusal to callers with too many failures, without identifying them again: refused callers often retry
+ * at once, and a refusal must cost less than the work it prevents. An answer is repeated while it is true to the letter.
  */
 export class Refusals {
   readonly #options: RefusalsOptions
@@ -59,7 +58,7 @@ export class Refusals {
     const { user, holder } = contextOf(req)
     const key = keyOf(req)
     if ((user === undefined && holder === undefined) || key.length > MAX_KEY_LENGTH) return
-    // What is repeated is sent as it is.
+    // Answers are repeated without compression.
     if (res.hasHeader('content-encoding')) return
     if (this.#known.has(key) || this.#known.size >= MAX_KNOWN || !this.#options.isGuarded(req)) return
     const headers = Object.entries(res.getHeaders()).filter(([name]) => !OWN_FIELDS.has(name))

@@ -30,7 +30,7 @@ function factsOf(req: Request, res: Response): Record<string, unknown> {
   }
 }
 
-/** Probes come every few seconds: they are told only to those who ask for everything. */
+/** Health probes come every few seconds: they are logged at `debug` only. */
 function levelOf({ path }: Request, { statusCode }: Response): 'debug' | 'info' {
   return (path === '/healthz' || path === '/readyz') && statusCode < 400 ? 'debug' : 'info'
 }

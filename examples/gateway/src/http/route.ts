@@ -7,7 +7,7 @@ import type { ErrorCode } from './http-error.ts'
 
 /**
  * What the reference (`/openapi.json`) says of a route beside what follows from its schemas. Tests hold every answer
- * against it: a status, an error or a member of a body that is not told here, or does not follow, makes them fail.
+ * against it: a status, an error or a member of a body that is not documented makes them fail.
  */
 interface RouteDocs {
   /** Names the operation in generated clients, for example `upsertMusic`. */
@@ -80,14 +80,14 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
    */
   readonly answerType?: string | undefined
   /**
-   * What is charged, by name or by what was made of the body; absent: free. A function may answer `undefined` where the
+   * The operation to charge, by name or by the parsed body; absent: free. A function may answer `undefined` where the
    * route asks the quota by itself.
    */
   readonly operation?: OperationName | ((input: Input) => OperationName | undefined) | undefined
   /**
    * Whether the handler calls `charge` first in the transaction of its work, so that both are committed or neither is. Where
    * the counters are elsewhere the request is charged before it is handled, as any other. One whose handler never called
-   * it is charged when it is handled, and the log tells of the mistake.
+   * it is charged when it is handled, and the mistake is logged.
    */
   readonly chargesWithin?: boolean | undefined
   /** Header fields that the route reads, for the reference: `If-Match`, `Idempotency-Key`. */
@@ -104,7 +104,7 @@ type Handle<C, Answer> = (call: C) => Reply<Answer> | Promise<Reply<Answer>>
  * One operation of the interface: who, what comes in, what it costs, what goes out.
  *
  * `access` is who may use it: anybody; users; users with the administrator's role; in services that have no users,
- * whoever holds one of the service's own credentials.
+ * holders of one of the service's own credentials.
  */
 export type Route<Body = unknown, Input = Body, Query = unknown, Params = unknown, Answer = unknown> =
   | (RouteBase<Body, Input, Query, Params, Answer> & {

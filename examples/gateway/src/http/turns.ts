@@ -3,8 +3,8 @@ const SLICE_MS = 4
 
 /**
  * Lets callers take turns on the event loop. Work that comes while others wait gets in line, one line a caller, and from
- * the lines it is taken in turn: so whoever sends a thousand requests at once waits for a thousand turns, and everybody
- * else for one or two.
+ * the lines it is taken in turn: so a caller that sends a thousand requests at once waits for a thousand turns, and the
+ * others for one or two.
  */
 export class Turns {
   readonly #lines = new Map<string, (() => void)[]>()
@@ -45,7 +45,7 @@ export class Turns {
     setImmediate(() => this.#next(performance.now() + SLICE_MS))
   }
 
-  /** The first line's first work; what is left of the line goes behind the others. */
+  /** Runs the first work of the first line; the rest of that line goes behind the others. */
   #next(endsAt: number): void {
     try {
       for (const [caller, line] of this.#lines) {

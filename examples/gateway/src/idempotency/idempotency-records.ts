@@ -17,7 +17,7 @@ export const CLAIM_MS = 90_000
 /** Records that are removed at once: a few milliseconds of an embedded database. */
 const SLICE = 500
 
-/** A request under a key, as it is told from others. */
+/** Identifies a request under a key. */
 export interface KeyedRequest {
   readonly userId: string
   readonly key: string
@@ -26,8 +26,8 @@ export interface KeyedRequest {
 }
 
 /**
- * What is known of a request: it is the caller's to work on, it was answered, somebody works on it, or its key was used
- * for another one.
+ * The state of a request: the caller is to work on it, it was answered, another call works on it, or its key was used for
+ * another one.
  */
 export type Known =
   | { readonly state: 'claimed'; readonly claimId: string }

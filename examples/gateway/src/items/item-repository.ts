@@ -30,7 +30,7 @@ export class ItemRepository {
     }))
   }
 
-  /** Stores different items, a few hundred at most, over what is there: all of them or none. */
+  /** Stores different items, a few hundred at most, over existing ones: all of them or none. */
   async putAll(userId: string, items: readonly Item[]): Promise<void> {
     if (items.length === 0) return
     await withPlayer(this.#db, this.#clock, userId, async ({ db, markChanged }) => {

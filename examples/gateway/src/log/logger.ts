@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 
 export type { Logger } from 'pino'
 
-/** Where a credential could ever be in what is logged; what is there is left out. */
+/** Members of logged objects that could hold a credential; they are left out. */
 const SECRETS = ['authorization', 'cookie', 'token', 'password', 'key', 'qrcode']
 
 /** A Redis client's errors carry the command that failed, with its arguments; that may be the one with the password. */
@@ -12,7 +12,7 @@ const COMMANDS = ['err.command', '*.err.command']
 const REDACTED = [...SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), ...COMMANDS]
 
 /**
- * Logs as JSON lines on standard error, since standard output belongs to what is printed for people. On a terminal the
+ * Logs as JSON lines on standard error, since standard output is for people. On a terminal the
  * same lines come in a readable form.
  */
 export function createLogger(level: string, destination: DestinationStream = standardError()): Logger {

@@ -18,11 +18,11 @@ of ${windows.map(windowText).join(', ')}.
 other services do not work here.
 
 **Quota.** An operation costs tokens of its category, ${listOf(categories)}; one request has one price, whatever the length
-of its list. Too few tokens left: 429 with \`Retry-After\`. Wait as long as it says, do not loop. A request that fails
+of its list. Too few tokens left: 429 with \`Retry-After\`. Wait as long as it says; do not poll. A request that fails
 costs nothing. \`GET /me/quota\` is free.
 
 **Order of checks.** Credential (401, 403), path and method (404, 405), body (413, 415, 400), content (422), quota (429),
-then the work. Members of a body that are not named here are ignored, unless its schema says otherwise.`
+then the work. Unknown members of a body are ignored, unless its schema says otherwise.`
 
 /** The gateway's routes and the document that describes them. */
 export function gatewayRoutesWithDocument(

@@ -16,11 +16,11 @@ const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
   },
   Location: { description: 'The path of what was made.', schema: text },
   'Idempotency-Replayed': {
-    description: '`true`: the stored answer to an earlier request with this key. Nothing was done again.',
+    description: '`true`: the stored answer to an earlier request with this key. Nothing was repeated.',
     schema: text,
   },
   'Retry-After': {
-    description: 'Whole seconds to wait before the next attempt.',
+    description: 'Whole seconds to wait before retrying.',
     schema: { type: 'integer', minimum: 0 },
     example: 1800,
   },
@@ -30,14 +30,14 @@ const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
     example: '2026-08-06T15:06:26.000Z',
   },
   RateLimit: {
-    description: 'What is left: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.',
+    description: 'The remaining quota: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.',
     schema: text,
   },
   'RateLimit-Policy': {
     description: 'The windows that apply: `q` tokens in `w` seconds.',
     schema: text,
   },
-  'WWW-Authenticate': { description: 'Which credential is asked for.', schema: text, example: 'Bearer' },
+  'WWW-Authenticate': { description: 'The required credential.', schema: text, example: 'Bearer' },
 }
 
 /** Fields that an answer may always lack. */
@@ -52,7 +52,7 @@ const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
     example: '*',
   },
   'If-None-Match': {
-    description: '`*`: only what is not there yet is made, and nothing is changed.',
+    description: '`*`: creates a new document, and never changes an existing one.',
     schema: text,
   },
   'Idempotency-Key': {

@@ -42,7 +42,7 @@ function descriptionOf(route: Route, prices: OperationParts['prices']): string {
   return description === undefined ? cost : `${description}\n\n${cost}`
 }
 
-/** For programs: what is charged by default, each of what a body may make of the request. */
+/** For programs: the default prices of all operations that a request may be, depending on its body. */
 function pricesOf({ docs, operation }: Route, prices: OperationParts['prices']): Json {
   if (operation === undefined) return {}
   const names = typeof operation === 'string' ? [operation] : (docs.operations ?? [])

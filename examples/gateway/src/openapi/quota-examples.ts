@@ -9,7 +9,7 @@ import { subjectsOf } from '../quota/subjects.ts'
 const AT = Date.UTC(2026, 7, 6, 14, 6, 26)
 const OPERATION = 'music.upsert'
 
-/** What is said of a quota, as it is sent. */
+/** Examples of a quota's answers, as they are sent. */
 export interface QuotaExamples {
   readonly body: ScoreGatewayBody
   /** Header fields of the same answer. */

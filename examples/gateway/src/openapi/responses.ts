@@ -10,9 +10,9 @@ import { type QuotaExamples, quotaExamples } from './quota-examples.ts'
 import { quotaExceededSchema } from './quota-exceeded.ts'
 import type { Schemas } from './schemas.ts'
 
-/** Every answer to a metered request may have them; they are told where they matter. */
+/** Every answer to a metered request may have them; they are documented where they matter. */
 const RATE_LIMIT_HEADERS = ['RateLimit', 'RateLimit-Policy']
-/** Fields that come with an error, whoever throws it. */
+/** Header fields that always come with an error. */
 const REQUIRED_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
   unauthorized: 'WWW-Authenticate',
   player_busy: 'Retry-After',
@@ -113,7 +113,7 @@ export class Responses {
     const { body: example } = this.#examples ?? {}
     return this.#put('QuotaExceeded', {
       description:
-        '`quota_exceeded`: a window has too few tokens left, or too many of your requests failed, as `scope` tells. Wait for `retryAfterSeconds`.',
+        '`quota_exceeded`: a window has too few tokens left, or too many of your requests failed, depending on `scope`. Wait for `retryAfterSeconds`.',
       headers: this.#fields('X-Request-Id', 'Retry-After', 'X-Quota-Reset', ...RATE_LIMIT_HEADERS),
       content: {
         'application/json': {
@@ -151,8 +151,8 @@ function sorted(named: ReadonlyMap<string, Json>): Record<string, Json> {
 const SUCCESSES: Readonly<Record<number, string>> = {
   200: 'Done.',
   201: 'Made.',
-  202: 'Taken, and worked on.',
-  204: 'Done; there is nothing to say.',
+  202: 'Accepted, and in progress.',
+  204: 'Done; the answer has no body.',
 }
 
 /** The fields that come with every one, or with some, of the codes. */

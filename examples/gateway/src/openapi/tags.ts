@@ -6,7 +6,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Source: 'Bring scores here from other score services.',
   Sync: "Bots that bring players' scores.",
   Chart: 'The table of charts.',
-  Quota: 'What the caller has used and has left, in tokens. Free.',
+  Quota: 'Used and remaining tokens of the caller. Free.',
   Health: 'Whether the service is there. Free, and open to everybody.',
   Reference: 'This document.',
   Administration: "For users with the administrator's role.",

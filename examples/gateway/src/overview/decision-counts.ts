@@ -33,7 +33,7 @@ export class DecisionCounts {
     ]
   }
 
-  /** Refusals by the limit that was told, the most first. */
+  /** Refusals by the reported limit, the most frequent first. */
   refusals(): LimitRefusals[] {
     const all = this.#refusals.all(this.#clock.now()).map(([name, count]) => {
       const [layer, scope, category, window] = JSON.parse(name) as [string, string, string, string]

@@ -34,7 +34,7 @@ const topSubject = z.object({
 
 const byCategory = z.record(z.string(), z.array(topSubject))
 
-/** What is going on, for administrators. */
+/** The overview for administrators. */
 export const overviewDocument = z
   .object({
     at: isoInstant,
@@ -72,7 +72,7 @@ export const overviewDocument = z
       faults: z
         .array(z.object({ path: z.string(), msg: z.string() }))
         .nullable()
-        .describe('What is stored and not in force; `null`: the database is away.'),
+        .describe('Stored values that are not in force; `null`: the database is unavailable.'),
     }),
   })
   .meta({ id: 'Overview' })

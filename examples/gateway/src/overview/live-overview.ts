@@ -6,7 +6,7 @@ import type { OverviewDocument } from './documents.ts'
 
 /** Most listeners of one process. */
 const MAX_LISTENERS = 20
-/** How long a listener is told without showing its credential again. Then it is to ask anew. */
+/** How long a stream lasts before its listener has to reconnect and show its credential again. */
 const MAX_AGE_MS = 60_000
 /** Bytes that a listener may be behind. */
 const MAX_BEHIND = 1_000_000
@@ -19,13 +19,13 @@ interface Listener {
   readonly since: number
 }
 
-/** Tells an overview to everybody who listens, once a second, worked out once for all. */
+/** Sends the overview to all listeners, once a second, computed once for all. */
 export class LiveOverview {
-  readonly chore: Chore = { what: 'telling the overview', everyMs: EVERY_MS, run: () => this.tell() }
+  readonly chore: Chore = { what: 'sending the overview', everyMs: EVERY_MS, run: () => this.send() }
   readonly #read: () => Promise<OverviewDocument>
   readonly #clock: Clock
   readonly #listeners = new Set<Listener>()
-  /** Those who have a place and were not told the first figures yet. */
+  /** Listeners that have a place and still wait for their first figures. */
   #opening = 0
   #isEnded = false
 
@@ -49,8 +49,8 @@ export class LiveOverview {
     }
   }
 
-  /** Tells all listeners, if there are any. */
-  async tell(): Promise<void> {
+  /** Sends the overview to all listeners, if there are any. */
+  async send(): Promise<void> {
     if (this.#listeners.size === 0) return
     const text = textOf(await this.#read())
     const now = this.#clock.now()
@@ -62,7 +62,7 @@ export class LiveOverview {
     }
   }
 
-  /** Nobody is told any more. */
+  /** Ends all streams. */
   end(): void {
     this.#isEnded = true
     for (const listener of this.#listeners) this.#end(listener)

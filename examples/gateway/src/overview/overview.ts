@@ -18,7 +18,7 @@ const MINUTES = 60
 /** Of each list. */
 const TOP = 10
 const ALERTS = 5
-/** Most faults that are told. */
+/** Most faults that are listed. */
 const MAX_FAULTS = 20
 
 /** A subject that no user can be, since no id has a space: its own windows are empty, the shared ones are everybody's. */
@@ -32,7 +32,7 @@ export interface OverviewParts {
   readonly recorder: OutcomeRecorder
 }
 
-/** What is going on: counted here since the process began, and asked of the stores when somebody wants to know. */
+/** The overview: counted in this process since its start, and read from the stores on request. */
 export class Overview {
   readonly #parts: OverviewParts
   readonly #id = randomUUID().slice(0, 8)
@@ -60,7 +60,7 @@ export class Overview {
     }
   }
 
-  /** Whoever asks while it is being worked out gets the same. */
+  /** Calls that come while it is being computed get the same document. */
   read(): Promise<OverviewDocument> {
     this.#underWay ??= this.#read().finally(() => {
       this.#underWay = undefined

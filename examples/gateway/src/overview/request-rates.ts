@@ -13,7 +13,7 @@ export interface Endings {
 
 const ENDINGS = ['succeeded', 'refused', 'clientError', 'serverError'] as const
 
-/** Whole seconds that are told; the one that is under way is not. */
+/** How many whole seconds are reported; the current one is not. */
 const SECONDS = 60
 /** Over how many of them a rate is taken. */
 const RATE_SECONDS = 10

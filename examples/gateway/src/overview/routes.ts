@@ -4,7 +4,7 @@ import { overviewDocument } from './documents.ts'
 import type { LiveOverview } from './live-overview.ts'
 import type { Overview } from './overview.ts'
 
-/** What is going on, once or each second. */
+/** The overview, once or each second. */
 export function overviewRoutes(overview: Overview, live: LiveOverview): Route[] {
   const tag = 'Administration'
   return [
@@ -14,9 +14,9 @@ export function overviewRoutes(overview: Overview, live: LiveOverview): Route[] 
       docs: {
         id: 'overview',
         tag,
-        summary: 'What is going on',
+        summary: 'Overview of the service',
         description:
-          'Requests and how they end, refusals, what is left of shared limits, who spends and who is refused most. Each member says whether it is of one process or of all.',
+          'Requests and their outcomes, refusals, the rest of shared limits, and the users who spend and are refused most. Each member says whether it covers one process or all.',
       },
       access: 'admin',
       answer: overviewDocument,
@@ -30,9 +30,9 @@ export function overviewRoutes(overview: Overview, live: LiveOverview): Route[] 
       docs: {
         id: 'overviewEvents',
         tag,
-        summary: 'What is going on, each second',
+        summary: 'Overview of the service, each second',
         description:
-          'Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; whoever asks again shows the credential again.',
+          'Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; reconnect with the credential.',
         errors: ['conflict'],
       },
       access: 'admin',

@@ -77,7 +77,7 @@ export function frontHtml(service: keyof Addresses, addresses: Addresses, langua
   const own = addresses[service]
   const link = (href: string, [text, about]: readonly [string, string]): Link => ({ href, text, about })
   const isGateway = service === 'gateway'
-  // What is of the service itself is relative: a proxy may put it elsewhere.
+  // Links within the service are relative: a proxy may put it elsewhere.
   const reference = link(isGateway ? 'reference/' : `${gateway}/reference/#${service}`, words.reference)
   const links = [...(isGateway ? [link('admin/', words.console)] : []), reference, link('openapi.json', words.document)]
   const others = (['gateway', 'sync', 'charts'] as const)

@@ -19,8 +19,8 @@ const policy: RequestHandler = helmet.contentSecurityPolicy({
 })
 
 /**
- * A browser that asks for a service's address gets a page that says what is here. Programs get what they get without it:
- * the page is for those who would rather have HTML than JSON.
+ * A browser that asks for a service's address gets a page that describes the service. Programs get the same answers as
+ * without it: the page is for those who would rather have HTML than JSON.
  *
  * @param addresses where clients find the services; asked each time
  */

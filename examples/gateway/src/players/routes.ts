@@ -54,7 +54,7 @@ export function playerRoutes(players: PlayerRepository): Route[] {
         id: 'listRegions',
         tag: 'User',
         summary: 'List the regions that the user played in',
-        description: 'None is known here: the list is empty.',
+        description: 'Regions are unknown here: the list is empty.',
       },
       access: 'user',
       body: playerBody,
@@ -70,6 +70,6 @@ export function playerRoutes(players: PlayerRepository): Route[] {
 async function found(players: PlayerRepository, userId: string): Promise<PlayerData> {
   const player = await players.find(userId)
   // The account went while the request was on its way.
-  if (player === undefined) throw new HttpError('not_found', 'There is no such user any more.')
+  if (player === undefined) throw new HttpError('not_found', 'This user no longer exists.')
   return player
 }

@@ -42,7 +42,7 @@ export interface Place {
 
 /** What administrators do with quotas. */
 export class AdminQuota {
-  /** The forms of what is sent and answered. */
+  /** The schemas of requests and answers. */
   readonly documents: QuotaDocuments
   readonly #quota: Quota<OperationName>
   readonly #users: UserRepository
@@ -58,7 +58,7 @@ export class AdminQuota {
   }
 
   async settings(): Promise<Versioned<SettingsDocument>> {
-    // What cannot be taken is told for a document that is no older than the one that is shown.
+    // Read first, so that the reported faults are of a document no older than the shown one.
     const settings = await this.#quota.settings.get()
     return this.#shown(settings, await this.#quota.settings.faults())
   }
@@ -127,7 +127,7 @@ export class AdminQuota {
   }
 
   /**
-   * Forgives what a user has used; answers what is left of it.
+   * Resets what a user has used; answers the status after it.
    * @throws {HttpError} `not_found` for an unknown user
    */
   async reset(userId: string, options: ResetOptions, by: User): Promise<QuotaStatus> {
@@ -154,7 +154,7 @@ export class AdminQuota {
   }
 
   /**
-   * Gives back what a hold has, whoever holds it.
+   * Gives back the tokens of a hold.
    * @throws {HttpError} `not_found` for an unknown user, and where the hold is not open
    */
   async releaseHold(userId: string, ref: string, by: User): Promise<void> {
@@ -212,7 +212,7 @@ function toDetail({ path, message }: Fault): Detail {
   return { path: outerPath(path), msg: message }
 }
 
-/** Tells the library's errors in the gateway's terms. */
+/** Translates the library's errors into the gateway's. */
 async function answering<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()

@@ -27,7 +27,7 @@ function policyRoute(admin: AdminQuota, policy: GatewayPolicy): Route {
     docs: {
       id: 'readPolicy',
       tag: 'Administration',
-      summary: 'What limits there are',
+      summary: 'The limits that exist',
       description: 'The windows, categories, layers and operations that settings, overrides and statuses are made of.',
     },
     access: 'admin',
@@ -53,7 +53,7 @@ function settingsRoutes(admin: AdminQuota): Route[] {
         tag: 'Administration',
         summary: 'The settings of everybody',
         description:
-          'Mode, base values, shared layers, prices, what is not enforced, plans and thresholds. The `ETag` goes into `If-Match` of a change.',
+          'Mode, base values, shared layers, prices, limits that are not enforced, plans and thresholds. Send the `ETag` as `If-Match` of a change.',
         errors: ['quota_unavailable'],
       },
       access: 'admin',
@@ -72,7 +72,7 @@ function settingsRoutes(admin: AdminQuota): Route[] {
         tag: 'Administration',
         summary: 'Replace the settings of everybody',
         description:
-          'Takes the whole document, without `version`, or refuses it whole, naming every fault. It holds at once.',
+          'Takes the whole document, without `version`, or refuses it, naming every fault. It is in force at once.',
         errors: ['precondition_required', 'quota_unavailable'],
         example,
       },
@@ -95,7 +95,7 @@ function settingsRoutes(admin: AdminQuota): Route[] {
         tag: 'Administration',
         summary: 'Change a part of the settings of everybody',
         description:
-          'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: what it names is changed, `null` removes, lists are replaced. The result is checked as a whole document is.',
+          'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes, lists are replaced. The result is validated as a whole document.',
         errors: ['precondition_required', 'quota_unavailable'],
         example: { mode: 'normal' },
       },
@@ -129,7 +129,7 @@ function usageRoutes(admin: AdminQuota, { layers, categories }: GatewayPolicy): 
       docs: {
         id: 'userQuotaStatus',
         tag: 'Administration',
-        summary: 'What a user has used',
+        summary: "A user's usage",
         description: 'What the user sees at `/me/quota`, the name of each layer, and the limits that are not enforced.',
         errors: ['quota_unavailable'],
       },
@@ -146,9 +146,9 @@ function usageRoutes(admin: AdminQuota, { layers, categories }: GatewayPolicy): 
       docs: {
         id: 'resetUserQuota',
         tag: 'Administration',
-        summary: 'Forgive what a user has used',
+        summary: "Reset a user's usage",
         description:
-          "Closes the user's windows: of one category or all, of the layers that are the user's own or of the one that is named. A shared layer's windows are everybody's.",
+          "Closes the user's windows: of one category or all, of the user's own layers or of the named one. The windows of a shared layer are those of all users.",
         errors: ['quota_unavailable'],
         example: { category: categories.at(-1) },
       },

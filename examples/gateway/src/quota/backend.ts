@@ -12,13 +12,13 @@ export interface BackendOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly policy: GatewayPolicy
-  /** Where other processes' changes are heard of; `undefined`: the database tells of none. */
+  /** Announces other processes' changes; `undefined`: the database announces none. */
   readonly changes: ListenPool | undefined
 }
 
 /** Where tokens are counted and settings come from. */
 export interface QuotaBackend {
-  /** What people are told; never a credential. */
+  /** For people; never a credential. */
   readonly name: string
   readonly store: QuotaStore
   readonly settings: SettingsStore
@@ -29,7 +29,7 @@ export interface QuotaBackend {
   readonly leases?: (() => LeaseReport) | undefined
   /** Rejects when the counters do not answer; absent where they cannot fail. */
   readonly check?: (() => Promise<void>) | undefined
-  /** What is checked, for people; there with {@link check}. */
+  /** The checked part, for people; there with {@link check}. */
   readonly checked?: string | undefined
   /**
    * To be called once an engine has been made of it.

@@ -11,7 +11,7 @@ import type { Logger } from '../log/logger.ts'
 
 /**
  * Settings in the database, of whose changes the other processes hear through Redis at once. Redis knows the revision
- * that was announced last, and whoever decides under another one reads the database and announces what is there. So a
+ * that was announced last, and a process that decides under another one reads the database and announces its state. So a
  * change that was stored and never announced, data that Redis lost, and an older state that was restored in the database
  * are followed as soon as {@link poll} has found them, or a decision was answered.
  */
@@ -38,13 +38,13 @@ export class BroadcastSettings implements AsyncSettingsStore {
 
   async write(document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
     const reply = await this.#stored.write(document, options)
-    if (reply.written) await this.#tell({ kind: 'settings' })
+    if (reply.written) await this.#announce({ kind: 'settings' })
     return reply
   }
 
   async writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
     const reply = await this.#stored.writeSubject(layer, key, document, options)
-    if (reply.written) await this.#tell({ kind: 'subject', layer, key })
+    if (reply.written) await this.#announce({ kind: 'subject', layer, key })
     return reply
   }
 
@@ -59,7 +59,7 @@ export class BroadcastSettings implements AsyncSettingsStore {
     return this.#broadcast.reannounce(revision, seen)
   }
 
-  /** Looks in the database for what Redis did not tell. */
+  /** Looks in the database for changes that Redis did not announce. */
   poll(): Promise<void> {
     return this.#stored.poll()
   }
@@ -70,9 +70,9 @@ export class BroadcastSettings implements AsyncSettingsStore {
   }
 
   /** Never rejects: the change is stored, and the others find it in the database. */
-  async #tell(change: SettingsChange): Promise<void> {
+  async #announce(change: SettingsChange): Promise<void> {
     try {
-      // What is stored now: another change may have come after the one that is told.
+      // The revision stored by now: another change may have come after this one.
       const { revision } = (await this.#stored.read()) ?? { revision: '' }
       await this.#broadcast.announce(revision, change)
     } catch (error) {

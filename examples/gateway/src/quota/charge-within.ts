@@ -2,10 +2,10 @@ import { type Decision, type Quota, QuotaError } from '@scoregw/quota'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Charge, ChargedWork, WithinMeter } from '../http/charged-work.ts'
 import { contextOf } from '../http/request-context.ts'
+import { attachingDecisions } from './attach-decision.ts'
 import { chargingBefore, type MeterOptions } from './meter.ts'
 import type { OperationName } from './policy.ts'
 import { subjectsOf } from './subjects.ts'
-import { tellingOf } from './tell-decision.ts'
 
 /** Nothing was charged within the transaction: it is rolled back, and the request is charged before its work as others are. */
 class NotCharged extends Error {}
@@ -18,7 +18,7 @@ class NotCharged extends Error {}
 export function createWithinMeter(options: MeterOptions): WithinMeter {
   const { quota, logger, observe } = options
   const before = chargingBefore(options)
-  const tell = tellingOf(options)
+  const attach = attachingDecisions(options)
   const subjectOf = subjectsOf(quota.policy)
 
   /** Also has the subject's settings read, which is impossible while the transaction has the only connection. */
@@ -39,16 +39,16 @@ export function createWithinMeter(options: MeterOptions): WithinMeter {
     } catch (error) {
       if (error instanceof NotCharged) return workAfter(before[asked.operation], req, res, next, work)
       await contextOf(req).abandon?.()
-      if (charged.decision !== undefined) tell(req, res, charged.decision)
+      if (charged.decision !== undefined) attach(req, res, charged.decision)
       return next(error)
     }
     if (charged.decision === undefined) {
-      // What is done is done: late is better than for nothing.
+      // The work is done already: a late charge is better than none.
       logger.error({ err: new TypeError(`the work of ${asked.operation} was not charged by itself`) }, 'charged late')
       const done = send
       return workAfter(before[asked.operation], req, res, next, async () => done)
     }
-    tell(req, res, charged.decision)
+    attach(req, res, charged.decision)
     send()
   }
 

@@ -8,7 +8,7 @@ export type Hold = Awaited<ReturnType<Quota['holds']['list']>>[number]
 /** An open hold, as administrators see it. */
 export const holdDocument = z
   .object({
-    ref: z.string().describe('Names it to whoever releases it.'),
+    ref: z.string().describe('Names the hold in a request that releases it.'),
     operation: z.string(),
     category: z.string(),
     tokens: z.int().describe('Tokens that it has, in every window.'),

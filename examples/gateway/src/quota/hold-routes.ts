@@ -16,7 +16,7 @@ export function holdRoutes(admin: AdminQuota): Route[] {
         id: 'listHolds',
         tag: 'Administration',
         summary: "A user's open holds",
-        description: 'Tokens and slots of work that is under way, the earliest end first.',
+        description: 'Tokens and slots of requests in progress, the earliest end first.',
         errors: ['quota_unavailable'],
       },
       access: 'admin',
@@ -33,11 +33,11 @@ export function holdRoutes(admin: AdminQuota): Route[] {
         id: 'releaseHold',
         tag: 'Administration',
         summary: 'Release a hold',
-        description: 'Its tokens go back and its slot is free, at once; the work itself is not stopped.',
+        description: 'Its tokens go back and its slot is freed at once; the work itself is not stopped.',
         errors: ['not_found', 'quota_unavailable'],
       },
       access: 'admin',
-      params: userParams.extend({ ref: z.string().describe('As the list has it.') }),
+      params: userParams.extend({ ref: z.string().describe('As in the list.') }),
       answer: z.undefined(),
       async handle({ params: { id, ref }, user }) {
         await admin.releaseHold(id, ref, user)

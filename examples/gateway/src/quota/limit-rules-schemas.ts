@@ -67,7 +67,7 @@ export const thresholdsSchema: z.ZodType<Settings['thresholds']> = z
   .array(z.union([z.strictObject({ share }), z.strictObject({ left })]))
   .max(8)
   .nullable()
-  .describe('When limits are near, which is told to operators; `null`: at 80 %.')
+  .describe('When limits count as near, which alerts operators; `null`: at 80 %.')
 
 /** Labels of the limits that users may have of their own, by category; those that every own layer has come first. */
 export function overrideLabels(policy: Policy, category: string): { all: readonly string[]; some: readonly string[] } {

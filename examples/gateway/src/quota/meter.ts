@@ -15,7 +15,7 @@ export interface MeterOptions {
   readonly quota: Quota<OperationName>
   readonly supportForumUrl: string
   readonly logger: Logger
-  /** Is told of each request before it is charged. */
+  /** Called with each request before it is charged. */
   readonly observe?: ObserveMetered | undefined
 }
 
@@ -36,7 +36,7 @@ export function createMeter(options: MeterOptions): Meter {
   }
 }
 
-/** What charges for an operation and goes on, or answers; nobody else is told of the request. */
+/** Middleware that charges for an operation and goes on, or answers; does not call `observe`. */
 export function chargingBefore({
   quota,
   supportForumUrl,

@@ -26,7 +26,7 @@ export type GatewayPolicy = Policy<OperationName>
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[]
 
-/** One window, rolling or of the calendar, and the tokens by category of whoever has it for himself. */
+/** One window, rolling or of the calendar, and the tokens by category of one user. */
 export type WindowLine = WindowDefinition & { readonly tokens: Readonly<Record<string, number>> }
 
 /**

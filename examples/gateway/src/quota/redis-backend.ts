@@ -26,7 +26,7 @@ export interface RedisBackendOptions extends BackendOptions {
 }
 
 /**
- * Counters in Redis, shared by every process that uses the same one; settings in the database, told of by Redis. On a
+ * Counters in Redis, shared by every process that uses the same one; settings in the database, announced through Redis. On a
  * cluster users are spread over its servers, and the site's tokens are leased.
  *
  * @throws {ConfigError} for limits that these counters cannot have

@@ -36,8 +36,8 @@ export class SavedCounters {
   }
 
   /**
-   * Takes over what was saved last, whatever policy it was counted under. A part that cannot be read is told in the log
-   * and left out: counters that are lost harm less than a gateway that does not start.
+   * Restores the last saved counters, under whichever policy they were counted. An unreadable part is logged and left
+   * out: counters that are lost harm less than a gateway that does not start.
    */
   async restore(): Promise<void> {
     const parts = await savedParts(this.#db)
@@ -55,7 +55,7 @@ export class SavedCounters {
   /** Saves what counts now, unless that is what was saved last. */
   save(): Promise<void> {
     const next = this.#last.then(() => this.#save())
-    // Whoever waits hears of a failure; the next save does not depend on it.
+    // The caller gets a failure; the next save does not depend on it.
     this.#last = next.catch(() => undefined)
     return next
   }

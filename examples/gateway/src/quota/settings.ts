@@ -10,7 +10,7 @@ import { type Deed, writeDown } from '../audit/audit-log.ts'
 import { COUNTERS } from '../db/migrations/0010-counters.ts'
 import type { Db } from '../db/schema.ts'
 
-/** How often other processes' changes are looked for, as long as they are not told: a message may be lost. */
+/** How often the database is polled for other processes' changes, since an announcement may be lost. */
 const POLL_MS = 500
 
 /** How stores hear of what other processes changed in the database. */
@@ -35,7 +35,7 @@ function deedOf({ subject, before, after }: SettingsWrite): Deed {
     : { action: 'user-quota.change', subject: legible(subject.key), ...documents }
 }
 
-/** As a text column can hold it: no user's id has what is replaced. */
+/** As a text column can hold it: no user's id has the replaced characters. */
 function legible(key: string): string {
   return key.toWellFormed().replaceAll('\0', '\uFFFD')
 }

@@ -42,7 +42,7 @@ export function statusSchema(policy: Policy): z.ZodType<QuotaStatusBody> {
   return statusOf(policy, window).meta({ id: 'QuotaStatus' }) as unknown as z.ZodType<QuotaStatusBody>
 }
 
-/** What administrators are told of a user's limits: of those that are not enforced, too. */
+/** A user's limits for administrators, with those that are not enforced. */
 export interface NamedStatusBody {
   readonly windows: Readonly<Record<string, readonly object[]>>
   readonly timeZone: string
@@ -59,7 +59,7 @@ export function namedStatusSchema(policy: Policy): z.ZodType<NamedStatusBody> {
     .describe(
       'What ends its count: its length, the next period of the calendar, or the end of the work that has slots.',
     )
-  const enforced = z.boolean().describe('`false`: it is charged and refuses nobody; the user is not told of it.')
+  const enforced = z.boolean().describe('`false`: it is charged and refuses nobody; users do not see it.')
   const window = z.object({ layer, ...windowShape(policy), kind, enforced }).meta({ id: 'NamedWindowStatus' })
   return statusOf(policy, window).meta({ id: 'NamedQuotaStatus' }) as unknown as z.ZodType<NamedStatusBody>
 }

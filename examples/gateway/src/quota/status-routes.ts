@@ -11,7 +11,7 @@ const DOCS = {
     id: 'quotaStatus',
     tag: 'Quota',
     summary: "The caller's quota",
-    description: 'What the caller has used and has left, in tokens, window by window.',
+    description: 'Used and remaining tokens of the caller, window by window.',
     errors: ['quota_unavailable'],
   },
   '/quota': {

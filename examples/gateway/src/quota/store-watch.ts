@@ -5,7 +5,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Tells the log when the counters cease to answer and when they answer again, once each. */
+/** Logs when the counters stop answering and when they answer again, once each. */
 export class StoreWatch {
   readonly #name: string
   readonly #check: () => Promise<void>

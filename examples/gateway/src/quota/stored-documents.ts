@@ -4,8 +4,8 @@ import { bypassMember } from './layer-members.ts'
 type Document = Readonly<Record<string, unknown>>
 
 /**
- * Settings as they were stored once, by this policy or another, in the form in which administrators have them. What is
- * in them is not looked at: a document that nobody could send is shown as it is.
+ * Settings as they were stored once, by this policy or another, in the form in which administrators have them. They are
+ * not validated: a document that could not be sent is shown as it is.
  */
 export function shownSettings(stored: unknown): Document {
   const { layers, ...rest } = membersOf(stored)
@@ -35,7 +35,7 @@ function membersOf(stored: unknown): Document {
   return stored === undefined ? {} : { document: stored }
 }
 
-/** Instants are stored as numbers, and told as text. */
+/** Instants are stored as numbers, and shown as text. */
 function shownEnds(until: unknown): unknown {
   if (typeof until !== 'object' || until === null) return until
   const isInstant = (value: unknown): value is number =>

@@ -19,7 +19,7 @@ export interface UserQuotaDocument {
 
 /** The forms of a user's document under a policy. */
 export interface UserQuotaDocuments {
-  /** What an administrator sends, what is not named following the default; it becomes the library's form. */
+  /** An administrator's body, whose absent members follow the default; parsed into the library's form. */
   readonly body: z.ZodType<DeepPartial<SubjectSettings>>
   readonly document: z.ZodType<UserQuotaDocument>
   /** What a change is answered with. */

@@ -18,7 +18,7 @@ export function userQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route
     layer: z
       .enum(own)
       .optional()
-      .describe(`Which layer's limits, of those that each user has. Left out: ${listOf(own.slice(0, 1))}.`),
+      .describe(`The layer, one of those that each user has. Default: ${listOf(own.slice(0, 1))}.`),
   })
   const { body, document: answer, stored, example, limits } = admin.documents.userQuota
   return [
@@ -52,7 +52,7 @@ export function userQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route
         id: 'replaceUserQuota',
         tag: 'Administration',
         summary: "Replace a user's overrides",
-        description: 'What is not named follows the default again. `If-Match` may be left out.',
+        description: 'Absent members follow the default again. `If-Match` is optional.',
         errors: ['quota_unavailable'],
         example,
       },

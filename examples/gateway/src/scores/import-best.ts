@@ -4,7 +4,7 @@ import { isSameRecord, mergeBest, type PlayRecord } from './merge-best.ts'
 import type { StoredScore } from './score.ts'
 import type { PlayerScores } from './score-repository.ts'
 
-/** Who told of plays, and when. */
+/** The source of imported plays, and the time of the import. */
 export type ImportStamp = Pick<StoredScore, 'source' | 'updatedAt'>
 
 /** What became of each play; a second one of the same chart is merged into the first and counts as unchanged. */

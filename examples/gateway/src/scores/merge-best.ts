@@ -1,7 +1,7 @@
 import { isSamePlay, type Play, type StoredScore } from './score.ts'
 import { syncStrength } from './statuses.ts'
 
-/** What is kept of a play, whoever told of it. */
+/** The stored part of a play, from any source. */
 export type PlayRecord = Play & Pick<StoredScore, 'playCount' | 'playedAt'>
 
 type DxScore = Pick<Play, 'dxScore' | 'dxScoreSource'>
@@ -12,7 +12,7 @@ const CERTAINTY = { exact: 2, fuzzy: 1, unknown: 0 } as const
 /**
  * The best of each field of two plays of one chart, in whatever order they come:
  * the higher achievement and combo, the stronger sync, the larger play count, the later play, and of DX scores an exact
- * one before a fuzzy one, then the higher. A DX score of 0 stands for one that was not told, and gives way to any other.
+ * one before a fuzzy one, then the higher. A DX score of 0 stands for an unknown one, and gives way to any other.
  */
 export function mergeBest(before: PlayRecord, incoming: PlayRecord): PlayRecord {
   const { dxScore, dxScoreSource } = bestDxScore(before, incoming)

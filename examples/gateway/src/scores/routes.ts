@@ -32,7 +32,7 @@ export function scoreRoutes(service: ScoreService, addPart: AddPart): Route[] {
         tag: 'Score',
         summary: 'Write or overwrite scores',
         description:
-          'Writes 1 to 20 scores over what is there, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged by `/v1/upsert/check` alone.',
+          'Writes 1 to 20 scores over existing ones, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged only by `/v1/upsert/check`.',
         operations: ['music.upsert'],
         example: {
           musicList: [{ musicId: 10106, level: 3, achievement: 100.5, dxScore: 2871, comboStatus: 'fc' }],
@@ -111,7 +111,7 @@ export function scoreRoutes(service: ScoreService, addPart: AddPart): Route[] {
         id: 'clearMusic',
         tag: 'Score',
         summary: 'Delete all scores',
-        description: "All of the caller's scores, for good.",
+        description: "Deletes all of the caller's scores for good.",
         example: { confirm: true },
       },
       access: 'user',

@@ -9,11 +9,11 @@ import type { StoredScore } from './score.ts'
 export interface PlayerScores {
   /** Those of some music, of all its levels. */
   ofMusic(keys: readonly ChartKey[]): Promise<StoredScore[]>
-  /** Stores scores of different charts, a few hundred at most, over what is there. */
+  /** Stores scores of different charts, a few hundred at most, over existing ones. */
   putAll(scores: readonly StoredScore[]): Promise<void>
   /** Whether there was one. */
   remove(key: ChartKey): Promise<boolean>
-  /** The player's rating, as a source tells it. */
+  /** The player's rating, as reported by a source. */
   setRating(rating: number): Promise<void>
   /** How many there were. */
   removeAll(): Promise<number>

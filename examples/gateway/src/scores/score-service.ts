@@ -23,7 +23,7 @@ export interface DeleteResult {
   readonly status: 'deleted' | 'not_found'
 }
 
-/** What somebody else recorded of a player. */
+/** A player's plays as recorded elsewhere. */
 export interface Recorded {
   readonly source: Score['source']
   readonly plays: readonly PlayRecord[]
@@ -52,7 +52,7 @@ export class ScoreService {
   }
 
   /**
-   * Stores plays over what is there; all of them or none.
+   * Stores plays over existing ones; all of them or none.
    *
    * @param charge is called at the beginning of their transaction
    */
@@ -98,12 +98,12 @@ export class ScoreService {
     return this.#scores.change(userId, work, charge)
   }
 
-  /** Deletes every score of a player, and tells how many there were. */
+  /** Deletes every score of a player. @returns how many there were */
   async clear(userId: string, charge?: ChargeFirst): Promise<number> {
     return this.#scores.change(userId, (scores) => scores.removeAll(), charge)
   }
 
-  /** Merges plays that somebody else recorded into a player's scores, the best of each field; all of them or none. */
+  /** Merges plays recorded elsewhere into a player's scores, the best of each field; all of them or none. */
   async importBest(userId: string, { source, plays, rating }: Recorded): Promise<ImportCounts> {
     return this.#scores.change(userId, async (scores) => {
       if (rating !== undefined) await scores.setRating(rating)

@@ -21,7 +21,7 @@ const answerBody = z.object({
 
 const ID_ERROR = 'expected a whole number from 1 to 999999'
 
-/** `song_id` is our id, and tells the type. */
+/** `song_id` is our id, from which the type follows. */
 export const fishRecord: z.ZodType<PlayRecord> = z
   .object({
     song_id: z.int(ID_ERROR).min(1, ID_ERROR).max(999_999, ID_ERROR),

@@ -34,7 +34,7 @@ export interface Forwarded {
 const MAX_BYTES = 4 * 1_024 * 1_024
 const RETRY_DELAY_MS = 250
 
-/** Statuses of a server that is not there for a moment: what is only read may be asked for once more. */
+/** Statuses of a server that is briefly unavailable: reads may be retried once. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 
 /** Sends requests to one outside server, and to no other: it follows no redirect. */
@@ -48,9 +48,9 @@ export class Forwarder {
   }
 
   /**
-   * Reads what is at a path below the base address. A network failure and a status of 502 to 504 is tried once more.
-   * @throws {HttpError} `source_timeout`, `source_unreachable`, and `source_bad_response` for what is not HTTP or too
-   *   large; the reason of `signal` when that is aborted
+   * Reads a path below the base address. A network failure or a status of 502 to 504 is retried once.
+   * @throws {HttpError} `source_timeout`, `source_unreachable`, and `source_bad_response` for an answer that is not
+   *   HTTP or too large; the reason of `signal` when that is aborted
    */
   async get(path: `/${string}`, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Forwarded> {
     const limit = new AbortController()

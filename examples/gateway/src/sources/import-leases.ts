@@ -19,8 +19,8 @@ export interface ImportLeaseOptions {
 }
 
 /**
- * Who is importing, told to every process by the database. A lease whose process died ends by itself. It saves the
- * sources and the player a second import; what keeps the scores right is the transaction that writes them.
+ * Locks a player's import, for all processes, in the database. A lease whose process died expires. It only spares the
+ * sources and the player a second import; the transaction that writes the scores keeps them right.
  */
 export class ImportLeases {
   readonly #options: ImportLeaseOptions

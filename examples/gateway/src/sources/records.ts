@@ -36,7 +36,7 @@ export type Facts = Pick<PlayRecord, 'musicId' | 'achievement' | 'dxScore' | 'co
   readonly playedAt?: number | null | undefined
 }
 
-/** A record as a play: one level for every utage chart, and a DX score of 0 is one that was not told. */
+/** A record as a play: one level for every utage chart, and a DX score of 0 is an unknown one. */
 export function playOf({ levelIndex, playedAt = null, ...facts }: Facts): PlayRecord {
   const level = facts.musicId >= LEAST_UTAGE_ID ? 10 : levelIndex
   return { ...facts, level, dxScoreSource: facts.dxScore === 0 ? 'unknown' : 'exact', playCount: null, playedAt }

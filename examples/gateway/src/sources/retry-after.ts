@@ -1,4 +1,4 @@
-/** What a client is told, in seconds, where the source does not say when to come again; and at most. */
+/** The `Retry-After` of an answer, in seconds, if the source names none; and the largest one. */
 const DEFAULT_SECONDS = 60
 const MOST_SECONDS = 3_600
 

@@ -17,7 +17,7 @@ const ERRORS = [
   'source_timeout',
 ] as const satisfies readonly ErrorCode[]
 
-const PRICE = "The price is kept when the source refuses the player's credential, as it was asked."
+const PRICE = "A request is also charged when the source refuses the player's credential."
 
 /** Importing scores from the two public sources. */
 export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
@@ -29,7 +29,7 @@ export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
         id: 'updateLx',
         tag: 'Source',
         summary: 'Read scores from LXNS and keep the best',
-        description: `Asks LXNS for the player's scores and keeps the best of each field. ${PRICE}`,
+        description: `Reads the player's scores from LXNS and keeps the best of each field. ${PRICE}`,
         example: { key: '<LXNS_TOKEN>' },
         bodyForm: lxBody.form,
         errors: ERRORS,
@@ -49,7 +49,7 @@ export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
         id: 'updateFish',
         tag: 'Source',
         summary: 'Read scores from Diving-Fish and keep the best',
-        description: `Asks Diving-Fish for the player's scores and keeps the best of each field. ${PRICE}`,
+        description: `Reads the player's scores from Diving-Fish and keeps the best of each field. ${PRICE}`,
         example: { token: '<IMPORT_TOKEN>' },
         bodyForm: fishBody.form,
         errors: [...ERRORS, 'source_privacy'],

@@ -40,7 +40,7 @@ export class SourceImports {
   }
 
   /**
-   * Reads a player's scores from a source and merges them into what is stored, the best of each field; all of them or
+   * Reads a player's scores from a source and merges them into the stored ones, the best of each field; all of them or
    * none. Goes on when the caller hangs up: what was paid for is delivered.
    * @throws {HttpError} `sync_in_progress` while another import of the player runs, and those of {@link ScoreSource}
    */

@@ -7,7 +7,7 @@ import { SYNC_LINE, type Turn } from './turn.ts'
 /** Scores that are moved before others have a turn. */
 const SLICE = 200
 
-/** Moves what is kept for a player into the account that is the player's now, the best of each field. */
+/** Moves the scores kept for a player into the newly linked account, the best of each field. */
 export async function adoptScores({ db, qq, userId, now, scores, markChanged }: Turn): Promise<void> {
   const kept = new OwnedScores(db, { qq })
   let slice = await kept.after({ musicId: 0, level: 0 }, SLICE)
@@ -40,7 +40,7 @@ export function isFromSync({ source, syncQq }: OwnedScore, qq: number | null): b
   return source === 'bot' && syncQq !== null && syncQq === qq
 }
 
-/** Gives an account what the bot told of its player. */
+/** Copies the profile that bots reported of a player into the account. */
 export async function adoptProfile({ db, qq, userId }: Pick<Turn, 'db' | 'qq' | 'userId'>): Promise<void> {
   if (userId === null) return
   const { rating, play_count } = await db

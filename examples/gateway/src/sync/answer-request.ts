@@ -11,7 +11,7 @@ interface Step extends SyncRequest {
   readonly snapshot: SnapshotRow
 }
 
-/** What is answered to a request that the protocol takes, without what the player has by then. */
+/** The answer to an accepted request, without the player's totals. */
 interface Answered {
   readonly status: SyncAnswer['status']
   readonly snapshot_id: string | null

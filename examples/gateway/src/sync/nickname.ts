@@ -4,8 +4,8 @@ const MOST = 64
 const MOST_READ = 4_096
 
 /**
- * A name as it can be stored and shown: on one line, without what no database keeps, cut. What is wrong with a name must
- * not cost the scores that come with it.
+ * A name as it can be stored and shown: on one line, without characters that no database keeps, cut. A faulty name
+ * must not cost the scores that come with it.
  *
  * @returns `undefined` where nothing is left
  */

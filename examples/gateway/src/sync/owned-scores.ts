@@ -71,7 +71,7 @@ export class OwnedScores {
     return rows.map(fromRow)
   }
 
-  /** Stores scores of different charts, a few hundred at most, over what is there. */
+  /** Stores scores of different charts, a few hundred at most, over existing ones. */
   async putAll(scores: readonly OwnedScore[]): Promise<void> {
     if (scores.length === 0) return
     const rows = scores.map((score) => sql`(${sql.join([this.#owner, ...valuesOf(score)])})`)

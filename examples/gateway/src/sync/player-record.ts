@@ -5,7 +5,7 @@ import { chartRating } from '../scores/chart-rating.ts'
 import type { StoredScore } from '../scores/score.ts'
 import { comboName, syncName } from '../scores/statuses.ts'
 
-/** A stored score in the form in which records come, with what Diving-Fish tells of its chart. */
+/** A stored score in the form in which records come, with the chart's facts as Diving-Fish has them. */
 export const playerRecord = z.object({
   song_id: z.int(),
   level_index: z.int(),

@@ -22,7 +22,7 @@ export interface PlayerStatusOptions {
   readonly clock: Clock
 }
 
-/** Tells bots what is stored of players; of the linked account where there is one. */
+/** Reports a player's stored data to bots; that of the linked account where there is one. */
 export class PlayerStatus {
   readonly #db: Db
   readonly #charts: ChartRepository
@@ -90,7 +90,7 @@ export class PlayerStatus {
 
   async #find(qq: number): Promise<Selectable<SyncPlayerTable>> {
     const player = await this.#row(qq)
-    if (player === undefined) throw new HttpError('not_found', 'Nothing is known of this player.')
+    if (player === undefined) throw new HttpError('not_found', 'This player is unknown.')
     return player
   }
 

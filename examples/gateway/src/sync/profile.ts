@@ -5,10 +5,10 @@ import type { Turn } from './turn.ts'
 export async function storeProfile({ db, qq, userId, now, markChanged }: Turn, body: SyncBody): Promise<void> {
   const { nickname, source, play_count, old_rating, new_rating } = body
   const rating = totalRating(body)
-  const told = given({ nickname, bot_source: source, rating, old_rating, new_rating, play_count })
+  const reported = given({ nickname, bot_source: source, rating, old_rating, new_rating, play_count })
   await db
     .updateTable('sync_players')
-    .set({ ...told, synced_at: now })
+    .set({ ...reported, synced_at: now })
     .where('qq', '=', qq)
     .execute()
   const ofAccount = given({ player_rating: rating, play_count })
@@ -23,7 +23,7 @@ function totalRating({ rating, old_rating, new_rating }: SyncBody): number | und
   return typeof old_rating === 'number' && typeof new_rating === 'number' ? old_rating + new_rating : undefined
 }
 
-/** Without what was not told. */
+/** Without members that were not given. */
 function given<T extends object>(values: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(entries) as { [Name in keyof T]?: NonNullable<T[Name]> }

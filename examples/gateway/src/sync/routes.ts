@@ -66,7 +66,7 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
     route({
       method: 'get',
       path: '/api/bot/player/:qq',
-      docs: { id: 'readPlayer', tag: 'Sync', summary: 'What is stored of a player', errors: ['not_found'] },
+      docs: { id: 'readPlayer', tag: 'Sync', summary: 'Stored scores of a player', errors: ['not_found'] },
       access: 'holder',
       params: playerParams,
       answer: playerAnswer,
@@ -91,8 +91,8 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
       docs: {
         id: 'readTrend',
         tag: 'Sync',
-        summary: "How a player's rating went",
-        description: 'One point for each day in Beijing with a sync. Where there is none the list is empty.',
+        summary: "History of a player's rating",
+        description: 'One point for each day in Beijing with a sync. Without any the list is empty.',
       },
       access: 'holder',
       params: playerParams,

@@ -41,6 +41,6 @@ export const syncErrorSchema: z.ZodType = z
       .optional()
       .describe('Everything that is wrong with the request, by dotted path.'),
     missing: z.array(z.int()).optional().describe('With `snapshot_incomplete`: the chunks that have not arrived.'),
-    retryAfterSeconds: z.int().optional().describe('Whole seconds to wait before the next attempt.'),
+    retryAfterSeconds: z.int().optional().describe('Whole seconds to wait before retrying.'),
   })
   .meta({ id: 'Error', description: 'What went wrong.' })

@@ -40,7 +40,7 @@ export class SyncService {
     })
   }
 
-  /** Gives an account that was linked what is kept for it; once more does no harm. */
+  /** Gives a newly linked account the scores kept for it; repeating it does no harm. */
   async adopt(userId: string, qq: number): Promise<void> {
     await this.#turns.take(qq, true, async (turn) => {
       if (turn.userId !== userId) return

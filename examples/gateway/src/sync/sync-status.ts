@@ -8,7 +8,7 @@ import { isExpired, missingChunks, SNAPSHOT_IDLE_MS, type SnapshotRow, Snapshots
 
 type SnapshotStatus = z.output<typeof snapshotAnswer>
 
-/** Tells bots what has arrived. */
+/** Reports to bots which of their requests have arrived. */
 export class SyncStatus {
   readonly #db: Db
   readonly #clock: Clock

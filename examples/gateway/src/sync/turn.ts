@@ -17,6 +17,6 @@ export interface Turn {
   readonly userId: string | null
   /** The account's, or those that are kept for the account to come. */
   readonly scores: OwnedScores
-  /** To be called when scores or the player's data change: the account's owner is told when that was last. */
+  /** To be called when scores or the player's data change: answers show the account's owner when that was last. */
   markChanged(): Promise<void>
 }

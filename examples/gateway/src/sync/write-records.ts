@@ -11,7 +11,7 @@ import { SYNC_LINE, type Turn } from './turn.ts'
 const SLICE = 100
 
 export interface WriteOptions {
-  /** Writes over what is there, instead of keeping the best of each field. */
+  /** Overwrites stored scores, instead of keeping the best of each field. */
   readonly isFull: boolean
   /** Whether a full snapshot is open: what this turn has, also unchanged, is then marked as had since its first chunk. */
   readonly isMarking: boolean
@@ -51,7 +51,7 @@ export async function writeRecords(
   return { imported, updated }
 }
 
-/** What is to be stored of a play; `undefined`: nothing. */
+/** The row to store for a play; `undefined`: nothing changes. */
 function afterOf(
   turn: Turn,
   before: OwnedScore | undefined,

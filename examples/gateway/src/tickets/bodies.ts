@@ -29,7 +29,7 @@ export const chargeAnswer = envelope(
     charge: z.literal(CHARGE_IDS),
     /** Tokens of the quota. */
     tokensCharged: z.int(),
-    /** What is left, in credits. */
+    /** The remaining credits. */
     balance: z.int(),
   }),
 )

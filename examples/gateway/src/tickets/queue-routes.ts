@@ -11,8 +11,8 @@ export function queueRoutes(): Route[] {
       docs: {
         id: 'listChargeQueue',
         tag: 'Ticket',
-        summary: 'List the purchases that are waiting',
-        description: 'There are none: a purchase is done when it is answered.',
+        summary: 'List pending purchases',
+        description: 'Always empty: a purchase is complete when it is answered.',
       },
       access: 'user',
       answer: envelope(z.object({ length: z.int(), queue: z.array(z.object({ chargeId: z.int() })) })),

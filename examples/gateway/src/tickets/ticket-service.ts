@@ -21,7 +21,7 @@ export class TicketService {
   /**
    * Buys a ticket: balance, ticket and whatever else is written in the same transaction, or nothing.
    *
-   * @param bought is told the new balance, at the end of that transaction
+   * @param bought is called with the new balance, at the end of that transaction
    * @param charge is called at its beginning
    * @returns the new balance, in credits
    * @throws {HttpError} `insufficient_balance`
@@ -45,7 +45,7 @@ export class TicketService {
     return this.#tickets.change(userId, work, charge)
   }
 
-  /** Takes a player's tickets away, without paying anything back, and tells how many valid ones there were. */
+  /** Removes a player's tickets without a refund. @returns how many valid ones there were */
   async clear(userId: string, charge?: ChargeFirst): Promise<number> {
     const work = async (tickets: PlayerTickets): Promise<number> => {
       const held = await tickets.held()

@@ -14,7 +14,7 @@ export function uploadRoutes(uploads: UploadService): Route[] {
         tag: 'Score',
         summary: 'Begin an upload in parts',
         description:
-          'Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then ask `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.',
+          'Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then call `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.',
         errors: ['conflict'],
       },
       access: 'user',
@@ -32,7 +32,7 @@ export function uploadRoutes(uploads: UploadService): Route[] {
         tag: 'Score',
         summary: 'End an upload in parts',
         description:
-          'If everything has come it is stored, all of it or nothing, and charged once: the price of one upsert for each begun 20 scores. It may be sent again, and then answers the same. A session that is over is 409 `session_expired` at once, with and without `sync=1`.',
+          'If all scores have arrived they are stored, all or nothing, and charged once: the price of one upsert for each 20 scores or part of them. A repeat gets the same answer. A session that is over is 409 `session_expired` at once, with and without `sync=1`.',
         errors: ['not_found', 'conflict', 'session_expired'],
         example: { sessionId: '3b17827f-ce92-497f-8624-a8eb28cc72b4' },
       },

@@ -18,7 +18,7 @@ export interface StoredCounts {
 }
 
 /**
- * Stores a session's scores over what is there and marks the session so: both in one transaction, all or nothing.
+ * Stores a session's scores over existing ones and marks the session as stored, both in one transaction.
  * @throws {ClaimLost}
  */
 export async function storeUpload(db: Db, clock: Clock, upload: ClaimedUpload): Promise<StoredCounts> {

@@ -62,7 +62,7 @@ export class UploadHolds {
   }
 
   /**
-   * Keeps the tokens for as long as the session lasts from now on; `forCharge`: until they are charged, whoever dies.
+   * Keeps the tokens for as long as the session lasts from now on; `forCharge`: until they are charged, even if the process dies.
    * @throws {HoldGone}
    */
   async extend({ holdToken }: Upload, forCharge = false): Promise<void> {
@@ -94,7 +94,7 @@ export class UploadHolds {
     }
   }
 
-  /** Gives the tokens back. What is over has given them back already. */
+  /** Gives the tokens back. A hold that has ended has given them back already. */
   async cancel({ holdToken }: Upload): Promise<void> {
     if (holdToken === null) return
     try {

@@ -121,7 +121,7 @@ export class UploadService {
     },
   }
 
-  /** Waits for what is under way. */
+  /** Waits for calls in flight. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#underWay)
   }
@@ -167,7 +167,7 @@ export class UploadService {
     return { ...claimed, expiresAt, isStoring: false }
   }
 
-  /** Stores what is not stored, and charges: each happens once, and neither without the other, whoever is asked. */
+  /** Stores the scores unless they are stored, and charges: each happens once, and neither without the other. */
   async #finish(claimed: ClaimedUpload): Promise<CheckedUpload> {
     const { db, clock, uploads, holds, usage } = this.#options
     const stored: Upload =
@@ -219,7 +219,7 @@ export class UploadService {
     await uploads.release(claimed, { state: 'expired', hold_token: null })
   }
 
-  /** @throws {HttpError} `not_found`, for somebody else's as well */
+  /** @throws {HttpError} `not_found`, also for another user's */
   async #ownedBy(userId: string, id: string): Promise<Upload> {
     const found = await this.#options.uploads.find(id)
     if (found?.userId === userId) return found

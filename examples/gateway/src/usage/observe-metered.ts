@@ -7,7 +7,7 @@ import { refusingLimit } from './held-usage.ts'
 import type { UsageRecord } from './usage-record.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 
-/** Is told of a request that is about to be metered. */
+/** Called with a request that is about to be metered. */
 export type ObserveMetered = (req: Request, res: Response, operation: OperationName, category: string) => void
 
 /** The status of a request whose caller went away before there was one. */

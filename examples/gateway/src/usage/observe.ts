@@ -8,7 +8,7 @@ const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 /** What a request counts as whose client went away before there was an answer: the client's fault. */
 const HUNG_UP = 499
 
-/** Counts how each request ends. One that could not be forwarded counts as status 0, whatever its client was told. */
+/** Counts how each request ends. One that could not be forwarded counts as status 0, whatever its client got. */
 export function observeOutcomes(recorder: Pick<OutcomeRecorder, 'record'>): RequestHandler {
   return (req, res, next) => {
     if (PROBES.has(req.path)) return next()

@@ -21,8 +21,8 @@ const cursor = z
   })
 
 const pageQuery = z.object({
-  cursor: cursor.optional().describe('`nextCursor` of the page before.'),
-  limit: pageLimit.describe('Most requests of the page.'),
+  cursor: cursor.optional().describe('`nextCursor` of the previous page.'),
+  limit: pageLimit.describe('The largest number of requests on the page.'),
 })
 
 const statsQuery = z.object({
@@ -102,7 +102,7 @@ export function ownUsageRoutes({ records, recorder, clock }: OwnUsageOptions): R
       docs: {
         id: 'ownUsageStats',
         tag: 'Quota',
-        summary: "What the caller's requests came to, day by day",
+        summary: "Outcomes of the caller's requests, day by day",
         description: 'Metered requests, tokens and failures of each day in Beijing; days without requests have zeros.',
       },
       access: 'user',

@@ -49,8 +49,8 @@ export class UsageRecorder {
   }
 
   /**
-   * Writes down what is over. What cannot be written is kept for the next time.
-   * @throws what the database says
+   * Writes finished records. If that fails they are kept for the next time.
+   * @throws the database's error
    */
   flush(): Promise<void> {
     return this.#flushAll(({ at, isOver }) => isOver() || at <= this.#clock.now() - MOST_PATIENCE_MS)
@@ -68,7 +68,7 @@ export class UsageRecorder {
     ]
   }
 
-  /** Forgets what is too old, and what users who have asked for something have too much of. */
+  /** Deletes records that are too old, and those of active users beyond the most a user may have. */
   async forget(): Promise<void> {
     const users = this.#written
     this.#written = new Set()

@@ -97,7 +97,7 @@ export class UsageRecords {
       .execute()
   }
 
-  /** Forgets what is too old. */
+  /** Deletes records that are too old. */
   async forgetOld(now: number): Promise<void> {
     await this.#db
       .deleteFrom('usage_days')

@@ -72,8 +72,8 @@ export function usageRoutes(options: UsageOptions): Route[] {
       docs: {
         id: 'failureRate',
         tag: 'Administration',
-        summary: 'How requests ended over the last days',
-        description: 'Buckets are aligned to the half hour (UTC); those without calls are there, with zeros.',
+        summary: 'Outcomes of requests over the last days',
+        description: 'Buckets are aligned to the half hour (UTC); those without calls are included, with zeros.',
       },
       access: 'admin',
       query,
@@ -96,9 +96,8 @@ function ofEverybody(failureRate: () => Promise<z.output<typeof answer>>): Route
     docs: {
       id: 'publicFailureRate',
       tag: 'Quota',
-      summary: 'How requests of everybody ended over the last 7 days',
-      description:
-        'In 336 half hours (UTC), those without calls too. It tells of nobody in particular. Worked out once a minute.',
+      summary: 'Outcomes of all requests over the last 7 days',
+      description: 'In 336 half hours (UTC), those without calls too. It identifies no user. Computed once a minute.',
     },
     access: 'public',
     answer: envelope(answer),

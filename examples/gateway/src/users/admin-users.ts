@@ -11,7 +11,7 @@ import { UserRepository } from './user-repository.ts'
 /** Largest balance, in credits. */
 export const MAX_BALANCE = 1_000_000_000
 
-/** What is to change of a user; what is absent stays as it is. */
+/** A change of a user; absent members stay as they are. */
 export interface UserChange {
   readonly name?: string | undefined
   readonly role?: User['role'] | undefined
@@ -19,7 +19,7 @@ export interface UserChange {
   readonly qq?: number | null | undefined
 }
 
-/** Credits to be added, or to be had from now on: whatever they are, or if they are still what somebody has seen. */
+/** Credits to add, or the new balance; `from`: only if the balance still is this. */
 export type BalanceChange = { readonly add: number } | { readonly set: number; readonly from?: number | undefined }
 
 export interface AdminUsersOptions {
@@ -155,7 +155,7 @@ async function requireAnotherAdmin(db: Transaction<Tables>, id: string): Promise
     .where('id', '!=', id)
     .executeTakeFirst()
   if (other === undefined) {
-    throw new HttpError('conflict', 'This is the last administrator: give somebody else the role first.')
+    throw new HttpError('conflict', 'This is the last administrator: give another user the role first.')
   }
 }
 

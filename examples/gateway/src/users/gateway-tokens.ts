@@ -47,7 +47,7 @@ export class GatewayTokens {
   }
 
   /**
-   * Makes a token, and the user where there is none. This is the one time that the token is told.
+   * Makes a token, and the user where there is none. The token is returned this once: only its hash is stored.
    * @throws {HttpError} `conflict` when the user has as many as there may be
    */
   async issue(
@@ -68,7 +68,7 @@ export class GatewayTokens {
         .where('user_id', '=', userId)
         .executeTakeFirstOrThrow()
       if (Number(count) >= MAX_TOKENS) {
-        throw new HttpError('conflict', `The user has ${MAX_TOKENS} tokens, the most there may be: revoke one first.`)
+        throw new HttpError('conflict', `The user has ${MAX_TOKENS} tokens, the maximum: revoke one first.`)
       }
       const id = await users.addToken(userId, token, label)
       note({ action: 'token.issue', subject: userId, before: null, after: { id, label } })

@@ -9,14 +9,14 @@ import type { UserRecord } from './user-list.ts'
 const ROLES = ['player', 'admin'] as const
 
 const query = z.strictObject({
-  query: nameSchema.optional().describe('Part of an id or a name, in small letters or capitals.'),
+  query: nameSchema.optional().describe('Part of an id or a name, in any case.'),
   cursor: z
     .string()
     .transform((text) => Buffer.from(text, 'base64url').toString())
     .refine((id) => userIdSchema.safeParse(id).success, CURSOR_ERROR)
     .optional()
-    .describe('`nextCursor` of the page before.'),
-  limit: pageLimit.describe('Most entries of the page.'),
+    .describe('`nextCursor` of the previous page.'),
+  limit: pageLimit.describe('The largest number of entries on the page.'),
 })
 
 const params = z.object({ id: userIdSchema })
@@ -93,7 +93,7 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
         tag: 'Administration',
         summary: 'One user',
         description:
-          'The `ETag` names what administrators set: `name`, `role` and `qq`. It goes into `If-Match` of a change.',
+          'The `ETag` covers what administrators set: `name`, `role` and `qq`. Send it as `If-Match` of a change.',
       },
       access: 'admin',
       params,
@@ -111,7 +111,7 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
         tag: 'Administration',
         summary: 'Create or change a user',
         description:
-          'What is left out stays as it is. 201: the user is new. `If-Match` may be left out; `If-None-Match: *` creates and never changes.',
+          'Absent members stay as they are. 201: the user is new. `If-Match` is optional; `If-None-Match: *` creates and never changes.',
         statuses: [200, 201],
         example: { name: 'Demo' },
         errors: ['conflict'],
@@ -135,7 +135,7 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
         tag: 'Administration',
         summary: "Change a user's balance of ticket credits",
         description:
-          'Either `add`, which may be negative, or `set`; with `from` it is set only where it is still that.',
+          'Either `add`, which may be negative, or `set`; with `from` it is set only if the balance still is `from`.',
         example: { add: 5 },
         errors: ['not_found', 'conflict', 'precondition_failed'],
       },

@@ -11,14 +11,14 @@ export function newToken(prefix: string = TOKEN_PREFIX): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`
 }
 
-/** What is stored of a token. A token is random, so that one round of SHA-256 gives nothing to guess at. */
+/** The stored form of a token. A token is random, so that one round of SHA-256 gives nothing to guess at. */
 export function tokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
 /**
- * Compares hashes of tokens in constant time. The index that found one has told how much of a *hash* fits, of which
- * nobody can choose more than a few bits; the rest is told to nobody.
+ * Compares hashes of tokens in constant time. The index look-up leaks how much of a *hash* matches, of which an
+ * attacker can choose no more than a few bits; the comparison leaks nothing further.
  */
 export function isSameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a), Buffer.from(b))

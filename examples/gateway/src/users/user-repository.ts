@@ -29,7 +29,7 @@ export class UserRepository {
     if (known !== undefined) return known
     const user: User = { id, name: id, role: 'player' }
     if (await this.create(user)) return user
-    // Somebody else saw the id at the same moment.
+    // Another request created the user at the same moment.
     return (await this.find(id)) ?? user
   }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** Somebody with an account. */
+/** A person with an account. */
 export interface User {
   readonly id: string
   readonly name: string

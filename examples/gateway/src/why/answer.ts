@@ -9,7 +9,7 @@ import type { Findings } from './why.ts'
 const MAX_REFUSALS = 10
 const MAX_CHANGED = 50
 
-/** Findings as they are told. */
+/** The findings as an answer. */
 export function whyAnswerOf(userId: string, category: string, shared: readonly string[], found: Findings): WhyAnswer {
   const { operation, now, proposed, records } = found
   const refused = records.filter(({ refusal }) => refusal !== null)

@@ -13,7 +13,7 @@ const names = (all: readonly string[]) => {
   return z.enum([first as string, ...others], { error: `expected ${all.join(' or ')}` })
 }
 
-/** What is asked. */
+/** The schema of the request. */
 export function whyBody(policy: Policy) {
   const own = ownLayers(policy)
   const ownLabels = [...new Set(policy.categories.flatMap((category) => labelsOfAny(policy, own, category)))]
@@ -33,7 +33,7 @@ export function whyBody(policy: Policy) {
         .optional()
         .describe('A limit that would be counted and refuse nobody.'),
     })
-    .describe('What would be changed; left out: only what is.')
+    .describe('The change to try; absent: only the current limits.')
   return z.strictObject({
     operation: z
       .enum(OPERATION_NAMES, { error: `expected one of ${OPERATION_NAMES.join(', ')}` })
@@ -64,7 +64,7 @@ const limit = z.union([z.int(), z.literal('unlimited')])
 const decision = z.object({
   allowed: z.boolean(),
   cost: count,
-  binding: violation.nullable().describe('The limit that is told; `null`: none refuses.'),
+  binding: violation.nullable().describe('The limit named in the answer; `null`: none refuses.'),
   violations: z.array(violation).describe('Every limit that refuses.'),
   shadowed: z.array(violation).describe('Limits that would refuse if they were enforced.'),
   retryAfterSeconds: count.nullable(),
@@ -91,7 +91,7 @@ export const whyAnswer = z
     operation: z.string(),
     category: z.string(),
     now: decision.describe('What a request would be answered at this moment.'),
-    proposed: decision.nullable().describe('The same under the proposal, with what is used now.'),
+    proposed: decision.nullable().describe('The same under the proposal, with the current use.'),
     refusals: z
       .array(
         z.object({

@@ -120,7 +120,7 @@ function lastRefused(records: readonly UsageRecord[], operations: object): Opera
   return last?.operation as OperationName | undefined
 }
 
-/** Whether a request can be decided again by what is known of one user. */
+/** Whether a request can be decided again from one user's records. */
 function isDecidable(
   { cost, operation, refusal }: UsageRecord,
   operations: object,

@@ -13,7 +13,7 @@ export interface Watched {
 export interface WatchOptions {
   readonly colorScheme?: 'light' | 'dark'
   readonly viewport?: { readonly width: number; readonly height: number }
-  /** Whether the page shares nothing with other tests' pages: for what is set for a whole context, such as its clock. */
+  /** Whether the page shares nothing with other tests' pages: for settings of a whole context, such as its clock. */
   readonly isAlone?: boolean
   /** Whether fingers are what one has; implies `isAlone`. */
   readonly hasTouch?: boolean
@@ -21,7 +21,7 @@ export interface WatchOptions {
 
 /** Other tests and their servers may have the machine. */
 const TIMEOUT_MS = 30_000
-/** An answer that is an error, as browsers tell of it: the page may have asked for one. */
+/** How browsers log an answer that is an error: the page may have asked for one. */
 const REFUSED_REQUEST = /^Failed to load resource: the server responded with a status of/
 /** What the content security policy blocks is on no list that a page could be asked for afterwards. */
 const REPORT_BLOCKED = `addEventListener('securitypolicyviolation', (event) => {

@@ -68,7 +68,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.setViewportSize(viewport)
 }
 
-/** What is wrong with a page as it is on its screen, for eyes and for others. */
+/** The faults of a page on its screen: layout and accessibility. */
 export async function screenAndAccessibilityFaults(page: Page): Promise<string[]> {
   return [...(await screenFaults(page)), ...(await accessibilityFaults(page))]
 }

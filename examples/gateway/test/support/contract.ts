@@ -30,7 +30,7 @@ interface Document {
 }
 
 /** Fields that mean something to clients: an answer that has one must say so in the document. */
-const TOLD_FIELDS = ['ETag', 'Location', 'Retry-After', 'X-Quota-Reset', 'WWW-Authenticate', 'Idempotency-Replayed']
+const CHECKED_FIELDS = ['ETag', 'Location', 'Retry-After', 'X-Quota-Reset', 'WWW-Authenticate', 'Idempotency-Replayed']
 /** What a path or a method that is not in the document is answered with. */
 const OUTSIDE: Readonly<Record<number, readonly string[]>> = {
   401: ['unauthorized'],
@@ -55,7 +55,7 @@ export class Contract {
       .map((path) => [new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`), path])
   }
 
-  /** @throws {Error} when the answer is none that the document tells of */
+  /** @throws {Error} when the document does not describe the answer */
   check(exchange: Exchange): void {
     const fault = this.#faultOf(exchange)
     if (fault === undefined) return
@@ -105,15 +105,15 @@ export class Contract {
     return codes[status].includes(error) ? undefined : `no such error: ${error}`
   }
 
-  #fieldFault({ headers }: Exchange, { headers: told = {} }: Content): string | undefined {
-    const fields = Object.entries(told).map(([name, field]) => {
+  #fieldFault({ headers }: Exchange, { headers: documented = {} }: Content): string | undefined {
+    const fields = Object.entries(documented).map(([name, field]) => {
       const { required } = field.$ref === undefined ? field : (this.#document.components.headers[name] ?? field)
       return { name, required }
     })
     const missing = fields.find(({ name, required }) => required === true && !headers.has(name))
     if (missing !== undefined) return `the field ${missing.name} is missing`
-    const untold = TOLD_FIELDS.find((name) => headers.has(name) && told[name] === undefined)
-    return untold === undefined ? undefined : `the field ${untold} is not told of`
+    const undocumented = CHECKED_FIELDS.find((name) => headers.has(name) && documented[name] === undefined)
+    return undocumented === undefined ? undefined : `the field ${undocumented} is not documented`
   }
 
   #bodyFault({ method, headers, body }: Exchange, { content }: Content, pointer: string): string | undefined {

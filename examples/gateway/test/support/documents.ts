@@ -21,7 +21,7 @@ let served: Promise<ReadonlyMap<Service, Served>> | undefined
  * Holds an answer of a service against the document that the service serves. Services without a document promise
  * nothing yet.
  *
- * @throws {Error} when it is none that the document tells of
+ * @throws {Error} when the document does not describe it
  */
 export async function checkAnswer(service: Service, exchange: Exchange): Promise<void> {
   served ??= readDocuments()

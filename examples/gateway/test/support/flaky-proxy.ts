@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 /** What becomes of a request: handed on; the answer lost on its way; turned away before it arrives. */
 export type Fate = 'pass' | 'lose' | 'away'
 
-/** Stands before a service and does to its requests, one after the other, what it is told; then it hands on. */
+/** A proxy before a service that applies a list of faults to requests, one after the other, and then forwards. */
 export async function flakyProxy(target: string, fates: readonly Fate[]): Promise<string> {
   const left = [...fates]
   const server = createServer((req, res) => {

@@ -106,7 +106,7 @@ export async function testGateway({
 }
 
 /**
- * Sends requests to an address; every answer has to be one that the service's document tells of.
+ * Sends requests to an address; every answer has to be one that the service's document describes.
  *
  * @param of the service, or what its answers are held against
  */
@@ -139,7 +139,7 @@ async function parsedBody(response: Response): Promise<Parsed> {
 
 /** What was counted and written down is asked for by routes of its own, such as {@link usedOf}. */
 const COUNTED = ['counter_rows', 'counter_layouts', 'counter_ids', 'usage_records', 'usage_days']
-/** Tables whose rows change with the time and not with what is done. */
+/** Tables whose rows change with time and not with requests. */
 const VOLATILE = ['quota_counter_snapshots', 'quota_counter_parts', 'counter_outcomes', ...COUNTED]
 
 /** Every row of every table. */

@@ -96,7 +96,7 @@ export function describeIdempotencyRecords(name: string, open: OpenDatabase): vo
       await claimOf(other)
     })
 
-    it('lose the work of a claim that somebody else took over, with everything in its transaction', async () => {
+    it('lose the work of a claim that another caller took over, with everything in its transaction', async () => {
       const { clock, one, other } = await two()
       const late = await claimOf(one)
       clock.advance(CLAIM_MS)

@@ -30,7 +30,7 @@ const score = (musicId: number, updatedAt: number): StoredScore => ({
 
 export function describePlayerRepository(name: string, open: OpenDatabase): void {
   describe(`players' data in ${name}`, () => {
-    it('tells when the data or a score changed last, and not when nothing did', async () => {
+    it('knows when the data or a score changed last, and not when nothing did', async () => {
       const clock = manualClock(START)
       const db = await (await open()).connect()
       await createPlayers(db, clock, 'ann', 'bob')

@@ -1,5 +1,5 @@
 /**
- * A client as the public has them: it knows the two services by what is told of such clients, by their addresses and by a
+ * A client as the public has them: it knows the two services by their public documentation, by their addresses and by a
  * credential each, and by nothing of this project.
  */
 
@@ -29,7 +29,7 @@ interface SyncAnswer {
   readonly stored_records: number
 }
 
-/** What a refusal told the player. */
+/** The message of a refusal to the player. */
 export interface PublicRefusal {
   readonly text: string
   readonly seconds: number

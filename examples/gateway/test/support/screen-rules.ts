@@ -1,7 +1,7 @@
 import type { Page } from '@scoregw/browser'
 
 /**
- * What somebody in front of the screen would complain about, asked of the page: each a function of its own, without
+ * Complaints that a person in front of the screen would have about the page: each a function of its own, without
  * anything from outside, since it runs in the browser.
  */
 const RULES = `(() => {
@@ -17,7 +17,7 @@ const RULES = `(() => {
 
   if (document.documentElement.scrollWidth > innerWidth) faults.push('the page is wider than the screen')
 
-  // Text that stands: a few letters a line, line after line, or a row that is higher than what is in it.
+  // Text that stands: a few letters a line, line after line, or a row that is higher than its content.
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
     const text = node.data.trim()
@@ -37,7 +37,7 @@ const RULES = `(() => {
       range.selectNodeContents(cell)
       return range.getBoundingClientRect().height
     })
-    if (row.getBoundingClientRect().height > Math.max(...needs, line) + 1.5 * line) say('row is higher than what is in it', row)
+    if (row.getBoundingClientRect().height > Math.max(...needs, line) + 1.5 * line) say('row is higher than its content', row)
   }
 
   // Text that is cut: a box that hides a part of it.

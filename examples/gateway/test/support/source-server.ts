@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 /** How a source answers one request. */
 export type Answering = (req: IncomingMessage, res: ServerResponse) => void
 
-/** A source on this machine that answers as it is told. */
+/** A source on this machine with scripted answers. */
 export interface SourceServer {
   readonly origin: string
   /** What came in so far. */

@@ -14,7 +14,7 @@ export interface SyncClientOptions {
   readonly qq: number
   readonly snapshotId: string
   readonly records: readonly FishRecord[]
-  /** Told before a request is sent. */
+  /** Called before a request is sent. */
   sending?(chunk: number): void
 }
 

@@ -1,6 +1,6 @@
 import { syncStrength } from '../../src/scores/statuses.ts'
 
-/** A score as the model has it: what it is worth, who told of it, and whose sync it came from whole. */
+/** A score as the model has it: what it is worth, who reported it, and whose sync it came from whole. */
 export interface ModelScore {
   readonly achievement: number
   readonly dxScore: number
@@ -34,7 +34,7 @@ interface Counts {
   readonly skipped: number
 }
 
-/** An error's code, or what is answered: `stored_records` are the player's now, whenever the counts were made. */
+/** An error's code, or the answer's counts: `stored_records` are the player's now, whenever the counts were made. */
 export type ModelAnswer = string | (Counts & { readonly status: 'partial' | 'ok'; readonly stored_records: number })
 type Answered = string | (Counts & { readonly status: 'partial' | 'ok' })
 

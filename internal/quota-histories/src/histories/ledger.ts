@@ -31,7 +31,7 @@ export class Ledger {
     }
   }
 
-  /** A window's name, with the start that tells it from those before and after. */
+  /** A window's name with its start, by which it differs from those before and after. */
   #instance(subject: Subject, { layer, category, window, startedAt }: WindowStatus): string {
     assert.notEqual(startedAt, null, `${layer} ${category} ${window}: a window that was charged is open`)
     const key = this.#sharedLayers.has(layer) ? 'everybody' : keyOf(subject, layer)

@@ -1,7 +1,7 @@
 import type { Decision, NearLimit } from '@scoregw/quota'
 import type { Threshold } from '@scoregw/quota/store'
 
-/** When an engine tells that a limit is near, where its settings do not say. */
+/** The thresholds of an engine whose settings name none. */
 const USUAL: readonly Threshold[] = [{ share: 0.8 }]
 
 /** A limit that a charge took across a threshold, in as few words as possible. */
@@ -9,7 +9,7 @@ export function inWords({ window: { layer, window, used }, threshold }: NearLimi
   return `${layer} ${window} ${used} ${JSON.stringify(threshold)}`
 }
 
-/** The limits that a charge took across thresholds: not near before it, and near thereafter. */
+/** The limits that a charge took across thresholds: not near before it, and near after it. */
 export function crossed(decision: ReturnType<Decision['toJSON']>, set: readonly Threshold[] | null): string[] {
   const { allowed, cost, windows } = decision
   if (!allowed) return []

@@ -34,7 +34,7 @@ const HELD_OPERATIONS = {
 } as const
 const FITTING = { shape: { category: 'read', cost: 4, overrun: 'fit', maxOverrun: 5 } } as const
 
-/** Slots of what is written: few in layers of each subject's own, and in those that everybody shares where asked for. */
+/** A limit of concurrent writes: low in own layers, and in shared layers on request. */
 const RUNNING = { label: 'running', operations: ['stream'] }
 type SlotsOf = 'own' | 'all' | undefined
 

@@ -1,7 +1,7 @@
 import type { CalendarAnchor, Threshold } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 
-/** Indices are taken modulo what is there, so that every step fits every scene. */
+/** Indices are taken modulo the number of items, so that every step fits every scene. */
 interface Who {
   readonly engine: number
   readonly subject: number

@@ -31,7 +31,7 @@ type AnyReservation = Reservation | SyncReservation
 export class World {
   readonly harness: StoreHarness
   readonly reservations: AnyReservation[] = []
-  /** What engines told of limits that are near, since somebody last took it. */
+  /** Events of limits that are near, since they were last taken. */
   near: NearLimit[] = []
   readonly #settingsStore: MemorySettings = memorySettings()
   readonly #engines: [Quota, Quota]

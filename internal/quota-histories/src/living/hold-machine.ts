@@ -1,10 +1,9 @@
+import { copyOf, ModelCounters, type ModelState } from '@scoregw/quota-testkit/model'
+import type { Machine } from './explore.ts'
 import {
-  copyOf,
   GROWTH,
   HOLD_MOVES,
   type HoldMove,
-  ModelCounters,
-  type ModelState,
   type MoveAnswer,
   moveModel,
   PARTIES,
@@ -15,12 +14,11 @@ import {
   TOKENS,
   turnOf,
   WINDOW,
-} from '@scoregw/quota-testkit/model'
-import type { Machine } from './explore.ts'
+} from './hold-moves.ts'
 
 type Sums = Readonly<Record<string, number>>
 
-/** What somebody has who only hears the answers: tokens by the start of the window that they were charged in. */
+/** A caller's view from the answers alone: tokens by the start of the window that they were charged in. */
 interface Heard {
   /** Not settled, and its end not come. */
   readonly open: boolean
@@ -57,7 +55,7 @@ function looked(state: HoldState, parties: readonly PartyName[]): HoldState {
   return { ...state, heard }
 }
 
-/** Two processes with a hold each, on one window and its slots, by what they are told alone. */
+/** Two processes with a hold each, on one window and its slots, each by its answers alone. */
 export function holdMachine(
   Counters: typeof ModelCounters = ModelCounters,
   moves: readonly HoldMove[] = HOLD_MOVES,
@@ -68,7 +66,7 @@ export function holdMachine(
     return modelOf(state).windows.look(WINDOW.name, WINDOW.span)?.startedAt ?? -1
   }
 
-  /** What the answer to a move means for whoever made it. */
+  /** The state after a caller has received the answer to its move. */
   function hear(state: HoldState, party: PartyName, what: string, answer: MoveAnswer): HoldState {
     const one = state.heard[party]
     if (what === 'holds') return one === undefined ? held(state, party, answer) : state
@@ -123,7 +121,7 @@ export function holdMachine(
     const stepsBack = before.stepsBack - (turn < 0 ? 1 : 0)
     const state: HoldState = { ...before, now: before.now + turn, stepsBack, counters }
     const answer = moveModel(modelOf(state), move)
-    if (move === 'somebody sweeps') return looked(state, ['one', 'other'])
+    if (move === 'peer sweeps') return looked(state, ['one', 'other'])
     if (move === 'other takes')
       return answer[0] === 'admitted' ? { ...state, spent: plus(state.spent, start(state), PLAIN) } : state
     const [party, what] = move.split(' ') as [PartyName, string]

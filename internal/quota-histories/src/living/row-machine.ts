@@ -17,7 +17,7 @@ interface Cell {
 
 type Cells = Readonly<Record<string, Cell>>
 
-/** What is stored, and what ought to be: a loss of both is no fault of the rules. */
+/** The stored rows, and the expected ones: a loss of both is no fault of the rules. */
 interface Stored {
   /** By name, or by number; nothing where the row is gone. */
   readonly row: Cells

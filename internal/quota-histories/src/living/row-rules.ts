@@ -1,4 +1,4 @@
-/** How stores treat rows that several policies write: first the right way, then what is wrong about the others. */
+/** How stores treat rows that several policies write: each member's first value is right, the others are wrong. */
 export interface RowRules {
   /** What a write does to the time for which a row is kept. */
   readonly expiry: 'never shortened' | 'from own cells alone' | 'as it was'

@@ -1,10 +1,10 @@
 import type { Machine } from './explore.ts'
 
-/** How processes learn of settings: first the right way, then what is wrong about the others. */
+/** How processes learn of settings: each member's first value is right, the others are wrong. */
 export interface SettingsRules {
   /** What a process adopts of what it reads. */
   readonly adopts: 'whatever is stored' | 'higher versions alone'
-  /** What tells a process that it knows a document already. */
+  /** By what a process recognises a document that it knows already. */
   readonly sameness: 'revision' | 'version'
   /** What a process makes of nothing being stored. */
   readonly absence: 'followed' | 'ignored'
@@ -41,8 +41,8 @@ const NONE = -1
 interface Process {
   readonly knows: Document
   /** What it wrote and has not yet announced. */
-  readonly telling?: Document | undefined
-  /** What it read after a stale answer, and what it was told there. */
+  readonly announcing?: Document | undefined
+  /** What it read after a stale answer, and the document that the answer named. */
   readonly caught?: { readonly read: Document; readonly saw: Document } | undefined
 }
 
@@ -112,13 +112,13 @@ export function settingsMachine(
     const document = { version: state.stored.version + 1, revision: state.written + 1 }
     const next = { ...state, stored: document, written: document.revision }
     if (isTogether) return changed(next, index, { knows: document })
-    return changed(next, index, { knows: document, telling: document })
+    return changed(next, index, { knows: document, announcing: document })
   }
 
   function announce(state: SettingsState, index: number): SettingsState {
-    const { knows, telling = NOTHING } = processAt(state, index)
-    const settled = telling.revision === state.stored.revision ? telling.revision : state.settled
-    return changed({ ...state, announced: telling, settled }, index, { knows })
+    const { knows, announcing = NOTHING } = processAt(state, index)
+    const settled = announcing.revision === state.stored.revision ? announcing.revision : state.settled
+    return changed({ ...state, announced: announcing, settled }, index, { knows })
   }
 
   /** A decision, and after a stale answer the look that follows it. */
@@ -151,11 +151,11 @@ export function settingsMachine(
     return { ...after, fault: 'what is stored was announced, and is announced no more' }
   }
 
-  /** Everything that is under way arrives, and every process hears of what is stored. */
+  /** Everything that is under way arrives, and every process learns of the stored document. */
   function quietRound(before: SettingsState): SettingsState {
     let state: SettingsState = { ...before, replica: before.stored, fault: undefined }
     for (const index of [0, 1]) {
-      if (processAt(state, index).telling !== undefined) state = announce(state, index)
+      if (processAt(state, index).announcing !== undefined) state = announce(state, index)
       const process = processAt(state, index)
       state = changed(state, index, { ...process, knows: adopted(process.knows, state.stored) })
       state = decide(state, index)
@@ -203,7 +203,7 @@ export function settingsMachine(
         `the ${number} writes`,
         `the ${number} decides`,
         `the ${number} dies`,
-        ...(process.telling === undefined ? [] : [`the ${number} announces` as const]),
+        ...(process.announcing === undefined ? [] : [`the ${number} announces` as const]),
         ...(process.caught === undefined || isTogether ? [] : [`the ${number} announces again` as const]),
       ]
     })

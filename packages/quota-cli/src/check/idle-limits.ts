@@ -68,7 +68,7 @@ function never(one: Limited, other: Limited, most: number, path: string): Findin
     code: 'never_binds',
     path: `${path}.${one.label}`,
     message: `${counted(one.limit)} can never be reached: "${other.label}" lets through ${counted(most)} at most in that time`,
-    mend: `lower it below ${counted(usuallyIn(one, other))}, or leave it out by "unlimited"`,
+    mend: `lower it below ${counted(usuallyIn(one, other))}, or set it to "unlimited"`,
   }
 }
 
@@ -78,6 +78,6 @@ function hardly(one: Limited, other: Limited, usual: number, path: string): Find
     code: 'hardly_binds',
     path: `${path}.${one.label}`,
     message: `${counted(one.limit)} is reached only around the end of a window: "${other.label}" usually lets through ${counted(usual)} in that time`,
-    mend: `lower it below ${counted(usual)} if it is to count`,
+    mend: `lower it below ${counted(usual)} if it should have an effect`,
   }
 }

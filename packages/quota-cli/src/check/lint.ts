@@ -4,7 +4,7 @@ import { counted } from '../text.ts'
 import type { Finding } from './finding.ts'
 import { idleLimits } from './idle-limits.ts'
 
-/** What is legal in a policy, and probably not meant. */
+/** Finds what a policy may say but probably does not mean. */
 export async function lint(policy: Policy): Promise<Finding[]> {
   return [
     ...(await impossible(policy)),
@@ -42,7 +42,7 @@ async function impossible(policy: Policy): Promise<Finding[]> {
   return [...found.values()]
 }
 
-/** Under a plan a limit that it does not name follows the base; only what it names is told. */
+/** Limits that a plan does not name follow the base, so only those it names are reported. */
 function idleInPlans(policy: Policy): Finding[] {
   return Object.entries(policy.plans ?? {}).flatMap(([plan, layers]) =>
     Object.entries(layers).flatMap(([layer, categories]) => {
@@ -74,7 +74,7 @@ function likeBase(policy: Policy, plan: string, layer: string): Finding[] {
               level: 'note',
               code: 'plan_like_base',
               path: `plans.${plan}.${layer}.${category}.${label}`,
-              message: 'is what the base says, and will not follow it when that changes',
+              message: 'repeats the base limit, and will not follow it when that changes',
               mend: 'leave it out',
             },
           ]
@@ -102,7 +102,7 @@ function belowShared({ layers, categories, windows, base }: Policy): Finding[] {
             level: 'warning',
             code: 'above_shared',
             path: `base.${mine.name}.${category}.${label}`,
-            message: `${counted(limit)} for each is not below the ${counted(all)} that "${above.name}" has for everybody: one can spend it all`,
+            message: `${counted(limit)} for each is not below the ${counted(all)} that "${above.name}" has for all together: one can spend it all`,
             mend: `lower it, or raise base.${above.name}.${category}.${label}`,
           },
         ]
@@ -145,7 +145,7 @@ function unused({ categories, layers, windows, operations, base }: Policy): Find
               code: 'unlimited',
               path: `base.*.${category}`,
               message: `nothing limits "${category}"`,
-              mend: 'give it a limit in some layer, if it is to have one',
+              mend: 'give it a limit in some layer, if it should have one',
             } as const,
           ]),
       ...free.map(

@@ -3,9 +3,9 @@ import { lasting } from '../text.ts'
 import { fault, ok, type ServerFinding, warning } from './finding.ts'
 
 const PINGS = 50
-/** Of a store's usual deadline of 150 ms a third. */
+/** A third of a store's default deadline of 150 ms. */
 const SLOW_MS = 50
-/** Windows go by the server's clock: so much is seen by people. */
+/** A difference that people notice: windows follow the server's clock. */
 const APART_MS = 1_000
 
 /** How long answers take. */
@@ -26,7 +26,7 @@ export function judgeLatency(times: readonly number[]): ServerFinding {
   const text = `median ${half.toFixed(2)} ms, slowest of ${sorted.length} ${worst.toFixed(2)} ms`
   return half < SLOW_MS
     ? ok('latency', text)
-    : warning('latency', text, 'a store waits 150 ms: come nearer, or raise deadlineMs')
+    : warning('latency', text, 'a store waits 150 ms: move closer to the server, or raise deadlineMs')
 }
 
 /** How far the server's clock is from this machine's. @param now of this machine, epoch milliseconds */
@@ -36,19 +36,19 @@ export async function clock(redis: Redis, now: () => number): Promise<ServerFind
   return judgeClock(seconds * 1_000 + microseconds / 1_000, before, now())
 }
 
-/** @param at what the server said, between two looks at this machine's clock; all in epoch milliseconds */
+/** @param at the server's time, read between two readings of this machine's clock; all in epoch milliseconds */
 export function judgeClock(at: number, before: number, after: number): ServerFinding {
   const apart = at - (before + after) / 2
   const off = Math.abs(apart) - (after - before) / 2
-  if (off < APART_MS) return ok('clock', 'as of this machine, to the second')
+  if (off < APART_MS) return ok('clock', 'the same as on this machine, to the second')
   return warning(
     'clock',
     `${lasting(Math.abs(apart))} ${apart > 0 ? 'ahead of' : 'behind'} this machine's: times in answers are the server's`,
-    'let both keep time by NTP',
+    'synchronize both by NTP',
   )
 }
 
-/** Whether scripts may run, which every decision is. */
+/** Whether scripts may run; every decision is a script. */
 export async function scripts(redis: Redis): Promise<ServerFinding> {
   try {
     await redis.eval('return 1', 0)

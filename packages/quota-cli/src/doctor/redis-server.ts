@@ -37,7 +37,7 @@ function eviction(info: ServerInfo): ServerFinding {
   const policy = info.maxmemory_policy
   if (policy === 'noeviction') return ok('eviction', 'noeviction')
   return policy === undefined
-    ? warning('eviction', 'it does not say what it does when it is full', 'see that maxmemory-policy is noeviction')
+    ? warning('eviction', 'maxmemory-policy is unknown', 'make sure that it is noeviction')
     : fault(
         'eviction',
         `${policy}: counters may be dropped when it is full, and limits exceeded unseen`,
@@ -61,11 +61,11 @@ function memory(info: ServerInfo): ServerFinding {
 function persistence(info: ServerInfo): ServerFinding {
   if (info.aof_enabled === '1') {
     return info.aof_last_write_status === 'err'
-      ? fault('persistence', 'the append-only file cannot be written', 'look at its disk')
+      ? fault('persistence', 'the append-only file cannot be written', 'check its disk')
       : ok('persistence', 'append-only file')
   }
   if (info.rdb_last_bgsave_status === 'err') {
-    return fault('persistence', 'the last snapshot failed: it may refuse to write', 'look at its disk')
+    return fault('persistence', 'the last snapshot failed: it may refuse to write', 'check its disk')
   }
   const savedAt = Number(info.rdb_last_save_time ?? 0) * 1_000
   return warning(

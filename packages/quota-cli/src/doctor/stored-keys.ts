@@ -8,7 +8,7 @@ import { ok, type ServerFinding, warning } from './finding.ts'
 /** Most keys that are looked at. */
 const MOST = 200_000
 
-/** What is stored under a prefix, and which of it belongs to a policy. */
+/** Counts the keys under a prefix, and those of them that belong to a policy. */
 export async function storedKeys(
   servers: readonly Redis[],
   prefix: string,
@@ -18,7 +18,7 @@ export async function storedKeys(
   const keys = await scanKeys(servers, `${literally(`{${prefix}`)}*`, MOST, signal)
   const isAll = keys.size < MOST
   if (keys.size === 0) {
-    return [warning('keys', `none under {${prefix}}`, 'name another with --prefix, unless nothing was counted yet')]
+    return [warning('keys', `none under {${prefix}}`, 'set --prefix, unless nothing has been counted yet')]
   }
   const found = `${several(keys.size, 'key')}${isAll ? '' : ' or more'} under {${prefix}}`
   const settings = keys.has(`{${prefix}}:settings`) ? ', with settings' : ''
@@ -42,8 +42,5 @@ function ofPolicy(keys: ReadonlySet<string>, prefix: string, policy: Policy): Se
   const known = ok('rows', `of the policy: ${rows.join(', ')}`)
   if (strangers === 0) return [known]
   const message = `${several(strangers, 'row')} of layers or categories that the policy does not have`
-  return [
-    known,
-    warning('rows', message, 'another policy shares the prefix, or these were renamed: they go by themselves'),
-  ]
+  return [known, warning('rows', message, 'another policy shares the prefix, or these were renamed: they will expire')]
 }

@@ -25,7 +25,7 @@ export function redisAddress(text: string, env: Readonly<Record<string, string |
   }
   const db = url.pathname.replace(/^\//, '')
   if (!/^\d{0,4}$/.test(db))
-    throw new CliError('the path of the address is no database', { exitCode: EXIT.usage, mend: MEND })
+    throw new CliError('the path of the address is not a database number', { exitCode: EXIT.usage, mend: MEND })
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port === '' ? 6379 : Number(url.port)
   return {

@@ -3,7 +3,7 @@ import { CliError, EXIT } from '../cli-error.ts'
 import { plain } from '../text.ts'
 import type { RedisAddress } from './address.ts'
 
-/** A connection for looking: nothing is asked twice, and a server that is silent is told as one. */
+/** A connection for reading: no command is retried, and a server that does not answer is reported as such. */
 export interface RedisConnection {
   /** To the server of the address. */
   readonly redis: Redis
@@ -16,7 +16,7 @@ export interface RedisConnection {
 
 /**
  * @param patienceMs how long the server may take for anything, in milliseconds
- * @throws {CliError} `server`: what is wrong in one line, without credentials, and the mend
+ * @throws {CliError} `server`: the fault in one line, without credentials, and how to mend it
  */
 export async function connectRedis(address: RedisAddress, patienceMs: number): Promise<RedisConnection> {
   const options = {
@@ -32,7 +32,7 @@ export async function connectRedis(address: RedisAddress, patienceMs: number): P
     retryStrategy: () => null,
   }
   const redis = new Redis(options)
-  // What ioredis tells by an event is told by the call, too.
+  // ioredis emits the cause as an event; the rejection of the call often hides it.
   const heard: { error?: unknown } = {}
   redis.on('error', (error: unknown) => {
     heard.error ??= error
@@ -76,38 +76,38 @@ async function clusterOf(address: RedisAddress, patienceMs: number): Promise<Clu
   return cluster
 }
 
-/** Parts of errors, what they mean, and what to do. */
+/** Patterns of error messages, what each means, and how to mend it. */
 const FAULTS: readonly (readonly [RegExp, string, string])[] = [
-  [/ECONNREFUSED/, 'nothing listens there', 'start the server, or mend host and port'],
-  [/ENOTFOUND|EAI_AGAIN/, 'there is no such host', 'mend the host'],
-  [/NOAUTH|Authentication required/i, 'it wants a password', 'write redis://:password@host, or set REDIS_PASSWORD'],
-  [/WRONGPASS|invalid password|invalid username/i, 'the password is wrong', 'mend the user or the password'],
-  [/NOPERM/, 'the user may not ask what has to be asked', 'allow INFO, SCAN, TIME, EVALSHA and the keys of the prefix'],
-  [/DB index is out of range/, 'it has no database of that number', 'mend the number behind the last /'],
+  [/ECONNREFUSED/, 'nothing listens there', 'start the server, or correct host and port'],
+  [/ENOTFOUND|EAI_AGAIN/, 'unknown host', 'correct the host name'],
+  [/NOAUTH|Authentication required/i, 'it requires a password', 'write redis://:password@host, or set REDIS_PASSWORD'],
+  [/WRONGPASS|invalid password|invalid username/i, 'the password is wrong', 'correct the user or the password'],
+  [/NOPERM/, 'the user lacks permissions', 'allow INFO, SCAN, TIME, EVALSHA and the keys of the prefix'],
+  [/DB index is out of range/, 'it has no database of that number', 'correct the number behind the last /'],
   [
     /Protocol error|Unknown RESP|Parser|unexpected|Expected.*\$|ERR unknown command/i,
-    'it answers, and is no Redis',
-    'mend the port',
+    'it answers, but is not a Redis',
+    'correct the port',
   ],
   [
     /wrong version number|SSL|TLS|certificate|EPROTO/i,
-    'it does not speak TLS as asked',
+    'the TLS handshake failed',
     'write redis:// for a server without TLS, rediss:// with it',
   ],
-  [/LOADING/, 'it is loading its data', 'ask again when it is done'],
+  [/LOADING/, 'it is loading its data', 'try again when it is done'],
   [
     /timed?\s?out|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/i,
     'it does not answer',
-    'look at the network, and whether this is a Redis',
+    'check the network, and that this is a Redis',
   ],
   [
     /Connection is closed|ECONNRESET|EPIPE/,
     'it closed the connection',
-    'look whether this is a Redis, and with or without TLS',
+    'check that this is a Redis, and whether it uses TLS',
   ],
 ]
 
-/** What went wrong with a server in one line. */
+/** The failure of a connection in one line. */
 export function connectionError({ shown }: RedisAddress, error: unknown): CliError {
   const text = textOf(error)
   const [, what, mend] = FAULTS.find(([pattern]) => pattern.test(text)) ?? [undefined, plain(text, 120), undefined]

@@ -30,7 +30,7 @@ export interface SimulateOptions extends MappingInput {
   readonly json?: boolean
 }
 
-/** Tells what policies would have done to logs. */
+/** Replays logs through policies and prints what these would have refused. */
 export async function simulateLogs(
   policyFile: string,
   logs: readonly string[],
@@ -52,25 +52,25 @@ export async function simulateLogs(
   io.out(json ? `${JSON.stringify(simulation, undefined, 2)}\n` : printed(simulation, io))
   if (html !== undefined && !json) io.out(`\nreport written to ${plain(html, 200)}\n`)
   if (read.log.length > 0) return EXIT.ok
-  io.err('quota-cli: no line of the log is a request\n')
+  io.err('quota-cli: the log contains no requests\n')
   return EXIT.found
 }
 
 /** A policy with several layers of each subject's own wants a key for each of them. */
 function checkSubject(policy: Policy, file: string, mapping: Mapping): void {
   const own = ownLayers(policy)
-  const told = subjectLayers(mapping).map(([layer]) => layer)
-  const missing = own.filter((layer) => !told.includes(layer))
-  if (missing.length === 0 || (told.length === 0 && own.length < 2)) return
+  const mapped = subjectLayers(mapping).map(([layer]) => layer)
+  const missing = own.filter((layer) => !mapped.includes(layer))
+  if (missing.length === 0 || (mapped.length === 0 && own.length < 2)) return
   const mend = `--subject ${own.map((layer) => `${layer}=FIELD`).join(',')}`
-  const message = `${plain(file, 200)} wants a key for each of ${own.join(', ')}`
+  const message = `${plain(file, 200)} needs a key for each of ${own.join(', ')}`
   throw new CliError(message, { exitCode: EXIT.usage, mend })
 }
 
 function checkRead({ strangers }: ReadLog): void {
   const [first] = strangers
   if (first === undefined) return
-  throw new CliError(`a route leads to "${plain(first)}", which no policy has`, { exitCode: EXIT.usage })
+  throw new CliError(`a route maps to "${plain(first)}", an operation that no policy has`, { exitCode: EXIT.usage })
 }
 
 async function simulated(
@@ -95,7 +95,7 @@ function toFile(file: WriteStream, { log }: ReadLog): RefusalListener {
   return (policy, { line, subject }, { now, operation, cost, binding, resetAt, retryable }) => {
     const { layer, category, window, limit, used } = binding
     const who = log.subjects[subject]
-    const told = {
+    const refusal = {
       policy,
       line,
       at: now,
@@ -110,7 +110,7 @@ function toFile(file: WriteStream, { log }: ReadLog): RefusalListener {
       resetAt,
       retryable,
     }
-    file.write(`${JSON.stringify(told)}\n`)
+    file.write(`${JSON.stringify(refusal)}\n`)
   }
 }
 

@@ -4,7 +4,7 @@ import type { LogRecord } from './fields.ts'
 const LINE =
   /^(?<host>\S+) \S+ (?<user>.{1,256}?) \[(?<time>[^\]]{1,64})\] "(?<request>(?:[^"\\]|\\.)*)" (?<status>\d{3}|-) (?<bytes>\d+|-)(?: |$)/
 
-/** `undefined` for what is no line of this format. */
+/** Parses a line of the common log format; `undefined` for any other line. */
 export function commonLogRecord(line: string): LogRecord | undefined {
   return LINE.exec(line)?.groups
 }

@@ -1,6 +1,6 @@
 import type { Subject } from '@scoregw/quota'
 
-/** What is known of one request. */
+/** One request of a log. */
 export interface LoggedEvent {
   /** Epoch milliseconds. */
   readonly at: number
@@ -54,7 +54,7 @@ export class EventLog {
     return this.#outOfOrder
   }
 
-  /** The place of a subject; @param key tells it from all others */
+  /** The index of a subject. @param key unique to the subject */
   subjectOf(key: string, make: (key: string) => Subject): number {
     const known = this.#subjectAt.get(key)
     if (known !== undefined) return known

@@ -3,7 +3,7 @@ import { type Mapping, subjectLayers } from './mapping.ts'
 /** A line of a log by the names of its fields. */
 export type LogRecord = Readonly<Record<string, unknown>>
 
-/** What is read of a line. */
+/** The fields parsed from a log line. */
 type FieldName = 'time' | 'subject' | 'operation' | 'cost' | 'plan' | 'method' | 'path' | 'request' | 'status'
 
 /** What a field may be called; the first name that a line has is taken. */
@@ -22,7 +22,7 @@ const USUAL_NAMES: Readonly<Record<FieldName, readonly string[]>> = {
   status: ['status', 'statusCode', 'status_code', 'res.statusCode', 'http.status_code', 'response_status'],
 }
 
-/** A name as it is written, and the names of what is inside each other that it may also mean. */
+/** A field's name as written, and the same as a path of nested names, which it may also mean. */
 export type FieldPath = readonly [name: string, inside: readonly string[]]
 
 /** Looks a field up under its names: the first that the line has. */

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon'
 
-/** Years 1970 to 9999: what is outside was no time. */
+/** The end of the years 1970 to 9999, outside of which a number is not taken for a time. */
 const LATEST = Date.UTC(10_000, 0, 1)
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
@@ -23,7 +23,7 @@ export class Instants {
     this.#timeZone = timeZone
   }
 
-  /** Epoch milliseconds; `undefined` for what is no time. */
+  /** Epoch milliseconds; `undefined` if the value is not a time. */
   read(value: unknown): number | undefined {
     if (value === this.#lastText) return this.#last
     const at = typeof value === 'number' ? ofNumber(value) : this.#ofText(value)
@@ -97,7 +97,7 @@ export class Instants {
 
 const ZERO = 48
 
-/** `NaN` for what is no digit. */
+/** `NaN` if either character is not a digit. */
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - ZERO
   const ones = text.charCodeAt(at + 1) - ZERO

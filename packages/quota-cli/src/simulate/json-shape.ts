@@ -9,7 +9,7 @@ const NINE = 57
 /** Most values of a line that is remembered as a shape. */
 export const MAX_VALUES = 128
 
-/** Names with the colon behind them, and values, in what is known to be JSON. */
+/** Names with the colon behind them, and values, in valid JSON. */
 const TOKEN = /"(?:[^"\\]|\\.)*"(?<colon>\s*:)?|-?\d[\d.eE+-]*|true|false|null/g
 
 /**
@@ -97,7 +97,7 @@ function textEnd(bytes: Uint8Array, start: number, end: number): number {
   return NOWHERE
 }
 
-/** What is no number of JSON ends too early, so that what stands around does not fit. */
+/** Anything but a JSON number ends too early, so that the characters around it do not match. */
 function numberEnd(bytes: Uint8Array, start: number): number {
   let at = bytes[start] === MINUS ? start + 1 : start
   const whole = at

@@ -34,7 +34,7 @@ export interface LineListener {
   progress(read: number, size: number | undefined): void
 }
 
-/** What is read of a file at once. */
+/** How much of a file is read at once. */
 const PIECE_BYTES = 262_144
 
 const NEWLINE = '\n'
@@ -81,8 +81,8 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 function halfPacked(path: string, cause: unknown): CliError {
-  const mend = 'gunzip it as far as it goes, and simulate what comes out'
-  return new CliError(`${plain(path, 200)} is not, or not all of, a gzip file`, { exitCode: EXIT.usage, mend, cause })
+  const mend = 'gunzip as much as possible, and simulate the result'
+  return new CliError(`${plain(path, 200)} is not a gzip file, or is truncated`, { exitCode: EXIT.usage, mend, cause })
 }
 
 /** Pieces of a file in, lines out. */

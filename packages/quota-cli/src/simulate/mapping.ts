@@ -55,7 +55,7 @@ function defined(options: object): object {
 async function readMap(path: string): Promise<MappingInput> {
   const document = parseJson(path, await readText(path))
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw wrong(`${plain(path, 200)} is no object of ${NAMES.join(', ')}`)
+    throw wrong(`${plain(path, 200)} is not an object with ${NAMES.join(', ')}`)
   }
   const stranger = Object.keys(document).find((name) => !NAMES.includes(name))
   if (stranger !== undefined) {

@@ -15,23 +15,23 @@ export function printed(simulation: Simulation, io: Io): string {
   return parts.join('\n')
 }
 
-/** What was read, and what was passed over. */
+/** The counts of lines and requests, and the skipped lines by reason. */
 function ofLog({ lines, requests, unmetered, outOfOrder, skipped, isCut, from, until }: Simulation, io: Io): string {
   const span = from === null || until === null ? '' : `, ${instant(from)} to ${instant(until)}`
   const notes = [
     ...(unmetered > 0 ? [`${several(unmetered, 'line')} not metered by the routes`] : []),
-    ...(outOfOrder > 0 ? [`${several(outOfOrder, 'line')} out of order, put into it`] : []),
+    ...(outOfOrder > 0 ? [`${several(outOfOrder, 'line')} out of order, sorted by time`] : []),
     ...(isCut ? ['more lines than --max-lines: the rest was not read'] : []),
   ]
   const text = `${several(lines, 'line')}, ${several(requests, 'request')}${span}\n`
-  const told = notes.map((note) => `${painted(io, 'yellow', 'note')} ${note}\n`).join('')
+  const remarks = notes.map((note) => `${painted(io, 'yellow', 'note')} ${note}\n`).join('')
   const reasons = skipped.reasons.map(({ reason, count, examples }) => {
     const where = examples.map(({ line }) => counted(line)).join(', ')
     const first = examples.find((each) => each.text !== '')
     const shown = first === undefined ? '' : `\n    ${painted(io, 'dim', first.text)}`
     return `${painted(io, 'yellow', 'skipped')} ${several(count, 'line')}: ${SKIP_TEXTS[reason]} (line ${where}${count > examples.length ? ' ...' : ''})${shown}\n`
   })
-  return text + told + reasons.join('')
+  return text + remarks + reasons.join('')
 }
 
 function ofPolicy(result: PolicyResult, io: Io): string {
@@ -47,8 +47,8 @@ function ofPolicy(result: PolicyResult, io: Io): string {
     ...(unknownOperations > 0 ? [`${several(unknownOperations, 'request')} of operations that it does not have`] : []),
     ...(result.withoutConcurrency ? ['limits of concurrency are left out: a log does not say how long work took'] : []),
   ]
-  const told = notes.map((note) => `${painted(io, 'yellow', 'note')} ${note}\n`).join('')
-  const parts = [head + told]
+  const remarks = notes.map((note) => `${painted(io, 'yellow', 'note')} ${note}\n`).join('')
+  const parts = [head + remarks]
   if (requests > 0) parts.push(chart(result, io))
   if (limits.length > 0) parts.push(tableOfLimits(limits, refused))
   if (operations.length > 1) parts.push(tableOfOperations(result))

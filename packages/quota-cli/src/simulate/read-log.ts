@@ -48,7 +48,7 @@ export async function readLog(
         line: (piece, start, end) => !isOver() && reader.read(piece, start, end),
         tooLong: () => !isOver() && reader.tooLong(),
         progress: (read, size) =>
-          progress.tell(
+          progress.show(
             () => `reading ${size === undefined ? '' : percent(read, size)}, ${counted(reader.lines)} lines`,
           ),
       },

@@ -35,7 +35,7 @@ function ofLog({ logs, lines, requests, unmetered, outOfOrder, skipped, isCut, f
   const span = from === null || until === null ? '' : `, ${instant(from)} to ${instant(until)}`
   const notes = [
     ...(unmetered > 0 ? [html`<li>${several(unmetered, 'line')} not metered by the routes</li>`] : []),
-    ...(outOfOrder > 0 ? [html`<li>${several(outOfOrder, 'line')} out of order, put into it</li>`] : []),
+    ...(outOfOrder > 0 ? [html`<li>${several(outOfOrder, 'line')} out of order, sorted by time</li>`] : []),
     ...(isCut ? [html`<li>more lines than --max-lines: the rest was not read</li>`] : []),
     ...skipped.reasons.map(
       ({ reason, count, examples }) =>

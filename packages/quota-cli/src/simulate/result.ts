@@ -2,7 +2,7 @@ import type { Subject } from '@scoregw/quota'
 import type { SkippedLines } from './skipped.ts'
 import type { LimitName, Tally } from './tally.ts'
 
-/** What a policy would have done to a log, as JSON tells it. Instants are epoch milliseconds. */
+/** What a policy would have done to a log: the JSON of `--json`. Instants are epoch milliseconds. */
 export interface PolicyResult {
   /** Its file. */
   readonly policy: string

@@ -59,7 +59,7 @@ function fits(route: Route, method: string, path: string): boolean {
 function routeOf(written: string): Route {
   const { groups } = ROUTE.exec(written.trim()) ?? {}
   if (groups === undefined) {
-    const mend = 'write it as "GET /v1/* = read", or "GET /health = -" for what is not metered'
+    const mend = 'write it as "GET /v1/* = read", or "GET /health = -" for requests that are not metered'
     throw new CliError(`not a route: ${plain(written, 100)}`, { exitCode: EXIT.usage, mend })
   }
   const { method = '', path = '', operation = '' } = groups

@@ -78,7 +78,7 @@ function jsonValue(piece: Piece, start: number, end: number): unknown {
   return first < LETTER ? Number(text) : (JSON.parse(text) as unknown)
 }
 
-/** What stands for a value; no line has anything else where one is, so that what is no marker is no value. */
+/** The placeholder of a value. Every value of a line is replaced by one, so anything else is not a value. */
 function marker(place: number): string {
   return `#${place}`
 }

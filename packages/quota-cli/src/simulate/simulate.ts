@@ -81,7 +81,7 @@ async function played(
       tally.unknown++
     },
     async progress(done) {
-      progress.tell(() => `replaying ${file} ${percent(done, log.length)}`)
+      progress.show(() => `replaying ${file} ${percent(done, log.length)}`)
       // A turn of the event loop, in which an interruption is heard.
       await new Promise<void>((resolve) => setImmediate(resolve))
       return !io.signal.aborted

@@ -18,17 +18,17 @@ export type SkipReason =
 /** What the reasons are called for people. */
 export const SKIP_TEXTS: Readonly<Record<SkipReason, string>> = {
   not_json: 'not JSON, or half written',
-  not_an_object: 'JSON, but no object',
+  not_an_object: 'JSON, but not an object',
   not_common_log: 'not in common log format, or half written',
   too_long: 'longer than 64 KiB',
   no_time: 'no time: name its field with --time',
-  wrong_time: 'a time that is none',
-  no_subject: 'nobody who asks: name the field with --subject',
-  wrong_subject: 'who asks is not 1 to 256 bytes of text',
-  no_operation: 'no route fits: say which requests are which operation with --route',
+  wrong_time: 'an invalid time',
+  no_subject: 'no subject: name its field with --subject',
+  wrong_subject: 'a subject that is not 1 to 256 bytes of text',
+  no_operation: 'no matching route: map requests to operations with --route',
   unknown_operation: 'an operation that no policy has',
-  wrong_cost: 'a cost that is no whole number of tokens',
-  wrong_plan: 'a plan that is no name, or more than 1,000 of them',
+  wrong_cost: 'a cost that is not a whole number of tokens',
+  wrong_plan: 'an invalid plan name, or more than 1,000 plans',
 }
 
 /** Lines of one reason. */

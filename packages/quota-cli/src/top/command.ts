@@ -29,7 +29,7 @@ export interface TopOptions {
   readonly json?: boolean
 }
 
-/** Shows what is used of limits, again and again on a terminal. */
+/** Shows the use of limits; refreshed on a terminal. */
 export async function topSubjects(url: string, options: TopOptions, io: Io): Promise<ExitCode> {
   const address = redisAddress(url, io.env)
   const policy = await readPolicy(options.policy)
@@ -64,7 +64,7 @@ function storeError({ shown }: RedisAddress, error: QuotaError): CliError {
   const cause = error.cause instanceof Error ? `: ${plain(error.cause.message, 160)}` : ''
   return new CliError(`${shown}: ${plain(error.message, 200)}${cause}`, {
     exitCode: EXIT.server,
-    mend: 'quota-cli doctor says more of this server',
+    mend: 'run quota-cli doctor for more about this server',
     cause: error,
   })
 }
@@ -97,6 +97,10 @@ async function watch(
 const CLEARED = '\u001b[2J\u001b[H'
 
 function asJson({ shown }: RedisAddress, seen: Look, refusals: Refusals | undefined): string {
-  const told = { server: shown, ...seen, ...(refusals === undefined ? {} : { refusals: Object.fromEntries(refusals) }) }
-  return `${JSON.stringify(told, undefined, 2)}\n`
+  const report = {
+    server: shown,
+    ...seen,
+    ...(refusals === undefined ? {} : { refusals: Object.fromEntries(refusals) }),
+  }
+  return `${JSON.stringify(report, undefined, 2)}\n`
 }

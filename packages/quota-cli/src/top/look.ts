@@ -4,7 +4,7 @@ import type { RedisConnection } from '../redis/connect.ts'
 import { scanKeys } from '../redis/scan.ts'
 import { ownLayers } from '../simulate/replay.ts'
 
-/** A limit of somebody, or of everybody. */
+/** A limit of one subject, or of a shared layer. */
 export interface SeenLimit extends Pick<WindowStatus, 'layer' | 'category' | 'window' | 'used' | 'resetAt' | 'kind'> {
   /** `''`: everybody shares it. */
   readonly subject: string
@@ -13,7 +13,7 @@ export interface SeenLimit extends Pick<WindowStatus, 'layer' | 'category' | 'wi
   readonly share: number
 }
 
-/** What is used at one instant. */
+/** The use of limits at one instant. */
 export interface Look {
   /** By the store's clock, epoch milliseconds; `null` without a row. */
   readonly at: number | null
@@ -59,7 +59,7 @@ export async function look(options: LookOptions): Promise<Look> {
   let at: number | null = null
   let shared: SeenLimit[] = []
   const asked = [...owners].flatMap(([layer, names]) => [...names].map((subject) => [layer, subject] as const))
-  // Shared layers are the same whoever is asked about.
+  // Shared layers are the same for every subject.
   const all = asked.length > 0 ? asked : [[ownLayers(policy)[0] ?? '', NOBODY] as const]
   for (let from = 0; from < all.length && !signal.aborted; from += AT_ONCE) {
     const statuses = await Promise.all(

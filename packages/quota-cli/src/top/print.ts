@@ -5,7 +5,7 @@ import type { Refusals } from './refusals.ts'
 
 const BAR = 20
 
-/** What is used now, for people. @param before refusals at the look before, and how long ago that was */
+/** The use of limits as text. @param before refusals at the previous reading, and how long ago that was */
 export function printedLook(
   server: string,
   look: Look,

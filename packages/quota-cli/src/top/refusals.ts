@@ -17,18 +17,18 @@ const SHADOWED = /^\w*shadowed_refusals_total/
 export async function readRefusals(url: string): Promise<Refusals> {
   const address = URL.canParse(url) ? new URL(url) : undefined
   if (address === undefined || !['http:', 'https:'].includes(address.protocol)) {
-    throw new CliError('--metrics: not an address of http', { exitCode: EXIT.usage })
+    throw new CliError('--metrics: not an http(s) URL', { exitCode: EXIT.usage })
   }
   const shown = `${address.protocol}//${address.host}${address.pathname}`
   const text = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS) }).then(
     async (response) => (response.ok ? (await response.text()).slice(0, MAX_TEXT) : undefined),
     () => undefined,
   )
-  const mend = 'it is what registerQuotaMetrics() gives to a registry of prom-client'
-  if (text === undefined) throw new CliError(`${shown}: no page of metrics`, { exitCode: EXIT.server, mend })
+  const mend = 'serve the prom-client registry that registerQuotaMetrics() fills'
+  if (text === undefined) throw new CliError(`${shown}: not a metrics page`, { exitCode: EXIT.server, mend })
   const refusals = refusalsOf(text)
   if (refusals.size === 0)
-    throw new CliError(`${shown}: no metric ends with refusals_total`, { exitCode: EXIT.server, mend })
+    throw new CliError(`${shown}: no metric name ends with refusals_total`, { exitCode: EXIT.server, mend })
   return refusals
 }
 

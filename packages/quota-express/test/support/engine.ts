@@ -65,7 +65,7 @@ export async function used(quota: Quota<Operation>, subject = 'u1'): Promise<num
   return (await quota.status(subject)).windows.write![0]!.used
 }
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its warnings and errors. */
 export function listening(): QuotaLogger & { readonly warnings: QuotaWarning[]; readonly errors: unknown[] } {
   const warnings: QuotaWarning[] = []
   const errors: unknown[] = []

@@ -140,7 +140,7 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
   try {
     await next()
   } catch (error) {
-    // What is no `Error` comes through; a cancel that fails was logged.
+    // Hono rethrows values that are not an `Error`; a cancel that fails has been logged.
     await quota.cancel().catch(() => undefined)
     throw error
   }
@@ -155,7 +155,7 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
   })
   const settled = answer instanceof Promise ? await answer : answer
   if (settled === res) return
-  // What is set over another is mixed with it.
+  // Hono merges a response that is set over another.
   c.res = undefined
   c.res = settled
 }

@@ -2,7 +2,7 @@ import { createQuota, defaultPolicy, quotaFetch } from '@scoregw/quota-fetch'
 import { redisStore } from '@scoregw/quota-redis'
 import { Redis } from 'ioredis'
 
-/** Spends a limit of 12 on a store that is shared, and tells the statuses; run by Bun and by Deno. */
+/** Spends a limit of 12 on a shared store and prints the statuses; run by Bun and by Deno. */
 const [, , port, prefix] = process.argv
 const client = new Redis(Number(port))
 const limits = { '1h': 12, '5h': 100, '1d': 100 }

@@ -25,7 +25,7 @@ export async function bundled(entry: string, folder: string): Promise<string> {
     format: 'esm',
     conditions: ['@scoregw/source'],
     loader: { '.lua': 'text' },
-    // What is CommonJS asks for Node's modules in its own way.
+    // CommonJS dependencies load Node's modules by `require`.
     banner:
       entry === 'on-workerd'
         ? {}
@@ -50,7 +50,7 @@ const worker :Workerd.Worker = (
 );
 `
 
-/** Starts a runtime that serves the scenarios it is told. */
+/** Starts a runtime that serves the scenarios sent to it. */
 export async function startRuntime(runtime: Runtime): Promise<RunningRuntime> {
   const [binary, folder] = [await binaryOf(runtime), await mkdtemp(join(tmpdir(), 'quota-runtime-'))]
   const file = await bundled(`on-${runtime}`, folder)
@@ -77,7 +77,7 @@ export async function startRuntime(runtime: Runtime): Promise<RunningRuntime> {
   }
 }
 
-/** The port is the first line it writes; workerd tells it on a channel of its own. */
+/** The port is the first line it writes; workerd reports it on a channel of its own. */
 async function portOf(child: ChildProcess, runtime: Runtime): Promise<number> {
   const channel = runtime === 'workerd' ? child.stdio[3] : child.stdout
   const [line] = (await once(createInterface(channel as NodeJS.ReadableStream), 'line')) as [string]

@@ -65,7 +65,7 @@ export function fetchApp(app: HttpApp): ServedFetch {
     try {
       return await handler(request, address)
     } catch {
-      // What is thrown is the platform's to answer; some of them would print it.
+      // The platform would answer the error, and some of them would print it.
       return new Response('failed', { status: 500 })
     }
   }

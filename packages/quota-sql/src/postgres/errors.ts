@@ -9,8 +9,11 @@ import { storeError } from '../step/store-error.ts'
  */
 export type Verdict = 'again' | 'refused'
 
-/** SQLSTATE: another one came between: serialization failure, deadlock, a row that is there now, a lock that was not free. */
-const BETWEEN = ['40001', '40P01', '23505', '55P03']
+/**
+ * SQLSTATE: another one came between: serialization failure, deadlock, a lock that was not free, a statement of ours that
+ * found its condition gone and divided by zero.
+ */
+const BETWEEN = ['40001', '40P01', '55P03', '22012']
 /** Classes of it: connection, resources, intervention by an operator. */
 const AWAY = /^(?:08|53|57)/
 

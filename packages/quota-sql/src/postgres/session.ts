@@ -1,14 +1,16 @@
-import type { PostgresClient, PostgresPool, PostgresResult } from './pool.ts'
+import { storeError } from '../step/store-error.ts'
+import { isAnswer } from './errors.ts'
+import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './pool.ts'
 import type { PostgresStatements } from './statements.ts'
 
 export type Row = readonly unknown[]
 
-/** Connections whose errors are heard: without a listener one that breaks while nobody asks ends the process. */
+/** Connections whose errors are heard: without a listener one that breaks while idle ends the process. */
 const HEARD = new WeakSet<object>()
-/** After so many plans for the values at hand the server compares their cost with that of a plan for all values. */
-const PLANS_OF_VALUES = 5
-/** What connections have planned. */
-const PLANNED = new WeakMap<object, Set<string>>()
+/** Has rows found by their keys, however small the server thinks that their tables are. */
+const PLANNING = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
+  (name) => `set local ${name} = off;`,
+)
 
 /** What a {@link Session} works with. */
 export interface SessionParts {
@@ -18,16 +20,15 @@ export interface SessionParts {
   readonly deadlineMs: number
 }
 
-/** Where a step is made: a transaction of its own, or a part of somebody's. */
+/** Where a step is made: a transaction of its own, or a part of the caller's. */
 export interface StepSession {
   /** Runs a statement. Rows are arrays. */
   run(statement: keyof PostgresStatements, values: unknown[]): Promise<readonly Row[]>
   begin(): Promise<unknown>
-  /** Resolves to whether it was: after a statement that failed it is not. */
-  commit(): Promise<boolean>
+  commit(): Promise<unknown>
   rollback(): Promise<unknown>
-  /** Sends what `work` asks for in one packet, as far as it asks before it waits. */
-  together<T>(work: () => T): T
+  /** Sends the statements that `work` runs before it waits in one packet. */
+  together<const T>(work: () => T): T
 }
 
 /** A connection of a pool, for as long as it is lent. */
@@ -43,10 +44,6 @@ export class Session implements StepSession {
     this.#parts = parts
   }
 
-  get prefix(): string {
-    return this.#parts.prefix
-  }
-
   static async open(parts: SessionParts): Promise<Session> {
     const client = await parts.pool.connect()
     if (!HEARD.has(client)) {
@@ -56,17 +53,14 @@ export class Session implements StepSession {
     return new Session(client, parts)
   }
 
-  /** Runs text under a name of its own. Rows are arrays. */
+  /** Runs text under a name of its own, so that the server parses it once a connection. Rows are arrays. */
   async query(name: string, text: string, values: unknown[]): Promise<readonly Row[]> {
-    const { rows } = await this.#send({ name, text, values, rowMode: 'array' })
+    const { rows } = await this.#send({ name: `${this.#parts.prefix} ${name}`, text, values, rowMode: 'array' })
     return rows as Row[]
   }
 
-  /** Runs a statement under its own name, so that the server plans it once a connection. Rows are arrays. */
-  async run(statement: keyof PostgresStatements, values: unknown[]): Promise<readonly Row[]> {
-    const { prefix, statements } = this.#parts
-    const name = `${prefix} ${statement} 2`
-    return this.query(name, statements[statement], values)
+  run(statement: keyof PostgresStatements, values: unknown[]): Promise<readonly Row[]> {
+    return this.query(statement, this.#parts.statements[statement], values)
   }
 
   /**
@@ -78,51 +72,21 @@ export class Session implements StepSession {
     return this.#send({
       text: `begin isolation level read committed; set local statement_timeout = ${deadlineMs};
         set local idle_in_transaction_session_timeout = ${2 * deadlineMs};
-        set local plan_cache_mode = force_generic_plan`,
+        set local plan_cache_mode = force_generic_plan; ${PLANNING.join(' ')}`,
     })
   }
 
-  async commit(): Promise<boolean> {
+  /** @throws {QuotaError} `store_error` where it was rolled back */
+  async commit(): Promise<void> {
     const { command } = await this.#send({ text: 'commit' })
-    return command === 'COMMIT'
+    if (command !== 'COMMIT') throw storeError('PostgreSQL rolled the transaction back')
   }
 
   rollback(): Promise<PostgresResult> {
     return this.#send({ text: 'rollback' })
   }
 
-  /**
-   * Has the server plan some work, once a connection: rows are found by their keys, never by a look at all of them,
-   * whatever it thinks of tables that were small a moment ago. Nothing of the work stays.
-   *
-   * @param name of the work
-   */
-  async plan(name: string, work: () => readonly Promise<unknown>[]): Promise<void> {
-    const planned = PLANNED.get(this.#client) ?? new Set()
-    PLANNED.set(this.#client, planned)
-    if (planned.has(name)) return
-    const set = ['seqscan', 'hashjoin', 'mergejoin'].map((what) => `set local enable_${what} = off; `).join('')
-    await allOf(
-      this.together(() => [
-        this.begin(),
-        this.#send({ text: `${set} set local jit = off` }),
-        ...work(),
-        this.rollback(),
-      ]),
-    )
-    planned.add(name)
-  }
-
-  /** Has the server plan text for whatever values come, also outside of transactions that say so. */
-  planText(name: string, text: string, values: () => unknown[]): Promise<void> {
-    // Five plans for values that cost much, so that the one for all values is less than those and stays.
-    return this.plan(name, () => [
-      this.#send({ text: 'set local plan_cache_mode = auto' }),
-      ...Array.from({ length: PLANS_OF_VALUES + 1 }, () => this.query(name, text, values())),
-    ])
-  }
-
-  together<T>(work: () => T): T {
+  together<const T>(work: () => T): T {
     const stream = this.#client.pipeline === true ? this.#client.connection?.stream : undefined
     stream?.cork?.()
     try {
@@ -136,12 +100,12 @@ export class Session implements StepSession {
   release(destroy: boolean): void {
     if (this.#isReleased) return
     this.#isReleased = true
-    // A farewell would wait for the answers to what was asked before.
+    // A farewell would wait for the answers to earlier queries.
     if (destroy) this.#client.connection?.stream?.destroy?.()
     this.#client.release(destroy)
   }
 
-  async #send(query: Parameters<PostgresClient['query']>[0]): Promise<PostgresResult> {
+  async #send(query: PostgresQuery): Promise<PostgresResult> {
     if (this.#client.pipeline === true) return this.#client.query(query)
     const sent = this.#last.then(() => this.#client.query(query))
     this.#last = sent.catch(ignored)
@@ -149,7 +113,44 @@ export class Session implements StepSession {
   }
 }
 
-/** As `Promise.all`, but when it rejects nothing is under way any more; with the first error, from which others follow. */
+/** A connection that works at the same time share, so that the statements of a process never wait for each other's locks. */
+export class Line {
+  readonly #parts: SessionParts
+  #lease: { readonly opening: Promise<Session>; users: number } | undefined
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+  }
+
+  /** Works on the connection in use; on another one where others wait for one of the pool, so that they get theirs. */
+  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const isShared = this.#lease !== undefined && this.#parts.pool.waitingCount === 0
+    const lease = isShared ? this.#lease! : { opening: Session.open(this.#parts), users: 0 }
+    this.#lease = lease
+    lease.users++
+    let isBroken = false
+    let session: Session | undefined
+    try {
+      session = await lease.opening
+      return await work(session)
+    } catch (error) {
+      isBroken = !isAnswer(error)
+      throw error
+    } finally {
+      lease.users--
+      const isOver = isBroken || lease.users === 0
+      if (isOver && this.#lease === lease) this.#lease = undefined
+      if (isOver) session?.release(isBroken)
+    }
+  }
+}
+
+/** Works on a connection of its own. */
+export function onSession<T>(parts: SessionParts, work: (session: Session) => Promise<T>): Promise<T> {
+  return new Line(parts).use(work)
+}
+
+/** As `Promise.all`, but when it rejects nothing is in flight any more; with the first error, from which others follow. */
 export async function allOf<const T extends readonly unknown[]>(
   all: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -157,6 +158,18 @@ export async function allOf<const T extends readonly unknown[]>(
   const failed = settled.find((each) => each.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   return (await Promise.all(all)) as { -readonly [K in keyof T]: Awaited<T[K]> }
+}
+
+/** What JSON writes in another way than a literal of PostgreSQL: all but a quote and a backslash. */
+const OTHERWISE = /\\[^"\\]/
+
+/**
+ * A list as a literal of PostgreSQL's, which JSON's is but for its brackets and control characters: Node's own writer is
+ * several times as fast as a driver's, which looks at each character. Lists with control characters are left to that.
+ */
+export function arrayOf(list: readonly (string | number | null)[]): unknown {
+  const text = JSON.stringify(list)
+  return OTHERWISE.test(text) ? list : `{${text.slice(1, -1)}}`
 }
 
 function ignored(): void {

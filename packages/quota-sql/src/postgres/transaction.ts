@@ -1,125 +1,149 @@
-import type { Asked, Key } from '../step/asked.ts'
+import type { EndedHold } from '@scoregw/quota/store'
+import { Asked, type Key, nameOf } from '../step/asked.ts'
 import type { Changes, IdChange, RowChange } from '../step/changes.ts'
 import { keptText } from '../step/names.ts'
+import type { Operation } from '../step/operation.ts'
 import type { Layouts, RowLayout } from '../step/row-layout.ts'
-import type { Absent, Stored } from '../step/step.ts'
-import { arrayOf } from './arrays.ts'
-import { allOf, type Row, type Session, type StepSession } from './session.ts'
-import type { PostgresStatements } from './statements.ts'
+import { Step, type StepParts, type Stored } from '../step/step.ts'
+import type { StoredHold } from '../step/stored.ts'
+import { allOf, arrayOf, type Row, type StepSession } from './session.ts'
+
+/** How often the rows that have to be locked may grow in one transaction, before what is new is left to others. */
+const MAX_WIDENED = 5
+
+/** What decisions are made with. */
+export interface DecisionParts extends StepParts {
+  /** Stands in for the server's clock. */
+  readonly now: (() => number) | undefined
+}
+
+/** The decisions of a transaction, to be written before its operations are answered. */
+export interface Decided {
+  /** `undefined`: the transaction may be rolled back. */
+  readonly changes: Changes | undefined
+  /** Holds that ended. */
+  readonly ended: readonly EndedHold[]
+  /** Layouts that are stored when it is committed. */
+  readonly layouts: readonly RowLayout[]
+}
+
+/** Answers the operations that change nothing on the rows as they are, without locks. Returns the others. */
+export async function answerUnlocked(
+  session: StepSession,
+  operations: readonly Operation[],
+  parts: DecisionParts,
+): Promise<readonly Operation[]> {
+  const stored = await read(session, askedBy(operations), parts.layouts)
+  return operations.filter((operation) => {
+    const step = stepOf(askedBy([operation]), stored, parts)
+    decide(step, [operation])
+    if (step.changes().rows.length > 0) return true
+    operation.done()
+    return false
+  })
+}
 
 /**
- * How long a new row waits for another transaction that makes the same one. That one may wait for a row that is locked here: so
- * this transaction gives up at once, releases what it has locked, and is made again.
+ * Begins a transaction, locks everything that operations need, and decides.
+ *
+ * @throws {QuotaError} `store_mismatch`
  */
-const HURRY = '1ms'
-
-/** Has the server plan what a transaction needs. */
-export function plan(session: Session): Promise<void> {
-  const none: unknown[][] = [[], [], [], [], [], []]
-  return session.plan(`${session.prefix} general`, () => [
-    session.run('lockIds', none.slice(0, 3)),
-    session.run('lockRows', none.slice(0, 1)),
-    session.run('updateRows', none.slice(0, 4)),
-    session.run('updateIds', none),
-    session.run('findRows', none.slice(0, 1)),
-    session.run('findIds', none.slice(0, 3)),
-  ])
-}
-
-/** What is stored, read in a transaction. */
-export interface Locked extends Stored {
-  /** The transaction, as the server calls it. */
-  readonly transaction: string
-}
-
-/** Locks what is asked for and reads it. */
-export function lock(session: StepSession, asked: Asked, layouts: Layouts): Promise<Locked> {
-  return read(session, asked, layouts, 'lockRows')
-}
-
-/** Reads rows as they are, outside of a transaction. */
-export function look(session: StepSession, asked: Asked, layouts: Layouts): Promise<Stored> {
-  return read(session, asked, layouts, 'lookAtRows')
-}
-
-async function read(
+export async function decideOn(
   session: StepSession,
-  asked: Asked,
-  layouts: Layouts,
-  statement: 'lockRows' | 'lookAtRows',
-): Promise<Locked> {
+  operations: readonly Operation[],
+  parts: DecisionParts,
+): Promise<Decided> {
+  const asked = askedBy(operations)
+  for (let widened = 0; ; widened++) {
+    const [, stored] = await allOf(session.together(() => [session.begin(), lock(session, asked, parts.layouts)]))
+    const step = stepOf(asked, stored, parts)
+    const missing = widened < MAX_WIDENED ? step.missing() : undefined
+    if (missing === undefined) {
+      decide(step, operations)
+      const [changes, ended] = [step.changes(), step.ended()]
+      const isChanged = changes.rows.length + changes.ids.length > 0
+      const layouts = await keepLayouts(session, changes, parts.layouts)
+      return { changes: isChanged ? changes : undefined, ended, layouts }
+    }
+    // Locked in the one order, or not at all.
+    await session.rollback()
+    asked.add(missing)
+  }
+}
+
+function decide(step: Step, operations: readonly Operation[]): void {
+  step.load()
+  for (const operation of operations) operation.decide(step)
+}
+
+export function askedBy(operations: readonly Operation[]): Asked {
+  const asked = new Asked()
+  for (const { footprint } of operations) asked.add(footprint)
+  return asked
+}
+
+function stepOf(asked: Asked, stored: Stored, { now, ...parts }: DecisionParts): Step {
+  return new Step(asked, now === undefined ? stored : { ...stored, now: now() }, parts)
+}
+
+/** Locks what operations need in the one order of all processes, ids before rows, makes what is not there, and reads all of it. */
+async function lock(session: StepSession, asked: Asked, layouts: Layouts): Promise<Stored> {
+  const [ids, rows] = [asked.idNames().map((name) => asked.ids.get(name)!.key), asked.rowKeys()]
+  const [madeIds, madeRows, stored] = await allOf([
+    ids.length === 0 ? [] : session.run('lockIds', columnsOf(ids)),
+    rows.length === 0 ? [] : session.run('lockRows', [arrayOf(rows)]),
+    read(session, asked, layouts),
+  ])
+  const [readIds, readRows] = [new Map(stored.ids), new Map(stored.rows)]
+  for (const key of madeIds) readIds.delete(nameOf(key as Key))
+  for (const [key] of madeRows) readRows.delete(String(key))
+  return { ...stored, ids: readIds, rows: readRows }
+}
+
+/** Reads what operations need as it is. */
+export async function read(session: StepSession, asked: Asked, layouts: Layouts): Promise<Stored> {
   const [idNames, rowKeys] = [asked.idNames(), asked.rowKeys()]
-  const idKeys = idNames.map((name) => asked.ids.get(name)!.key)
-  // Ids before rows, everywhere; what owners have open comes when the lock of their number is held.
+  // What owners have open comes when the lock of their number is held.
   const [ids, rows, holds] = await allOf([
-    idKeys.length === 0 ? [] : session.run('lockIds', columnsOf(idKeys)),
-    session.run(statement, [arrayOf(rowKeys)]),
+    idNames.length === 0 ? [] : session.run('readIds', columnsOf(idNames.map((name) => asked.ids.get(name)!.key))),
+    session.run('readRows', [arrayOf(rowKeys)]),
     asked.owners.size === 0 ? [] : session.run('openHolds', [[...asked.owners].map(keptText)]),
   ])
-  const [now, revision, transaction] = rows[0] ?? []
-  const found = rows.filter(([, , , place]) => place !== null)
-  await learnLayouts(
-    session,
-    found.map(([, , , , layout]) => Number(layout)),
-    layouts,
-  )
+  const [now, revision] = rows[0] ?? []
+  const found = rows.filter(([, , place]) => place !== null)
+  const hashes = new Set(found.map(([, , , hash]) => Number(hash)))
+  const unknown = [...hashes].filter((hash) => hash !== 0 && layouts.get(hash) === undefined)
+  const lists = unknown.length === 0 ? [] : await session.run('layouts', [unknown])
+  for (const [hash, list] of lists) layouts.learn(Number(hash), String(list))
   return {
-    transaction: String(transaction),
     now: Number(now),
     revision: String(revision),
     rows: new Map(
-      found.map(([, , , place, layout, cells, endsAt]) => {
+      found.map(([, , place, layout, cells, endsAt]) => {
         const row = layouts.row(Number(layout), String(cells), endsAt === null ? null : Number(endsAt))
         return [rowKeys[Number(place) - 1]!, row]
       }),
     ),
     ids: new Map(ids.map(([place, record]) => [idNames[Number(place) - 1]!, String(record)])),
-    holds: holds.map(([category, owner, id, record]) => ({
-      key: [String(category), String(owner), String(id)],
-      record: String(record),
-    })),
+    holds: holds.map(storedHold),
   }
 }
 
-/** Reads the layouts of rows that are not known yet. */
-async function learnLayouts(session: StepSession, hashes: readonly number[], layouts: Layouts): Promise<void> {
-  const unknown = [...new Set(hashes)].filter((hash) => hash !== 0 && layouts.get(hash) === undefined)
-  if (unknown.length === 0) return
-  for (const [hash, list] of await session.run('layouts', [unknown])) layouts.learn(Number(hash), String(list))
+export function storedHold([category, owner, id, record]: Row): StoredHold {
+  return { key: [String(category), String(owner), String(id)], record: String(record) }
 }
 
-/** Whether any of these is there now. */
-export async function isAnyThere(session: StepSession, { rows, ids }: Absent): Promise<boolean> {
-  const found = await allOf([
-    rows.length === 0 ? [] : session.run('findRows', [arrayOf(rows)]),
-    ids.length === 0 ? [] : session.run('findIds', columnsOf(ids)),
-  ])
-  return found.some((each) => each.length > 0)
-}
-
-/**
- * Stores what the cells of rows are, before the first row that needs it.
- *
- * @returns those that are stored if the transaction is committed
- * @throws {QuotaError} `store_mismatch`
- */
-export async function keepLayouts(
-  session: StepSession,
-  { rows }: Changes,
-  layouts: Layouts,
-): Promise<readonly RowLayout[]> {
+/** Stores what the cells of rows are, before the first row that needs it. Returns those that were not known to be stored. */
+async function keepLayouts(session: StepSession, { rows }: Changes, layouts: Layouts): Promise<readonly RowLayout[]> {
   const all = new Set(rows.flatMap(({ layout }) => (layout === undefined || layouts.isKept(layout) ? [] : [layout])))
   const fresh = [...all].sort((a, b) => a.hash - b.hash)
   if (fresh.length === 0) return fresh
   const hashes = fresh.map(({ hash }) => hash)
   const [, stored] = await allOf(
-    session.together(
-      () =>
-        [
-          session.run('keepLayouts', [hashes, fresh.map(({ list }) => list)]),
-          session.run('layouts', [hashes]),
-        ] as const,
-    ),
+    session.together(() => [
+      session.run('keepLayouts', [hashes, fresh.map(({ list }) => list)]),
+      session.run('layouts', [hashes]),
+    ]),
   )
   const lists = new Map(stored.map(([hash, list]) => [Number(hash), list]))
   for (const layout of fresh) layouts.check(layout, lists.get(layout.hash))
@@ -127,28 +151,13 @@ export async function keepLayouts(
 }
 
 /** Sends what has to be written. Rejects when any of it failed; all of it was answered then. */
-export async function write(session: StepSession, { rows, ids }: Changes): Promise<void> {
-  const writes: Promise<readonly Row[]>[] = []
-  const send = (statement: keyof PostgresStatements, values: unknown[]): void => {
-    writes.push(session.run(statement, values))
-  }
-  const [oldRows, newRows] = parted(rows)
-  const [oldIds, newIds] = parted(ids)
-  if (oldRows.length > 0) send('updateRows', rowColumns(oldRows))
-  if (newRows.length > 0) {
-    // Shared rows are locked: another process that waits for one and has made the same row would be waited for in a circle.
-    send('hurry', [HURRY])
-    // Made in one order everywhere: the second of two that make the same waits for the first, and never the other way.
-    send('insertRows', rowColumns(newRows.toSorted((a, b) => (a.key < b.key ? -1 : 1))))
-    send('relax', [])
-  }
-  if (oldIds.length > 0) send('updateIds', idColumns(oldIds))
-  if (newIds.length > 0) send('insertIds', idColumns(newIds.toSorted((a, b) => (a.name < b.name ? -1 : 1))))
-  await allOf(writes)
-}
-
-function parted<C extends { readonly isNew: boolean }>(changes: readonly C[]): readonly [old: C[], fresh: C[]] {
-  return [changes.filter(({ isNew }) => !isNew), changes.filter(({ isNew }) => isNew)]
+export async function write(session: StepSession, { rows, ids, spareRows, spareIds }: Changes): Promise<void> {
+  await allOf([
+    rows.length === 0 ? [] : session.run('updateRows', rowColumns(rows)),
+    spareRows.length === 0 ? [] : session.run('deleteRows', [arrayOf(spareRows)]),
+    ids.length === 0 ? [] : session.run('updateIds', idColumns(ids)),
+    spareIds.length === 0 ? [] : session.run('deleteIds', columnsOf(spareIds)),
+  ])
 }
 
 function rowColumns(changes: readonly RowChange[]): unknown[] {

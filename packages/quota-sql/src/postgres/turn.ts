@@ -1,128 +1,161 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { notDone } from '@scoregw/quota/store'
+import { type EndedHold, newRevision, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
-import { storeError } from '../step/store-error.ts'
-import { Attempt, type AttemptContext } from './attempt.ts'
-import { isBetween, refusal, verdictOf } from './errors.ts'
+import { isAnswer, isBetween, refusal, verdictOf } from './errors.ts'
+import { type Line, onSession, type Session, type SessionParts } from './session.ts'
+import { answerUnlocked, type DecisionParts } from './transaction.ts'
 
-/** Pause before a server that is away is asked again, in milliseconds. */
+/** Pause before a server that is away is tried again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
-/** How long it is listened whether a commit that nobody waits for any more was made, in milliseconds. */
+/** How long an answer is waited for that no caller waits for any more, in milliseconds. */
 const LISTEN_MS = 5_000
 
 /** What turns have in common. */
-export interface TurnContext extends AttemptContext {
+export interface TurnParts extends SessionParts, DecisionParts {
+  /** Fences that no transaction uses at the moment. */
+  readonly fences: Fence[]
+  /** Does operations in another transaction. */
+  readonly again: (operations: readonly Operation[]) => void
+  /** Gets the holds that ended in what was committed. */
+  readonly ended: (holds: readonly EndedHold[]) => void
   /** The server answered. */
   readonly answered: () => void
-  /** An attempt got no answer. */
+  /** The server gave no answer. */
   readonly unanswered: (error: unknown) => void
-  /** Something goes on of which nobody waits for the end. */
+  /** Something goes on that no caller waits for. */
   readonly follow: (end: Promise<void>) => void
 }
 
+/** A row of the database in which transactions leave their numbers one after the other, in case an answer is lost. */
+export interface Fence {
+  readonly id: string
+  seq: number
+}
+
 /**
- * Some operations on their way. What was certainly not done is tried again while somebody waits. Of a commit whose answer
- * was lost the server is asked what became of it; where it does not know, what may have been done is never done again, but
- * for operations that are repeatable.
+ * A transaction for some operations. What was certainly not committed goes into another one. Where the answer to a commit is
+ * lost its fence is closed, which tells whether it was committed, and keeps it from being so later.
  */
-export class Turn {
-  readonly #context: TurnContext
-  readonly #all: ReadonlySet<Operation>
-  #operations: readonly Operation[]
-  #attempt: Attempt | undefined
-  /** Whether an attempt was made of which nobody knows how it ended. */
-  #isInDoubt = false
+export abstract class Turn {
+  readonly operations: readonly Operation[]
+  protected readonly parts: TurnParts
+  readonly #line: Line
+  readonly #fence: Fence
+  #session: Session | undefined
+  #isSent = false
   readonly #left: Promise<'left'>
   #leave!: () => void
 
-  constructor(context: TurnContext, operations: readonly Operation[]) {
-    this.#context = context
-    this.#all = new Set(operations)
-    this.#operations = operations
+  /** @param line its connection */
+  constructor(parts: TurnParts, operations: readonly Operation[], line: Line) {
+    this.parts = parts
+    this.operations = operations
+    this.#line = line
+    this.#fence = parts.fences.pop() ?? { id: newRevision(), seq: 0 }
     this.#left = new Promise((resolve) => {
       this.#leave = () => resolve('left')
     })
   }
 
-  /** Whether an operation may have been done, as far as anybody knows. */
+  /** Commits, and answers operations. Returns those that were not done: what changes nothing is answered then, the rest goes on. */
+  protected abstract commit(session: Session): Promise<readonly Operation[]>
+
+  /**
+   * Answers operations of a transaction that was committed, though its answer was lost. Returns those that were not done.
+   *
+   * @param at its instant
+   * @param keys of rows that it added to; `undefined`: all
+   */
+  protected abstract found(session: Session, at: number, keys?: readonly string[]): Promise<readonly Operation[]>
+
+  /** Whether an operation may have been done, as far as known. */
   mayHaveDone(operation: Operation): boolean {
-    return this.#all.has(operation) && (this.#isInDoubt || this.#attempt?.mayBeDone === true)
+    return this.#isSent && this.operations.includes(operation)
   }
 
-  /** To be called when operations have failed from outside: nothing goes on for nobody. */
+  /** To be called when operations have failed from outside: nothing goes on that no caller waits for. */
   look(): void {
-    if (!this.#operations.every(({ isOver }) => isOver)) return
-    this.#attempt?.abandon()
+    if (!this.#isOver) return
+    // A commit that was sent may be answered yet: its operations give back what they were admitted for.
+    if (!this.#isSent) this.#session?.release(true)
     this.#leave()
   }
 
-  /** Never rejects. Every operation is answered or failed then. */
+  /** Never rejects. Every operation is answered, failed or passed on then. */
   async run(): Promise<void> {
-    for (;;) {
-      this.#operations = this.#operations.filter(({ isOver }) => !isOver)
-      if (this.#operations.length === 0) return
-      const failure = await this.#tried()
-      if (failure === undefined) return
-      if (await this.#isFound(failure.cause)) return
-      this.#failed(failure.cause)
-      if (!isBetween(failure.cause)) await Promise.race([pause(AGAIN_AFTER_MS), this.#left])
-    }
+    const made = this.#made()
+    if ((await Promise.race([made, this.#left])) !== 'left') return
+    const timer = setTimeout(() => this.#session?.release(true), LISTEN_MS).unref()
+    this.parts.follow(made.finally(() => clearTimeout(timer)))
   }
 
-  /** What went wrong with an attempt; `undefined`: nothing, or nobody waits any more. */
-  async #tried(): Promise<{ readonly cause: unknown } | undefined> {
-    const attempt = new Attempt(this.#context, this.#operations)
-    this.#attempt = attempt
-    const made = attempt.run().then(
-      () => this.#context.answered(),
-      (cause: unknown) => ({ cause }),
-    )
-    const outcome = await Promise.race([made, this.#left])
-    if (outcome === 'left') {
-      this.#listen(attempt, made)
-      return undefined
-    }
-    return outcome ?? undefined
+  /** The fence and number of the transaction, which may be committed from now on. */
+  protected send(): readonly [fence: string, seq: number] {
+    this.#isSent = true
+    return [this.#fence.id, ++this.#fence.seq]
   }
 
-  /** Whether a commit whose answer was lost was made after all, and its operations are answered. */
-  async #isFound(error: unknown): Promise<boolean> {
-    const attempt = this.#attempt
-    if (attempt?.mayBeDone !== true) return false
-    this.#context.unanswered(error)
-    while (this.#operations.some(({ isOver }) => !isOver)) {
-      const found = await Promise.race([attempt.whatBecame().catch(() => 'open' as const), this.#left])
-      if (found === 'committed') {
-        this.#context.answered()
-        return true
+  get #isOver(): boolean {
+    return this.operations.every(({ isOver }) => isOver)
+  }
+
+  async #made(): Promise<void> {
+    const { fences, again } = this.parts
+    const left = await this.#tried().catch((error: unknown) => this.#failed(error))
+    if (left === 'unknown') return
+    fences.push(this.#fence)
+    again(left)
+  }
+
+  #tried(): Promise<readonly Operation[]> {
+    return this.#line.use(async (session) => {
+      if (this.#isOver) return []
+      this.#session = session
+      const left = await this.commit(session)
+      this.#isSent = false
+      this.parts.answered()
+      return left.length === 0 ? left : answerUnlocked(session, left, this.parts).catch(() => left)
+    })
+  }
+
+  async #failed(error: unknown): Promise<readonly Operation[] | 'unknown'> {
+    const { answered, unanswered } = this.parts
+    if (isAnswer(error)) answered()
+    else unanswered(error)
+    if (this.#isSent && !isAnswer(error)) return this.#find()
+    this.#isSent = false
+    if (verdictOf(error) === 'refused') {
+      for (const operation of this.operations) operation.fail(notDone(refusal(error)))
+    } else if (!isBetween(error)) await this.#pause()
+    return this.operations
+  }
+
+  async #find(): Promise<readonly Operation[] | 'unknown'> {
+    while (!this.#isOver) {
+      const found = await Promise.race([this.#found().catch(() => undefined), this.#left])
+      if (found === 'left') break
+      if (found !== undefined) {
+        this.parts.answered()
+        return found
       }
-      if (found === 'aborted' || found === 'unknown') return false
-      await Promise.race([pause(AGAIN_AFTER_MS), this.#left])
+      await this.#pause()
     }
-    return false
+    return 'unknown'
   }
 
-  #failed(error: unknown): void {
-    const isInDoubt = this.#attempt?.mayBeDone === true
-    this.#attempt = undefined
-    if (isInDoubt) {
-      this.#isInDoubt = true
-      this.#context.unanswered(error)
-      const lost = storeError('the connection to PostgreSQL broke before the answer to a commit', error)
-      for (const operation of this.#operations) if (!operation.repeatable) operation.fail(lost)
-    } else if (verdictOf(error) === 'again') {
-      if (isBetween(error)) this.#context.answered()
-      else this.#context.unanswered(error)
-    } else {
-      this.#context.answered()
-      const refused = refusal(error)
-      for (const operation of this.#operations) operation.fail(this.#isInDoubt ? refused : notDone(refused))
-    }
+  #found(): Promise<readonly Operation[]> {
+    const { id, seq } = this.#fence
+    return onSession(this.parts, async (session) => {
+      const [[last, at, keys] = []] = await session.run('closeFence', [id, seq])
+      if (Number(last) >= seq) {
+        return this.found(session, Number(at), keys === null ? undefined : (JSON.parse(String(keys)) as string[]))
+      }
+      this.#isSent = false
+      return this.operations
+    })
   }
 
-  /** A late commit is an answer too: its operations give back what they were admitted for. */
-  #listen(attempt: Attempt, made: Promise<unknown>): void {
-    const timer = setTimeout(() => attempt.giveUp(), LISTEN_MS).unref()
-    this.#context.follow(made.then(() => clearTimeout(timer)))
+  #pause(): Promise<unknown> {
+    return Promise.race([pause(AGAIN_AFTER_MS), this.#left])
   }
 }

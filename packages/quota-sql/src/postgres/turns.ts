@@ -1,93 +1,103 @@
 import { Breaker, notDone } from '@scoregw/quota/store'
+import { tableNames } from '../schema/tables.ts'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import { storeError } from '../step/store-error.ts'
-import { Adds } from './adds.ts'
-import type { AttemptContext } from './attempt.ts'
-import { Turn, type TurnContext } from './turn.ts'
+import { AddStatements, addTurns } from './adds.ts'
+import { LockingTurn } from './locking.ts'
+import { Line } from './session.ts'
+import type { Turn, TurnParts } from './turn.ts'
 
-/** Statements that add, under way at once. */
+/** Statements that add, in flight at once. */
 const ADDS_AT_ONCE = 2
 
-/** What a process asks of a server, but only a little while that does not answer. */
+/** The calls of a process to a server. One that gives no answers gets few of them. */
 export class Turns {
   readonly #deadlineMs: number
-  readonly #context: TurnContext
+  readonly #parts: TurnParts
   readonly #queue: Queue
   readonly #addQueue: Queue
-  readonly #adds: Adds
   readonly #breaker = new Breaker(() => performance.now())
-  #turn: Turn | undefined
+  readonly #turns = new Set<Turn>()
+  /** Whether the last call was answered. */
+  #isAnswering = true
   #lastError: unknown
-  /** Commits that nobody waits for any more, and that may still be told of. */
+  /** Commits that no caller waits for any more, and that may still be answered. */
   readonly #followed = new Set<Promise<void>>()
 
-  constructor(context: AttemptContext) {
-    this.#deadlineMs = context.deadlineMs
-    this.#context = {
-      ...context,
+  constructor(parts: Omit<TurnParts, 'fences' | 'again' | 'answered' | 'unanswered' | 'follow'>) {
+    this.#deadlineMs = parts.deadlineMs
+    this.#parts = {
+      ...parts,
+      fences: [],
+      again: (operations) => this.#queue.askAgain(operations),
       answered: () => {
         this.#breaker.succeeded()
-        this.#adds.isAnswering = true
+        this.#isAnswering = true
       },
       unanswered: (error) => {
         this.#lastError = error
-        this.#adds.isAnswering = false
+        this.#isAnswering = false
       },
-      follow: (end) => this.#follow(end),
+      follow: (end) => {
+        const followed = end.finally(() => this.#followed.delete(followed))
+        this.#followed.add(followed)
+      },
     }
-    this.#adds = new Adds({ ...this.#context, lockFor: (operations) => this.#queue.askAgain(operations) })
-    const parts = {
-      deadlineMs: context.deadlineMs,
-      over: (operations: readonly Operation[]) => this.#over(operations),
-      full: (message: string) => notDone(storeError(message)),
-    }
-    this.#queue = new Queue({ ...parts, transact: (operations) => this.#take(operations) })
-    this.#addQueue = new Queue({
-      ...parts,
-      atOnce: ADDS_AT_ONCE,
-      transact: (operations) => this.#adds.make(operations),
-    })
+    const [statements, line] = [new AddStatements(tableNames(parts.prefix)), new Line(parts)]
+    this.#queue = this.#queueOf(1, (operations) => [new LockingTurn(this.#parts, operations)])
+    this.#addQueue = this.#queueOf(ADDS_AT_ONCE, (operations) => addTurns(this.#parts, operations, statements, line))
   }
 
   /** Answers or fails an operation, within the deadline. */
   ask(operation: Operation): void {
-    const queue = this.#adds.takes(operation) ? this.#addQueue : this.#queue
-    queue.ask(operation)
+    const { charge } = operation
+    const isAdd = charge !== undefined && this.#isAnswering && this.#parts.layouts.isKept(charge.rows.layout)
+    if (isAdd) this.#addQueue.ask(operation)
+    else this.#queue.ask(operation)
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in flight. */
   async idle(): Promise<void> {
     await this.#addQueue.idle()
     await this.#queue.idle()
     await Promise.all(this.#followed)
   }
 
-  async #take(operations: readonly Operation[]): Promise<void> {
-    if (!this.#breaker.admits()) {
-      const error = notDone(storeError('PostgreSQL gave no answers for a while and is not asked now', this.#lastError))
-      for (const operation of operations) operation.fail(error)
-      return
-    }
-    this.#turn = new Turn(this.#context, operations)
-    await this.#turn.run()
-    this.#turn = undefined
+  #queueOf(atOnce: number, turnsOf: (operations: readonly Operation[]) => readonly Turn[]): Queue {
+    return new Queue({
+      deadlineMs: this.#deadlineMs,
+      atOnce,
+      over: (operations) => this.#over(operations),
+      full: (message) => notDone(storeError(message)),
+      transact: async (operations) => {
+        const waiting = operations.filter(({ isOver }) => !isOver)
+        if (waiting.length === 0) return
+        if (this.#breaker.admits()) await Promise.all(turnsOf(waiting).map((turn) => this.#run(turn)))
+        else this.#refuse(waiting)
+      },
+    })
+  }
+
+  async #run(turn: Turn): Promise<void> {
+    this.#turns.add(turn)
+    await turn.run()
+    this.#turns.delete(turn)
+  }
+
+  #refuse(operations: readonly Operation[]): void {
+    const error = storeError('PostgreSQL gave no answers for a while and gets no calls now', this.#lastError)
+    for (const operation of operations) operation.fail(notDone(error))
   }
 
   #over(operations: readonly Operation[]): void {
     this.#breaker.failed()
-    this.#adds.isAnswering = false
+    this.#isAnswering = false
     for (const operation of operations) {
       const error = storeError(`PostgreSQL gave no answer within ${this.#deadlineMs} ms`, this.#lastError)
-      const isInDoubt = this.#turn?.mayHaveDone(operation) === true || this.#adds.mayHaveDone(operation)
+      const isInDoubt = [...this.#turns].some((turn) => turn.mayHaveDone(operation))
       operation.fail(isInDoubt ? error : notDone(error))
     }
-    this.#turn?.look()
-    this.#adds.look()
-  }
-
-  #follow(end: Promise<void>): void {
-    const followed = end.finally(() => this.#followed.delete(followed))
-    this.#followed.add(followed)
+    for (const turn of this.#turns) turn.look()
   }
 }

@@ -2,13 +2,12 @@ import { refusedOptions } from '@scoregw/quota/options'
 import { notDone } from '@scoregw/quota/store'
 import { CompiledQuery } from 'kysely'
 import type { Ask } from '../step/counters.ts'
-import { operationOf } from '../step/operation.ts'
-import { type DecisionParts, decideOn } from './decide.ts'
+import { type Operation, operationOf } from '../step/operation.ts'
 import { isBetween, refusal } from './errors.ts'
 import { inTurn } from './in-turn.ts'
-import type { Row, StepSession } from './session.ts'
+import { allOf, type StepSession } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
-import { keepLayouts, write } from './transaction.ts'
+import { type DecisionParts, decideOn, write } from './transaction.ts'
 
 /** The part of kysely's `Transaction` that is used. */
 interface KyselyTransaction {
@@ -16,7 +15,7 @@ interface KyselyTransaction {
   executeQuery(query: CompiledQuery): Promise<{ readonly rows: unknown[] }>
 }
 
-/** How often a step is made anew since another process came between. */
+/** How often a step is tried where another process comes between. */
 const MAX_TRIES = 10
 
 /**
@@ -28,33 +27,22 @@ export function askWithin(transaction: unknown, statements: PostgresStatements, 
   if (!isTransaction(transaction)) {
     throw refusedOptions('within()', [{ path: '', message: "expected a transaction, kysely's Transaction" }])
   }
+  const session = savepoints(transaction, statements)
   return (work) =>
-    inTurn(
-      transaction,
-      () =>
-        new Promise<Awaited<ReturnType<typeof work.decide>>>((resolve, reject) => {
-          const operation = operationOf(work, { resolve: resolve as (value: unknown) => void, reject })
-          stepIn(new Savepoint(transaction, statements), operation, parts).then(
-            () => operation.done(),
-            (error: unknown) => operation.fail(error),
-          )
-        }),
-    )
+    new Promise((resolve, reject) => {
+      const operation = operationOf(work, resolve, reject)
+      void inTurn(transaction, () => stepIn(session, operation, parts).catch((error) => operation.fail(error)))
+    })
 }
 
-async function stepIn(
-  session: Savepoint,
-  operation: Parameters<typeof decideOn>[1][number],
-  parts: DecisionParts,
-): Promise<void> {
+async function stepIn(session: StepSession, operation: Operation, parts: DecisionParts): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
+      // Whether layouts are stored is known when the caller's transaction has ended, so not here.
       const { changes } = await decideOn(session, [operation], parts)
-      // Whether they are stored is known when the caller's transaction has ended, so not here.
-      await keepLayouts(session, changes, parts.layouts)
-      await write(session, changes)
-      await session.commit()
-      return
+      if (changes === undefined) await session.rollback()
+      else await allOf([write(session, changes), session.commit()])
+      return operation.done()
     } catch (error) {
       await session.rollback()
       if (!isBetween(error) || tries === MAX_TRIES) throw notDone(refusal(error))
@@ -62,43 +50,23 @@ async function stepIn(
   }
 }
 
-/** A part of a transaction. */
-class Savepoint implements StepSession {
-  readonly #transaction: KyselyTransaction
-  readonly #statements: PostgresStatements
-  #last: Promise<unknown> = Promise.resolve()
-
-  constructor(transaction: KyselyTransaction, statements: PostgresStatements) {
-    this.#transaction = transaction
-    this.#statements = statements
+/** Parts of a transaction, one after the other. */
+function savepoints(transaction: KyselyTransaction, statements: PostgresStatements): StepSession {
+  let last: Promise<unknown> = Promise.resolve()
+  const send = (text: string, values: unknown[] = []): Promise<{ readonly rows: unknown[] }> => {
+    const sent = last.then(() => transaction.executeQuery(CompiledQuery.raw(text, values)))
+    last = sent.catch(() => undefined)
+    return sent
   }
-
-  async run(statement: keyof PostgresStatements, values: unknown[]): Promise<readonly Row[]> {
-    const rows = await this.#send(this.#statements[statement], values)
-    return rows.map((row) => Object.values(row as object))
-  }
-
-  begin(): Promise<unknown> {
-    return this.#send('savepoint quota')
-  }
-
-  async commit(): Promise<boolean> {
-    await this.#send('release savepoint quota')
-    return true
-  }
-
-  rollback(): Promise<unknown> {
-    return this.#send('rollback to savepoint quota')
-  }
-
-  together<T>(work: () => T): T {
-    return work()
-  }
-
-  #send(text: string, values: unknown[] = []): Promise<unknown[]> {
-    const sent = this.#last.then(() => this.#transaction.executeQuery(CompiledQuery.raw(text, values)))
-    this.#last = sent.catch(() => undefined)
-    return sent.then(({ rows }) => rows)
+  return {
+    run: async (statement, values) => {
+      const { rows } = await send(statements[statement], values)
+      return rows.map((row) => Object.values(row as object))
+    },
+    begin: () => send('savepoint quota'),
+    commit: () => send('release savepoint quota'),
+    rollback: () => send('rollback to savepoint quota'),
+    together: (work) => work(),
   }
 }
 

@@ -21,3 +21,8 @@ export function isBusy(error: unknown): boolean {
   const code = 'code' in error ? String(error.code) : ''
   return code.startsWith('SQLITE_BUSY') || /database is (?:locked|busy)/i.test(error.message)
 }
+
+/** Whether a transaction is open; `undefined`: the connection does not tell. */
+export function isOpen({ inTransaction, isTransaction }: SqliteConnection): boolean | undefined {
+  return inTransaction ?? isTransaction
+}

@@ -1,14 +1,14 @@
 import { type EndedHold, Scratch, type SnapshotPart } from '@scoregw/quota/store'
 import type { TableNames } from '../schema/tables.ts'
-import { Asked, type Footprint, type Key } from '../step/asked.ts'
+import { Asked } from '../step/asked.ts'
 import type { Changes, IdChange, RowChange } from '../step/changes.ts'
-import { keptText, textOf } from '../step/names.ts'
+import { keptText } from '../step/names.ts'
 import type { Operation } from '../step/operation.ts'
 import { restored } from '../step/restored.ts'
 import { Layouts, type RowLayout, type StoredRow } from '../step/row-layout.ts'
 import { Step, type StepParts, type Stored } from '../step/step.ts'
-import { footprintOf } from '../step/stored.ts'
-import type { SqliteConnection, SqliteStatement } from './database.ts'
+import type { StoredHold } from '../step/stored.ts'
+import { isOpen, type SqliteConnection, type SqliteStatement } from './database.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -41,18 +41,26 @@ export class SqliteFile {
     this.#names = names
   }
 
-  begin(): void {
+  /**
+   * Does some work in a transaction of its own.
+   *
+   * @param committing is called when the work is done, and is about to be committed
+   */
+  whole<T>(work: () => T, committing?: () => void): T {
     this.#database.exec('begin immediate')
-  }
-
-  commit(): void {
-    this.#database.exec('commit')
-    for (const layout of this.#fresh.splice(0)) this.layouts.keep(layout)
-  }
-
-  rollback(): void {
-    this.#fresh = []
-    this.#database.exec('rollback')
+    try {
+      const result = work()
+      committing?.()
+      this.#database.exec('commit')
+      for (const layout of this.#fresh) this.layouts.keep(layout)
+      return result
+    } catch (error) {
+      // SQLite rolls back by itself where it can do nothing else.
+      if (isOpen(this.#database) !== false) this.#database.exec('rollback')
+      throw error
+    } finally {
+      this.#fresh = []
+    }
   }
 
   /** Does some work behind a savepoint. */
@@ -60,26 +68,13 @@ export class SqliteFile {
     this.#database.exec('savepoint quota')
     try {
       work()
-      this.#database.exec('release savepoint quota')
     } catch (error) {
       this.#database.exec('rollback to savepoint quota')
-      this.#database.exec('release savepoint quota')
       throw error
     } finally {
+      this.#database.exec('release savepoint quota')
       // Whether they are stored is known when the caller's transaction has ended, so not here.
       this.#fresh = []
-    }
-  }
-
-  /** Does some work in a transaction of its own. */
-  whole(work: () => void): void {
-    this.begin()
-    try {
-      work()
-      this.commit()
-    } catch (error) {
-      this.rollback()
-      throw error
     }
   }
 
@@ -121,16 +116,9 @@ export class SqliteFile {
     return step.ended()
   }
 
-  /** What it takes to settle each of the holds whose end has passed, the earliest first. */
-  due(now: number, most: number): readonly Footprint[] {
-    const { ids } = this.#names
-    return this.#records(
-      `select category, owner, id, record from ${ids} where hold_ends_at <= ? order by hold_ends_at limit ?`,
-      now,
-      most,
-    ).map(({ key: [category, owner, id], record }) => {
-      return footprintOf({ category, owner: textOf(owner), id: textOf(id) }, record)
-    })
+  /** Holds that have ended, the earliest first. */
+  due(now: number, most: number): readonly StoredHold[] {
+    return this.#records('where hold_ends_at <= ? order by hold_ends_at limit ?', now, most)
   }
 
   countHolds(): number {
@@ -176,10 +164,7 @@ export class SqliteFile {
       rows: this.#rowsOf([...asked.rows.keys()]),
       ids: records,
       holds: [...asked.owners].flatMap((owner) =>
-        this.#records(
-          `select category, owner, id, record from ${ids} where owner = ? and hold_ends_at is not null`,
-          keptText(owner),
-        ),
+        this.#records('where owner = ? and hold_ends_at is not null', keptText(owner)),
       ),
     }
   }
@@ -206,26 +191,22 @@ export class SqliteFile {
     if (row !== undefined) this.layouts.learn(hash, String(row.list))
   }
 
-  #write({ rows, ids }: Changes): void {
+  #write({ rows, ids }: Pick<Changes, 'rows' | 'ids'>): void {
     for (const change of rows) this.#keepLayout(change)
     const table = this.#names.rows
     const write = (text: string, changes: readonly RowChange[]): void => {
       if (changes.length > 0) this.#run(text, JSON.stringify(changes.map(valuesOf)))
     }
-    const update = `update ${table} set layout = a.value ->> 1, cells = a.value ->> 2`
-    const where = `from json_each(?) a where ${table}.key = a.value ->> 0`
     write(
       `insert into ${table} (key, layout, cells, ends_at)
-        select a.value ->> 0, a.value ->> 1, a.value ->> 2, a.value ->> 3 from json_each(?) a`,
-      rows.filter(({ isNew }) => isNew),
+        select a.value ->> 0, a.value ->> 1, a.value ->> 2, a.value ->> 3 from json_each(?) a where true
+        on conflict (key) do update set layout = excluded.layout, cells = excluded.cells, ends_at = excluded.ends_at`,
+      rows.filter(({ isEndNew }) => isEndNew),
     )
     // An index is written again where its column is set at all.
     write(
-      `${update}, ends_at = a.value ->> 3 ${where}`,
-      rows.filter(({ isNew, isEndNew }) => isEndNew && !isNew),
-    )
-    write(
-      `${update} ${where}`,
+      `update ${table} set layout = a.value ->> 1, cells = a.value ->> 2
+        from json_each(?) a where ${table}.key = a.value ->> 0`,
       rows.filter(({ isEndNew }) => !isEndNew),
     )
     for (const change of ids) this.#writeId(this.#names.ids, change)
@@ -257,9 +238,10 @@ export class SqliteFile {
     )
   }
 
-  #records(text: string, ...values: readonly unknown[]): readonly { readonly key: Key; readonly record: string }[] {
+  #records(where: string, ...values: readonly unknown[]): readonly StoredHold[] {
+    const text = `select category, owner, id, record from ${this.#names.ids} ${where}`
     return this.#all(text, ...values).map(({ category, owner, id, record }) => ({
-      key: [String(category), String(owner), String(id)] as const,
+      key: [String(category), String(owner), String(id)],
       record: String(record),
     }))
   }

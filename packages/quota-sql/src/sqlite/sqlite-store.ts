@@ -1,20 +1,10 @@
 import { QuotaError } from '@scoregw/quota'
-import {
-  type AsyncStore,
-  notDone,
-  type SnapshotPart,
-  type StoreAbilities,
-  type StoreSchema,
-  type SyncCounters,
-  type SyncStore,
-  systemClock,
-} from '@scoregw/quota/store'
+import { type SnapshotPart, type SyncStore, systemClock } from '@scoregw/quota/store'
 import { FORMAT, tableNames } from '../schema/tables.ts'
-import { type Ask, countersOf, type SqlCounters } from '../step/counters.ts'
+import { type AskNow, countersOf } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
-import { storeError } from '../step/store-error.ts'
-import { Sweeper } from '../step/sweeper.ts'
-import { endWork } from '../step/works.ts'
+import { CAN, type SqlStore, sqlStore } from '../step/sql-store.ts'
+import { Ended, endWork, SWEPT_AT_ONCE } from '../step/sweeper.ts'
 import { SqliteFile } from './file.ts'
 import {
   parseSqliteStoreOptions,
@@ -22,30 +12,22 @@ import {
   type SqliteStoreOptions,
   type SyncSqliteStoreOptions,
 } from './options.ts'
-import { SyncSqliteCounters } from './sync-counters.ts'
 import { failureOf, instant, SqliteTurns } from './turns.ts'
-import { askWithin, requireTransaction } from './within.ts'
+import { askWithin } from './within.ts'
 
-/** Rows and ids that are forgotten at one time. */
+/** Rows and ids that are deleted at one time. */
 const FORGOTTEN_AT_ONCE = 100
+/** One call in so many of those that answer at once deletes a little of what has ended, and settles the holds that are due. */
+const CALLS_PER_CHORE = 64
+const FORGOTTEN_A_CHORE = 8
 
-const CAN: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
-
-/** An {@link AsyncStore} on an SQLite file, which several processes of one machine may share. */
-export interface SqliteStore extends AsyncStore {
-  readonly sync: false
-  readonly deadlineMs: number
-  /** Counters of a policy. Several may be open at once; where names agree, they are the same counters. */
-  open(schema: StoreSchema): SqlCounters
-  /** @param transaction kysely's `Transaction`, on the same connection */
-  within(schema: StoreSchema, transaction: unknown): SqlCounters
+/** An {@link SqlStore} on an SQLite file, which several processes of one machine may share. */
+export interface SqliteStore extends SqlStore {
   /**
    * Takes over what a part of a memory store's snapshot holds; rows and ids that are here already stay as they are.
    * @throws {QuotaError} `store_error`
    */
   restore(part: SnapshotPart): Promise<void>
-  /** Waits for the calls under way; later ones reject. The connection is left open. */
-  close(): Promise<void>
 }
 
 /**
@@ -63,13 +45,14 @@ export interface SqliteStore extends AsyncStore {
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { database, prefix, clock, db, deadlineMs, synchronous } = parseSqliteStoreOptions(options)
   const file = checkedFile(new SqliteFile(database, tableNames(prefix)))
-  const turns = new SqliteTurns({ file, clock, db, deadlineMs, synchronous, ended: (holds) => sweeper.add(holds) })
-  let isClosed = false
-  const ask: Ask = (work) =>
-    new Promise((resolve, reject) => {
-      if (isClosed) reject(notDone(storeError('this SQLite store was closed')))
-      else turns.ask(operationOf(work, { resolve, reject }))
-    })
+  const turns = new SqliteTurns({
+    file,
+    clock,
+    db,
+    deadlineMs,
+    synchronous,
+    ended: (holds) => sweeper.ended.add(holds),
+  })
   const small = async <T>(work: () => T): Promise<T> => {
     try {
       return await turns.inTurn(work)
@@ -77,35 +60,25 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       throw failureOf(error)
     }
   }
-  const sweeper = new Sweeper({
+  const { store, sweeper } = sqlStore({
+    name: 'SQLite',
+    deadlineMs,
+    layouts: file.layouts,
+    // A clock that a test turns turns no timers.
+    isTimed: clock === systemClock,
+    transact: (operation) => turns.ask(operation),
+    within: (transaction) => askWithin(transaction, database, file, clock),
+    idle: () => turns.idle(),
     due: (most) => small(() => file.due(instant(clock), most)),
-    end: (footprint) => ask(endWork(footprint)),
     count: () => small(() => file.countHolds()),
     forget: () => small(() => file.forget(instant(clock), FORGOTTEN_AT_ONCE)),
   })
-  // A clock in somebody's hand turns no timers.
-  if (clock === systemClock) sweeper.start()
-  return {
-    sync: false,
-    can: CAN,
-    deadlineMs,
-    open: (schema) => countersOf(schema, file.layouts, ask, () => sweeper.sweep()),
-    within: (schema, transaction) => {
-      requireTransaction(transaction, database)
-      return countersOf(schema, file.layouts, askWithin(file, clock), () => sweeper.sweep())
-    },
-    restore: (part) => small(() => file.whole(() => file.restore(part, instant(clock)))),
-    async close() {
-      isClosed = true
-      sweeper.stop()
-      await turns.idle()
-    },
-  }
+  return { ...store, restore: (part) => small(() => file.whole(() => file.restore(part, instant(clock)))) }
 }
 
 /**
  * The same, answering at once: each call is a transaction of its own, and the process waits for it. For connections that
- * nobody else works on.
+ * have no other user.
  *
  * @throws {QuotaError} `invalid_options` naming every fault; `store_mismatch` for tables of another format; `store_error`
  *   where there are none
@@ -113,11 +86,43 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
 export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
   const { database, prefix, clock } = parseSyncSqliteStoreOptions(options)
   const file = checkedFile(new SqliteFile(database, tableNames(prefix)))
-  return {
-    sync: true,
-    can: CAN,
-    open: (schema): SyncCounters => new SyncSqliteCounters(file, clock, schema),
+  const ended = new Ended()
+  let calls = 0
+  const done: AskNow = (work) => {
+    let answer = (): ReturnType<typeof work.decide> => {
+      throw new TypeError('an operation that was done has an answer')
+    }
+    const reject = (error: unknown): void => {
+      answer = () => {
+        throw error
+      }
+    }
+    const operation = operationOf(work, (value) => (answer = () => value), reject)
+    try {
+      ended.add(file.whole(() => file.step([operation], instant(clock))))
+    } catch (error) {
+      throw failureOf(error)
+    }
+    operation.done()
+    return answer()
   }
+  const endDue = (): void => {
+    const due = file.due(instant(clock), SWEPT_AT_ONCE)
+    for (const hold of due) done(endWork(hold))
+    if (due.length > 0) endDue()
+  }
+  const ask: AskNow = (work) => {
+    if (++calls % CALLS_PER_CHORE === 0) {
+      endDue()
+      file.forget(instant(clock), FORGOTTEN_A_CHORE)
+    }
+    return done(work)
+  }
+  const sweep = () => {
+    endDue()
+    return { ended: ended.drain(), open: file.countHolds() }
+  }
+  return { sync: true, can: CAN, open: (schema) => countersOf(schema, file.layouts, ask, sweep) }
 }
 
 function checkedFile(file: SqliteFile): SqliteFile {

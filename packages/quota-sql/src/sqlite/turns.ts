@@ -98,35 +98,12 @@ export class SqliteTurns {
     let holds: readonly EndedHold[]
     if (!this.#isUsual) file.behave(this.#ours)
     try {
-      file.begin()
-      holds = stepped(file, operations, clock, committing)
+      holds = file.whole(() => file.step(operations, instant(clock)), committing)
     } finally {
       if (!this.#isUsual) file.behave(this.#usual)
     }
     for (const operation of operations) operation.done()
     ended(holds)
-  }
-}
-
-/** One step in the transaction that was begun: committed, or nothing of it. */
-export function stepped(
-  file: SqliteFile,
-  operations: readonly Operation[],
-  clock: Clock,
-  committing: () => void,
-): readonly EndedHold[] {
-  try {
-    const holds = file.step(operations, instant(clock))
-    committing()
-    file.commit()
-    return holds
-  } catch (error) {
-    try {
-      file.rollback()
-    } catch {
-      // SQLite rolls back by itself where it can do nothing else.
-    }
-    throw error
   }
 }
 

@@ -3,29 +3,25 @@ import { refusedOptions } from '@scoregw/quota/options'
 import { notDone } from '@scoregw/quota/store'
 import type { Ask } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
-import type { SqliteConnection } from './database.ts'
+import { isOpen, type SqliteConnection } from './database.ts'
 import type { SqliteFile } from './file.ts'
 import { failureOf, instant } from './turns.ts'
 
-/** @throws {QuotaError} `invalid_options` where no transaction is open on the connection */
-export function requireTransaction(transaction: unknown, database: SqliteConnection): void {
-  const isOne =
-    typeof transaction === 'object' &&
-    transaction !== null &&
-    'isTransaction' in transaction &&
-    transaction.isTransaction === true
+/**
+ * Carries out work at once in the transaction that is open, behind a savepoint: what fails leaves that as it was.
+ *
+ * @throws {QuotaError} `invalid_options` where no transaction is open on the connection
+ */
+export function askWithin(transaction: unknown, database: SqliteConnection, file: SqliteFile, clock: Clock): Ask {
+  const isOne = (transaction as { readonly isTransaction?: unknown } | null | undefined)?.isTransaction === true
   // Where the connection tells: a transaction of another one would not be what is charged in.
-  const isOpen = database.inTransaction !== false && database.isTransaction !== false
-  if (isOne && isOpen) return
-  const message = "expected a transaction on the store's own connection, kysely's Transaction"
-  throw refusedOptions('within()', [{ path: '', message }])
-}
-
-/** Carries out work at once in the transaction that is open, behind a savepoint: what fails leaves that as it was. */
-export function askWithin(file: SqliteFile, clock: Clock): Ask {
+  if (!isOne || isOpen(database) === false) {
+    const message = "expected a transaction on the store's own connection, kysely's Transaction"
+    throw refusedOptions('within()', [{ path: '', message }])
+  }
   return (work) =>
     new Promise((resolve, reject) => {
-      const operation = operationOf(work, { resolve, reject })
+      const operation = operationOf(work, resolve, reject)
       try {
         file.within(() => file.step([operation], instant(clock)))
       } catch (error) {

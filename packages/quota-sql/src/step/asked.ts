@@ -1,5 +1,5 @@
 import type { IdPlace, RowPlace } from '@scoregw/quota/store'
-import { keptText } from './names.ts'
+import { keptText, textOf } from './names.ts'
 import type { RowLayout } from './row-layout.ts'
 
 /** Which row: by names, and as the column of its key has it. */
@@ -74,6 +74,10 @@ function counterOf(owner: string): RowRef {
 /** A key as one text. No column holds a NUL. */
 export function nameOf([first, second, third]: Key): string {
   return `${first}\0${second}\0${third}`
+}
+
+export function placeOf([category, owner, id]: Key): IdPlace {
+  return { category, owner: textOf(owner), id: textOf(id) }
 }
 
 /** Own rows by their keys, then shared ones, which so are held shortest. */

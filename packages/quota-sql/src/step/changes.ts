@@ -1,5 +1,5 @@
 import { CLOSED, GRACE_MS, type NamedCell, type NamedRecord, type Scratch } from '@scoregw/quota/store'
-import { type AskedRow, type Key, nameOf } from './asked.ts'
+import type { AskedRow, Key } from './asked.ts'
 import type { Layouts, RowLayout, StoredRow } from './row-layout.ts'
 
 /** A row to be written. */
@@ -12,26 +12,24 @@ export interface RowChange {
   readonly endsAt: number | null
   /** Whether that was another instant before. */
   readonly isEndNew: boolean
-  /** It was not there: another process that makes it meanwhile is a reason to begin again. */
-  readonly isNew: boolean
 }
 
 /** A record to be written. */
 export interface IdChange {
-  /** See {@link nameOf}. */
-  readonly name: string
   readonly key: Key
   readonly text: string
   /** When it may be forgotten, epoch milliseconds; `null`: not while its hold is open. */
   readonly endsAt: number | null
   /** When its open hold ends. */
   readonly holdEndsAt: number | null
-  readonly isNew: boolean
 }
 
 export interface Changes {
   readonly rows: readonly RowChange[]
   readonly ids: readonly IdChange[]
+  /** Keys of what was not there, and need not be. */
+  readonly spareRows: readonly string[]
+  readonly spareIds: readonly Key[]
 }
 
 /** How long the row is kept whose lock keeps the number of an owner's holds, in milliseconds: as one is taken again and again. */
@@ -41,7 +39,7 @@ const COUNTER_KEPT_MS = 600_000
 export function changedCounter(key: string, before: StoredRow | undefined, now: number): RowChange | undefined {
   const endsAt = now + COUNTER_KEPT_MS
   if (before !== undefined && (before.endsAt ?? 0) >= now + COUNTER_KEPT_MS / 2) return undefined
-  return { key, layout: undefined, pairs: [], endsAt, isEndNew: true, isNew: before === undefined }
+  return { key, layout: undefined, pairs: [], endsAt, isEndNew: true }
 }
 
 /** What a row has become in a scratch. */
@@ -63,12 +61,11 @@ export class RowChanges {
     const isPlain = layout?.isKnown === true && layouts.every((each) => each === layout)
     const made = isPlain ? this.#plain(row, layout) : this.#mixed(row, before, unknown)
     if (made === undefined) return undefined
-    const isNew = before === undefined
-    if (isNew ? made.pairs.every((number) => number === CLOSED) : isSame(made, before)) return undefined
+    if (before === undefined ? made.pairs.every((number) => number === CLOSED) : isSame(made, before)) return undefined
     // Of cells that this version does not know the ends are unknown, too.
     const lastEnd = unknown.length === 0 ? this.#scratch.rowEndsAt(place) : Number.POSITIVE_INFINITY
     const endsAt = Number.isFinite(lastEnd) ? lastEnd : null
-    return { key, ...made, endsAt, isEndNew: isNew || endsAt !== before.endsAt, isNew }
+    return { key, ...made, endsAt, isEndNew: endsAt !== before?.endsAt }
   }
 
   /** A row that has the cells of those who ask for it, and no others. */
@@ -112,5 +109,5 @@ export function changedRecord(key: Key, before: string | undefined, record: Name
   const { state, hold, expiresAt } = record
   const holdEndsAt = state === 'reserved' ? (hold?.endsAt ?? null) : null
   const endsAt = holdEndsAt === null ? expiresAt : null
-  return { name: nameOf(key), key, text, endsAt, holdEndsAt, isNew: before === undefined }
+  return { key, text, endsAt, holdEndsAt }
 }

@@ -3,97 +3,62 @@ import type { Footprint } from './asked.ts'
 import type { Charge } from './schema-rows.ts'
 import type { Step } from './step.ts'
 
-/** Who waits for an operation's answer. */
-export interface Waiter<T> {
-  resolve(answer: T): void
-  reject(error: unknown): void
-}
-
-/** What an operation does. */
+/** What a call does. */
 export interface Work<T> {
   readonly footprint: Footprint
-  /** Whether it may be done again when nobody knows whether it was done: it is once under an id, or changes nothing more. */
-  readonly repeatable: boolean
-  /** Whether it only looks. */
-  readonly isLook: boolean
+  /** Whether it only reads. */
+  readonly isLook?: boolean
   /** Decides. Throws before it changes anything. */
   decide(step: Step): T
   /** There where it may be done by adding to rows. */
   readonly charge?: Charge | undefined
-  /** Whether an answer charges something. */
-  isCharge?(answer: T): boolean
-  /** Called where it was done and its caller was told that it was not answered. */
+  /** Called where it was done after its call had failed. */
   undo?(answer: T): void
 }
 
 /** One call on its way: decided in a transaction, answered when that is committed. */
-export interface Operation {
+export interface Operation extends Pick<Pending<unknown>, keyof Pending<unknown>> {}
+
+export function operationOf<T>(
+  work: Work<T>,
+  resolve: (answer: T) => void,
+  reject: (error: unknown) => void,
+): Operation {
+  return new Pending(work, resolve, reject)
+}
+
+class Pending<T> {
   readonly footprint: Footprint
-  readonly repeatable: boolean
   readonly isLook: boolean
-  /** Whether its caller was told something. */
-  readonly isOver: boolean
-  /** May be called again: in a transaction that is made anew. */
-  decide(step: Step): void
-  /** When it was asked for, by `performance.now()`. */
-  readonly askedAt: number
-  /** There where it may be done by adding to rows. */
   readonly charge: Charge | undefined
-  /** Whether what was decided charges something. */
-  readonly isCharging: boolean
-  /** Decided elsewhere, as a take. */
-  decided(reply: TakeReply): void
-  /** What was decided is so from now on. */
-  done(): void
-  fail(error: unknown): void
-}
-
-/** An operation and who waits for it. */
-export function operationOf<T>(work: Work<T>, waiter: Waiter<T>): Operation {
-  return new Pending(work, waiter)
-}
-
-class Pending<T> implements Operation {
+  /** When it was called, by `performance.now()`. */
+  readonly askedAt: number = performance.now()
   readonly #work: Work<T>
-  readonly #waiter: Waiter<T>
+  readonly #resolve: (answer: T) => void
+  readonly #reject: (error: unknown) => void
   #answer: { readonly value: T } | { readonly error: unknown } | undefined
   #isOver = false
-  readonly askedAt: number = performance.now()
 
-  constructor(work: Work<T>, waiter: Waiter<T>) {
+  constructor(work: Work<T>, resolve: (answer: T) => void, reject: (error: unknown) => void) {
+    this.footprint = work.footprint
+    this.isLook = work.isLook === true
+    this.charge = work.charge
     this.#work = work
-    this.#waiter = waiter
+    this.#resolve = resolve
+    this.#reject = reject
   }
 
-  get footprint(): Footprint {
-    return this.#work.footprint
-  }
-
-  get repeatable(): boolean {
-    return this.#work.repeatable
-  }
-
-  get isLook(): boolean {
-    return this.#work.isLook
-  }
-
+  /** Whether its call was answered or failed. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  get charge(): Charge | undefined {
-    return this.#work.charge
-  }
-
-  get isCharging(): boolean {
-    const answer = this.#answer
-    return answer !== undefined && 'value' in answer && this.#work.isCharge?.(answer.value) === true
-  }
-
+  /** Decided elsewhere, as a take. */
   decided(reply: TakeReply): void {
     this.#answer = { value: reply as T }
   }
 
+  /** May be called again, in another transaction. */
   decide(step: Step): void {
     this.#answer = undefined
     if (this.#isOver) return
@@ -104,6 +69,7 @@ class Pending<T> implements Operation {
     }
   }
 
+  /** Answers the call: its decision is committed. */
   done(): void {
     const answer = this.#answer
     if (answer === undefined) return
@@ -112,13 +78,13 @@ class Pending<T> implements Operation {
       return
     }
     this.#isOver = true
-    if ('value' in answer) this.#waiter.resolve(answer.value)
-    else this.#waiter.reject(answer.error)
+    if ('value' in answer) this.#resolve(answer.value)
+    else this.#reject(answer.error)
   }
 
   fail(error: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#waiter.reject(error)
+    this.#reject(error)
   }
 }

@@ -46,15 +46,17 @@ export class Queue {
 
   /** Answers or fails an operation, within the deadline. */
   ask(operation: Operation): void {
-    this.#push(operation, this.#group ?? this.#newGroup())
+    if (this.#underWay < MAX_UNDER_WAY) this.#push(operation, this.#group ?? this.#newGroup())
+    else operation.fail(this.#parts.full(`${MAX_UNDER_WAY} calls are under way, and no more are taken on`))
   }
 
-  /** Answers or fails operations that another queue had first, within the deadline since they were asked for. */
+  /** Answers or fails operations once more, within the deadline since they were asked for. */
   askAgain(operations: readonly Operation[]): void {
-    if (operations.length === 0) return
-    const passedMs = performance.now() - Math.min(...operations.map(({ askedAt }) => askedAt))
+    const waiting = operations.filter(({ isOver }) => !isOver)
+    if (waiting.length === 0) return
+    const passedMs = performance.now() - Math.min(...waiting.map(({ askedAt }) => askedAt))
     const group = this.#groupOf(Math.max(1, Math.ceil(this.#parts.deadlineMs - passedMs)))
-    for (const operation of operations) this.#push(operation, group)
+    for (const operation of waiting) this.#push(operation, group)
   }
 
   /** Resolves when nothing is under way. */
@@ -63,10 +65,6 @@ export class Queue {
   }
 
   #push(operation: Operation, group: Group): void {
-    if (this.#underWay >= MAX_UNDER_WAY) {
-      operation.fail(this.#parts.full(`${MAX_UNDER_WAY} calls are under way, and no more are taken on`))
-      return
-    }
     this.#underWay++
     group.operations.push(operation)
     group.left++

@@ -5,7 +5,11 @@ import { keptText } from './names.ts'
 import type { StepParts } from './step.ts'
 
 /** What a part of a memory store's snapshot holds, as it is stored. */
-export function restored(part: SnapshotPart, { scratch, layouts }: StepParts, now: number): Changes {
+export function restored(
+  part: SnapshotPart,
+  { scratch, layouts }: StepParts,
+  now: number,
+): Pick<Changes, 'rows' | 'ids'> {
   scratch.begin(now)
   const changes = new RowChanges(layouts, scratch, now)
   const rows: RowChange[] = []

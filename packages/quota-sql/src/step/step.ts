@@ -9,11 +9,11 @@ import type {
   StoreSchema,
   SyncCounters,
 } from '@scoregw/quota/store'
-import { type Asked, type Footprint, type Key, nameOf, type RowRef, rowRef } from './asked.ts'
+import { type Asked, type AskedRow, type Footprint, type Key, nameOf, placeOf, type RowRef, rowRef } from './asked.ts'
 import { type Changes, changedCounter, changedRecord, type IdChange, type RowChange, RowChanges } from './changes.ts'
-import { keptText, textOf } from './names.ts'
+import { keptText } from './names.ts'
 import type { Layouts, StoredRow } from './row-layout.ts'
-import { recordOf } from './stored.ts'
+import { recordOf, type StoredHold } from './stored.ts'
 
 /** What a database has of what was asked for, locked but for {@link holds}. */
 export interface Stored {
@@ -26,13 +26,7 @@ export interface Stored {
   /** Records of the ids that there are, by {@link nameOf} their keys. */
   readonly ids: ReadonlyMap<string, string>
   /** Open holds of the owners asked for. */
-  readonly holds: readonly { readonly key: Key; readonly record: string }[]
-}
-
-/** What was not there and is not made. */
-export interface Absent {
-  readonly rows: readonly string[]
-  readonly ids: readonly Key[]
+  readonly holds: readonly StoredHold[]
 }
 
 /** What steps are made with. */
@@ -147,36 +141,25 @@ export class Step {
 
   /** What has to be written. */
   changes(): Changes {
-    const [rows, ids]: [RowChange[], IdChange[]] = [[], []]
+    const all = { rows: [] as RowChange[], ids: [] as IdChange[], spareRows: [] as string[], spareIds: [] as Key[] }
+    const { rows, ids } = this.#stored
     const changes = new RowChanges(this.#layouts, this.#scratch, this.now)
+    const changeOf = (key: string, row: AskedRow): RowChange | undefined =>
+      row.place.layer === ''
+        ? changedCounter(key, rows.get(key), this.now)
+        : changes.of(row, rows.get(key), this.#unknown.get(key) ?? [])
     for (const [key, row] of this.#asked.rows) {
-      if (this.#damaged.has(key)) continue
-      const before = this.#stored.rows.get(key)
-      const change =
-        row.place.layer === ''
-          ? changedCounter(key, before, this.now)
-          : changes.of(row, before, this.#unknown.get(key) ?? [])
-      if (change !== undefined) rows.push(change)
+      const change = this.#damaged.has(key) ? undefined : changeOf(key, row)
+      if (change !== undefined) all.rows.push(change)
+      else if (!rows.has(key)) all.spareRows.push(key)
     }
     for (const [name, { place, key }] of this.#asked.ids) {
       const record = this.#broken.has(name) ? undefined : this.#scratch.record(place)
-      const change = record && changedRecord(key, this.#stored.ids.get(name), record)
-      if (change !== undefined) ids.push(change)
+      const change = record && changedRecord(key, ids.get(name), record)
+      if (change !== undefined) all.ids.push(change)
+      else if (!ids.has(name)) all.spareIds.push(key)
     }
-    return { rows, ids }
-  }
-
-  /**
-   * What was not there and is not made by the changes: it has to be still not there when everything else is locked, or what
-   * was decided is of two different times.
-   */
-  absent({ rows, ids }: Changes): Absent {
-    const [isMade, isIdMade] = [new Set(rows.map(({ key }) => key)), new Set(ids.map(({ name }) => name))]
-    const { rows: askedRows, ids: askedIds } = this.#asked
-    return {
-      rows: [...askedRows.keys()].filter((key) => !this.#stored.rows.has(key) && !isMade.has(key)),
-      ids: [...askedIds].flatMap(([name, { key }]) => (this.#stored.ids.has(name) || isIdMade.has(name) ? [] : [key])),
-    }
+    return all
   }
 
   /** Holds that ended in this step. To be asked before the next one begins. */
@@ -217,8 +200,4 @@ function readable(text: string): Partial<NamedRecord> {
   } catch {
     return {}
   }
-}
-
-function placeOf([category, owner, id]: Key): IdPlace {
-  return { category, owner: textOf(owner), id: textOf(id) }
 }

@@ -1,6 +1,6 @@
 import { QuotaError } from '@scoregw/quota'
-import { CLOSED, type IdPlace, type NamedCell, type NamedRecord } from '@scoregw/quota/store'
-import { type Footprint, rowRef } from './asked.ts'
+import { CLOSED, type NamedCell, type NamedRecord } from '@scoregw/quota/store'
+import { type Footprint, type Key, placeOf, rowRef } from './asked.ts'
 
 /** @throws {QuotaError} `damaged_row` */
 export function recordOf(text: string): NamedRecord {
@@ -62,9 +62,15 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What it takes to settle the hold of a record. */
-export function footprintOf(place: IdPlace, text: string): Footprint {
-  const { hold } = recordOf(text)
-  const rows = hold?.rows.map(({ layer, key }) => rowRef({ layer, category: hold.category, key }))
-  return { ids: [place], rows }
+/** A hold's record as it is stored. */
+export interface StoredHold {
+  readonly key: Key
+  readonly record: string
+}
+
+/** What it takes to settle a hold. @throws {QuotaError} `damaged_row` */
+export function footprintOf({ key, record }: StoredHold): Footprint {
+  const { hold } = recordOf(record)
+  const rows = hold?.rows.map(({ layer, key: owner }) => rowRef({ layer, category: hold.category, key: owner }))
+  return { ids: [placeOf(key)], rows }
 }

@@ -1,33 +1,52 @@
 import type { EndedHold, SweepReply } from '@scoregw/quota/store'
-import type { Footprint } from './asked.ts'
+import type { Ask } from './counters.ts'
+import type { Work } from './operation.ts'
+import { footprintOf, type StoredHold } from './stored.ts'
 
 /** How often a process looks for holds that have ended: they are settled within a second of their end. */
 const SWEEP_EVERY_MS = 500
-/** How often it looks for what may be forgotten. */
+/** How often it looks for what may be deleted. */
 const FORGET_EVERY_MS = 5_000
 /** Holds that are settled at one time. */
-const SWEPT_AT_ONCE = 32
-/** Most ended holds that are remembered until somebody asks. */
+export const SWEPT_AT_ONCE = 32
+/** Most ended holds that are kept for the next `sweep`. */
 const MAX_ENDED = 1_000
 
 /** What a {@link Sweeper} works with. */
 export interface SweeperParts {
-  /** What the holds need to be settled whose end has passed, so many at the most; one footprint a hold. */
-  readonly due: (most: number) => Promise<readonly Footprint[]>
-  /** Settles the hold of a footprint that {@link due} gave. */
-  readonly end: (footprint: Footprint) => Promise<void>
+  /** Holds that have ended, the earliest first, so many at the most. */
+  readonly due: (most: number) => Promise<readonly StoredHold[]>
+  readonly ask: Ask
   /** How many holds are open. */
   readonly count: () => Promise<number>
-  /** Forgets some of what ended long ago. */
-  readonly forget: () => Promise<void>
+  /** Deletes some of what ended long ago. */
+  readonly forget: () => Promise<unknown>
 }
 
-/** Gives back what holds had that nobody settled, whoever took them, and forgets what ended. */
+/** The end of a hold that was not settled: what is past its end is settled before anything is decided. */
+export function endWork(hold: StoredHold): Work<void> {
+  return { footprint: footprintOf(hold), decide: () => undefined }
+}
+
+/** The holds that ended, until they are reported. */
+export class Ended {
+  readonly #holds: EndedHold[] = []
+
+  readonly add = (ended: readonly EndedHold[]): void => {
+    this.#holds.push(...ended.slice(0, MAX_ENDED - this.#holds.length))
+  }
+
+  drain(): EndedHold[] {
+    return this.#holds.splice(0)
+  }
+}
+
+/** Gives back what holds had that were not settled, of all processes, and deletes what ended. */
 export class Sweeper {
+  readonly ended: Ended = new Ended()
   readonly #parts: SweeperParts
   readonly #timers: NodeJS.Timeout[] = []
   #isStopped = false
-  #ended: EndedHold[] = []
   #sweeping: Promise<void> | undefined
 
   constructor(parts: SweeperParts) {
@@ -49,18 +68,11 @@ export class Sweeper {
     for (const timer of this.#timers) clearInterval(timer)
   }
 
-  /** What a step of this process has settled. */
-  add(ended: readonly EndedHold[]): void {
-    this.#ended.push(...ended.slice(0, MAX_ENDED - this.#ended.length))
-  }
-
   /** Settles all holds that have ended. */
   async sweep(): Promise<SweepReply> {
     await this.#settleDue()
     const open = await this.#parts.count()
-    const ended = this.#ended
-    this.#ended = []
-    return { ended, open }
+    return { ended: this.ended.drain(), open }
   }
 
   #settleDue(): Promise<void> {
@@ -73,12 +85,12 @@ export class Sweeper {
   async #settleAll(): Promise<void> {
     const tried = new Set<string>()
     for (;;) {
-      const footprints = await this.#parts.due(SWEPT_AT_ONCE)
-      const names = footprints.map((footprint) => JSON.stringify(footprint.ids))
+      const due = await this.#parts.due(SWEPT_AT_ONCE)
+      const names = due.map(({ key }) => key.join('\0'))
       // Where none can be settled, the next sweep goes on.
       if (names.every((name) => tried.has(name)) || this.#isStopped) return
       for (const name of names) tried.add(name)
-      await Promise.all(footprints.map((footprint) => this.#parts.end(footprint)))
+      await Promise.all(due.map((hold) => this.#parts.ask(endWork(hold))))
     }
   }
 }

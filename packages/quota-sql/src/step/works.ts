@@ -20,48 +20,59 @@ import {
 import type { Footprint } from './asked.ts'
 import type { Work } from './operation.ts'
 import type { Layouts } from './row-layout.ts'
-import { type Charge, SchemaRows } from './schema-rows.ts'
+import { SchemaRows } from './schema-rows.ts'
 import type { Step } from './step.ts'
 
-/** Undoes what was admitted for a caller who was told that there was no answer. */
-export interface LateEnds {
-  settle(request: SettleRequest): void
-  cancel(request: SettleHoldRequest): void
-}
+/** Carries out work to undo what was admitted after its call had failed. */
+export type Undo = (work: Work<unknown>) => void
 
 /** The calls of one schema's counters as work for a step. */
 export class Works {
   readonly #schema: StoreSchema
   readonly #rows: SchemaRows
-  readonly #late: LateEnds
+  readonly #undo: Undo
 
-  constructor(schema: StoreSchema, layouts: Layouts, late: LateEnds) {
+  constructor(schema: StoreSchema, layouts: Layouts, undo: Undo) {
     this.#schema = schema
     this.#rows = new SchemaRows(schema, layouts)
-    this.#late = late
+    this.#undo = undo
   }
 
   take(request: TakeRequest): Work<TakeReply> {
-    return new TakeWork(this.#rows, request, this.#late)
+    const { subject, category, quotas, id, hold } = request
+    const rows = this.#rows.of(subject, [category], quotas.layers)
+    const ids = id && this.#rows.ids(request)
+    const countedOwners = hold && [idOwnerKey(this.#schema, subject)]
+    const footprint: Footprint = { rows, layout: this.#rows.layout, ids, countedOwners }
+    return {
+      footprint,
+      charge: id === undefined ? { rows: this.#rows, refs: rows, request } : undefined,
+      decide: (step) => {
+        step.check(footprint)
+        // What an id was used for is the answer whatever the settings.
+        const isUsed = ids?.some((place) => step.hasRecord(place)) === true
+        return !isUsed && isStale(step, request) ? staleReply(step) : step.counters(this.#schema).take(request)
+      },
+      undo: (reply) => this.#undoTake(request, reply),
+    }
   }
 
   read(request: ReadRequest): Work<ReadReply> {
     const footprint = this.#footprint(request.subject, request.categories, request.layers)
-    return this.#work(footprint, true, { isLook: true, decide: (step) => step.counters(this.#schema).read(request) })
+    return { ...checked(footprint, (step) => step.counters(this.#schema).read(request)), isLook: true }
   }
 
   settle(request: SettleRequest): Work<void> {
-    const { subject, category, layers, id } = request
-    const rows = this.#footprint(subject, [category], layers)
-    return this.#work({ ...rows, ids: this.#rows.ids(request) }, id !== undefined, {
-      decide: (step) => step.counters(this.#schema).settle(request),
-    })
+    const footprint = this.#footprint(request.subject, [request.category], request.layers)
+    return checked({ ...footprint, ids: this.#rows.ids(request) }, (step) =>
+      step.counters(this.#schema).settle(request),
+    )
   }
 
   reset(request: ResetRequest): Work<void> {
     const footprint = this.#footprint(request.subject, request.categories, request.layers)
     return {
-      ...this.#work(footprint, true, { decide: () => undefined }),
+      footprint,
       decide: (step) => {
         step.mend(footprint, this.#schema)
         step.counters(this.#schema).reset(request)
@@ -70,133 +81,70 @@ export class Works {
   }
 
   extend(request: ExtendRequest): Work<HoldReply> {
-    return this.#work({ ids: this.#rows.ids(request) }, true, { decide: (step) => this.#holds(step).extend(request) })
+    return checked({ ids: this.#rows.ids(request) }, (step) => this.#holds(step).extend(request))
   }
 
   grow(request: GrowRequest): Work<HoldReply> {
-    const { subject, category, quotas } = request
-    const ids = this.#rows.ids(request)
-    // A growth that is made again cannot be told from another one.
-    return this.#work({ ...this.#footprint(subject, [category], quotas.layers), ids }, false, {
-      decide: (step) => {
-        const holds = this.#holds(step)
-        if (!isStale(step, request)) return holds.grow(request)
-        // What is no open hold is told as such whatever the settings: an extension by nothing changes nothing.
-        const { outcome, now, states } = holds.extend({ ...request, ttlMs: 0 })
-        return outcome === 'held' ? staleReply(step) : { outcome, now, states }
-      },
+    return checked(this.#footprintOfHold(request), (step) => {
+      const holds = this.#holds(step)
+      if (!isStale(step, request)) return holds.grow(request)
+      // What is no open hold is the answer whatever the settings: an extension by nothing changes nothing.
+      const { outcome, now, states } = holds.extend({ ...request, ttlMs: 0 })
+      return outcome === 'held' ? staleReply(step) : { outcome, now, states }
     })
   }
 
   settleHold(request: SettleHoldRequest): Work<SettleHoldReply> {
-    const { subject, category, quotas } = request
-    const rows = this.#footprint(subject, [category], quotas.layers)
-    return this.#work({ ...rows, ids: this.#rows.ids(request) }, true, {
-      decide: (step) => this.#holds(step).settle(request),
-    })
+    return checked(this.#footprintOfHold(request), (step) => this.#holds(step).settle(request))
   }
 
   list(request: ListHoldsRequest): Work<ListHoldsReply> {
-    const shownOwners = [idOwnerKey(this.#schema, request.subject)]
-    return this.#work({ shownOwners }, true, { isLook: true, decide: (step) => this.#holds(step).list(request) })
+    const footprint = { shownOwners: [idOwnerKey(this.#schema, request.subject)] }
+    return { ...checked(footprint, (step) => this.#holds(step).list(request)), isLook: true }
   }
 
-  #work<T>(
-    footprint: Footprint,
-    repeatable: boolean,
-    { isLook = false, ...work }: Pick<Work<T>, 'decide' | 'undo'> & { readonly isLook?: boolean },
-  ): Work<T> {
-    return {
-      ...work,
-      footprint,
-      repeatable,
-      isLook,
-      decide: (step) => {
-        step.check(footprint)
-        return work.decide(step)
-      },
-    }
+  #undoTake(request: TakeRequest, { outcome, states }: TakeReply): void {
+    if (outcome !== 'admitted') return
+    const { subject, category, quotas, id, hold, costs } = request
+    const giveBack = costs.slice(0, -1)
+    if (hold !== undefined && id !== undefined) {
+      const maxOverrun = giveBack.map(() => 0)
+      const end = { subject, category, id, quotas, as: 'cancelled', overrun: 'refuse', maxOverrun } as const
+      this.#undo(this.settleHold(end))
+    } else this.#undo(this.settle({ subject, category, layers: quotas.layers, states, giveBack, as: 'cancelled', id }))
   }
 
   #holds(step: Step): SyncHolds {
     const { holds } = step.counters(this.#schema)
-    if (holds === undefined) throw new TypeError('counters of a workspace have holds')
+    if (holds === undefined) throw new TypeError('counters of a scratch have holds')
     return holds
   }
 
   #footprint(subject: Subject, categories: readonly number[], layers: readonly number[]): Footprint {
     return { rows: this.#rows.of(subject, categories, layers), layout: this.#rows.layout }
   }
-}
 
-/** A decision: a class, since there are so many. */
-class TakeWork implements Work<TakeReply> {
-  readonly footprint: Footprint
-  readonly isLook = false
-  readonly charge: Charge | undefined
-  readonly #schema: StoreSchema
-  readonly #request: TakeRequest
-  readonly #late: LateEnds
-
-  constructor(rows: SchemaRows, request: TakeRequest, late: LateEnds) {
-    const { subject, category, quotas, id, hold } = request
-    const refs = rows.of(subject, [category], quotas.layers)
-    this.footprint = {
-      rows: refs,
-      layout: rows.layout,
-      ids: id && rows.ids(request),
-      countedOwners: hold && [idOwnerKey(rows.schema, subject)],
-    }
-    if (id === undefined) this.charge = { rows, refs, request }
-    this.#schema = rows.schema
-    this.#request = request
-    this.#late = late
-  }
-
-  get repeatable(): boolean {
-    return this.#request.id !== undefined
-  }
-
-  decide(step: Step): TakeReply {
-    step.check(this.footprint)
-    // What an id was used for is the answer whatever the settings.
-    const isUsed = this.footprint.ids?.some((place) => step.hasRecord(place)) === true
-    if (!isUsed && isStale(step, this.#request)) return staleReply(step)
-    return step.counters(this.#schema).take(this.#request)
-  }
-
-  isCharge({ outcome }: TakeReply): boolean {
-    return outcome === 'admitted'
-  }
-
-  undo({ outcome, states }: TakeReply): void {
-    if (outcome !== 'admitted') return
-    const { subject, category, quotas, id, hold, costs } = this.#request
-    const giveBack = costs.slice(0, -1)
-    if (hold !== undefined && id !== undefined) {
-      const maxOverrun = giveBack.map(() => 0)
-      this.#late.cancel({ subject, category, id, quotas, as: 'cancelled', overrun: 'refuse', maxOverrun })
-    } else {
-      this.#late.settle({ subject, category, layers: quotas.layers, states, giveBack, as: 'cancelled', id })
-    }
+  #footprintOfHold(request: GrowRequest | SettleHoldRequest): Footprint {
+    const { subject, category, quotas } = request
+    return { ...this.#footprint(subject, [category], quotas.layers), ids: this.#rows.ids(request) }
   }
 }
 
-function isStale(
-  { revision }: Step,
-  { settingsRevision }: { readonly settingsRevision?: string | undefined },
-): boolean {
+/** Work that fails where what it needs cannot be read. */
+function checked<T>(footprint: Footprint, decide: (step: Step) => T): Work<T> {
+  return {
+    footprint,
+    decide: (step) => {
+      step.check(footprint)
+      return decide(step)
+    },
+  }
+}
+
+function isStale({ revision }: Step, { settingsRevision }: Pick<TakeRequest, 'settingsRevision'>): boolean {
   return settingsRevision !== undefined && settingsRevision !== revision
 }
 
-/** The end of a hold that was not settled: what is past its end is settled before anything is decided. */
-export function endWork(footprint: Footprint): Work<void> {
-  return { footprint, repeatable: true, isLook: false, decide: () => undefined }
-}
-
-function staleReply({ now, revision }: Step): { readonly outcome: 'stale'; readonly now: number } & {
-  readonly states: readonly number[]
-  readonly settingsRevision: string
-} {
+function staleReply({ now, revision }: Step): TakeReply & HoldReply & { readonly outcome: 'stale' } {
   return { outcome: 'stale', now, states: [], settingsRevision: revision }
 }

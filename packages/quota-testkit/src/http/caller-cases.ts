@@ -1,25 +1,13 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { type AnyStoreCase, withBothStores } from './both-stores.ts'
-import type { HttpCase } from './http-case.ts'
+import { type AnyStoreCase, type HttpCase, leaves, withBothStores } from './http-case.ts'
 import { saving } from './outcome-cases.ts'
 import type { HttpReply } from './scenario.ts'
 
 /** A caller who leaves while the handler waits for that, before the head. */
 function hangsUp(name: string, reply: HttpReply, tokens: number): AnyStoreCase {
-  return {
-    name,
-    scenario: saving({ ...reply, waits: { for: 'gone' } }),
-    needs: 'hang-ups',
-    async run(client) {
-      const socket = await client.send('/x')
-      await client.tell('reached')
-      socket.destroy()
-      await client.tell('idle')
-      equal(await client.used(), tokens)
-    },
-  }
+  return leaves(name, saving({ ...reply, waits: { for: 'gone' } }), ['idle', tokens])
 }
 
 /** How callers come and go. */

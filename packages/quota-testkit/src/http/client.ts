@@ -94,6 +94,8 @@ export class HttpClient {
   async dial(): Promise<Socket> {
     const socket = connect(Number(this.#url.port), this.#url.hostname)
     await once(socket, 'connect')
+    // A server may reset a connection whose answer broke; who waits for something waits for an event of its own.
+    socket.on('error', () => undefined)
     return socket
   }
 

@@ -1,6 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { type AnyStoreCase, withBothStores } from './both-stores.ts'
-import type { HttpCase } from './http-case.ts'
+import { type AnyStoreCase, type HttpCase, withBothStores } from './http-case.ts'
 import { saving } from './outcome-cases.ts'
 import type { HttpReply } from './scenario.ts'
 

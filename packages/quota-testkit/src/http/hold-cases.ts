@@ -1,7 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { withBothStores } from './both-stores.ts'
-import type { HttpClient } from './client.ts'
-import type { HttpCase } from './http-case.ts'
+import { type HttpCase, leaves, playSteps, plays, withBothStores } from './http-case.ts'
 import type { HttpOperation, HttpReply, HttpRouteSettings, HttpScenario } from './scenario.ts'
 
 type Scenario = Omit<HttpScenario, 'store'>
@@ -29,160 +27,74 @@ const SHORT_GRACE = { ...END, abortGraceMs: 1 } as const
 /** A handler whose caller hangs up, and which says what its work has cost when the suite lets it. */
 const LATE = { waits: { for: 'gone, then gate', in: 'middle' }, settles: { commit: 2 }, settlesIn: 'middle' } as const
 
-/** Hangs up in the middle of what the handler does, and waits until it has heard. */
-async function hangUp(client: HttpClient): Promise<void> {
-  const socket = await client.send('/x')
-  await client.tell('reached')
-  socket.destroy()
-  await client.tell('left')
-}
+const STREAM = { chunks: ['a', 'b'] } as const
+const COMMITS = { settles: { commit: 2 }, settlesIn: 'middle' } as const
+/** Waits in the middle until its caller has gone. */
+const GONE = { ...STREAM, waits: { for: 'gone', in: 'middle' } } as const
+const GATE = { ...STREAM, waits: { for: 'gate', in: 'middle' } } as const
 
 const OF_BOTH_STORES = withBothStores([
-  {
-    name: 'settle: end charges above the reservation where the operation lets it',
-    scenario: route('chat', { chunks: ['a', 'b'], settles: { commit: 12 }, settlesIn: 'middle' }, END),
-    async run(client) {
-      equal((await client.ask('/x')).body, 'ab')
-      equal(await client.used(), 12)
-      equal(await client.held(), 0)
-    },
-  },
-  {
-    name: 'settle: end leaves the excess uncharged where the operation does not, and the outcome decides',
-    scenario: route('save', { settles: { commit: 6 } }, END),
-    async run(client) {
-      equal((await client.ask('/x')).status, 200)
-      deepEqual((await client.log()).errors, ['commit_above_reservation'])
-      equal(await client.used(), 5)
-      equal(await client.held(), 0)
-    },
-  },
-  {
-    name: 'settle: end keeps what a handler added',
-    scenario: route('save', { adds: 3, chunks: ['a', 'b'], settlesIn: 'middle' }, END),
-    async run(client) {
-      equal((await client.ask('/x')).body, 'ab')
-      equal(await client.used(), 8)
-      equal(await client.held(), 0)
-    },
-  },
-  {
-    name: 'settle: end gives a failure back what a handler added, too',
-    scenario: route('save', { adds: 3, status: 500 }, END),
-    async run(client) {
-      equal((await client.ask('/x')).status, 500)
-      equal(await client.used(), 0)
-      equal(await client.held(), 0)
-    },
-  },
-  {
-    name: 'settle: end holds nothing after an answer to HEAD',
-    scenario: route('save', { chunks: ['a', 'b'] }, END),
-    async run(client) {
-      equal((await client.ask('/x', { method: 'HEAD' })).status, 200)
-      await client.untilNothingIsHeld()
-      equal(await client.used(), 5)
-    },
-  },
-  {
-    name: 'settle: end charges a caller who hangs up in the middle, and holds nothing then',
-    scenario: route('save', { chunks: ['a', 'b'], waits: { for: 'gone', in: 'middle' } }, SHORT_GRACE),
-    needs: 'hang-ups',
-    async run(client) {
-      const socket = await client.send('/x')
-      await client.tell('reached')
-      socket.destroy()
-      await client.tell('idle')
-      await client.untilNothingIsHeld()
-      equal(await client.used(), 5)
-    },
-  },
-  {
-    name: 'settle: end hears what a stream has cost from a handler whose caller hung up',
-    scenario: route(
-      'save',
-      { chunks: ['a', 'b'], waits: { for: 'gone', in: 'middle' }, settles: { commit: 2 }, settlesIn: 'middle' },
-      END,
-    ),
-    needs: 'hang-ups',
-    async run(client) {
-      const socket = await client.send('/x')
-      await client.tell('reached')
-      socket.destroy()
-      await client.tell('idle')
-      await client.untilNothingIsHeld()
-      equal(await client.used(), 2)
-    },
-  },
-  {
-    name: 'settle: end hears for a while what a stream has cost whose caller hung up',
-    scenario: route('save', { chunks: ['a', 'b'], ...LATE }, LONG_GRACE),
-    needs: 'hang-ups',
-    async run(client) {
-      await hangUp(client)
-      deepEqual([await client.held(), await client.used()], [1, 5])
-      await client.tell('open')
-      await client.tell('idle')
-      await client.untilNothingIsHeld()
-      equal(await client.used(), 2)
-      deepEqual((await client.log()).errors, [])
-    },
-  },
-  {
-    name: 'settle: end takes a cancel in that while',
-    scenario: route('save', { chunks: ['a', 'b'], ...LATE, settles: 'cancel' }, LONG_GRACE),
-    needs: 'hang-ups',
-    async run(client) {
-      await hangUp(client)
-      await client.tell('open')
-      await client.tell('idle')
-      await client.untilNothingIsHeld()
-      equal(await client.used(), 0)
-    },
-  },
-  {
-    name: 'settle: end charges in full when that while is over, and logs a commit that comes later',
-    scenario: route('save', { chunks: ['a', 'b'], ...LATE }, SHORT_GRACE),
-    needs: 'hang-ups',
-    async run(client) {
-      await hangUp(client)
-      await client.untilNothingIsHeld()
-      equal(await client.used(), 5)
-      await client.tell('open')
-      await client.tell('idle')
-      equal(await client.used(), 5)
-      deepEqual((await client.log()).errors, ['reservation_expired'])
-    },
-  },
-  {
-    name: 'settle: end gives back when that while is over, if it is to',
-    scenario: route('save', { chunks: ['a', 'b'], ...LATE }, { ...SHORT_GRACE, abortedAs: 'cancel' }),
-    needs: 'hang-ups',
-    async run(client) {
-      await hangUp(client)
-      await client.untilNothingIsHeld()
-      equal(await client.used(), 0)
-      await client.tell('open')
-      await client.tell('idle')
-      equal(await client.used(), 0)
-    },
-  },
-  {
-    name: 'settle: end hears a handler whose caller hung up before the head',
-    scenario: route('save', { waits: { for: 'gone, then gate' }, settles: { commit: 2 } }, LONG_GRACE),
-    needs: 'hang-ups',
-    async run(client) {
-      await hangUp(client)
-      equal(await client.held(), 1)
-      await client.tell('open')
-      await client.tell('idle')
-      await client.untilNothingIsHeld()
-      equal(await client.used(), 2)
-    },
-  },
+  plays(
+    'settle: end charges above the reservation where the operation lets it',
+    route('chat', { ...STREAM, settles: { commit: 12 }, settlesIn: 'middle' }, END),
+    [{ status: 200, body: 'ab', held: 0 }, 12],
+  ),
+  plays(
+    'settle: end leaves the excess uncharged where the operation does not, and the outcome decides',
+    route('save', { settles: { commit: 6 } }, END),
+    [{ status: 200, errors: ['commit_above_reservation'], held: 0 }, 5],
+  ),
+  plays('settle: end keeps what a handler added', route('save', { adds: 3, ...STREAM, settlesIn: 'middle' }, END), [
+    { status: 200, body: 'ab', held: 0 },
+    8,
+  ]),
+  plays('settle: end gives a failure back what a handler added, too', route('save', { adds: 3, status: 500 }, END), [
+    { status: 500, held: 0 },
+    0,
+  ]),
+  plays('settle: end holds nothing after an answer to HEAD', route('save', STREAM, END), [
+    { method: 'HEAD', status: 200 },
+    'released',
+    5,
+  ]),
+  leaves(
+    'settle: end charges a caller who hangs up in the middle, and holds nothing then',
+    route('save', GONE, SHORT_GRACE),
+    ['idle', 'released', 5],
+  ),
+  leaves(
+    'settle: end hears what a stream has cost from a handler whose caller hung up',
+    route('save', { ...GONE, ...COMMITS }, END),
+    ['idle', 'released', 2],
+  ),
+  leaves(
+    'settle: end hears for a while what a stream has cost whose caller hung up',
+    route('save', { ...STREAM, ...LATE }, LONG_GRACE),
+    ['left', { held: 1 }, 5, 'open', 'idle', 'released', 2, { errors: [] }],
+  ),
+  leaves(
+    'settle: end takes a cancel in that while',
+    route('save', { ...STREAM, ...LATE, settles: 'cancel' }, LONG_GRACE),
+    ['left', 'open', 'idle', 'released', 0],
+  ),
+  leaves(
+    'settle: end charges in full when that while is over, and logs a commit that comes later',
+    route('save', { ...STREAM, ...LATE }, SHORT_GRACE),
+    ['left', 'released', 5, 'open', 'idle', 5, { errors: ['reservation_expired'] }],
+  ),
+  leaves(
+    'settle: end gives back when that while is over, if it is to',
+    route('save', { ...STREAM, ...LATE }, { ...SHORT_GRACE, abortedAs: 'cancel' }),
+    ['left', 'released', 0, 'open', 'idle', 0],
+  ),
+  leaves(
+    'settle: end hears a handler whose caller hung up before the head',
+    route('save', { waits: { for: 'gone, then gate' }, settles: { commit: 2 } }, LONG_GRACE),
+    ['left', { held: 1 }, 'open', 'idle', 'released', 2],
+  ),
   {
     name: 'a slot is free when its response has ended, and not before',
-    scenario: working({ chunks: ['a', 'b'], waits: { for: 'gate', in: 'middle' } }),
+    scenario: working(GATE),
     needs: 'waiting',
     async run(client) {
       const first = client.ask('/x')
@@ -225,97 +137,44 @@ const OF_BOTH_STORES = withBothStores([
       )
     },
   },
-  {
-    name: 'a failure frees its slot, and gives its tokens back',
-    scenario: working({ status: 500, body: 'no' }),
-    async run(client) {
-      for (let time = 0; time < 2; time++) equal((await client.ask('/x')).status, 500)
-      equal(await client.held(), 0)
-      equal(await client.used(), 0)
-    },
-  },
-  {
-    name: 'an error frees its slot',
-    scenario: working({ fails: 'now' }),
-    async run(client) {
-      for (let time = 0; time < 2; time++) equal((await client.ask('/x')).status, 500)
-      equal(await client.held(), 0)
-      equal(await client.used(), 0)
-    },
-  },
+  ...(['a failure frees its slot, and gives its tokens back', 'an error frees its slot'] as const).map((name) =>
+    plays(name, working(name.startsWith('an error') ? { fails: 'now' } : { status: 500, body: 'no' }), [
+      { status: 500, held: 0 },
+      { status: 500, held: 0 },
+      0,
+    ]),
+  ),
   {
     name: 'a stream that breaks frees its slot',
-    scenario: working({ chunks: ['a', 'b'], fails: 'middle' }),
+    scenario: working({ ...STREAM, fails: 'middle' }),
     needs: 'broken-streams',
     async run(client) {
       await client.ask('/x').catch(() => undefined)
-      await client.tell('idle')
-      await client.untilNothingIsHeld()
+      await playSteps(client, ['idle', 'released'])
     },
   },
-  {
-    name: 'a caller who hangs up before the head frees the slot, and stays charged',
-    scenario: working({ waits: { for: 'gone' } }),
-    needs: 'hang-ups',
-    async run(client) {
-      const socket = await client.send('/x')
-      await client.tell('reached')
-      socket.destroy()
-      await client.tell('idle')
-      await client.untilNothingIsHeld()
-      equal(await client.used(), 5)
-    },
-  },
-  {
-    name: 'a caller who hangs up in the middle of a stream frees the slot',
-    scenario: working({ chunks: ['a', 'b'], waits: { for: 'gone', in: 'middle' } }),
-    needs: 'hang-ups',
-    async run(client) {
-      const socket = await client.send('/x')
-      await client.tell('reached')
-      socket.destroy()
-      await client.tell('idle')
-      await client.untilNothingIsHeld()
-      equal(await client.used(), 5)
-    },
-  },
-  {
-    name: 'a caller who hangs up frees the slot, whatever the handler goes on with',
-    scenario: working({ chunks: ['a', 'b'], waits: { for: 'gate', in: 'middle' } }),
-    needs: 'hang-ups',
-    async run(client) {
-      const socket = await client.send('/x')
-      await client.tell('reached')
-      socket.destroy()
-      await client.untilNothingIsHeld()
-      await client.tell('open')
-      await client.tell('idle')
-      equal(await client.used(), 5)
-    },
-  },
-  {
-    name: 'a caller who hangs up before the head frees the slot, whatever the handler goes on with',
-    scenario: working({ waits: { for: 'gate' } }),
-    needs: 'hang-ups',
-    async run(client) {
-      const socket = await client.send('/x')
-      await client.tell('reached')
-      socket.destroy()
-      await client.untilNothingIsHeld()
-      await client.tell('open')
-      await client.tell('idle')
-      equal(await client.used(), 5)
-    },
-  },
-  {
-    name: 'a request has the limits of its plan',
-    scenario: route('save', {}, { plan: 'pro' }),
-    async run(client) {
-      const statuses: number[] = []
-      for (let time = 0; time < 5; time++) statuses.push((await client.ask('/x')).status)
-      deepEqual(statuses, [200, 200, 200, 200, 429])
-    },
-  },
+  leaves(
+    'a caller who hangs up before the head frees the slot, and stays charged',
+    working({ waits: { for: 'gone' } }),
+    ['idle', 'released', 5],
+  ),
+  leaves('a caller who hangs up in the middle of a stream frees the slot', working(GONE), ['idle', 'released', 5]),
+  leaves('a caller who hangs up frees the slot, whatever the handler goes on with', working(GATE), [
+    'released',
+    'open',
+    'idle',
+    5,
+  ]),
+  leaves(
+    'a caller who hangs up before the head frees the slot, whatever the handler goes on with',
+    working({ waits: { for: 'gate' } }),
+    ['released', 'open', 'idle', 5],
+  ),
+  plays(
+    'a request has the limits of its plan',
+    route('save', {}, { plan: 'pro' }),
+    [200, 200, 200, 200, 429].map((status) => ({ status })),
+  ),
   {
     name: 'a shadowed limit refuses nobody, and is told to nobody',
     scenario: { ...route('save', {}), settings: { standardHeaders: 'draft-10' } },
@@ -345,8 +204,7 @@ export const HTTP_HOLD_CASES: readonly HttpCase[] = [
       await client.tell('idle')
       await client.tell('let-go')
       equal((await asked).status, 200)
-      equal(await client.used(), 5)
-      equal(await client.held(), 0)
+      await playSteps(client, [5, { held: 0 }])
     },
   },
 ]

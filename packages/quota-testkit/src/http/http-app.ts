@@ -1,8 +1,14 @@
 import { createQuota, defaultPolicy, memoryStore, type Policy, type Quota, type Subject } from '@scoregw/quota'
 import type { MaybeAsync, QuotaLogger, RequestQuota } from '@scoregw/quota/http'
-import { type Latch, latch } from './latch.ts'
-import { lateStore, type StoreMood, StoreMoods } from './late-store.ts'
-import type { HttpOperation, HttpReply, HttpRoute, HttpScenario, HttpSettings } from './scenario.ts'
+import { type Latch, latch, lateStore, type StoreMood, StoreMoods } from './late-store.ts'
+import {
+  CONTROL_PATH,
+  type HttpOperation,
+  type HttpReply,
+  type HttpRoute,
+  type HttpScenario,
+  type HttpSettings,
+} from './scenario.ts'
 
 /** Gives a header field of a request, by its name in small letters. */
 export type HeaderOf = (name: string) => string | undefined
@@ -194,41 +200,23 @@ export class HttpApp {
   async control(url: string): Promise<unknown> {
     const { pathname, searchParams } = new URL(url, 'http://localhost')
     const subject = searchParams.get('subject') ?? 'u1'
-    switch (pathname.slice('/-/'.length)) {
-      case 'used':
-        return Promise.all(this.#engines().map((quota) => usedOf(quota, subject)))
-      case 'held':
-        return Promise.all(this.#engines().map((quota) => heldOf(quota, subject)))
-      case 'shadow':
-        await this.options.quota.settings.update({ shadow: { personal: ['1h'] } })
-        return null
-      case 'log':
-        return { warnings: [...this.#warnings], errors: [...this.#errors], worked: this.#worked }
-      case 'reached':
-        await this.#reached.promise
-        return null
-      case 'left':
-        await this.#left.promise
-        return null
-      case 'open':
-        this.#gate.open()
-        return null
-      case 'idle':
-        if (this.#running > 0) await this.#idle.promise
-        return null
-      case 'store':
-        this.#moods.takes = (searchParams.get('takes') ?? 'here') as StoreMood
-        this.#moods.settles = (searchParams.get('settles') ?? 'here') as StoreMood
-        return null
-      case 'settling':
-        await this.#moods.settling
-        return null
-      case 'let-go':
-        this.#moods.letGo()
-        return null
-      default:
-        throw new TypeError(`nothing is at ${pathname}`)
+    const moodOf = (calls: string): StoreMood => (searchParams.get(calls) ?? 'here') as StoreMood
+    const answers: Record<string, () => unknown> = {
+      used: () => Promise.all(this.#engines().map((quota) => usedOf(quota, subject))),
+      held: () => Promise.all(this.#engines().map((quota) => heldOf(quota, subject))),
+      shadow: () => this.options.quota.settings.update({ shadow: { personal: ['1h'] } }),
+      log: () => ({ warnings: [...this.#warnings], errors: [...this.#errors], worked: this.#worked }),
+      reached: () => this.#reached.promise,
+      left: () => this.#left.promise,
+      open: () => this.#gate.open(),
+      idle: () => (this.#running > 0 ? this.#idle.promise : undefined),
+      store: () => this.#moods.set(moodOf('takes'), moodOf('settles')),
+      settling: () => this.#moods.settling,
+      'let-go': () => this.#moods.letGo(),
     }
+    const answer = answers[pathname.slice(CONTROL_PATH.length)]
+    if (answer === undefined) throw new TypeError(`nothing is at ${pathname}`)
+    return (await answer()) ?? null
   }
 }
 

@@ -1,4 +1,5 @@
-import { HttpClient } from './client.ts'
+import { deepEqual, equal } from 'node:assert/strict'
+import { type HttpAsk, HttpClient } from './client.ts'
 import type { HttpApp } from './http-app.ts'
 import type { HttpScenario } from './scenario.ts'
 
@@ -54,4 +55,86 @@ export async function runHttpCase(testCase: HttpCase, harness: HttpHarness): Pro
     client.close()
     await served.stop()
   }
+}
+
+/**
+ * A step of a case that is written as a table: a word that is told to the app (`released`: waits until nothing is held), the
+ * tokens that `u1` has used by then, or a request at `/x` and what can be seen after it.
+ */
+export type HttpStep = string | number | HttpSight
+
+/** With a status it is a request; what is named has to be so then. */
+export interface HttpSight extends Omit<HttpAsk, 'body'> {
+  readonly path?: string
+  readonly status?: number
+  /** Of the answer. */
+  readonly body?: string
+  /** Open holds of `u1`. */
+  readonly held?: number
+  /** Codes that the app's logger got, all of them. */
+  readonly errors?: readonly string[]
+  readonly warnings?: readonly string[]
+  /** Handlers that began. */
+  readonly worked?: number
+}
+
+export async function playSteps(client: HttpClient, steps: readonly HttpStep[]): Promise<void> {
+  for (const step of steps) {
+    if (step === 'released') await client.untilNothingIsHeld()
+    else if (typeof step === 'string') await client.tell(step)
+    else if (typeof step === 'number') equal(await client.used(), step, 'tokens used')
+    else await look(client, step)
+  }
+}
+
+async function look(client: HttpClient, sight: HttpSight): Promise<void> {
+  const { path = '/x', status, body, held, method = 'GET', headers = {}, ...logged } = sight
+  if (status !== undefined) {
+    const answer = await client.ask(path, { method, headers })
+    equal(answer.status, status)
+    if (body !== undefined) equal(answer.body, body)
+  }
+  if (held !== undefined) equal(await client.held(), held, 'open holds')
+  const log = await client.log()
+  for (const [name, expected] of Object.entries(logged)) deepEqual(log[name as keyof typeof logged], expected, name)
+}
+
+/** A case that is a table of steps. */
+export function plays<Scenario>(
+  name: string,
+  scenario: Scenario,
+  steps: readonly HttpStep[],
+  needs: HttpCase['needs'] = [],
+): Omit<HttpCase, 'scenario'> & { readonly scenario: Scenario } {
+  return { name, scenario, needs, run: (client) => playSteps(client, steps) }
+}
+
+/** A case whose caller leaves while the handler waits for something, and the steps after that. */
+export function leaves<Scenario>(
+  name: string,
+  scenario: Scenario,
+  steps: readonly HttpStep[],
+): Omit<HttpCase, 'scenario'> & { readonly scenario: Scenario } {
+  const run = async (client: HttpClient): Promise<void> => {
+    const socket = await client.send('/x')
+    await client.tell('reached')
+    socket.destroy()
+    await playSteps(client, steps)
+  }
+  return { name, scenario, needs: 'hang-ups', run }
+}
+
+/** A case for both kinds of store. */
+export type AnyStoreCase = Omit<HttpCase, 'scenario'> & { readonly scenario: Omit<HttpScenario, 'store'> }
+
+const KINDS = [
+  ['now', 'a store that answers at once'],
+  ['later', 'a store that answers later'],
+] as const
+
+/** The same with a store that answers at once, and with one that answers later. */
+export function withBothStores(cases: readonly AnyStoreCase[]): HttpCase[] {
+  return KINDS.flatMap(([store, title]) =>
+    cases.map((each) => ({ ...each, name: `${each.name}; ${title}`, scenario: { ...each.scenario, store } })),
+  )
 }

@@ -1,32 +1,20 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { type AnyStoreCase, withBothStores } from './both-stores.ts'
-import type { HttpCase } from './http-case.ts'
+import { type AnyStoreCase, type HttpCase, plays, withBothStores } from './http-case.ts'
 import { saving } from './outcome-cases.ts'
 
 /** An error of the application: it is its own to answer, and nothing is charged. */
 function isTheirs(name: string, headers: Record<string, string>): AnyStoreCase {
-  return {
-    name: `${name} is an error of the application, and charges nothing`,
-    scenario: saving({}),
-    async run(client) {
-      equal((await client.ask('/x', { headers })).status, 500)
-      equal((await client.log()).worked, 0)
-      equal(await client.used(), 0)
-      equal((await client.ask('/x')).status, 200)
-    },
-  }
+  const steps = [{ status: 500, headers, worked: 0 }, 0, { status: 200 }]
+  return plays(`${name} is an error of the application, and charges nothing`, saving({}), steps)
 }
 
 function costs(cost: string, tokens: number): AnyStoreCase {
-  return {
-    name: `a cost of ${cost} charges ${tokens}`,
-    scenario: saving({}),
-    async run(client) {
-      equal((await client.ask('/x', { headers: { 'x-cost': cost } })).status, 200)
-      equal(await client.used(), tokens)
-    },
-  }
+  const steps = [{ status: 200, headers: { 'x-cost': cost } }, tokens]
+  return plays(`a cost of ${cost} charges ${tokens}`, saving({}), steps)
 }
+
+/** A subject that is no text. */
+const NUMBER = { 'x-user': 'number' }
 
 /** Subjects and costs, right and wrong. */
 export const HTTP_INPUT_CASES: readonly HttpCase[] = withBothStores([
@@ -48,18 +36,10 @@ export const HTTP_INPUT_CASES: readonly HttpCase[] = withBothStores([
       deepEqual([await client.used('u1'), await client.used('u2')], [0, 5])
     },
   },
-  {
-    name: 'a subject that is no text is an error each time, and told once',
-    scenario: saving({}),
-    async run(client) {
-      const headers = { 'x-user': 'number' }
-      deepEqual(
-        [(await client.ask('/x', { headers })).status, (await client.ask('/x', { headers })).status],
-        [500, 500],
-      )
-      deepEqual((await client.log()).warnings, ['subject_not_text'])
-    },
-  },
+  plays('a subject that is no text is an error each time, and told once', saving({}), [
+    { status: 500, headers: NUMBER },
+    { status: 500, headers: NUMBER, warnings: ['subject_not_text'] },
+  ]),
   {
     name: 'a cost that never answers charges nothing and keeps nobody else waiting',
     needs: 'waiting',

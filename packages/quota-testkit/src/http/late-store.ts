@@ -1,5 +1,18 @@
 import { memoryStore, type QuotaStore } from '@scoregw/quota'
-import { latch } from './latch.ts'
+
+/** A promise with its ends in hand. */
+export interface Latch {
+  readonly promise: Promise<void>
+  open(): void
+}
+
+export function latch(): Latch {
+  let open!: () => void
+  const promise = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { promise, open }
+}
 
 /** How a call is answered: soon, when it is let go, or not at all. */
 export type StoreMood = 'here' | 'held' | 'away'
@@ -16,10 +29,14 @@ export class StoreMoods {
     return this.#settling.promise
   }
 
+  set(takes: StoreMood, settles: StoreMood): void {
+    this.takes = takes
+    this.settles = settles
+  }
+
   /** Answers the calls that are held, and those to come. */
   letGo(): void {
-    this.takes = 'here'
-    this.settles = 'here'
+    this.set('here', 'here')
     this.#let.open()
     this.#let = latch()
   }

@@ -1,6 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { type AnyStoreCase, withBothStores } from './both-stores.ts'
-import type { HttpCase } from './http-case.ts'
+import { type AnyStoreCase, type HttpCase, plays, withBothStores } from './http-case.ts'
 import type { HttpReply, HttpRoute } from './scenario.ts'
 
 /** A route at `/x` that is charged 5 tokens, and one that is not metered. */
@@ -10,25 +9,11 @@ export function saving(reply: HttpReply, settings?: HttpRoute['settings']): { ro
 }
 
 function staysCharged(name: string, status: number, reply: HttpReply): AnyStoreCase {
-  return {
-    name: `${name} stays charged`,
-    scenario: saving({ status, ...reply }),
-    async run(client) {
-      equal((await client.ask('/x')).status, status)
-      equal(await client.used(), 5)
-    },
-  }
+  return plays(`${name} stays charged`, saving({ status, ...reply }), [{ status }, 5])
 }
 
 function givesBack(name: string, status: number, reply: HttpReply): AnyStoreCase {
-  return {
-    name: `${name} gets its tokens back before the answer arrives`,
-    scenario: saving({ status, ...reply }),
-    async run(client) {
-      equal((await client.ask('/x')).status, status)
-      equal(await client.used(), 0)
-    },
-  }
+  return plays(`${name} gets its tokens back before the answer arrives`, saving({ status, ...reply }), [{ status }, 0])
 }
 
 const json = { headers: { 'content-type': 'application/json' }, body: '{"done":true}' }
@@ -68,32 +53,12 @@ export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
       deepEqual([status, body?.split('\n').length, body?.slice(-8)], [500, 501, `${'x'.repeat(7)}\n`])
     },
   },
-  {
-    name: 'HEAD is metered as GET is',
-    scenario: saving({ body: 'body' }),
-    async run(client) {
-      const { status, body } = await client.ask('/x', { method: 'HEAD' })
-      deepEqual([status, body], [200, ''])
-      equal(await client.used(), 5)
-    },
-  },
-  {
-    name: 'HEAD of a failure gives the tokens back',
-    scenario: saving({ status: 404, body: 'body' }),
-    async run(client) {
-      const { status, body } = await client.ask('/x', { method: 'HEAD' })
-      deepEqual([status, body], [404, ''])
-      equal(await client.used(), 0)
-    },
-  },
-  {
-    name: 'OPTIONS is free',
-    scenario: saving({ body: 'body' }),
-    async run(client) {
-      await client.ask('/x', { method: 'OPTIONS' })
-      equal(await client.used(), 0)
-    },
-  },
+  plays('HEAD is metered as GET is', saving({ body: 'body' }), [{ method: 'HEAD', status: 200, body: '' }, 5]),
+  plays('HEAD of a failure gives the tokens back', saving({ status: 404, body: 'body' }), [
+    { method: 'HEAD', status: 404, body: '' },
+    0,
+  ]),
+  plays('OPTIONS is free', saving({ body: 'body' }), [{ method: 'OPTIONS', status: 200 }, 0]),
   {
     name: 'a route without an operation is left alone, and a free one asks no store',
     scenario: {

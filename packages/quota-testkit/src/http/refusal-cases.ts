@@ -1,7 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { type AnyStoreCase, withBothStores } from './both-stores.ts'
 import type { HttpAnswer, HttpClient } from './client.ts'
-import type { HttpCase } from './http-case.ts'
+import { type AnyStoreCase, type HttpCase, withBothStores } from './http-case.ts'
 import { saving } from './outcome-cases.ts'
 import type { HttpSettings } from './scenario.ts'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { CaseContext, ConformanceCase } from './harness.ts'
+import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, idOf, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 
 /** Further than this ahead of the clock, a window is moved to the present. */
@@ -24,20 +25,17 @@ function clockCase(name: string, run: (context: CaseContext) => Promise<void>): 
 
 /** Promises about clocks that are set forward and back. */
 export const CLOCK_CASES: readonly ConformanceCase[] = [
-  {
-    name: "every answer carries the store's own time",
-    async run({ store, clock, advance }) {
-      const probe = new Probe(store, ONE_WINDOW, 1)
-      for (const outcome of ['admitted', 'refused', 'refused']) {
-        const reply = await probe.take(1)
-        assert.equal(reply.outcome, outcome)
-        assert.equal(reply.now, clock.now())
-        const read = await probe.counters().read({ subject: 'u', categories: [0], layers: [0] })
-        assert.equal(read.now, clock.now())
-        await advance(1)
-      }
-    },
-  },
+  plainCase("every answer carries the store's own time", async ({ store, clock, advance }) => {
+    const probe = new Probe(store, ONE_WINDOW, 1)
+    for (const outcome of ['admitted', 'refused', 'refused']) {
+      const reply = await probe.take(1)
+      assert.equal(reply.outcome, outcome)
+      assert.equal(reply.now, clock.now())
+      const read = await probe.counters().read({ subject: 'u', categories: [0], layers: [0] })
+      assert.equal(read.now, clock.now())
+      await advance(1)
+    }
+  }),
   clockCase('a clock that steps back a little leaves windows as they are', async ({ store, stepClock, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const { now } = await probe.admitted(4)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { StoreSchema } from '@scoregw/quota/store'
 import type { ConformanceCase } from './harness.ts'
+import { plainCase } from './port-harness.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS, TOKENS_ALONE } from './probe.ts'
 
 const TEAM = { name: 'team', scope: 'Team', shared: false }
@@ -16,30 +17,23 @@ const MANY: StoreSchema = {
 
 /** Promises about one decision: all or nothing, and a refusal that costs nothing. */
 export const DECISION_CASES: readonly ConformanceCase[] = [
-  {
-    name: 'admits up to the limit and not one token more',
-    async run({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, 10)
-      await probe.admitted(9)
-      await probe.refused(2)
-      await probe.admitted(1)
-      await probe.refused(1)
-      assert.deepEqual(await probe.used(), [10])
-    },
-  },
-  {
-    name: 'charges every window of every layer at one instant',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, 100)
-      const { now, states } = await probe.admitted(7)
-      assert.deepEqual([...states], [now, 7, now, 7, now, 7, now, 7, now, 7, now, 7])
-      assert.deepEqual(await probe.states(), [...states])
-    },
-  },
+  plainCase('admits up to the limit and not one token more', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    await probe.admitted(9)
+    await probe.refused(2)
+    await probe.admitted(1)
+    await probe.refused(1)
+    assert.deepEqual(await probe.used(), [10])
+  }),
+  plainCase('charges every window of every layer at one instant', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 100)
+    const { now, states } = await probe.admitted(7)
+    assert.deepEqual([...states], [now, 7, now, 7, now, 7, now, 7, now, 7, now, 7])
+    assert.deepEqual(await probe.states(), [...states])
+  }),
   ...[0, 1, 2, 3, 4, 5].map(
-    (full): ConformanceCase => ({
-      name: `a refusal by window ${full + 1} of 6 leaves all windows as they were`,
-      async run({ store, advance }) {
+    (full): ConformanceCase =>
+      plainCase(`a refusal by window ${full + 1} of 6 leaves all windows as they were`, async ({ store, advance }) => {
         const limits = [0, 1, 2, 3, 4, 5].map((index) => (index === full ? 5 : 100))
         const probe = new Probe(store, SIX_WINDOWS, limits)
         await probe.admitted(3)
@@ -50,158 +44,118 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
         for (let again = 0; again < 20; again++) await probe.refused(3)
         assert.deepEqual(await probe.states(), before)
         await probe.admitted(2)
-      },
-    }),
+      }),
   ),
-  {
-    name: 'a refusal opens no window',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, [100, 100, 100, 100, 100, 4])
-      const { states } = await probe.refused(5)
-      const closed = [-1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0]
-      assert.deepEqual([...states], closed)
-      assert.deepEqual(await probe.states(), closed)
-    },
-  },
-  {
-    name: 'a refusal does not lengthen or shorten a window',
-    async run({ store, advance }) {
-      const probe = new Probe(store, ONE_WINDOW, 1)
-      const { now } = await probe.admitted(1)
-      await advance(HOUR_MS - 1)
-      await probe.refused(1)
-      assert.deepEqual(await probe.states(), [now, 1])
-      await advance(1)
-      assert.deepEqual(await probe.states(), [-1, 0])
-    },
-  },
-  {
-    name: 'one exhausted subject spends nothing of the shared layer',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, [1, 1, 1, 10, 10, 10])
-      await probe.admitted(1)
-      for (let call = 0; call < 20; call++) await probe.refused(1)
-      for (let user = 0; user < 9; user++) await probe.admitted(1, { subject: `other-${user}` })
-      await probe.refused(1, { subject: 'one-too-many' })
-    },
-  },
-  {
-    name: 'categories never share a counter',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, 5)
-      await probe.admitted(5, { category: 0 })
-      await probe.admitted(5, { category: 1 })
-      await probe.refused(1, { category: 0 })
-      await probe.refused(1, { category: 1 })
-    },
-  },
-  {
-    name: 'shared layers add up over subjects, others do not',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      await probe.admitted(6, { subject: 'a' })
-      await probe.refused(6, { subject: 'b' })
-      await probe.admitted(4, { subject: 'b' })
-      assert.deepEqual(await probe.used({ subject: 'a' }), [6, 6, 6, 10, 10, 10])
-      assert.deepEqual(await probe.used({ subject: 'b' }), [4, 4, 4, 10, 10, 10])
-    },
-  },
-  {
-    name: 'layers that do not apply are neither checked nor charged',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      const { states } = await probe.admitted(10, { layers: [0], limits: [10, 10, 10] })
-      assert.equal(states.length, 6)
-      assert.deepEqual(await probe.used(), [10, 10, 10, 0, 0, 0])
-      await probe.admitted(10, { layers: [1], limits: [10, 10, 10] })
-      assert.deepEqual(await probe.used({ layers: [1] }), [10, 10, 10])
-    },
-  },
-  {
-    name: 'unlimited windows count and never refuse',
-    async run({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
-      await probe.admitted(10 ** 11)
-      await probe.admitted(10 ** 11)
-      assert.deepEqual(await probe.used(), [2 * 10 ** 11])
-      await probe.refused(1, { limits: [2 * 10 ** 11] })
-    },
-  },
-  {
-    name: 'a limit of 0 refuses everything',
-    async run({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, 0)
-      await probe.refused(1)
-      assert.deepEqual(await probe.states(), [-1, 0])
-    },
-  },
-  {
-    name: 'limits are those of each request: raised, lowered, and below what is used',
-    async run({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, 10)
-      await probe.admitted(10)
-      await probe.admitted(10, { limits: [20] })
-      await probe.refused(1, { limits: [5] })
-      assert.deepEqual(await probe.used(), [20])
-      await probe.admitted(1, { limits: [21] })
-    },
-  },
-  {
-    name: 'counts exactly up to the largest safe integer',
-    async run({ store }) {
-      const most = Number.MAX_SAFE_INTEGER
-      const probe = new Probe(store, ONE_WINDOW, most)
-      await probe.admitted(most - 1)
-      await probe.refused(2)
-      await probe.admitted(1)
-      await probe.refused(1)
-      await probe.refused(most)
-      assert.deepEqual(await probe.used(), [most])
-    },
-  },
-  {
-    name: 'an unlimited window stays a safe integer, however much is used',
-    async run({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
-      await probe.admitted(Number.MAX_SAFE_INTEGER)
-      await probe.admitted(Number.MAX_SAFE_INTEGER)
-      assert.deepEqual(await probe.used(), [Number.MAX_SAFE_INTEGER])
-    },
-  },
-  {
-    name: '5 windows, 4 categories and 3 layers of which two have keys of their own',
-    async run({ store, advance }) {
-      const probe = new Probe(store, MANY, 10)
-      const [a, b, c] = [
-        { personal: 'a', team: 'x' },
-        { personal: 'b', team: 'x' },
-        { personal: 'a', team: 'y' },
-      ]
-      await probe.admitted(4, { subject: a, category: 3 })
-      await probe.admitted(4, { subject: b, category: 3 })
-      assert.deepEqual((await probe.used({ subject: c, category: 3 })).join(), '4,4,4,4,4,0,0,0,0,0,8,8,8,8,8')
-      await probe.refused(3, { subject: c, category: 3 })
-      await advance(10_000)
-      assert.deepEqual((await probe.used({ subject: a, category: 3 })).join(), '0,0,4,4,4,0,0,8,8,8,0,0,8,8,8')
-      await probe.refused(3, { subject: c, category: 3 })
-      await probe.admitted(2, { subject: c, category: 3 })
-      assert.deepEqual((await probe.used({ subject: c, category: 0 })).join(), '0,0,0,0,0,0,0,0,0,0,0,0,0,0,0')
-    },
-  },
-  {
-    name: 'many decisions at the same time never admit more than the limit',
-    async run({ store, peer }) {
-      const probe = new Probe(store, SIX_WINDOWS, [100, 100, 100, 30, 100, 100])
-      const replies = await Promise.all(
-        Array.from({ length: 100 }, (_, n) => probe.take(1, { subject: `u${n % 7}`, store: n % 2 ? store : peer })),
-      )
-      assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 30)
-      assert.deepEqual(await probe.used({ layers: [1] }), [30, 30, 30])
-    },
-  },
-  {
-    name: 'several requests of one subject at the same time are answered as one after the other',
-    async run({ store }) {
+  plainCase('a refusal opens no window', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, [100, 100, 100, 100, 100, 4])
+    const { states } = await probe.refused(5)
+    const closed = [-1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0]
+    assert.deepEqual([...states], closed)
+    assert.deepEqual(await probe.states(), closed)
+  }),
+  plainCase('a refusal does not lengthen or shorten a window', async ({ store, advance }) => {
+    const probe = new Probe(store, ONE_WINDOW, 1)
+    const { now } = await probe.admitted(1)
+    await advance(HOUR_MS - 1)
+    await probe.refused(1)
+    assert.deepEqual(await probe.states(), [now, 1])
+    await advance(1)
+    assert.deepEqual(await probe.states(), [-1, 0])
+  }),
+  plainCase('one exhausted subject spends nothing of the shared layer', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, [1, 1, 1, 10, 10, 10])
+    await probe.admitted(1)
+    for (let call = 0; call < 20; call++) await probe.refused(1)
+    for (let user = 0; user < 9; user++) await probe.admitted(1, { subject: `other-${user}` })
+    await probe.refused(1, { subject: 'one-too-many' })
+  }),
+  plainCase('categories never share a counter', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 5)
+    await probe.admitted(5, { category: 0 })
+    await probe.admitted(5, { category: 1 })
+    await probe.refused(1, { category: 0 })
+    await probe.refused(1, { category: 1 })
+  }),
+  plainCase('shared layers add up over subjects, others do not', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    await probe.admitted(6, { subject: 'a' })
+    await probe.refused(6, { subject: 'b' })
+    await probe.admitted(4, { subject: 'b' })
+    assert.deepEqual(await probe.used({ subject: 'a' }), [6, 6, 6, 10, 10, 10])
+    assert.deepEqual(await probe.used({ subject: 'b' }), [4, 4, 4, 10, 10, 10])
+  }),
+  plainCase('layers that do not apply are neither checked nor charged', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const { states } = await probe.admitted(10, { layers: [0], limits: [10, 10, 10] })
+    assert.equal(states.length, 6)
+    assert.deepEqual(await probe.used(), [10, 10, 10, 0, 0, 0])
+    await probe.admitted(10, { layers: [1], limits: [10, 10, 10] })
+    assert.deepEqual(await probe.used({ layers: [1] }), [10, 10, 10])
+  }),
+  plainCase('unlimited windows count and never refuse', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
+    await probe.admitted(10 ** 11)
+    await probe.admitted(10 ** 11)
+    assert.deepEqual(await probe.used(), [2 * 10 ** 11])
+    await probe.refused(1, { limits: [2 * 10 ** 11] })
+  }),
+  plainCase('a limit of 0 refuses everything', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, 0)
+    await probe.refused(1)
+    assert.deepEqual(await probe.states(), [-1, 0])
+  }),
+  plainCase('limits are those of each request: raised, lowered, and below what is used', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    await probe.admitted(10)
+    await probe.admitted(10, { limits: [20] })
+    await probe.refused(1, { limits: [5] })
+    assert.deepEqual(await probe.used(), [20])
+    await probe.admitted(1, { limits: [21] })
+  }),
+  plainCase('counts exactly up to the largest safe integer', async ({ store }) => {
+    const most = Number.MAX_SAFE_INTEGER
+    const probe = new Probe(store, ONE_WINDOW, most)
+    await probe.admitted(most - 1)
+    await probe.refused(2)
+    await probe.admitted(1)
+    await probe.refused(1)
+    await probe.refused(most)
+    assert.deepEqual(await probe.used(), [most])
+  }),
+  plainCase('an unlimited window stays a safe integer, however much is used', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
+    await probe.admitted(Number.MAX_SAFE_INTEGER)
+    await probe.admitted(Number.MAX_SAFE_INTEGER)
+    assert.deepEqual(await probe.used(), [Number.MAX_SAFE_INTEGER])
+  }),
+  plainCase('5 windows, 4 categories and 3 layers of which two have keys of their own', async ({ store, advance }) => {
+    const probe = new Probe(store, MANY, 10)
+    const [a, b, c] = [
+      { personal: 'a', team: 'x' },
+      { personal: 'b', team: 'x' },
+      { personal: 'a', team: 'y' },
+    ]
+    await probe.admitted(4, { subject: a, category: 3 })
+    await probe.admitted(4, { subject: b, category: 3 })
+    assert.deepEqual((await probe.used({ subject: c, category: 3 })).join(), '4,4,4,4,4,0,0,0,0,0,8,8,8,8,8')
+    await probe.refused(3, { subject: c, category: 3 })
+    await advance(10_000)
+    assert.deepEqual((await probe.used({ subject: a, category: 3 })).join(), '0,0,4,4,4,0,0,8,8,8,0,0,8,8,8')
+    await probe.refused(3, { subject: c, category: 3 })
+    await probe.admitted(2, { subject: c, category: 3 })
+    assert.deepEqual((await probe.used({ subject: c, category: 0 })).join(), '0,0,0,0,0,0,0,0,0,0,0,0,0,0,0')
+  }),
+  plainCase('many decisions at the same time never admit more than the limit', async ({ store, peer }) => {
+    const probe = new Probe(store, SIX_WINDOWS, [100, 100, 100, 30, 100, 100])
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => probe.take(1, { subject: `u${n % 7}`, store: n % 2 ? store : peer })),
+    )
+    assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 30)
+    assert.deepEqual(await probe.used({ layers: [1] }), [30, 30, 30])
+  }),
+  plainCase(
+    'several requests of one subject at the same time are answered as one after the other',
+    async ({ store }) => {
       const probe = new Probe(store, ONE_WINDOW, 10)
       const replies = await Promise.all([4, 7, 6, 1].map((cost) => probe.take(cost)))
       const outcomes = replies.map(({ outcome }) => outcome)
@@ -211,10 +165,10 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
         [4, 4, 10, 10],
       )
     },
-  },
-  {
-    name: 'a read changes nothing, and answers several categories in the order asked for',
-    async run({ store, advance }) {
+  ),
+  plainCase(
+    'a read changes nothing, and answers several categories in the order asked for',
+    async ({ store, advance }) => {
       const probe = new Probe(store, SIX_WINDOWS, 10)
       const { now } = await probe.admitted(2, { category: 1 })
       await advance(5)
@@ -231,5 +185,5 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
       await probe.admitted(1, { category: 0 })
       assert.deepEqual(await probe.starts({ category: 0, layers: [0] }), [now + 5, now + 5, now + 5])
     },
-  },
+  ),
 ]

@@ -9,6 +9,7 @@ import {
   type Quota,
 } from '@scoregw/quota'
 import type { CaseContext, ConformanceCase } from './harness.ts'
+import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, throwsCode } from './probe.ts'
 
 const limits = (read: number, write: number) => ({
@@ -53,182 +54,85 @@ function refusal(decision: Decision): Extract<Decision, { allowed: false }> {
 
 /** Promises that an engine makes with the store under it. */
 export const ENGINE_CASES: readonly ConformanceCase[] = [
-  {
-    name: 'engine: a refusal names every window that refuses, and when to come again',
-    async run(context) {
-      const quota = engineOn(context, 20, 30)
-      await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-      await context.advance(500)
-      const decision = refusal(await quota.consume({ subject: 'u', operation: 'look', cost: 11 }))
-      const start = decision.now - 500
-      assert.deepEqual(
-        decision.violations.map(({ layer, window, used: tokens, resetAt }) => [layer, window, tokens, resetAt]),
-        [
-          ['personal', '1h', 20, start + HOUR_MS],
-          ['site', '1h', 20, start + HOUR_MS],
-        ],
-      )
-      const { binding, retryable, retryAfterMs, retryAfterSeconds } = decision
-      assert.equal(binding.layer, 'personal')
-      assert.deepEqual([retryable, retryAfterSeconds, retryAfterMs], [true, 3_600, HOUR_MS - 500])
-    },
-  },
-  {
-    name: 'engine: a cost above a limit binds before all others, and is not worth a retry',
-    async run(context) {
-      const quota = engineOn(context, 20, 18)
-      await quota.consume({ subject: 'u', operation: 'look', cost: 10 })
-      const decision = refusal(await quota.consume({ subject: 'u', operation: 'look', cost: 19 }))
-      assert.equal(decision.retryable, false)
-      assert.deepEqual([decision.binding.layer, decision.binding.window], ['site', '1h'])
-      assert.equal(decision.violations.length, 2)
-    },
-  },
-  {
-    name: 'engine: of windows that end together the longer binds, and the personal before the site',
-    async run(context) {
-      const quota = engineOn(context, 20, 20)
-      await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-      await context.advance(4 * HOUR_MS)
-      await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-      const { violations, binding } = refusal(await quota.consume({ subject: 'u', operation: 'look' }))
-      assert.equal(violations.length, 4)
-      assert.equal(new Set(violations.map(({ resetAt }) => resetAt)).size, 1)
-      assert.deepEqual([binding.layer, binding.window], ['personal', '5h'])
-    },
-  },
-  {
-    name: 'engine: Retry-After is true: refused before, admitted then',
-    async run(context) {
-      const quota = engineOn(context, 20, 100)
-      await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-      await context.advance(HOUR_MS)
-      await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-      await context.advance(1)
-      const request = { subject: 'u', operation: 'look', cost: 5 } as const
-      const decision = refusal(await quota.consume(request))
-      assert.equal(decision.binding.window, '5h')
-      await context.advance(decision.resetAt - decision.now - 1)
-      refusal(await quota.consume(request))
-      await context.advance(decision.now + decision.retryAfterSeconds * 1_000 - context.clock.now())
-      assert.equal((await quota.consume(request)).allowed, true)
-    },
-  },
-  {
-    name: 'engine: peek foresees what consume will say, and changes nothing',
-    async run(context) {
-      const quota = engineOn(context)
-      assert.equal((await quota.peek({ subject: 'u', operation: 'look', cost: 20 })).allowed, true)
-      assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
-      await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-      const foreseen = refusal(await quota.peek({ subject: 'u', operation: 'load' }))
-      const real = refusal(await quota.consume({ subject: 'u', operation: 'load' }))
-      assert.deepEqual(foreseen.violations, real.violations)
-      assert.deepEqual(foreseen.windows, real.windows)
-    },
-  },
-  {
-    name: 'engine: costs that are no whole number of tokens are thrown back, and charge nothing',
-    async run(context) {
-      const quota = engineOn(context)
-      for (const cost of [Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY, 2 ** 53, '5', {}]) {
-        const request = { subject: 'u', operation: 'look', cost: cost as number } as const
-        await throwsCode(() => quota.consume(request), 'invalid_cost')
-        await throwsCode(() => quota.peek(request), 'invalid_cost')
-        await throwsCode(() => quota.reserve(request), 'invalid_cost')
-      }
-      assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
-    },
-  },
-  {
-    name: 'engine: what is free is admitted and touches nothing, also when all is used up',
-    async run(context) {
-      const quota = engineOn(context)
-      await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-      const before = await quota.status('u')
-      const decision = await quota.consume({ subject: 'u', operation: 'ping' })
-      assert.deepEqual([decision.allowed, decision.source], [true, 'free'])
-      const reservation = await quota.reserve({ subject: 'u', operation: 'save', cost: 0 })
-      await reservation.cancel()
-      assert.deepEqual(await quota.status('u'), before)
-    },
-  },
-  {
-    name: 'engine: modes change limits, not what is used',
-    async run(context) {
-      const quota = engineOn(context, 20, 100)
-      await quota.consume({ subject: 'u', operation: 'look', cost: 18 })
-      await quota.settings.update({ mode: 'conservative' })
-      const [first] = (await quota.status('u')).windows.read ?? []
-      assert.deepEqual([first?.limit, first?.used, first?.remaining], [15, 18, 0])
-      refusal(await quota.consume({ subject: 'u', operation: 'look' }))
-      await quota.settings.update({ mode: 'lenient' })
-      assert.equal((await quota.consume({ subject: 'u', operation: 'look', cost: 12 })).allowed, true)
-      refusal(await quota.consume({ subject: 'u', operation: 'look' }))
-    },
-  },
-  {
-    name: 'engine: a site that is off, and a subject that bypasses it, leave the site alone',
-    async run(context) {
-      const quota = engineOn(context, 20, 20)
-      await quota.subjects.set('vip', { bypass: ['site'] })
-      await quota.consume({ subject: 'vip', operation: 'look', cost: 20 })
-      assert.deepEqual(await used(quota, 'vip'), [20, 20, 20])
-      assert.deepEqual(await used(quota, 'u'), [0, 0, 0, 0, 0, 0])
-      await quota.settings.update({ layers: { site: { enabled: false } } })
-      await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-      refusal(await quota.consume({ subject: 'u', operation: 'look' }))
-      await quota.settings.update({ layers: { site: { enabled: true } } })
-      assert.deepEqual(await used(quota, 'u'), [20, 20, 20, 0, 0, 0])
-    },
-  },
-  {
-    name: 'engine: overrides are absolute, 0 blocks, unlimited never refuses',
-    async run(context) {
-      const quota = engineOn(context, 20, 100)
-      await quota.settings.update({ mode: 'lenient' })
-      await quota.subjects.set('u', { overrides: { read: { '1h': 3, '1d': 'unlimited' }, write: { '5h': 0 } } })
-      const { windows } = await quota.status('u')
-      const own = (category: string) => (windows[category] ?? []).slice(0, 3).map(({ limit }) => limit)
-      assert.deepEqual(own('read'), [3, 60, 'unlimited'])
-      assert.deepEqual(own('write'), [30, 0, 120])
-      refusal(await quota.consume({ subject: 'u', operation: 'look', cost: 4 }))
-      assert.equal(refusal(await quota.consume({ subject: 'u', operation: 'save' })).binding.window, '5h')
-    },
-  },
-  {
-    name: 'engine: reserve, then commit for less or cancel',
-    async run(context) {
-      const quota = engineOn(context)
-      const first = await quota.reserve({ subject: 'u', operation: 'save' })
-      assert.equal(first.status, 'reserved')
-      await throwsCode(() => first.commit(16), 'commit_above_reservation')
-      await first.commit(6)
-      await first.cancel()
-      assert.deepEqual(await used(quota, 'u', 'write'), [6, 6, 6, 6, 6, 6])
-      const second = await quota.reserve({ subject: 'u', operation: 'save', cost: 14 })
-      const third = await quota.reserve({ subject: 'u', operation: 'save', cost: 1 })
-      assert.equal(third.status, 'refused')
-      await throwsCode(() => third.commit(), 'commit_refused')
-      await second.cancel()
-      await second.cancel()
-      assert.deepEqual(await used(quota, 'u', 'write'), [6, 6, 6, 6, 6, 6])
-    },
-  },
-  {
-    name: 'engine: run settles by the outcome of the work',
-    async run(context) {
-      const quota = engineOn(context)
-      const request = { subject: 'u', operation: 'load' } as const
-      const done = await quota.run(request, () => 'value')
-      assert.equal(done.allowed && done.value, 'value')
-      await assert.rejects(
-        quota.run(request, () => Promise.reject(new RangeError('the work failed'))),
-        RangeError,
-      )
-      assert.deepEqual(await used(quota), [4, 4, 4, 4, 4, 4])
-    },
-  },
+  plainCase('engine: a refusal names every window that refuses, and when to come again', async (context) => {
+    const quota = engineOn(context, 20, 30)
+    await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
+    await context.advance(500)
+    const decision = refusal(await quota.consume({ subject: 'u', operation: 'look', cost: 11 }))
+    const start = decision.now - 500
+    assert.deepEqual(
+      decision.violations.map(({ layer, window, used: tokens, resetAt }) => [layer, window, tokens, resetAt]),
+      [
+        ['personal', '1h', 20, start + HOUR_MS],
+        ['site', '1h', 20, start + HOUR_MS],
+      ],
+    )
+    const { binding, retryable, retryAfterMs, retryAfterSeconds } = decision
+    assert.equal(binding.layer, 'personal')
+    assert.deepEqual([retryable, retryAfterSeconds, retryAfterMs], [true, 3_600, HOUR_MS - 500])
+  }),
+  plainCase('engine: Retry-After is true: refused before, admitted then', async (context) => {
+    const quota = engineOn(context, 20, 100)
+    await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
+    await context.advance(HOUR_MS)
+    await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
+    await context.advance(1)
+    const request = { subject: 'u', operation: 'look', cost: 5 } as const
+    const decision = refusal(await quota.consume(request))
+    assert.equal(decision.binding.window, '5h')
+    await context.advance(decision.resetAt - decision.now - 1)
+    refusal(await quota.consume(request))
+    await context.advance(decision.now + decision.retryAfterSeconds * 1_000 - context.clock.now())
+    assert.equal((await quota.consume(request)).allowed, true)
+  }),
+  plainCase('engine: peek foresees what consume will say, and changes nothing', async (context) => {
+    const quota = engineOn(context)
+    assert.equal((await quota.peek({ subject: 'u', operation: 'look', cost: 20 })).allowed, true)
+    assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
+    await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
+    const foreseen = refusal(await quota.peek({ subject: 'u', operation: 'load' }))
+    const real = refusal(await quota.consume({ subject: 'u', operation: 'load' }))
+    assert.deepEqual(foreseen.violations, real.violations)
+    assert.deepEqual(foreseen.windows, real.windows)
+  }),
+  plainCase('engine: what is free is admitted and touches nothing, also when all is used up', async (context) => {
+    const quota = engineOn(context)
+    await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
+    const before = await quota.status('u')
+    const decision = await quota.consume({ subject: 'u', operation: 'ping' })
+    assert.deepEqual([decision.allowed, decision.source], [true, 'free'])
+    const reservation = await quota.reserve({ subject: 'u', operation: 'save', cost: 0 })
+    await reservation.cancel()
+    assert.deepEqual(await quota.status('u'), before)
+  }),
+  plainCase('engine: a site that is off, and a subject that bypasses it, leave the site alone', async (context) => {
+    const quota = engineOn(context, 20, 20)
+    await quota.subjects.set('vip', { bypass: ['site'] })
+    await quota.consume({ subject: 'vip', operation: 'look', cost: 20 })
+    assert.deepEqual(await used(quota, 'vip'), [20, 20, 20])
+    assert.deepEqual(await used(quota, 'u'), [0, 0, 0, 0, 0, 0])
+    await quota.settings.update({ layers: { site: { enabled: false } } })
+    await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
+    refusal(await quota.consume({ subject: 'u', operation: 'look' }))
+    await quota.settings.update({ layers: { site: { enabled: true } } })
+    assert.deepEqual(await used(quota, 'u'), [20, 20, 20, 0, 0, 0])
+  }),
+  plainCase('engine: reserve, then commit for less or cancel', async (context) => {
+    const quota = engineOn(context)
+    const first = await quota.reserve({ subject: 'u', operation: 'save' })
+    assert.equal(first.status, 'reserved')
+    await throwsCode(() => first.commit(16), 'commit_above_reservation')
+    await first.commit(6)
+    await first.cancel()
+    assert.deepEqual(await used(quota, 'u', 'write'), [6, 6, 6, 6, 6, 6])
+    const second = await quota.reserve({ subject: 'u', operation: 'save', cost: 14 })
+    const third = await quota.reserve({ subject: 'u', operation: 'save', cost: 1 })
+    assert.equal(third.status, 'refused')
+    await throwsCode(() => third.commit(), 'commit_refused')
+    await second.cancel()
+    await second.cancel()
+    assert.deepEqual(await used(quota, 'u', 'write'), [6, 6, 6, 6, 6, 6])
+  }),
   {
     name: 'engine: one id in two processes is work for one of them',
     needs: 'ids',
@@ -252,34 +156,28 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
     },
   },
-  {
-    name: 'engine: settings that one process changes are those of the other',
-    async run(context) {
-      const [one, two] = twoEngines(context)
-      await one.consume({ subject: 'u', operation: 'look', cost: 15 })
-      await two.settings.update({ prices: { look: 6 } })
-      refusal(await one.consume({ subject: 'u', operation: 'look' }))
-      await two.settings.update({ mode: 'lenient' })
-      assert.equal((await one.consume({ subject: 'u', operation: 'look' })).allowed, true)
-      assert.deepEqual(await used(two), [21, 21, 21, 21, 21, 21])
-    },
-  },
-  {
-    name: 'engine: a reset closes the own layers, and the site only when it is named',
-    async run(context) {
-      const quota = engineOn(context)
-      await quota.consume({ subject: 'u', operation: 'load' })
-      await quota.consume({ subject: 'u', operation: 'save' })
-      await quota.reset('u', { category: 'read' })
-      assert.deepEqual(await used(quota, 'u', 'read'), [0, 0, 0, 4, 4, 4])
-      assert.deepEqual(await used(quota, 'u', 'write'), [15, 15, 15, 15, 15, 15])
-      await quota.reset('u')
-      await quota.reset('u', { layer: 'site', category: 'write' })
-      assert.deepEqual(await used(quota, 'u', 'write'), [0, 0, 0, 0, 0, 0])
-      assert.deepEqual(await used(quota, 'u', 'read'), [0, 0, 0, 4, 4, 4])
-      await throwsCode(() => quota.reset('u', { layer: 'nowhere' }), 'invalid_reset')
-    },
-  },
+  plainCase('engine: settings that one process changes are those of the other', async (context) => {
+    const [one, two] = twoEngines(context)
+    await one.consume({ subject: 'u', operation: 'look', cost: 15 })
+    await two.settings.update({ prices: { look: 6 } })
+    refusal(await one.consume({ subject: 'u', operation: 'look' }))
+    await two.settings.update({ mode: 'lenient' })
+    assert.equal((await one.consume({ subject: 'u', operation: 'look' })).allowed, true)
+    assert.deepEqual(await used(two), [21, 21, 21, 21, 21, 21])
+  }),
+  plainCase('engine: a reset closes the own layers, and the site only when it is named', async (context) => {
+    const quota = engineOn(context)
+    await quota.consume({ subject: 'u', operation: 'load' })
+    await quota.consume({ subject: 'u', operation: 'save' })
+    await quota.reset('u', { category: 'read' })
+    assert.deepEqual(await used(quota, 'u', 'read'), [0, 0, 0, 4, 4, 4])
+    assert.deepEqual(await used(quota, 'u', 'write'), [15, 15, 15, 15, 15, 15])
+    await quota.reset('u')
+    await quota.reset('u', { layer: 'site', category: 'write' })
+    assert.deepEqual(await used(quota, 'u', 'write'), [0, 0, 0, 0, 0, 0])
+    assert.deepEqual(await used(quota, 'u', 'read'), [0, 0, 0, 4, 4, 4])
+    await throwsCode(() => quota.reset('u', { layer: 'nowhere' }), 'invalid_reset')
+  }),
   {
     name: 'engine: the Sync calls where the store answers at once',
     needs: 'sync',
@@ -307,23 +205,20 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
     },
   },
-  {
-    name: 'engine: a whole day, the windows of which end one after the other',
-    async run(context) {
-      const quota = engineOn(context, 20, 1_000)
-      const admitted: number[] = []
-      for (let minute = 0; minute < 24 * 60; minute += 10) {
-        const decision = await quota.consume({ subject: 'u', operation: 'look', cost: 5 })
-        if (decision.allowed) admitted.push(minute)
-        await context.advance(600_000)
-      }
-      const hours = [0, 60, 300, 360]
-      assert.deepEqual(
-        admitted,
-        hours.flatMap((hour) => [hour, hour + 10, hour + 20, hour + 30]),
-      )
-      await context.advance(DAY_MS)
-      assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
-    },
-  },
+  plainCase('engine: a whole day, the windows of which end one after the other', async (context) => {
+    const quota = engineOn(context, 20, 1_000)
+    const admitted: number[] = []
+    for (let minute = 0; minute < 24 * 60; minute += 10) {
+      const decision = await quota.consume({ subject: 'u', operation: 'look', cost: 5 })
+      if (decision.allowed) admitted.push(minute)
+      await context.advance(600_000)
+    }
+    const hours = [0, 60, 300, 360]
+    assert.deepEqual(
+      admitted,
+      hours.flatMap((hour) => [hour, hour + 10, hour + 20, hour + 30]),
+    )
+    await context.advance(DAY_MS)
+    assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
+  }),
 ]

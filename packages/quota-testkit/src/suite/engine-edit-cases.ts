@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createQuota, defaultPolicy, type LimitTable, memorySettings, type Policy, type Quota } from '@scoregw/quota'
 import type { CaseContext, ConformanceCase } from './harness.ts'
+import { plainCase } from './port-harness.ts'
 import { throwsCode } from './probe.ts'
 
 const BEFORE: Policy = defaultPolicy({
@@ -72,30 +73,24 @@ export const ENGINE_EDIT_CASES: readonly ConformanceCase[] = [
       await throwsCode(() => one.reserve({ subject: 'u', operation: 'ping', id: 'free' }), 'quota_unavailable')
     },
   },
-  {
-    name: 'engine: settings that one policy stored leave no window of the other without a limit',
-    async run(context) {
-      const [before, after] = twoEngines(context)
-      await before.settings.update({ mode: 'lenient', base: { personal: { read: { '1h': 40 } } } })
-      assert.deepEqual(await own(after), { '10m': [30, 0], '1d': [1_800, 0], '5h': [600, 0], '1h': [60, 0] })
-      assert.equal(await admittedOf(after, 10), 7)
-      assert.equal(await admittedOf(before, 20), 8)
-      assert.deepEqual(await own(after), { '10m': [30, 28], '1d': [1_800, 60], '5h': [600, 60], '1h': [60, 60] })
-      assert.equal(await admittedOf(after, 3), 0)
-    },
-  },
-  {
-    name: 'engine: what one policy does not know of the settings is kept when it changes them',
-    async run(context) {
-      const [before, after] = twoEngines(context)
-      await after.settings.update({ base: { personal: { read: { '10m': 8 } } } })
-      await before.settings.update({ mode: 'lenient' })
-      await before.settings.replace({ ...(await plain(before)), mode: 'normal' })
-      assert.deepEqual((await own(after))['10m'], [8, 0])
-      await throwsCode(() => before.settings.update({ base: { personal: { read: { '10m': 9 } } } }), 'invalid_settings')
-      assert.equal(await admittedOf(after, 5), 2)
-    },
-  },
+  plainCase('engine: settings that one policy stored leave no window of the other without a limit', async (context) => {
+    const [before, after] = twoEngines(context)
+    await before.settings.update({ mode: 'lenient', base: { personal: { read: { '1h': 40 } } } })
+    assert.deepEqual(await own(after), { '10m': [30, 0], '1d': [1_800, 0], '5h': [600, 0], '1h': [60, 0] })
+    assert.equal(await admittedOf(after, 10), 7)
+    assert.equal(await admittedOf(before, 20), 8)
+    assert.deepEqual(await own(after), { '10m': [30, 28], '1d': [1_800, 60], '5h': [600, 60], '1h': [60, 60] })
+    assert.equal(await admittedOf(after, 3), 0)
+  }),
+  plainCase('engine: what one policy does not know of the settings is kept when it changes them', async (context) => {
+    const [before, after] = twoEngines(context)
+    await after.settings.update({ base: { personal: { read: { '10m': 8 } } } })
+    await before.settings.update({ mode: 'lenient' })
+    await before.settings.replace({ ...(await plain(before)), mode: 'normal' })
+    assert.deepEqual((await own(after))['10m'], [8, 0])
+    await throwsCode(() => before.settings.update({ base: { personal: { read: { '10m': 9 } } } }), 'invalid_settings')
+    assert.equal(await admittedOf(after, 5), 2)
+  }),
 ]
 
 /** The settings as they are to be stored again. */

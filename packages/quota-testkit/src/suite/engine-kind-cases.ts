@@ -236,14 +236,4 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     await quota.settings.update({ shadow: { personal: [] } })
     assert.equal((await quota.consume(SMALL)).allowed, false)
   }),
-  engineCase('a plan counts by the request or by the settings, which win', HELD, [], async ({ quota }) => {
-    await quota.consume({ ...SMALL, cost: 10 })
-    assert.equal((await quota.consume(SMALL)).allowed, false)
-    assert.equal((await quota.consume({ ...SMALL, plan: 'pro' })).allowed, true)
-    await quota.subjects.set('u', { plan: 'pro' })
-    assert.equal((await quota.consume(SMALL)).allowed, true)
-    await quota.settings.update({ plans: { pro: { personal: { read: { '1h': 19 } } } } })
-    assert.equal((await quota.consume(SMALL)).allowed, false)
-    assert.equal((await quota.consume({ ...SMALL, cost: 1 })).allowed, true)
-  }),
 ]

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { adaptiveTicker, initialFactor, memoryOutcomes } from '@scoregw/quota/adaptive'
 import type { FactorReason, FactorState, FactorStore } from '@scoregw/quota/store'
 import { manualClock } from '../manual-clock.ts'
-import { hearing } from './hearing.ts'
-import type { PortCase } from './port-harness.ts'
+import { type PortCase, plainCase, watchCases } from './port-harness.ts'
 
 const MINUTE = 29_767_566
 
@@ -39,155 +38,70 @@ const FULL_STATE: FactorState = {
 
 /** Everything that a store of the adaptive factor has to do. */
 export const FACTOR_STORE_CASES: readonly PortCase<FactorStore>[] = [
-  {
-    name: 'factor: a new store holds nothing',
-    async run({ store, peer }) {
-      assert.equal(await store.read(), undefined)
-      assert.equal(await peer.read(), undefined)
-      assert.equal(await store.compareAndSet(1, MINUTE, stateOf(90)), false, 'version 1 is not stored')
-      assert.equal(await store.read(), undefined, 'a write that was refused stores nothing')
+  plainCase('factor: a new store holds nothing', async ({ store, peer }) => {
+    assert.equal(await store.read(), undefined)
+    assert.equal(await peer.read(), undefined)
+    assert.equal(await store.compareAndSet(1, MINUTE, stateOf(90)), false, 'version 1 is not stored')
+    assert.equal(await store.read(), undefined, 'a write that was refused stores nothing')
+  }),
+  plainCase('factor: versions count the writes, whoever makes them', async ({ store, peer }) => {
+    for (const [version, writer] of [store, peer, peer, store].entries()) {
+      const state = stateOf(100 + version)
+      assert.equal(await writer.compareAndSet(version, MINUTE + version, state), true)
+      const expected = { version: version + 1, minute: MINUTE + version, state }
+      assert.deepEqual(await store.read(), expected)
+      assert.deepEqual(await peer.read(), expected)
+    }
+  }),
+  plainCase('factor: a state is read as it was written', async ({ store, peer }) => {
+    assert.equal(await store.compareAndSet(0, MINUTE, FULL_STATE), true)
+    assert.deepEqual((await peer.read())?.state, FULL_STATE)
+    assert.equal(await store.compareAndSet(1, MINUTE + 1, initialFactor()), true)
+    assert.deepEqual((await peer.read())?.state, initialFactor(), 'nothing of the state before is left')
+  }),
+  plainCase('factor: a write over another version than the stored one is refused', async ({ store, peer }) => {
+    await store.compareAndSet(0, MINUTE, stateOf(90))
+    await store.compareAndSet(1, MINUTE + 1, stateOf(80))
+    for (const version of [0, 1, 3, 20]) {
+      assert.equal(await peer.compareAndSet(version, MINUTE + 2, stateOf(120)), false, `over version ${version}`)
+    }
+    assert.deepEqual(await store.read(), { version: 2, minute: MINUTE + 1, state: stateOf(80) })
+  }),
+  plainCase('factor: no minute is written twice in a row', async ({ store, peer }) => {
+    assert.equal(await store.compareAndSet(0, MINUTE, stateOf(90)), true)
+    assert.equal(await peer.compareAndSet(1, MINUTE, stateOf(80)), false)
+    assert.equal(await store.compareAndSet(1, MINUTE, stateOf(80)), false)
+    assert.deepEqual(await store.read(), { version: 1, minute: MINUTE, state: stateOf(90) })
+  }),
+  plainCase('factor: a minute may be an earlier one, also minute 0', async ({ store }) => {
+    for (const [version, minute] of [MINUTE, 0, MINUTE - 3, MINUTE].entries()) {
+      assert.equal(await store.compareAndSet(version, minute, stateOf(100 - version)), true, `minute ${minute}`)
+      assert.equal((await store.read())?.minute, minute)
+    }
+  }),
+  plainCase('factor: of many writers at once one writes', async ({ store, peer }) => {
+    for (const version of [0, 1, 2]) {
+      const written = await Promise.all(
+        Array.from({ length: 20 }, async (_, index) =>
+          (index % 2 === 0 ? store : peer).compareAndSet(version, MINUTE + 100 * version + index, stateOf(75 + index)),
+        ),
+      )
+      const writers = written.filter((done) => done).length
+      assert.equal(writers, 1, `${writers} of 20 wrote over version ${version}`)
+      const stored = await store.read()
+      assert.deepEqual([stored?.version, stored?.state], [version + 1, stateOf(75 + written.indexOf(true))])
+    }
+  }),
+  ...watchCases<FactorStore>('factor', {
+    watch: (store, listener) => store.watch(listener),
+    async write(store, version) {
+      assert.equal(await store.compareAndSet(version, MINUTE + version, stateOf(90)), true)
     },
-  },
-  {
-    name: 'factor: versions count the writes, whoever makes them',
-    async run({ store, peer }) {
-      for (const [version, writer] of [store, peer, peer, store].entries()) {
-        const state = stateOf(100 + version)
-        assert.equal(await writer.compareAndSet(version, MINUTE + version, state), true)
-        const expected = { version: version + 1, minute: MINUTE + version, state }
-        assert.deepEqual(await store.read(), expected)
-        assert.deepEqual(await peer.read(), expected)
-      }
-    },
-  },
-  {
-    name: 'factor: a state is read as it was written',
-    async run({ store, peer }) {
-      assert.equal(await store.compareAndSet(0, MINUTE, FULL_STATE), true)
-      assert.deepEqual((await peer.read())?.state, FULL_STATE)
-      assert.equal(await store.compareAndSet(1, MINUTE + 1, initialFactor()), true)
-      assert.deepEqual((await peer.read())?.state, initialFactor(), 'nothing of the state before is left')
-    },
-  },
-  {
-    name: 'factor: a write over another version than the stored one is refused',
-    async run({ store, peer }) {
-      await store.compareAndSet(0, MINUTE, stateOf(90))
-      await store.compareAndSet(1, MINUTE + 1, stateOf(80))
-      for (const version of [0, 1, 3, 20]) {
-        assert.equal(await peer.compareAndSet(version, MINUTE + 2, stateOf(120)), false, `over version ${version}`)
-      }
-      assert.deepEqual(await store.read(), { version: 2, minute: MINUTE + 1, state: stateOf(80) })
-    },
-  },
-  {
-    name: 'factor: no minute is written twice in a row',
-    async run({ store, peer }) {
-      assert.equal(await store.compareAndSet(0, MINUTE, stateOf(90)), true)
-      assert.equal(await peer.compareAndSet(1, MINUTE, stateOf(80)), false)
-      assert.equal(await store.compareAndSet(1, MINUTE, stateOf(80)), false)
-      assert.deepEqual(await store.read(), { version: 1, minute: MINUTE, state: stateOf(90) })
-    },
-  },
-  {
-    name: 'factor: a minute may be an earlier one, also minute 0',
-    async run({ store }) {
-      for (const [version, minute] of [MINUTE, 0, MINUTE - 3, MINUTE].entries()) {
-        assert.equal(await store.compareAndSet(version, minute, stateOf(100 - version)), true, `minute ${minute}`)
-        assert.equal((await store.read())?.minute, minute)
-      }
-    },
-  },
-  {
-    name: 'factor: of many writers at once one writes',
-    async run({ store, peer }) {
-      for (const version of [0, 1, 2]) {
-        const written = await Promise.all(
-          Array.from({ length: 20 }, async (_, index) =>
-            (index % 2 === 0 ? store : peer).compareAndSet(
-              version,
-              MINUTE + 100 * version + index,
-              stateOf(75 + index),
-            ),
-          ),
-        )
-        const writers = written.filter((done) => done).length
-        assert.equal(writers, 1, `${writers} of 20 wrote over version ${version}`)
-        const stored = await store.read()
-        assert.deepEqual([stored?.version, stored?.state], [version + 1, stateOf(75 + written.indexOf(true))])
-      }
-    },
-  },
-  {
-    name: 'factor: whoever watches hears of each write within a second, also of those of others',
-    async run({ store, peer }) {
-      for (const [version, writer] of [store, peer, peer].entries()) {
-        const [own, other] = [hearing(), hearing()]
-        const stops = [store.watch(own.listener), peer.watch(other.listener)]
-        assert.equal(await writer.compareAndSet(version, MINUTE + version, stateOf(90)), true)
-        await Promise.all([own.heard(), other.heard()])
-        for (const stop of stops) stop()
-      }
-    },
-  },
-  {
-    name: 'factor: what is read after hearing of a write is that write',
-    async run({ store, peer }) {
-      let seen: number | undefined
-      const told = hearing()
-      const stop = peer.watch(() => {
-        void Promise.resolve(peer.read()).then((stored) => {
-          seen = stored?.version ?? seen
-          if (seen === 1) told.listener()
-        })
-      })
-      await store.compareAndSet(0, MINUTE, stateOf(90))
-      await told.heard()
-      stop()
-      assert.equal(seen, 1)
-    },
-  },
-  {
-    name: 'factor: a listener that watches twice is told twice, and each watch ends alone',
-    async run({ store, peer }) {
-      const both = hearing(2)
-      const [first, second] = [store.watch(both.listener), store.watch(both.listener)]
-      await peer.compareAndSet(0, MINUTE, stateOf(90))
-      await both.heard()
-      first()
-      first()
-      const one = hearing()
-      const third = store.watch(one.listener)
-      await peer.compareAndSet(1, MINUTE + 1, stateOf(80))
-      await one.heard()
-      second()
-      third()
-    },
-  },
-  {
-    name: 'factor: nobody is told after the end of a watch',
-    async run({ store, peer }) {
-      let told = 0
-      const before = hearing()
-      const stop = store.watch(() => {
-        told++
-        before.listener()
-      })
-      await peer.compareAndSet(0, MINUTE, stateOf(90))
-      await before.heard()
-      stop()
-      const toldBefore = told
-      const after = hearing()
-      const stopAfter = store.watch(after.listener)
-      await peer.compareAndSet(1, MINUTE + 1, stateOf(80))
-      await after.heard()
-      stopAfter()
-      assert.equal(told, toldBefore)
-    },
-  },
-  {
-    name: 'factor: tickers of several processes tick each minute once, at the same time, late and twice',
-    async run({ store, peer }) {
+    version: async (store) => (await store.read())?.version,
+  }),
+  plainCase(
+    'factor: tickers of several processes tick each minute once, at the same time, late and twice',
+    async ({ store, peer }) => {
       const outcomes = memoryOutcomes()
       const clock = manualClock(MINUTE * 60_000)
       const tickers = [store, peer, store, peer].map((factorStore) => adaptiveTicker({ outcomes, factorStore, clock }))
@@ -200,5 +114,5 @@ export const FACTOR_STORE_CASES: readonly PortCase<FactorStore>[] = [
         assert.equal((await store.read())?.version, minute)
       }
     },
-  },
+  ),
 ]

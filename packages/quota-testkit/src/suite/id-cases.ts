@@ -179,27 +179,9 @@ export const ID_CASES: readonly ConformanceCase[] = [
   }),
   idCase('ids of different subjects, categories and spellings are different ids', async ({ store }) => {
     const probe = new Probe(store, { ...SIX_WINDOWS, categories: ['read', 'write', 'x'] }, 1_000)
-    const pairs = [
-      ['u', '1'],
-      ['u1', ''],
-      ['u', '1:'],
-      ['u', ':1'],
-      ['1:u', ''],
-      ['u', ':attempt'],
-      ['u:attempt', ''],
-      ['attempt:u', ''],
-      ['u:1', '0'],
-      ['u:1:0', 'x'],
-      ['u', '1:0'],
-      ['u","1', '2'],
-      ['u', '1","2'],
-      ['u\u0000', '1'],
-      ['u', '\u00001'],
-      ['u', 'A'],
-      ['u', 'a'],
-      ['u', '__proto__'],
-      ['u', 'constructor'],
-    ]
+    const all =
+      'u|1 u1| u|1: u|:1 1:u| u|:attempt u:attempt| attempt:u| u:1|0 u:1:0|x u|1:0 u","1|2 u|1","2 u\u0000|1 u|\u00001'
+    const pairs = `${all} u|A u|a u|__proto__ u|constructor`.split(' ').map((pair) => pair.split('|'))
     for (const [subject = '', text = ''] of pairs) {
       const id = `attempt${text}`
       for (const category of [0, 1, 2])

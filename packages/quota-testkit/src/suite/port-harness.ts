@@ -1,5 +1,11 @@
+import assert from 'node:assert/strict'
 import type { Answer } from '@scoregw/quota/store'
-import type { TestRunner } from './describe-store.ts'
+
+/** The part of a test runner that the suites need; Vitest, Jest and `node:test` all have it. */
+export interface TestRunner {
+  describe(name: string, body: () => void): unknown
+  it(name: string, test: () => Promise<void>): unknown
+}
 
 /** A new, empty store of one of the small ports: `FactorStore`, `OutcomeStore`. */
 export interface PortHarness<Port> {
@@ -19,6 +25,14 @@ export interface PortCase<Port> {
   run(context: { readonly store: Port; readonly peer: Port }): Promise<void>
 }
 
+/** A case of any port that needs nothing beyond the port. */
+export function plainCase<Context>(
+  name: string,
+  run: (context: Context) => Promise<void>,
+): { readonly name: string; run(context: Context): Promise<void> } {
+  return { name, run }
+}
+
 /** Runs one case on a new store of the factory. */
 export async function runPortCase<Port>(testCase: PortCase<Port>, factory: PortFactory<Port>): Promise<void> {
   const harness = await factory()
@@ -30,14 +44,119 @@ export async function runPortCase<Port>(testCase: PortCase<Port>, factory: PortF
 }
 
 /** Registers cases as tests of a runner, and says how many there are. */
-export function describePort<Port>(
+export function describeCases<Case extends { readonly name: string }>(
   { describe, it }: TestRunner,
-  cases: readonly PortCase<Port>[],
-  factory: PortFactory<Port>,
   name: string,
+  cases: readonly Case[],
+  run: (testCase: Case) => Promise<void>,
 ): number {
   describe(name, () => {
-    for (const testCase of cases) it(testCase.name, () => runPortCase(testCase, factory))
+    for (const testCase of cases) it(testCase.name, () => run(testCase))
   })
   return cases.length
+}
+
+/** The longest that a change may go unheard, in milliseconds. */
+const HEARD_WITHIN_MS = 1_000
+/** Between two looks at what only a look can tell, in milliseconds. */
+const LOOK_EVERY_MS = 5
+
+/** A listener, and the wait for its call number `calls`, at most as long as the port allows. */
+export function hearing(calls = 1): { readonly listener: () => void; heard(): Promise<void> } {
+  let left = calls
+  return {
+    listener() {
+      left--
+    },
+    heard: () => soon('a write is heard of', () => left <= 0),
+  }
+}
+
+/**
+ * Looks until something is so; fails when it is not so within the time that the port allows. That time is counted in
+ * looks: on a busy machine they come as late as the timers of the store, whereas a clock would go on alone.
+ */
+export async function soon(what: string, look: () => Answer<boolean>): Promise<void> {
+  for (let passedMs = 0; !(await look()); passedMs += LOOK_EVERY_MS) {
+    assert.ok(passedMs < HEARD_WITHIN_MS, `${what}: not within ${HEARD_WITHIN_MS} ms`)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  }
+}
+
+/** How a store of a port is watched, written and read. */
+interface Watched<Store> {
+  watch(store: Store, listener: () => void): () => void
+  /** The write after so many, which has to happen. */
+  write(store: Store, writes: number): Promise<void>
+  /** Of what is stored: how many writes there were. */
+  version(store: Store): Promise<number | undefined>
+}
+
+interface TwoStores<Store> {
+  readonly store: Store
+  readonly peer: Store
+}
+
+/** Promises about who hears of a write, and when. */
+export function watchCases<Store>(
+  port: string,
+  { watch, write, version }: Watched<Store>,
+): readonly { readonly name: string; run(context: TwoStores<Store>): Promise<void> }[] {
+  return [
+    plainCase(
+      `${port}: whoever watches hears of each write within a second, also of those of others`,
+      async (given) => {
+        const { store, peer }: TwoStores<Store> = given
+        for (const [writes, writer] of [store, peer, peer].entries()) {
+          const heard = [store, peer].map((each) => ({ ...hearing(), each }))
+          const stops = heard.map(({ each, listener }) => watch(each, listener))
+          await write(writer, writes)
+          await Promise.all(heard.map((each) => each.heard()))
+          for (const stop of stops) stop()
+        }
+      },
+    ),
+    plainCase(
+      `${port}: what is read after hearing of a write is that write`,
+      async ({ store, peer }: TwoStores<Store>) => {
+        const first = hearing()
+        const stop = watch(peer, () => {
+          void version(peer).then((seen) => {
+            if (seen === 1) first.listener()
+          })
+        })
+        await write(store, 0)
+        await first.heard()
+        stop()
+      },
+    ),
+    plainCase(`${port}: a listener that watches twice is told twice, and each watch ends alone`, async (given) => {
+      const { store, peer }: TwoStores<Store> = given
+      let calls = 0
+      const listener = (): void => void calls++
+      const [first, second] = [watch(store, listener), watch(store, listener)]
+      await write(peer, 0)
+      await soon('both watches are told', () => calls >= 2)
+      first()
+      first()
+      const before = calls
+      await write(peer, 1)
+      await soon('the other watch is told', () => calls > before)
+      second()
+    }),
+    plainCase(`${port}: nobody is told after the end of a watch`, async ({ store, peer }: TwoStores<Store>) => {
+      let calls = 0
+      const stop = watch(store, () => void calls++)
+      await write(peer, 0)
+      await soon('a write is heard of', () => calls > 0)
+      stop()
+      const before = calls
+      const after = hearing()
+      const stopAfter = watch(store, after.listener)
+      await write(peer, 1)
+      await after.heard()
+      stopAfter()
+      assert.equal(calls, before)
+    }),
+  ]
 }

@@ -3,6 +3,7 @@ import type { StoreSchema } from '@scoregw/quota/store'
 import { withWindows } from './edits.ts'
 import type { CaseContext, ConformanceCase, RowName } from './harness.ts'
 import { Parties } from './parties.ts'
+import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 
 const MINUTE_MS = 60_000
@@ -36,19 +37,16 @@ async function isKept({ keptForMs }: CaseContext, endsInMs: number): Promise<voi
 const LIFE_CASES: readonly ConformanceCase[] = Object.entries(WRITES).flatMap(([write, run]) =>
   [BOTH, LONG].map((other): ConformanceCase => {
     const shape = other === BOTH ? 'a longer window beside its own' : 'a longer window alone'
-    return {
-      name: `${write} by a policy without it does not shorten the life of ${shape}`,
-      async run(context) {
-        const parties = new Parties(context, 'at once', other, SHORT)
-        await parties.take(other, 3)
-        await parties.advance(DAY_MS)
-        await run(parties)
-        await parties.advance(29 * DAY_MS - 1)
-        await parties.take(other, 1)
-        await parties.advance(1)
-        await parties.take(other, 1)
-      },
-    }
+    return plainCase(`${write} by a policy without it does not shorten the life of ${shape}`, async (context) => {
+      const parties = new Parties(context, 'at once', other, SHORT)
+      await parties.take(other, 3)
+      await parties.advance(DAY_MS)
+      await run(parties)
+      await parties.advance(29 * DAY_MS - 1)
+      await parties.take(other, 1)
+      await parties.advance(1)
+      await parties.take(other, 1)
+    })
   }),
 )
 
@@ -118,31 +116,29 @@ const CLOSING: readonly (readonly [name: string, one: StoreSchema, other: StoreS
   ['they have nothing in common', HOURS, lasting(DAY_MS)],
 ]
 
-const CLOSING_CASES: readonly ConformanceCase[] = CLOSING.map(([name, one, other]) => ({
-  name: `windows that one policy closed are not opened by the other's writes: ${name}`,
-  run: (context) => closesEach(context, one, other),
-}))
+const CLOSING_CASES: readonly ConformanceCase[] = CLOSING.map(([name, one, other]) =>
+  plainCase(`windows that one policy closed are not opened by the other's writes: ${name}`, (context) =>
+    closesEach(context, one, other),
+  ),
+)
 
 /** Promises about rows that several policies write. */
 export const ROLLING_CASES: readonly ConformanceCase[] = [
   ...LIFE_CASES,
   EXPIRY_CASE,
   ...CLOSING_CASES,
-  {
-    name: 'four policies in turns, and back to the first: nothing is lost',
-    async run(context) {
-      const schemas = [HOURS, SHORTER, APART, LONGER, HOURS]
-      const parties = new Parties(context, 'one after the other', ...schemas)
-      for (const [turn, schema] of [...schemas, ...schemas].entries()) {
-        const taken = await parties.take(schema, turn + 1)
-        await parties.advance(20 * MINUTE_MS)
-        await parties.cancel(schema, taken, 1)
-      }
-    },
-  },
-  {
-    name: 'two policies at the same time never admit more than the limit in what both know',
-    async run({ store, peer }) {
+  plainCase('four policies in turns, and back to the first: nothing is lost', async (context) => {
+    const schemas = [HOURS, SHORTER, APART, LONGER, HOURS]
+    const parties = new Parties(context, 'one after the other', ...schemas)
+    for (const [turn, schema] of [...schemas, ...schemas].entries()) {
+      const taken = await parties.take(schema, turn + 1)
+      await parties.advance(20 * MINUTE_MS)
+      await parties.cancel(schema, taken, 1)
+    }
+  }),
+  plainCase(
+    'two policies at the same time never admit more than the limit in what both know',
+    async ({ store, peer }) => {
       const [one, other] = [new Probe(store, SHORTER, 30), new Probe(peer, LONGER, 30)]
       const same = new Probe(store, LONGER, 30)
       const replies = await Promise.all(Array.from({ length: 90 }, (_, n) => [one, other, same][n % 3]?.take(1)))
@@ -150,10 +146,10 @@ export const ROLLING_CASES: readonly ConformanceCase[] = [
       assert.deepEqual((await one.used()).slice(1), [30, 30])
       assert.deepEqual((await other.used()).slice(0, 2), [30, 30])
     },
-  },
-  {
-    name: 'of two policies with two limits for one window the larger is the most that both admit',
-    async run({ store, peer }) {
+  ),
+  plainCase(
+    'of two policies with two limits for one window the larger is the most that both admit',
+    async ({ store, peer }) => {
       const [low, high] = [new Probe(store, SHORTER, 10), new Probe(peer, HOURS, 20)]
       let admitted = 0
       for (let call = 0; call < 60; call++) {
@@ -163,55 +159,46 @@ export const ROLLING_CASES: readonly ConformanceCase[] = [
       assert.equal(admitted, 20)
       assert.deepEqual(await high.used(), [20, 20])
     },
-  },
-  {
-    name: 'names that differ in their parts are different counters',
-    async run({ store }) {
-      const names = ['a', 'a-b', 'a_b', 'b', 'b-c', 'b_c', 'c', 'A']
-      const probes = names.map((name) => {
-        const layers = [
-          { name, shared: false },
-          { name: `${name}-s`, shared: true },
-        ]
-        return new Probe(store, { ...ONE_WINDOW, categories: names, layers }, 1_000)
-      })
-      for (const [index, probe] of probes.entries()) {
-        for (const [category] of names.entries()) await probe.admitted(1 + index + 10 * category, { category })
-      }
-      for (const [index, probe] of probes.entries()) {
-        for (const [category] of names.entries()) {
-          const tokens = 1 + index + 10 * category
-          assert.deepEqual(await probe.used({ category }), [tokens, tokens], `${names[index]} ${names[category]}`)
-        }
-      }
-    },
-  },
-  {
-    name: 'a layer that becomes shared counts anew, and what was its subjects own stays',
-    async run({ store }) {
-      const own = new Probe(store, ONE_WINDOW, 10)
-      const shared = [
-        { name: 'personal', shared: true },
-        { name: 'user', shared: false },
+  ),
+  plainCase('names that differ in their parts are different counters', async ({ store }) => {
+    const names = ['a', 'a-b', 'a_b', 'b', 'b-c', 'b_c', 'c', 'A']
+    const probes = names.map((name) => {
+      const layers = [
+        { name, shared: false },
+        { name: `${name}-s`, shared: true },
       ]
-      const all = new Probe(store, { ...ONE_WINDOW, layers: shared }, 10)
-      await own.admitted(3)
-      await all.admitted(2)
-      assert.deepEqual(await own.used(), [3])
-      assert.deepEqual(await all.used({ subject: 'v' }), [2, 0])
-    },
-  },
-  {
-    name: 'a look by one policy changes nothing for another',
-    async run({ store, peer, advance }) {
-      const [one, other] = [new Probe(store, SIX_WINDOWS, 10), new Probe(peer, { ...SIX_WINDOWS, ...APART }, 10)]
-      const { states } = await one.admitted(4)
-      for (let look = 0; look < 3; look++) {
-        await advance(1_000)
-        assert.deepEqual(await other.used(), [0, 0])
-        await other.refused(11)
+      return new Probe(store, { ...ONE_WINDOW, categories: names, layers }, 1_000)
+    })
+    for (const [index, probe] of probes.entries()) {
+      for (const [category] of names.entries()) await probe.admitted(1 + index + 10 * category, { category })
+    }
+    for (const [index, probe] of probes.entries()) {
+      for (const [category] of names.entries()) {
+        const tokens = 1 + index + 10 * category
+        assert.deepEqual(await probe.used({ category }), [tokens, tokens], `${names[index]} ${names[category]}`)
       }
-      assert.deepEqual(await one.states(), [...states])
-    },
-  },
+    }
+  }),
+  plainCase('a layer that becomes shared counts anew, and what was its subjects own stays', async ({ store }) => {
+    const own = new Probe(store, ONE_WINDOW, 10)
+    const shared = [
+      { name: 'personal', shared: true },
+      { name: 'user', shared: false },
+    ]
+    const all = new Probe(store, { ...ONE_WINDOW, layers: shared }, 10)
+    await own.admitted(3)
+    await all.admitted(2)
+    assert.deepEqual(await own.used(), [3])
+    assert.deepEqual(await all.used({ subject: 'v' }), [2, 0])
+  }),
+  plainCase('a look by one policy changes nothing for another', async ({ store, peer, advance }) => {
+    const [one, other] = [new Probe(store, SIX_WINDOWS, 10), new Probe(peer, { ...SIX_WINDOWS, ...APART }, 10)]
+    const { states } = await one.admitted(4)
+    for (let look = 0; look < 3; look++) {
+      await advance(1_000)
+      assert.deepEqual(await other.used(), [0, 0])
+      await other.refused(11)
+    }
+    assert.deepEqual(await one.states(), [...states])
+  }),
 ]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { plainCase } from './port-harness.ts'
 import { SETTINGS_FAULT_CASES } from './settings-fault-cases.ts'
 import type { SettingsCase } from './settings-harness.ts'
 import { FIRST, isStored, nothingIsStored, SECOND, written } from './settings-probe.ts'
@@ -26,38 +27,29 @@ const DOCUMENTS: readonly unknown[] = [
 ]
 
 const DOCUMENT_CASES: readonly SettingsCase[] = [
-  {
-    name: 'settings: a new store holds nothing',
-    async run({ store, peer }) {
-      await nothingIsStored(store)
-      await nothingIsStored(peer)
-    },
-  },
-  {
-    name: 'settings: answers come as the store declares, at once or to be awaited',
-    async run({ store }) {
-      const answers = [store.read(), store.readSubject('personal', 'u'), store.write(FIRST, {})]
-      for (const answer of answers) {
-        const isAwaited = typeof (answer as { then?: unknown } | undefined)?.then === 'function'
-        assert.equal(isAwaited, !store.sync)
-      }
-      await Promise.all(answers)
-      assert.equal(typeof store.isMarked, 'boolean')
-    },
-  },
-  {
-    name: 'settings: a document is read as it was written, whatever it is',
-    async run({ store, peer }) {
-      for (const document of DOCUMENTS) {
-        const reply = await written(store, document)
-        await isStored(peer, document, reply)
-        await isStored(store, document, reply)
-      }
-    },
-  },
-  {
-    name: 'settings: versions count the writes, whoever makes them, and no revision comes twice',
-    async run({ store, peer }) {
+  plainCase('settings: a new store holds nothing', async ({ store, peer }) => {
+    await nothingIsStored(store)
+    await nothingIsStored(peer)
+  }),
+  plainCase('settings: answers come as the store declares, at once or to be awaited', async ({ store }) => {
+    const answers = [store.read(), store.readSubject('personal', 'u'), store.write(FIRST, {})]
+    for (const answer of answers) {
+      const isAwaited = typeof (answer as { then?: unknown } | undefined)?.then === 'function'
+      assert.equal(isAwaited, !store.sync)
+    }
+    await Promise.all(answers)
+    assert.equal(typeof store.isMarked, 'boolean')
+  }),
+  plainCase('settings: a document is read as it was written, whatever it is', async ({ store, peer }) => {
+    for (const document of DOCUMENTS) {
+      const reply = await written(store, document)
+      await isStored(peer, document, reply)
+      await isStored(store, document, reply)
+    }
+  }),
+  plainCase(
+    'settings: versions count the writes, whoever makes them, and no revision comes twice',
+    async ({ store, peer }) => {
       const revisions = new Set([''])
       for (const [index, writer] of [store, peer, peer, store, peer].entries()) {
         const { version, revision } = await written(writer, FIRST)
@@ -66,21 +58,18 @@ const DOCUMENT_CASES: readonly SettingsCase[] = [
         revisions.add(revision)
       }
     },
-  },
-  {
-    name: 'settings: revisions of two documents are never the same',
-    async run({ store, peer }) {
-      const [one, other] = [await written(store, FIRST), await store.writeSubject('personal', 'u', FIRST, {})]
-      const third = await peer.writeSubject('personal', 'v', FIRST, {})
-      assert.equal(new Set([one.revision, other.revision, third.revision]).size, 3)
-    },
-  },
+  ),
+  plainCase('settings: revisions of two documents are never the same', async ({ store, peer }) => {
+    const [one, other] = [await written(store, FIRST), await store.writeSubject('personal', 'u', FIRST, {})]
+    const third = await peer.writeSubject('personal', 'v', FIRST, {})
+    assert.equal(new Set([one.revision, other.revision, third.revision]).size, 3)
+  }),
 ]
 
 const COMPARE_CASES: readonly SettingsCase[] = [
-  {
-    name: 'settings: a write over another revision than the stored one is refused, and told what is stored',
-    async run({ store, peer }) {
+  plainCase(
+    'settings: a write over another revision than the stored one is refused, and told what is stored',
+    async ({ store, peer }) => {
       const first = await written(store, FIRST)
       const second = await written(peer, SECOND)
       for (const ifRevision of ['', first.revision, 'never given', `${second.revision} `, second.revision.slice(1)]) {
@@ -91,10 +80,10 @@ const COMPARE_CASES: readonly SettingsCase[] = [
       const third = await written(store, FIRST, { ifRevision: second.revision })
       await isStored(peer, FIRST, third)
     },
-  },
-  {
-    name: 'settings: a write over nothing happens where nothing is stored, and only there',
-    async run({ store, peer }) {
+  ),
+  plainCase(
+    'settings: a write over nothing happens where nothing is stored, and only there',
+    async ({ store, peer }) => {
       const early = await store.write(FIRST, { ifRevision: 'never given' })
       assert.deepEqual(early, { written: false, version: 0, revision: '' })
       await nothingIsStored(peer)
@@ -102,43 +91,37 @@ const COMPARE_CASES: readonly SettingsCase[] = [
       assert.deepEqual(await peer.write(SECOND, { ifRevision: '' }), { ...first, written: false })
       await isStored(store, FIRST, first)
     },
-  },
-  {
-    name: 'settings: a write that names no revision is made over whatever is stored',
-    async run({ store, peer }) {
-      await written(store, FIRST)
-      const second = await written(peer, SECOND, { by: 'somebody' })
-      await isStored(store, SECOND, second)
-    },
-  },
-  {
-    name: 'settings: of many writers at once one writes',
-    async run({ store, peer }) {
-      let ifRevision = ''
-      for (const round of [1, 2, 3]) {
-        const replies = await Promise.all(
-          Array.from({ length: 20 }, async (_, index) =>
-            (index % 2 === 0 ? store : peer).write({ round, index }, { ifRevision }),
-          ),
-        )
-        const winners = replies.flatMap((reply, index) => (reply.written ? [index] : []))
-        assert.equal(winners.length, 1, `${winners.length} of 20 wrote in round ${round}`)
-        const [index = 0] = winners
-        await isStored(store, { round, index }, replies[index])
-        ifRevision = replies[index]?.revision ?? ''
-      }
-    },
-  },
-  {
-    name: 'settings: what was answered is what every later read gives, also by another process',
-    async run({ store, peer }) {
+  ),
+  plainCase('settings: a write that names no revision is made over whatever is stored', async ({ store, peer }) => {
+    await written(store, FIRST)
+    const second = await written(peer, SECOND, { by: 'somebody' })
+    await isStored(store, SECOND, second)
+  }),
+  plainCase('settings: of many writers at once one writes', async ({ store, peer }) => {
+    let ifRevision = ''
+    for (const round of [1, 2, 3]) {
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, async (_, index) =>
+          (index % 2 === 0 ? store : peer).write({ round, index }, { ifRevision }),
+        ),
+      )
+      const winners = replies.flatMap((reply, index) => (reply.written ? [index] : []))
+      assert.equal(winners.length, 1, `${winners.length} of 20 wrote in round ${round}`)
+      const [index = 0] = winners
+      await isStored(store, { round, index }, replies[index])
+      ifRevision = replies[index]?.revision ?? ''
+    }
+  }),
+  plainCase(
+    'settings: what was answered is what every later read gives, also by another process',
+    async ({ store, peer }) => {
       for (let turn = 0; turn < 20; turn++) {
         const [writer, reader] = turn % 2 === 0 ? [store, peer] : [peer, store]
         const reply = await written(writer, { turn })
         await isStored(reader, { turn }, reply)
       }
     },
-  },
+  ),
 ]
 
 /** Everything that a settings store has to do. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createQuota, defaultPolicy, type Quota, type SettingsStore } from '@scoregw/quota'
 import type { SettingsChange } from '@scoregw/quota/store'
-import { soon } from './hearing.ts'
+import { soon } from './port-harness.ts'
 import type { SettingsCase, SettingsContext } from './settings-harness.ts'
 import { FIRST, isAboutSettings, isStored, nothingIsStored, SECOND, subjectWritten, written } from './settings-probe.ts'
 

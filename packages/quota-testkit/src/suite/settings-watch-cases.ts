@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { SettingsChange } from '@scoregw/quota/store'
-import { hearing, soon } from './hearing.ts'
+import type { SettingsChange, SettingsStore } from '@scoregw/quota/store'
+import { plainCase, soon, watchCases } from './port-harness.ts'
 import type { SettingsCase } from './settings-harness.ts'
 import { FIRST, isAboutSettings, isAboutSubject, SECOND, subjectWritten, written } from './settings-probe.ts'
 
@@ -8,9 +8,14 @@ const KEY = 'u:"\u00e9'
 
 /** Promises about who hears of a change, and when. */
 export const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
-  {
-    name: 'settings: whoever watches hears of each change within a second, also of those of others',
-    async run({ store, peer }) {
+  ...watchCases<SettingsStore>('settings', {
+    watch: (store, listener) => store.watch(listener),
+    write: async (store, writes) => void (await written(store, { writes })),
+    version: async (store) => (await store.read())?.version,
+  }),
+  plainCase(
+    'settings: whoever watches knows of each change whether it is about the settings or a subject',
+    async ({ store, peer }) => {
       const heard: SettingsChange[][] = [[], []]
       const stops = [store, peer].map((each, index) => each.watch((change) => heard[index]?.push(change)))
       for (const writer of [store, peer, peer]) {
@@ -27,71 +32,19 @@ export const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
       }
       for (const stop of stops) stop()
     },
-  },
-  {
-    name: 'settings: what is read after hearing of a change is that change',
-    async run({ store, peer }) {
-      const seen = new Set<number>()
-      const told = hearing()
-      const stop = peer.watch(async (change) => {
-        if (!isAboutSettings(change)) return
-        seen.add((await peer.read())?.version ?? 0)
-        if (seen.has(1)) told.listener()
-      })
-      await written(store, FIRST)
-      await told.heard()
-      stop()
-      assert.ok(seen.has(1))
-    },
-  },
-  {
-    name: 'settings: a write that was refused is no change',
-    async run({ store, peer }) {
-      await written(store, FIRST)
-      let told = 0
-      const stop = store.watch((change) => {
-        if (isAboutSettings(change)) told++
-      })
-      const before = await store.read()
-      await peer.write(SECOND, { ifRevision: 'never given' })
-      await store.write(SECOND, { ifRevision: 'never given' })
-      assert.deepEqual(await store.read(), before)
-      await written(peer, SECOND)
-      await soon('a change after it is heard of', () => told > 0)
-      stop()
-    },
-  },
-  {
-    name: 'settings: a listener that watches twice is told twice, and each watch ends alone',
-    async run({ store, peer }) {
-      let told = 0
-      const listener = (): void => void told++
-      const [first, second] = [store.watch(listener), store.watch(listener)]
-      await written(peer, FIRST)
-      await soon('both watches are told', () => told >= 2)
-      first()
-      first()
-      const before = told
-      await written(peer, SECOND)
-      await soon('the other watch is told', () => told > before)
-      second()
-    },
-  },
-  {
-    name: 'settings: nobody is told after the end of a watch',
-    async run({ store, peer }) {
-      let told = 0
-      const stop = store.watch(() => void told++)
-      await written(peer, FIRST)
-      await soon('a change is heard of', () => told > 0)
-      stop()
-      const before = told
-      const after = hearing()
-      const stopAfter = store.watch(after.listener)
-      await written(peer, SECOND)
-      await after.heard()
-      stopAfter()
-      assert.equal(told, before)
-    },
-  },
+  ),
+  plainCase('settings: a write that was refused is no change', async ({ store, peer }) => {
+    await written(store, FIRST)
+    let told = 0
+    const stop = store.watch((change) => {
+      if (isAboutSettings(change)) told++
+    })
+    const before = await store.read()
+    await peer.write(SECOND, { ifRevision: 'never given' })
+    await store.write(SECOND, { ifRevision: 'never given' })
+    assert.deepEqual(await store.read(), before)
+    await written(peer, SECOND)
+    await soon('a change after it is heard of', () => told > 0)
+    stop()
+  }),
 ]

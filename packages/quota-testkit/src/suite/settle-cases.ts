@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import type { ConformanceCase } from './harness.ts'
+import { plainCase } from './port-harness.ts'
 import { HOUR_MS, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 
 /** Promises about what goes back when a reservation ends. */
 export const SETTLE_CASES: readonly ConformanceCase[] = [
-  {
-    name: 'a window that counts as much as it can gives nothing back: more was charged than it counted',
-    async run({ store }) {
+  plainCase(
+    'a window that counts as much as it can gives nothing back: more was charged than it counted',
+    async ({ store }) => {
       const most = Number.MAX_SAFE_INTEGER
       const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
       await probe.admitted(most - 5)
@@ -15,72 +16,57 @@ export const SETTLE_CASES: readonly ConformanceCase[] = [
       await probe.cancel(beyond, 10)
       assert.deepEqual(await probe.used(), [most])
     },
-  },
-  {
-    name: 'a cancel gives everything back and leaves the windows open',
-    async run({ store, advance }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      const reply = await probe.admitted(7)
-      await advance(10)
-      await probe.cancel(reply, 7)
-      const { now } = reply
-      assert.deepEqual(await probe.states(), [now, 0, now, 0, now, 0, now, 0, now, 0, now, 0])
-      await probe.admitted(10)
-    },
-  },
-  {
-    name: 'a commit below the reservation gives the rest back, a full one nothing',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      const first = await probe.admitted(7)
-      await probe.commit(first, 5)
-      assert.deepEqual(await probe.used(), [2, 2, 2, 2, 2, 2])
-      const second = await probe.admitted(8)
-      await probe.commit(second, 0)
-      await probe.refused(1)
-    },
-  },
-  {
-    name: 'a settlement touches only its subject, category and layers',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, 100)
-      await probe.admitted(5, { subject: 'other' })
-      await probe.admitted(5, { category: 1 })
-      const own = await probe.admitted(5, { layers: [0], limits: [100, 100, 100] })
-      await probe.cancel(own, 5, { layers: [0] })
-      assert.deepEqual(await probe.used(), [0, 0, 0, 5, 5, 5])
-      assert.deepEqual(await probe.used({ subject: 'other' }), [5, 5, 5, 5, 5, 5])
-      assert.deepEqual(await probe.used({ category: 1 }), [5, 5, 5, 5, 5, 5])
-    },
-  },
-  {
-    name: 'a late cancel never adds tokens to a later window',
-    async run({ store, advance }) {
-      const probe = new Probe(store, ONE_WINDOW, 5)
-      const early = await probe.admitted(5)
-      await advance(HOUR_MS)
-      await probe.admitted(5)
-      await probe.cancel(early, 5)
-      assert.deepEqual(await probe.used(), [5])
-      await probe.refused(1)
-    },
-  },
-  {
-    name: 'a late cancel goes to those windows that are still the same',
-    async run({ store, advance }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      const early = await probe.admitted(4)
-      await advance(HOUR_MS)
-      await probe.admitted(3)
-      await probe.cancel(early, 4)
-      assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
-      assert.equal((await probe.starts())[0], early.now + HOUR_MS)
-      assert.equal((await probe.starts())[1], early.now)
-    },
-  },
-  {
-    name: 'a cancel after a reset finds nothing, also when a window opened again in the same millisecond',
-    async run({ store }) {
+  ),
+  plainCase('a cancel gives everything back and leaves the windows open', async ({ store, advance }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const reply = await probe.admitted(7)
+    await advance(10)
+    await probe.cancel(reply, 7)
+    const { now } = reply
+    assert.deepEqual(await probe.states(), [now, 0, now, 0, now, 0, now, 0, now, 0, now, 0])
+    await probe.admitted(10)
+  }),
+  plainCase('a commit below the reservation gives the rest back, a full one nothing', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const first = await probe.admitted(7)
+    await probe.commit(first, 5)
+    assert.deepEqual(await probe.used(), [2, 2, 2, 2, 2, 2])
+    const second = await probe.admitted(8)
+    await probe.commit(second, 0)
+    await probe.refused(1)
+  }),
+  plainCase('a settlement touches only its subject, category and layers', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 100)
+    await probe.admitted(5, { subject: 'other' })
+    await probe.admitted(5, { category: 1 })
+    const own = await probe.admitted(5, { layers: [0], limits: [100, 100, 100] })
+    await probe.cancel(own, 5, { layers: [0] })
+    assert.deepEqual(await probe.used(), [0, 0, 0, 5, 5, 5])
+    assert.deepEqual(await probe.used({ subject: 'other' }), [5, 5, 5, 5, 5, 5])
+    assert.deepEqual(await probe.used({ category: 1 }), [5, 5, 5, 5, 5, 5])
+  }),
+  plainCase('a late cancel never adds tokens to a later window', async ({ store, advance }) => {
+    const probe = new Probe(store, ONE_WINDOW, 5)
+    const early = await probe.admitted(5)
+    await advance(HOUR_MS)
+    await probe.admitted(5)
+    await probe.cancel(early, 5)
+    assert.deepEqual(await probe.used(), [5])
+    await probe.refused(1)
+  }),
+  plainCase('a late cancel goes to those windows that are still the same', async ({ store, advance }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const early = await probe.admitted(4)
+    await advance(HOUR_MS)
+    await probe.admitted(3)
+    await probe.cancel(early, 4)
+    assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
+    assert.equal((await probe.starts())[0], early.now + HOUR_MS)
+    assert.equal((await probe.starts())[1], early.now)
+  }),
+  plainCase(
+    'a cancel after a reset finds nothing, also when a window opened again in the same millisecond',
+    async ({ store }) => {
       const probe = new Probe(store, ONE_WINDOW, 5)
       const early = await probe.admitted(5)
       await probe.reset()
@@ -92,51 +78,39 @@ export const SETTLE_CASES: readonly ConformanceCase[] = [
       await probe.cancel(later, 5)
       assert.deepEqual(await probe.states(), [early.now + 1, 0])
     },
-  },
-  {
-    name: 'a cancel does not open a window that ended',
-    async run({ store, advance }) {
-      const probe = new Probe(store, ONE_WINDOW, 5)
-      const early = await probe.admitted(5)
-      await advance(HOUR_MS)
-      await probe.cancel(early, 5)
-      assert.deepEqual(await probe.states(), [-1, 0])
-      const { states, now } = await probe.admitted(5)
-      assert.deepEqual([...states], [now, 5])
-    },
-  },
-  {
-    name: 'used never falls below 0',
-    async run({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, 5)
-      const reply = await probe.admitted(3)
-      await probe.cancel(reply, 3)
-      await probe.cancel(reply, 3)
-      assert.deepEqual(await probe.used(), [0])
-      await probe.admitted(5)
-      await probe.refused(1)
-    },
-  },
-  {
-    name: 'what others hold stays charged when one reservation ends',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      const first = await probe.admitted(4)
-      await probe.admitted(6)
-      await probe.cancel(first, 4)
-      assert.deepEqual(await probe.used(), [6, 6, 6, 6, 6, 6])
-      await probe.refused(5)
-      await probe.admitted(4)
-    },
-  },
-  {
-    name: 'a settlement of somebody who was never seen changes nothing',
-    async run({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, 5)
-      const reply = await probe.admitted(5)
-      await probe.cancel(reply, 5, { subject: 'nobody' })
-      assert.deepEqual(await probe.states({ subject: 'nobody' }), [-1, 0])
-      assert.deepEqual(await probe.used(), [5])
-    },
-  },
+  ),
+  plainCase('a cancel does not open a window that ended', async ({ store, advance }) => {
+    const probe = new Probe(store, ONE_WINDOW, 5)
+    const early = await probe.admitted(5)
+    await advance(HOUR_MS)
+    await probe.cancel(early, 5)
+    assert.deepEqual(await probe.states(), [-1, 0])
+    const { states, now } = await probe.admitted(5)
+    assert.deepEqual([...states], [now, 5])
+  }),
+  plainCase('used never falls below 0', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, 5)
+    const reply = await probe.admitted(3)
+    await probe.cancel(reply, 3)
+    await probe.cancel(reply, 3)
+    assert.deepEqual(await probe.used(), [0])
+    await probe.admitted(5)
+    await probe.refused(1)
+  }),
+  plainCase('what others hold stays charged when one reservation ends', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const first = await probe.admitted(4)
+    await probe.admitted(6)
+    await probe.cancel(first, 4)
+    assert.deepEqual(await probe.used(), [6, 6, 6, 6, 6, 6])
+    await probe.refused(5)
+    await probe.admitted(4)
+  }),
+  plainCase('a settlement of somebody who was never seen changes nothing', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, 5)
+    const reply = await probe.admitted(5)
+    await probe.cancel(reply, 5, { subject: 'nobody' })
+    assert.deepEqual(await probe.states({ subject: 'nobody' }), [-1, 0])
+    assert.deepEqual(await probe.used(), [5])
+  }),
 ]

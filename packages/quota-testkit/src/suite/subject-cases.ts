@@ -1,110 +1,50 @@
 import assert from 'node:assert/strict'
 import type { TakeReply } from '@scoregw/quota/store'
 import type { ConformanceCase } from './harness.ts'
+import { plainCase } from './port-harness.ts'
 import { idOf, ONE_WINDOW, PERSONAL, Probe, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
 
-/** Keys that some encoding would mix up: each pair of them is two subjects. */
-const STRANGE_SUBJECTS: readonly string[] = [
-  'a',
-  'A',
-  'a ',
-  ' a',
-  'a\u0000',
-  '\u0000a',
-  '\u0000',
-  '\u0000\u0000',
-  'a\n',
-  'a\r\n',
-  'a:b',
-  'a::b',
-  ':',
-  '{a}',
-  '{a',
-  'a}',
-  '}{',
-  '{}',
-  '%7Ba%7D',
-  'a%00',
-  '"a"',
-  "'a'",
-  '\\a',
-  '\\u0061',
-  'a*',
-  'a?',
-  '[a]',
-  '../a',
-  'a/b',
-  'a,b',
-  'a|b',
-  '\u00e9',
-  'e\u0301',
-  '\u{1f600}',
-  '\u{1f600}\u200d',
-  '\ud83d',
-  '\ude00',
-  '\ud83d!',
-  '\ude00\ud83d',
-  '\ufffd',
-  '\ufffd!',
-  '\ufffd\ufffd',
-  '\ufeffa',
-  '\u202ea',
-  '__proto__',
-  'constructor',
-  'hasOwnProperty',
-  'toString',
-  'null',
-  'undefined',
-  '0',
-  '00',
-  '-1',
-  '1e3',
-  '1000',
-  'everybody',
-  'site',
-  'personal',
-  'x'.repeat(255),
-  'x'.repeat(256),
-  `${'x'.repeat(255)}y`,
-  '\u00e9'.repeat(128),
-  '\u{1f600}'.repeat(64),
+/** Texts that some encoding would mix up: each pair of them is two subjects, two ids, two documents. */
+export const STRANGE_TEXTS: readonly string[] = [
+  ...'a A a:b a::b : {a} {a a} }{ {} %7Ba%7D a%00 %61 "a" \\a \\u0061 a* a? [a] ../a a/b a,b a|b'.split(' '),
+  ...'__proto__ constructor hasOwnProperty toString null undefined 0 00 -1 1e3 1000 everybody site personal'.split(' '),
+  ...'\u00e9 e\u0301 \u{1f600} \u{1f600}\u200d \ud83d \ude00 \ud83d! \ude00\ud83d \ufffd \ufffd! \ufffd\ufffd'.split(
+    ' ',
+  ),
+  ...'\ud800 \ud801 \ufeffa \u202ea 用户'.split(' '),
+  ...'a ; a;a\u0000;\u0000a;\u0000;\u0000\u0000;a\n;a\r\n'.split(';'),
+  ...["'a'", 'x'.repeat(255), 'x'.repeat(256), `${'x'.repeat(255)}y`, '\u00e9'.repeat(128), '\u{1f600}'.repeat(64)],
 ]
 
 /** Promises about names: any text is a subject, and no two subjects share a counter. */
 export const SUBJECT_CASES: readonly ConformanceCase[] = [
-  {
-    name: 'any text is a subject, and no two texts share a counter',
-    async run({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, STRANGE_SUBJECTS.length)
-      for (const [index, subject] of STRANGE_SUBJECTS.entries()) await probe.admitted(index + 1, { subject })
-      for (const [index, subject] of STRANGE_SUBJECTS.entries()) {
-        assert.deepEqual(await probe.used({ subject }), [index + 1], `subject ${JSON.stringify(subject)}`)
-      }
-    },
-  },
-  {
-    name: 'resets and refunds find subjects of any text, and nobody else',
-    async run({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, 10)
-      const replies: TakeReply[] = []
-      for (const subject of STRANGE_SUBJECTS) replies.push(await probe.admitted(3, { subject }))
-      for (const [index, subject] of STRANGE_SUBJECTS.entries()) {
-        if (index % 2 === 0) await probe.reset({ subject })
-        else await probe.cancel(replies[index], 2, { subject })
-      }
-      for (const [index, subject] of STRANGE_SUBJECTS.entries()) {
-        assert.deepEqual(await probe.used({ subject }), [index % 2 === 0 ? 0 : 1], JSON.stringify(subject))
-      }
-    },
-  },
+  plainCase('any text is a subject, and no two texts share a counter', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, STRANGE_TEXTS.length)
+    for (const [index, subject] of STRANGE_TEXTS.entries()) await probe.admitted(index + 1, { subject })
+    for (const [index, subject] of STRANGE_TEXTS.entries()) {
+      assert.deepEqual(await probe.used({ subject }), [index + 1], `subject ${JSON.stringify(subject)}`)
+    }
+  }),
+  plainCase('resets and refunds find subjects of any text, and nobody else', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    const replies: TakeReply[] = []
+    for (const subject of STRANGE_TEXTS) replies.push(await probe.admitted(3, { subject }))
+    for (const [index, subject] of STRANGE_TEXTS.entries()) {
+      if (index % 2 === 0) await probe.reset({ subject })
+      else await probe.cancel(replies[index], 2, { subject })
+    }
+    for (const [index, subject] of STRANGE_TEXTS.entries()) {
+      assert.deepEqual(await probe.used({ subject }), [index % 2 === 0 ? 0 : 1], JSON.stringify(subject))
+    }
+  }),
   {
     name: 'any text is an id, and no two texts are the same id',
     needs: 'ids',
     async run({ store }) {
       const probe = new Probe(store, ONE_WINDOW, 1_000)
-      for (const [index, id] of STRANGE_SUBJECTS.entries()) await probe.admitted(1, { id: idOf(id, `nonce-${index}`) })
-      assert.deepEqual(await probe.used(), [STRANGE_SUBJECTS.length])
-      for (const id of STRANGE_SUBJECTS) {
+      for (const [index, id] of STRANGE_TEXTS.entries()) await probe.admitted(1, { id: idOf(id, `nonce-${index}`) })
+      assert.deepEqual(await probe.used(), [STRANGE_TEXTS.length])
+      for (const id of STRANGE_TEXTS) {
         assert.equal((await probe.take(1, { id: idOf(id, 'other') })).outcome, 'duplicate', JSON.stringify(id))
       }
     },
@@ -113,53 +53,41 @@ export const SUBJECT_CASES: readonly ConformanceCase[] = [
       await throwsCode(() => probe.take(1, { id: idOf('__proto__') }))
     },
   },
-  {
-    name: 'a shared layer is one counter, whatever the subjects are called',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, 1_000)
-      for (const subject of STRANGE_SUBJECTS) await probe.admitted(1, { subject })
-      const all = STRANGE_SUBJECTS.length
-      assert.deepEqual(await probe.used({ subject: 'new' }), [0, 0, 0, all, all, all])
-    },
-  },
-  {
-    name: 'the same key in two layers is two counters',
-    async run({ store }) {
-      const layers = [PERSONAL, { name: 'team', scope: 'Team', shared: false }, SITE]
-      const probe = new Probe(store, { ...ONE_WINDOW, layers }, 100)
-      await probe.admitted(1, { subject: { personal: 'a', team: 'a' } })
-      await probe.admitted(2, { subject: { personal: 'a', team: 'b' } })
-      await probe.admitted(4, { subject: { personal: 'b', team: 'a' } })
-      assert.deepEqual(await probe.used({ subject: { personal: 'a', team: 'a' } }), [3, 5, 7])
-      assert.deepEqual(await probe.used({ subject: { personal: 'b', team: 'b' } }), [4, 2, 7])
-    },
-  },
-  {
-    name: 'counters that are opened twice are the same counters',
-    async run({ store, peer }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      await probe.admitted(3)
-      for (const other of [store, peer]) {
-        const again = new Probe(other, structuredClone(SIX_WINDOWS), 10)
-        assert.deepEqual(await again.used(), [3, 3, 3, 3, 3, 3])
-        await again.refused(8)
-      }
-      assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
-    },
-  },
-  {
-    name: 'what one process writes every other sees at once',
-    async run({ store, peer }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      const reply = await probe.admitted(6)
-      await probe.refused(5, { store: peer })
-      await probe.cancel(reply, 2, { store: peer })
-      await probe.admitted(6)
-      await probe.refused(1, { store: peer })
-      await probe.reset({ store: peer })
-      assert.deepEqual(await probe.used(), [0, 0, 0, 0, 0, 0])
-      const { states } = await probe.admitted(10, { store: peer })
-      assert.equal(states[0], reply.now + 1)
-    },
-  },
+  plainCase('a shared layer is one counter, whatever the subjects are called', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 1_000)
+    for (const subject of STRANGE_TEXTS) await probe.admitted(1, { subject })
+    const all = STRANGE_TEXTS.length
+    assert.deepEqual(await probe.used({ subject: 'new' }), [0, 0, 0, all, all, all])
+  }),
+  plainCase('the same key in two layers is two counters', async ({ store }) => {
+    const layers = [PERSONAL, { name: 'team', scope: 'Team', shared: false }, SITE]
+    const probe = new Probe(store, { ...ONE_WINDOW, layers }, 100)
+    await probe.admitted(1, { subject: { personal: 'a', team: 'a' } })
+    await probe.admitted(2, { subject: { personal: 'a', team: 'b' } })
+    await probe.admitted(4, { subject: { personal: 'b', team: 'a' } })
+    assert.deepEqual(await probe.used({ subject: { personal: 'a', team: 'a' } }), [3, 5, 7])
+    assert.deepEqual(await probe.used({ subject: { personal: 'b', team: 'b' } }), [4, 2, 7])
+  }),
+  plainCase('counters that are opened twice are the same counters', async ({ store, peer }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    await probe.admitted(3)
+    for (const other of [store, peer]) {
+      const again = new Probe(other, structuredClone(SIX_WINDOWS), 10)
+      assert.deepEqual(await again.used(), [3, 3, 3, 3, 3, 3])
+      await again.refused(8)
+    }
+    assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
+  }),
+  plainCase('what one process writes every other sees at once', async ({ store, peer }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const reply = await probe.admitted(6)
+    await probe.refused(5, { store: peer })
+    await probe.cancel(reply, 2, { store: peer })
+    await probe.admitted(6)
+    await probe.refused(1, { store: peer })
+    await probe.reset({ store: peer })
+    assert.deepEqual(await probe.used(), [0, 0, 0, 0, 0, 0])
+    const { states } = await probe.admitted(10, { store: peer })
+    assert.equal(states[0], reply.now + 1)
+  }),
 ]

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { StoreSchema } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
+import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, rollingCells, SECOND_MS, SIX_WINDOWS } from './probe.ts'
 
 function lasting(...lengthsMs: number[]): StoreSchema {
@@ -35,14 +36,12 @@ export const WINDOW_CASES: readonly ConformanceCase[] = [
     ['30 days', 30 * DAY_MS],
     ['366 days', 366 * DAY_MS],
   ].map(
-    ([text, lengthMs]): ConformanceCase => ({
-      name: `a window of ${text} ends to the millisecond`,
-      run: (context) => endsExactly(context, Number(lengthMs)),
-    }),
+    ([text, lengthMs]): ConformanceCase =>
+      plainCase(`a window of ${text} ends to the millisecond`, (context) => endsExactly(context, Number(lengthMs))),
   ),
-  {
-    name: 'a window opens with the first admitted request, not with a look or a refusal',
-    async run({ store, advance }) {
+  plainCase(
+    'a window opens with the first admitted request, not with a look or a refusal',
+    async ({ store, advance }) => {
       const probe = new Probe(store, ONE_WINDOW, 5)
       await probe.refused(6)
       await probe.states()
@@ -52,25 +51,22 @@ export const WINDOW_CASES: readonly ConformanceCase[] = [
       await probe.admitted(1)
       assert.deepEqual(await probe.states(), [now, 2])
     },
-  },
-  {
-    name: 'windows of one counter open and end each by itself',
-    async run({ store, advance }) {
-      const probe = new Probe(store, lasting(1_000, 3_000), 10)
-      const { now } = await probe.admitted(1)
-      await advance(1_500)
-      await probe.admitted(2)
-      assert.deepEqual(await probe.states(), [now + 1_500, 2, now, 3])
-      await advance(1_000)
-      await probe.admitted(4)
-      assert.deepEqual(await probe.states(), [now + 2_500, 4, now, 7])
-      await advance(500)
-      assert.deepEqual(await probe.states(), [now + 2_500, 4, -1, 0])
-    },
-  },
-  {
-    name: 'windows of a second and of 366 days in one counter do not disturb each other',
-    async run({ store, advance }) {
+  ),
+  plainCase('windows of one counter open and end each by itself', async ({ store, advance }) => {
+    const probe = new Probe(store, lasting(1_000, 3_000), 10)
+    const { now } = await probe.admitted(1)
+    await advance(1_500)
+    await probe.admitted(2)
+    assert.deepEqual(await probe.states(), [now + 1_500, 2, now, 3])
+    await advance(1_000)
+    await probe.admitted(4)
+    assert.deepEqual(await probe.states(), [now + 2_500, 4, now, 7])
+    await advance(500)
+    assert.deepEqual(await probe.states(), [now + 2_500, 4, -1, 0])
+  }),
+  plainCase(
+    'windows of a second and of 366 days in one counter do not disturb each other',
+    async ({ store, advance }) => {
       const probe = new Probe(store, lasting(SECOND_MS, 366 * DAY_MS), 100)
       const { now } = await probe.admitted(1)
       for (let day = 1; day <= 5; day++) {
@@ -79,55 +75,43 @@ export const WINDOW_CASES: readonly ConformanceCase[] = [
       }
       assert.deepEqual(await probe.states(), [now + 300 * DAY_MS, 1, now, 6])
     },
-  },
-  {
-    name: 'nothing is carried over into the next window',
-    async run({ store, advance }) {
-      const probe = new Probe(store, ONE_WINDOW, 10)
-      await probe.admitted(3)
-      await advance(HOUR_MS)
-      await probe.admitted(10)
-      await probe.refused(1)
-    },
-  },
-  {
-    name: 'an idle store opens nothing',
-    async run({ store, advance }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      await probe.admitted(1)
-      for (let hour = 0; hour < 30; hour++) await advance(HOUR_MS)
-      assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
-    },
-  },
-  {
-    name: 'a reset closes the windows that it names, and no others',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      await probe.admitted(4, { category: 0 })
-      await probe.admitted(4, { category: 1 })
-      await probe.admitted(4, { category: 0, subject: 'v' })
-      await probe.reset({ category: 0, layers: [0] })
-      assert.deepEqual(await probe.states({ layers: [0] }), [-1, 0, -1, 0, -1, 0])
-      assert.deepEqual(await probe.used(), [0, 0, 0, 8, 8, 8])
-      assert.deepEqual(await probe.used({ category: 1 }), [4, 4, 4, 4, 4, 4])
-      assert.deepEqual(await probe.used({ subject: 'v' }), [4, 4, 4, 8, 8, 8])
-      await probe.reset({ subject: 'anybody', layers: [1] })
-      assert.deepEqual(await probe.used({ subject: 'v' }), [4, 4, 4, 0, 0, 0])
-    },
-  },
-  {
-    name: 'a reset of what never opened changes nothing',
-    async run({ store }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      await probe.reset()
-      assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
-      const { now } = await probe.admitted(10)
-      assert.deepEqual(await probe.starts(), [now, now, now, now, now, now])
-    },
-  },
-  {
-    name: 'a window never opens twice at one instant, also after resets in the same millisecond',
-    async run({ store }) {
+  ),
+  plainCase('nothing is carried over into the next window', async ({ store, advance }) => {
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    await probe.admitted(3)
+    await advance(HOUR_MS)
+    await probe.admitted(10)
+    await probe.refused(1)
+  }),
+  plainCase('an idle store opens nothing', async ({ store, advance }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    await probe.admitted(1)
+    for (let hour = 0; hour < 30; hour++) await advance(HOUR_MS)
+    assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
+  }),
+  plainCase('a reset closes the windows that it names, and no others', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    await probe.admitted(4, { category: 0 })
+    await probe.admitted(4, { category: 1 })
+    await probe.admitted(4, { category: 0, subject: 'v' })
+    await probe.reset({ category: 0, layers: [0] })
+    assert.deepEqual(await probe.states({ layers: [0] }), [-1, 0, -1, 0, -1, 0])
+    assert.deepEqual(await probe.used(), [0, 0, 0, 8, 8, 8])
+    assert.deepEqual(await probe.used({ category: 1 }), [4, 4, 4, 4, 4, 4])
+    assert.deepEqual(await probe.used({ subject: 'v' }), [4, 4, 4, 8, 8, 8])
+    await probe.reset({ subject: 'anybody', layers: [1] })
+    assert.deepEqual(await probe.used({ subject: 'v' }), [4, 4, 4, 0, 0, 0])
+  }),
+  plainCase('a reset of what never opened changes nothing', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    await probe.reset()
+    assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
+    const { now } = await probe.admitted(10)
+    assert.deepEqual(await probe.starts(), [now, now, now, now, now, now])
+  }),
+  plainCase(
+    'a window never opens twice at one instant, also after resets in the same millisecond',
+    async ({ store }) => {
       const probe = new Probe(store, ONE_WINDOW, 10)
       const { now } = await probe.admitted(10)
       for (let again = 1; again <= 3; again++) {
@@ -140,32 +124,26 @@ export const WINDOW_CASES: readonly ConformanceCase[] = [
       }
       assert.deepEqual(await probe.states(), [now + 3, 10])
     },
-  },
-  {
-    name: 'a reset that leaves other windows open moves only the start of its own',
-    async run({ store, advance }) {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      const { now } = await probe.admitted(1)
-      await probe.reset({ layers: [0] })
-      await probe.admitted(1)
-      assert.deepEqual(await probe.starts(), [now + 1, now + 1, now + 1, now, now, now])
-      await advance(HOUR_MS)
-      assert.deepEqual(await probe.starts(), [now + 1, now + 1, now + 1, -1, now, now])
-      await advance(1)
-      assert.deepEqual(await probe.starts(), [-1, now + 1, now + 1, -1, now, now])
-    },
-  },
-  {
-    name: 'state outlives everything that happens in between while a window is open',
-    async run({ store, advance }) {
-      const probe = new Probe(store, SIX_WINDOWS, [5, 5, 5, 10 ** 9, 10 ** 9, 10 ** 9])
-      const { now } = await probe.admitted(5)
-      await advance(HOUR_MS)
-      await others(probe, 0)
-      await advance(DAY_MS - HOUR_MS - 1)
-      await others(probe, 500)
-      assert.deepEqual(await probe.states({ layers: [0] }), [-1, 0, -1, 0, now, 5])
-      await probe.refused(1)
-    },
-  },
+  ),
+  plainCase('a reset that leaves other windows open moves only the start of its own', async ({ store, advance }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const { now } = await probe.admitted(1)
+    await probe.reset({ layers: [0] })
+    await probe.admitted(1)
+    assert.deepEqual(await probe.starts(), [now + 1, now + 1, now + 1, now, now, now])
+    await advance(HOUR_MS)
+    assert.deepEqual(await probe.starts(), [now + 1, now + 1, now + 1, -1, now, now])
+    await advance(1)
+    assert.deepEqual(await probe.starts(), [-1, now + 1, now + 1, -1, now, now])
+  }),
+  plainCase('state outlives everything that happens in between while a window is open', async ({ store, advance }) => {
+    const probe = new Probe(store, SIX_WINDOWS, [5, 5, 5, 10 ** 9, 10 ** 9, 10 ** 9])
+    const { now } = await probe.admitted(5)
+    await advance(HOUR_MS)
+    await others(probe, 0)
+    await advance(DAY_MS - HOUR_MS - 1)
+    await others(probe, 500)
+    assert.deepEqual(await probe.states({ layers: [0] }), [-1, 0, -1, 0, now, 5])
+    await probe.refused(1)
+  }),
 ]

@@ -1,7 +1,6 @@
-import type { AdaptiveCounts, FactorReason, FactorReasonCode, FactorState } from '../store/factor-state.ts'
-import { capAfterFall, capAllowsFrom, capRecoveryAfterFall, recoveredCap } from './cap.ts'
+import type { AdaptiveCounts, FactorReason, FactorReasonCode, FactorState } from '../store/factor-store.ts'
+import type { MinuteOutcomes } from '../store/outcome-store.ts'
 import { ADAPTIVE_DEFAULTS, type AdaptiveConstants } from './constants.ts'
-import { wilsonBounds } from './wilson.ts'
 
 /** The factor before the first tick: 1, without cap or past. */
 export function initialFactor(constants: AdaptiveConstants = ADAPTIVE_DEFAULTS): FactorState {
@@ -197,4 +196,97 @@ function reasonOf(tick: Tick, [code, toHundredths]: Verdict, after: FactorState)
     nextFallAt: toHundredths <= minHundredths ? null : waitedFrom(lastMoveAt, now, fallWaitMs),
     nextRiseAt: toHundredths >= maxHundredths ? null : riseFrom,
   }
+}
+
+/**
+ * What the law looks at, from the minutes of its window: refusals and the service's own 503s about quotas are left out,
+ * since they tell of quotas and not of health.
+ *
+ * @param recentFrom the minute from which calls count as recent
+ */
+export function adaptiveCounts(minutes: readonly MinuteOutcomes[], recentFrom: number): AdaptiveCounts {
+  let [calls, errors, recentCalls, recentErrors] = [0, 0, 0, 0]
+  for (const { minute, ...counted } of minutes) {
+    const minuteCalls = counted.calls - counted.refused - counted.quotaUnavailable
+    const minuteErrors = counted.codeZero + counted.serverError - counted.quotaUnavailable
+    calls += minuteCalls
+    errors += minuteErrors
+    if (minute < recentFrom) continue
+    recentCalls += minuteCalls
+    recentErrors += minuteErrors
+  }
+  return { calls, errors, recentCalls, recentErrors }
+}
+
+/** A range in which a rate lies, both ends fractions 0..1. */
+export interface RateBounds {
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * Wilson's score interval of a rate of which `events` of `trials` were seen; `z` standard deviations wide on each side
+ * (1.96: 95 %). Of no trials nothing is known: 0 to 1.
+ *
+ * E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22 (1927).
+ */
+export function wilsonBounds(events: number, trials: number, z: number): RateBounds {
+  if (trials === 0) return { low: 0, high: 1 }
+  const rate = events / trials
+  const z2 = z * z
+  const scale = 1 + z2 / trials
+  const middle = rate + z2 / (2 * trials)
+  const spread = z * Math.sqrt((rate * (1 - rate) + z2 / (4 * trials)) / trials)
+  return { low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) }
+}
+
+type Cap = FactorState['cap']
+
+/** The time that the cap's next step takes. */
+function stepMs(hundredths: number, capRecoveryMs: number, constants: AdaptiveConstants): number {
+  return hundredths < 100 ? capRecoveryMs : constants.capRecoveryAboveMs
+}
+
+/** The cap as it has recovered by `now`: step by step, gone when it reaches the highest factor. */
+function recoveredCap(cap: Cap, capRecoveryMs: number, now: number, constants: AdaptiveConstants): Cap {
+  if (cap === null) return null
+  let { hundredths, since } = cap
+  while (hundredths < constants.maxHundredths) {
+    const wholeAt = since + stepMs(hundredths, capRecoveryMs, constants)
+    if (wholeAt > now) return since === cap.since ? cap : { hundredths, since }
+    hundredths += constants.capStepHundredths
+    since = wholeAt
+  }
+  return null
+}
+
+/** The instant from which the cap leaves room above a factor; `since` is behind every step that is over. */
+function capAllowsFrom(
+  cap: Cap,
+  capRecoveryMs: number,
+  factorHundredths: number,
+  constants: AdaptiveConstants,
+): number {
+  if (cap === null) return 0
+  let { hundredths, since } = cap
+  while (hundredths <= factorHundredths) {
+    since += stepMs(hundredths, capRecoveryMs, constants)
+    hundredths += constants.capStepHundredths
+  }
+  return since
+}
+
+/** The cap after a fall: lowered if a rise shortly before it is to blame. */
+function capAfterFall(state: FactorState, now: number, constants: AdaptiveConstants): Cap {
+  const { lastRiseAt, cap, factorHundredths } = state
+  if (lastRiseAt === null || now - lastRiseAt > constants.capAfterRiseMs) return cap
+  return { hundredths: Math.max(constants.minHundredths, factorHundredths - constants.capBelowHundredths), since: now }
+}
+
+/** How long a step of recovery takes after a fall: longer with every relapse, short again after a good day. */
+function capRecoveryAfterFall(state: FactorState, now: number, constants: AdaptiveConstants): number {
+  const { lastRiseAt, lastFallAt, capRecoveryMs } = state
+  if (lastFallAt === null || lastRiseAt === null || lastRiseAt < lastFallAt) return capRecoveryMs
+  if (now - lastFallAt > constants.relapseMs) return constants.capRecoveryMinMs
+  return Math.min(2 * capRecoveryMs, constants.capRecoveryMaxMs)
 }

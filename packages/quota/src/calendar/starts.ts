@@ -1,6 +1,8 @@
-import { DateTime, type IANAZone } from 'luxon'
+import { DateTime, IANAZone } from 'luxon'
+import { QuotaError } from '../errors/quota-error.ts'
+import { shown } from '../errors/shown.ts'
+import type { TwoPeriods } from '../windows/calendar.ts'
 import type { CalendarAnchor, CalendarPeriod, CalendarWindow } from '../windows/window.ts'
-import { instantOf, zoneNamed } from './local-time.ts'
 
 /** A leap year that begins before what is counted; its first Monday. */
 const YEAR = 1972
@@ -73,4 +75,72 @@ function firstStart(
   if (every === 'month') return dayOf(1, day)
   if (every === 'year') return dayOf(month, Math.min(day, dayOf(month, 1).daysInMonth!))
   return dayOf(1, 1)
+}
+
+const HOUR_MS = 3_600_000
+
+/**
+ * The hour of a zone's clock that an instant is in, and the next. One begins whenever the clock shows a full hour, also
+ * where it shows it for the second time: only a clock that is changed by less than an hour makes one shorter or longer.
+ */
+export function hoursAt(zone: IANAZone, at: number): TwoPeriods {
+  const before = offsetAt(zone, at - 2 * HOUR_MS)
+  const after = offsetAt(zone, at + 4 * HOUR_MS)
+  if (before === after) {
+    const start = fullHour(at, before)
+    return [start, start + HOUR_MS, start + 2 * HOUR_MS]
+  }
+  // A full hour that the clock leaves out comes when it would have come.
+  const leftOut = Math.max(0, after - before)
+  const starts = [
+    ...fullHours(at, before).filter((start) => offsetAt(zone, start - leftOut) === before),
+    ...fullHours(at, after).filter((start) => offsetAt(zone, start) === after),
+  ].sort((a, b) => a - b)
+  const start = starts.findLast((each) => each <= at)!
+  const end = starts.find((each) => each > at)!
+  return [start, end, starts.find((each) => each > end)!]
+}
+
+/** Those of a clock with this offset, from more than an hour before an instant to more than two after it. */
+function fullHours(at: number, offset: number): number[] {
+  const start = fullHour(at, offset)
+  return [-1, 0, 1, 2, 3, 4].map((hours) => start + hours * HOUR_MS)
+}
+
+function fullHour(at: number, offset: number): number {
+  const local = at + offset
+  return Math.floor(local / HOUR_MS) * HOUR_MS - offset
+}
+
+/**
+ * Local time is told as luxon and `Date` tell UTC: epoch milliseconds at which a clock in UTC would show it. An offset is
+ * what a zone's clock is ahead of UTC, in milliseconds.
+ */
+
+const MINUTE_MS = 60_000
+
+/** @throws {QuotaError} `invalid_policy` for a zone that the machine does not know */
+export function zoneNamed(name: string): IANAZone {
+  const zone = IANAZone.create(name)
+  if (zone.isValid) return zone
+  throw new QuotaError('invalid_policy', `expected an IANA time zone, "Europe/Berlin" for example, got ${shown(name)}`)
+}
+
+function offsetAt(zone: IANAZone, instant: number): number {
+  // Local mean times of old are no whole minutes.
+  return Math.round(zone.offset(instant) * MINUTE_MS)
+}
+
+/**
+ * When a zone's clock first shows a local time. One that is left out, as the clock goes forward over it, comes as much
+ * after the gap's beginning as it would have without the gap: both as RFC 5545 has it, section 3.3.5.
+ */
+function instantOf(zone: IANAZone, local: number): number {
+  // No zone is a day away from UTC, and none changes its clock twice within two days.
+  const before = offsetAt(zone, local - DAY_MS)
+  const after = offsetAt(zone, local + DAY_MS)
+  const first = local - before
+  if (before === after || offsetAt(zone, first) === before) return first
+  const second = local - after
+  return offsetAt(zone, second) === after ? second : first
 }

@@ -3,7 +3,7 @@ import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { QuotaEngine, SyncQuotaEngine } from './engine.ts'
 import { EngineParts } from './engine-parts.ts'
-import { parseQuotaOptions, type QuotaOptions } from './options.ts'
+import { type ParsedOptions, parseQuotaOptions, type QuotaOptions } from './options.ts'
 import type { Quota, SyncQuota } from './quota.ts'
 
 /** Options of an engine whose stores answer at once. */
@@ -29,7 +29,12 @@ export function createQuota<Operation extends string, C extends Counting = OneUn
   options: QuotaOptions<Operation, C>,
 ): Quota<Operation, C>
 export function createQuota(options: QuotaOptions): Quota {
-  const parts = new EngineParts(parseQuotaOptions(options))
+  return quotaOf(parseQuotaOptions(options))
+}
+
+/** The engine of options that are checked. */
+export function quotaOf(options: ParsedOptions): Quota {
+  const parts = new EngineParts(options)
   const { store, settingsStore } = parts
   return store.sync && settingsStore.sync ? new SyncQuotaEngine(parts) : new QuotaEngine(parts)
 }

@@ -1,7 +1,10 @@
 import type { DecisionFrame } from '../decision/decide.ts'
+import { QuotaError } from '../errors/quota-error.ts'
+import { plain } from '../errors/shown.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import { hasLimit, limitLabels, policyCells } from '../policy/cells.ts'
+import { planNames } from '../policy/plans.ts'
 import type { Policy } from '../policy/policy.ts'
 import { unitNames } from '../policy/units.ts'
 import { policyWarnings } from '../policy/warnings.ts'
@@ -12,23 +15,21 @@ import type { SettingsStore } from '../store/settings-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import type { Calendar } from '../windows/calendar.ts'
 import { Layout } from '../windows/layout.ts'
-import { RequestCheck } from './decide/check.ts'
+import { noncesBy, RequestCheck } from './decide/check.ts'
 import { CounterCalls } from './decide/counter-calls.ts'
 import { Decisions } from './decide/decisions.ts'
 import { Demands, type TakeDemand } from './decide/demands.ts'
 import { type Driver, LATER, NOW, promised } from './decide/driver.ts'
 import { Fallback } from './decide/fallback.ts'
 import { Reports } from './decide/reports.ts'
-import { checkAbilities } from './decide/store-abilities.ts'
 import { Takes } from './decide/takes.ts'
 import { Events } from './events.ts'
 import type { ParsedOptions } from './options.ts'
 import { Hold, type HoldParts, type HoldTerms } from './reservations/hold.ts'
-import { noncesBy } from './reservations/nonces.ts'
 import { Reservations, termsOf } from './reservations/reservations.ts'
+import { factorInTime, settingsInTime } from './settings/live-factor.ts'
 import { LivePeriods } from './settings/live-periods.ts'
-import { LiveSettings } from './settings/live-settings.ts'
-import { factorInTime, settingsInTime } from './settings/stores-in-time.ts'
+import { LiveSettings, type UnknownPlan } from './settings/live-settings.ts'
 
 /** Answered within this time, where neither the options nor the store say another. */
 const DEADLINE_MS = 1_000
@@ -71,7 +72,7 @@ export class EngineParts {
     this.check = checkOf(options, this.store)
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
     this.#frames = decisionFrames(policy, this.periods)
-    this.live = this.#liveSettings()
+    this.live = this.#liveSettings(options.logger)
     const { events, live, periods, deadlineMs } = this
     this.reports = new Reports({ policy, events, stopwatch, live, thresholds })
     this.demands = new Demands(live, periods, this.check.units)
@@ -129,12 +130,15 @@ export class EngineParts {
     await this.factorStore?.close?.()
   }
 
-  #liveSettings(): LiveSettings {
+  #liveSettings(logger: ParsedOptions['logger']): LiveSettings {
     const { policy, events, settingsStore, clock, factorStore } = this
     const listener = {
       changed: (settings) => events.tell('settings', settings),
       faulty: (faults, of) => events.tell('settingsFault', { of, faults }),
-      unknownPlan: (unknown) => events.tell('unknownPlan', unknown),
+      unknownPlan: (unknown) => {
+        if (events.hears('unknownPlan')) events.tell('unknownPlan', unknown)
+        else logger.warn(unknownPlanMessage(unknown, planNames(policy, this.live.compiled.settings)))
+      },
     } satisfies ConstructorParameters<typeof LiveSettings>[2]
     return new LiveSettings(policy, settingsStore, listener, clock, factorStore)
   }
@@ -149,6 +153,13 @@ export class EngineParts {
         : this.hold(termsOf(demand), endsAt!).settle('cancelled', undefined),
     ).catch(() => undefined)
   }
+}
+
+/** For those who have no listener: a plan that is misspelt would go unnoticed. */
+function unknownPlanMessage({ plan, of }: UnknownPlan, known: readonly string[]): string {
+  const where = of === 'request' ? 'a request names' : "a subject's settings name"
+  const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`
+  return `quota: ${where} the unknown plan "${plain(plan)}" (${there}): its limits are the base limits. The event unknownPlan tells more.`
 }
 
 function checkOf({ policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }: ParsedOptions, store: QuotaStore) {
@@ -173,4 +184,38 @@ function decisionFrames(policy: Policy, periods: LivePeriods): readonly Decision
       return labels.map((label) => layout.cells.findIndex((cell) => cell.label === label))
     }),
   }))
+}
+
+/**
+ * Whether a store can what a policy asks for.
+ *
+ * @throws {QuotaError} `calendar_missing`, `store_unsupported`
+ */
+function checkAbilities(policy: Policy, { can = {} }: QuotaStore, calendar: Calendar | undefined): void {
+  const { windows, concurrency, operations } = policy
+  const ofCalendar = windows.find(({ every }) => every !== undefined)
+  if (ofCalendar !== undefined && calendar === undefined) {
+    const message = `window "${ofCalendar.label}" is of the calendar: pass calendar: luxonCalendar() of @scoregw/quota/calendar`
+    throw new QuotaError('calendar_missing', message)
+  }
+  if (ofCalendar !== undefined && can.calendar !== true) {
+    throw unsupported(`windows of the calendar, such as "${ofCalendar.label}"`)
+  }
+  const fitting = Object.keys(operations).find((name) => operations[name]!.overrun === 'fit')
+  if (fitting !== undefined && can.fit !== true) throw unsupported(`overrun: 'fit', as of "${fitting}"`)
+  if (concurrency === undefined) return
+  if (can.concurrency === undefined || can.holds !== true) throw unsupported(`concurrency ("${concurrency.label}")`)
+  const shared = can.concurrency === 'all' ? undefined : sharedWith(policy, concurrency.label)
+  if (shared !== undefined) throw unsupported(`concurrency ("${concurrency.label}") in the shared layer "${shared}"`)
+}
+
+/** A shared layer in which a label has a limit. */
+function sharedWith({ layers, base }: Policy, label: string): string | undefined {
+  const hasLabel = (layer: string): boolean =>
+    Object.values(base[layer] ?? {}).some((limits) => Object.hasOwn(limits, label))
+  return layers.find(({ name, shared }) => shared && hasLabel(name))?.name
+}
+
+function unsupported(what: string): QuotaError {
+  return new QuotaError('store_unsupported', `this store cannot keep ${what}; see what each store can in its page`)
 }

@@ -4,21 +4,17 @@ import { noSuchName } from '../options/names.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
 import { isFree, takesSlots } from '../policy/units.ts'
-import type { Answer } from '../store/answer.ts'
-import type { HoldRecord } from '../store/hold-port.ts'
-import type { TakeReply } from '../store/quota-store.ts'
-import type { ReservationId } from '../store/reservation-id.ts'
+import type { Answer, ReadRequest, TakeReply } from '../store/quota-store.ts'
+import type { ReservationId } from '../store/schema.ts'
 import { type Subject, storeSchema } from '../store/schema.ts'
 import { systemStopwatch } from '../time/clock.ts'
 import { askHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
 import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin/settings-admin.ts'
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
-import { orAborted } from './decide/abort.ts'
 import { NO_TERMS } from './decide/check.ts'
 import type { TakeDemand } from './decide/demands.ts'
-import { type Answering, direct, LATER, promised } from './decide/driver.ts'
+import { type Answering, direct, LATER, promised, unavailable } from './decide/driver.ts'
 import { NoAnswer, Takes } from './decide/takes.ts'
-import { unavailable } from './decide/unavailable.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
 import type { Quota, QuotaWithin, SyncQuota } from './quota.ts'
@@ -34,9 +30,8 @@ import type {
   StatusOptions,
   SyncReservation,
 } from './requests.ts'
-import { handleOf } from './reservations/handle.ts'
+import { HoldWatch, handleOf, orAborted } from './reservations/handle.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
-import { HoldWatch } from './reservations/keep-alive.ts'
 
 /** Since when callers wait for the very first read of the settings, and why it failed. */
 interface FirstRead {
@@ -113,25 +108,21 @@ export class QuotaEngine implements Quota {
   }
 
   #peeked(request: QuotaRequest, askedAt: number): Answer<Decision> {
-    const { check, live, demands, decisions, calls } = this.#parts
+    const { check, live, demands, decisions, calls, periods } = this.#parts
     const operation = check.operation(request, live.compiled)
     const demand = demands.of(request, operation, NO_TERMS, undefined)
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
-    if (demand.isRead) return this.#foreseen(demand, askedAt, 1)
     const { subject, plan, category } = demand
-    return calls.quotasOf(subject, plan, askedAt, (byCategory) =>
-      this.#foreseen(demands.under(demand, byCategory[category]!), askedAt, 1),
-    )
-  }
-
-  #foreseen(demand: TakeDemand, askedAt: number, turns: number): Answer<Decision> {
-    const { subject, category, quotas, periods } = demand
-    const { calls, demands, decisions } = this.#parts
-    const request = { subject, categories: [category], layers: quotas.layers, periods }
-    return calls.read(request, askedAt, (reply) => {
-      if (calls.isToRepeat(reply, turns)) return this.#foreseen(demands.under(demand, quotas), askedAt, turns + 1)
-      return decisions.peeked(demand, reply)
-    })
+    const under = (quotas: Quotas): Answer<Decision> => {
+      let asked = demand
+      const request = (): ReadRequest => {
+        if (!asked.isRead || asked.periods !== periods.of(quotas)) asked = demands.under(asked, quotas)
+        return { subject, categories: [category], layers: quotas.layers, periods: asked.periods }
+      }
+      return calls.read(request, askedAt, (_, reply) => decisions.peeked(asked, reply))
+    }
+    if (demand.isRead) return under(demand.quotas)
+    return calls.quotasOf(subject, plan, askedAt, (byCategory) => under(byCategory[category]!))
   }
 
   /** @param answering how the calls of the handle answer */
@@ -153,29 +144,18 @@ export class QuotaEngine implements Quota {
 
   protected reading(subject: Subject, { plan }: StatusOptions = {}): Answer<QuotaStatus> {
     this.#requireOpen()
-    const { calls, check } = this.#parts
+    const { calls, check, driver, periods, decisions } = this.#parts
     return calls.ready((askedAt) => {
       check.subject(subject, plan)
       return calls.quotasOf(subject, plan, askedAt, (quotas) => {
         const held = calls.holdsOf(subject, askedAt)
-        return this.#shown(subject, quotas, held, askedAt, 1)
+        const [any] = quotas as [Quotas]
+        const categories = [...quotas.keys()]
+        const request = () => ({ subject, categories, layers: any.layers, periods: periods.of(any) })
+        return calls.read(request, askedAt, (asked, reply) =>
+          driver.chain(held, (holds) => decisions.status(subject, quotas, asked, reply, holds)),
+        )
       })
-    })
-  }
-
-  #shown(
-    subject: Subject,
-    quotas: readonly Quotas[],
-    held: Answer<readonly HoldRecord[]>,
-    askedAt: number,
-    turns: number,
-  ): Answer<QuotaStatus> {
-    const { calls, driver, periods, decisions } = this.#parts
-    const [any] = quotas as [Quotas]
-    const request = { subject, categories: [...quotas.keys()], layers: any.layers, periods: periods.of(any) }
-    return calls.read(request, askedAt, (reply) => {
-      if (calls.isToRepeat(reply, turns)) return this.#shown(subject, quotas, held, askedAt, turns + 1)
-      return driver.chain(held, (holds) => decisions.status(subject, quotas, request, reply, holds))
     })
   }
 

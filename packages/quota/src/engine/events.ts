@@ -5,7 +5,7 @@ import { noSuchName } from '../options/names.ts'
 import type { VersionedSettings } from '../policy/settings.ts'
 import type { Counting } from '../policy/units.ts'
 import type { HoldEnd, NearLimit, QuotaOverrun } from './requests.ts'
-import type { UnknownPlan } from './settings/unknown-plans.ts'
+import type { UnknownPlan } from './settings/live-settings.ts'
 
 /** What an engine tells, by event name. */
 export interface QuotaEvents<C extends Counting = Counting> {

@@ -1,3 +1,4 @@
+import type { Decision } from '../decision/decision.ts'
 import { type Check, type Checks, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { aLimit } from '../policy/names.ts'
@@ -7,7 +8,7 @@ import { isLimit } from '../policy/values.ts'
 import { type Duration, isWindowLength, labelOf, millisecondsOf } from '../policy/window-lengths.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
-import { createQuota } from './create-quota.ts'
+import { quotaOf } from './create-quota.ts'
 import {
   type FailurePolicy,
   failurePolicyCheck,
@@ -15,7 +16,15 @@ import {
   type SharedOptions,
   sharedChecks,
 } from './options.ts'
-import type { SimpleOperation, SimpleQuota, SyncSimpleQuota } from './simple-requests.ts'
+import type { Quota, QuotaWithin, SyncQuota } from './quota.ts'
+import type {
+  HeldReservation,
+  QuotaRequest,
+  Reservation,
+  ReserveRequest,
+  RunResult,
+  SyncReservation,
+} from './requests.ts'
 
 /** What {@link simpleQuota} takes: one limit, and whatever else {@link createQuota} takes. */
 export interface SimpleQuotaOptions extends Omit<QuotaOptions, 'policy' | 'failurePolicy'> {
@@ -99,7 +108,7 @@ export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota
 export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota {
   const { limit, per, failurePolicy, ...shared } = parse(options)
   const policy = policyOf(limit, millisecondsOf(per))
-  const quota = createQuota({ ...shared, policy, failurePolicy: { all: failurePolicy } })
+  const quota = quotaOf({ ...shared, policy, failurePolicy: { all: failurePolicy } })
   return Object.assign(quota, { operation: OPERATION }) as SimpleQuota
 }
 
@@ -112,4 +121,39 @@ function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation, OneU
     operations: { [OPERATION]: { category: 'all', cost: 1 } },
     base: { personal: { all: { [label]: limit } } },
   }
+}
+
+/** The operation of {@link simpleQuota}, for what has to name one. */
+type SimpleOperation = 'request'
+
+/** A request that need not name its operation, since there is one. */
+type Unnamed<Request extends QuotaRequest<SimpleOperation, OneUnit>> = Omit<Request, 'operation'> & {
+  readonly operation?: SimpleOperation | undefined
+}
+
+type SimpleRequest = Unnamed<QuotaRequest<SimpleOperation, OneUnit>>
+type SimpleReserveRequest = Unnamed<ReserveRequest<SimpleOperation, OneUnit>>
+
+/** An engine with one limit and one operation, `request`, which requests need not name. */
+export interface SimpleQuota extends Quota<SimpleOperation, OneUnit> {
+  /** What its requests are: middleware without an `operation` meters every request as that. */
+  readonly operation: SimpleOperation
+  consume(request: SimpleRequest): Promise<Decision<OneUnit>>
+  peek(request: SimpleRequest): Promise<Decision<OneUnit>>
+  reserve(request: SimpleReserveRequest): Promise<Reservation<OneUnit>>
+  run<T>(
+    request: SimpleReserveRequest,
+    work: (reservation: HeldReservation<OneUnit>) => T | PromiseLike<T>,
+  ): Promise<RunResult<T, OneUnit>>
+  within(transaction: unknown): QuotaWithin<SimpleOperation, OneUnit> & {
+    consume(request: SimpleRequest): Promise<Decision<OneUnit>>
+  }
+}
+
+/** The same where both stores answer at once. */
+export interface SyncSimpleQuota extends SimpleQuota, Omit<SyncQuota<SimpleOperation, OneUnit>, keyof Quota> {
+  readonly sync: true
+  consumeSync(request: SimpleRequest): Decision<OneUnit>
+  peekSync(request: SimpleRequest): Decision<OneUnit>
+  reserveSync(request: SimpleReserveRequest): SyncReservation<OneUnit>
 }

@@ -26,7 +26,7 @@ interface AnyAnswer {
   readonly kind: 'answer'
   /** Header fields of the answer, `Cache-Control` among them, without those of the body. */
   readonly headers: Readonly<Record<string, string>>
-  /** What is sent, as JSON: the body, or its problem details. */
+  /** The JSON that is sent: the body, or its problem details. */
   readonly content: QuotaExceededBody | UnauthorizedBody | QuotaUnavailableBody | ProblemDetails
   /** The field `Content-Type` of the content. */
   readonly contentType: string

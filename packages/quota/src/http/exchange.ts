@@ -121,7 +121,7 @@ export class Exchange {
     return all
   }
 
-  /** The handler is known to have failed: what is not settled yet goes back. Never rejects. */
+  /** Gives back everything not settled yet, because the handler has failed. Never rejects. */
   async cancel(): Promise<void> {
     const cancels: Promise<void>[] = []
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) cancels.push(metered.cancel())

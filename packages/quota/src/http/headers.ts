@@ -1,7 +1,7 @@
 import type { Decision, RefusedDecision, UncountedWindow, WindowStatus } from '../decision/decision.ts'
 import { scarcestWindow } from '../decision/scarcest.ts'
 import { type Amount, ofUnit } from '../policy/units.ts'
-import { isoText } from '../time/iso.ts'
+import { isoText } from '../time/zoned.ts'
 import { SLOTS } from '../windows/units.ts'
 
 /** Names of the header fields a 429 carries, for CORS configurations that expose them. */

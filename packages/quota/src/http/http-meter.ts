@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import type { CommitResult, QuotaRequest, ReserveRequest } from '../engine/requests.ts'
-import type { SimpleQuota } from '../engine/simple-requests.ts'
+import type { SimpleQuota } from '../engine/simple-quota.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { takesSlot } from '../policy/cells.ts'
@@ -26,8 +26,8 @@ export interface PassedRequest {
 export type AdmittedOptions = Pick<ParsedOptions<never>, 'quota' | 'logger'>
 
 /**
- * A request that goes on. Whoever writes its response calls {@link headersFor} and {@link settle} before the head
- * leaves, and, where `exchange.settlesAtEnd`, {@link end} before the last byte does, or {@link abort} when the response
+ * A request that goes on. The adapter that writes its response calls {@link headersFor} and {@link settle} before the
+ * head leaves, and, where `exchange.settlesAtEnd`, {@link end} before the last byte does, or {@link abort} when the response
  * closes early.
  */
 export class AdmittedRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
@@ -234,7 +234,7 @@ export class HttpMeter<Request> {
       : takenOf(await quota.reserve(this.#held(given)))
   }
 
-  /** What is settled late is a hold, where the store has any. */
+  /** A request that settles late is a hold, if the store supports holds. */
   #held(asked: QuotaRequest): ReserveRequest {
     const { settle, quota, ttlMs = settle === 'end' ? quota.holdTtlMs : undefined } = this.options
     return ttlMs === undefined ? asked : { ...asked, ttlMs }

@@ -38,7 +38,7 @@ type Settled = CommitResult | undefined
 /** Errors after which a hold is over: there is nothing left to settle. */
 const OVER: readonly string[] = ['quota_unavailable', 'reservation_expired', 'reservation_cancelled']
 
-/** One request under one engine: what was decided, what is held, and whether that is settled. */
+/** One request under one engine: its decision, its hold, and whether the hold is settled. */
 export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
   readonly kind = 'metered'
   readonly decision: Decision<C>
@@ -49,7 +49,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   /** Ends what keeps a hold alive. */
   readonly #letGo: (() => void) | undefined
   #settled = false
-  /** Whether the head has told that the tokens go back: of a hold they do so at the end. */
+  /** Whether the head has announced that the tokens go back; those of a hold go back when the response ends. */
   #failed = false
   /** What this request is charged, as far as is known. */
   #charged: Amount
@@ -106,7 +106,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   }
 
   async #committed(actual: Cost | undefined): Promise<CommitResult> {
-    // The head has told of a failure: what its handler says later changes nothing.
+    // The head has announced a failure: a later commit by the handler changes nothing.
     if (this.#failed && !this.#settled)
       return { charged: nothingOf(this.#charged), uncharged: nothingOf(this.#charged) }
     if (this.#isOver) throw this.#late()
@@ -139,7 +139,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.#growing('extend').extend(ttlMs)
   }
 
-  /** A settlement under way, which what is sent has to wait for; never rejects. */
+  /** A settlement in flight, which the response has to wait for; never rejects. */
   get pending(): Promise<void> | undefined {
     return this.#pending
   }
@@ -154,7 +154,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return status >= 400 && !this.#settled && this.#held !== undefined && !isHungUp
   }
 
-  /** Settles by the status of the head, a hold only when the response ends; {@link pending} tells what to wait for. */
+  /** Settles by the status of the head, a hold only when the response ends; {@link pending} is then to be awaited. */
   judge(status: number, isHungUp: boolean): void {
     // Also while a commit is under way, which may turn out to be impossible.
     if (status >= 400 && !isHungUp) this.#failed = true
@@ -179,7 +179,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     ;(this.#grace as { unref?: () => void }).unref?.()
   }
 
-  /** Settles what is not settled when nobody will do it any more. */
+  /** Settles the request once its handler can no longer do so. */
   #close(as: 'commit' | 'cancel'): void {
     const pending = this.#pending
     // What its handler asked for may yet turn out to be impossible, and to have settled nothing.
@@ -187,7 +187,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     else this.#pending = pending.then(() => this.#carryOut(as))
   }
 
-  /** Settles what is not settled. @returns what to wait for; it never rejects */
+  /** Settles the request unless it is settled. @returns what to wait for; it never rejects */
   #carryOut(as: 'commit' | 'cancel'): Promise<void> | undefined {
     if (!this.#settled) this.#isOver = true
     const settling = as === 'cancel' ? this.#cancel() : this.#commit(undefined)
@@ -217,7 +217,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.#settling(held, 'cancel', undefined, nothingOf(this.#charged))
   }
 
-  /** What is there to settle. */
+  /** The hold that is still to be settled. */
   #open(): Held | undefined {
     return this.#settled ? undefined : this.#held
   }
@@ -251,7 +251,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
       },
       (error: unknown) => this.#fail(error, before),
     )
-    // A full commit of what is no hold asks no store: nothing to wait for.
+    // Without a hold, a full commit needs no call to the store: nothing to wait for.
     if (this.#isHold || !isSame(charged, before)) this.#pending = settling.catch(() => undefined)
     settling.catch(() => undefined)
     return settling

@@ -12,7 +12,7 @@ import type { QuotaLogger, ValidateOption } from './warnings.ts'
 export type MaybeAsync<T> = T | PromiseLike<T>
 
 /**
- * Who is told how a request ends.
+ * When a request is charged for good, and by which outcome.
  *
  * - `outcome`: charged before the handler and given back when the response's status is 400 or above, both before its
  *   head leaves.
@@ -107,13 +107,13 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
    */
   readonly fields?: FieldsOption | undefined
   /**
-   * Which misconfigurations are looked for and told to the logger, each once: all, none, or all but those that are
+   * Which misconfigurations are detected and logged, each once: all, none, or all but those that are
    * `false`.
    * @default true
    */
   readonly validate?: ValidateOption | undefined
   /**
-   * Who is told of misconfiguration and of tokens that could not be given back.
+   * Receives misconfigurations, and errors of tokens that could not be given back.
    * @default the console
    */
   readonly logger?: QuotaLogger | undefined

@@ -54,7 +54,7 @@ const WORDS: Readonly<Record<string, string>> = {
   skipSuccessfulRequests:
     "a request that succeeded stays charged; its handler may call cancel() of the request's quota",
   store: 'where counters live is the store of createQuota()',
-  trustProxy: 'which proxies are trusted is told to the framework',
+  trustProxy: 'configure trusted proxies in the framework',
 }
 
 function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Checks<ParsedOptions<Request>> {

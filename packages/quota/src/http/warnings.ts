@@ -12,7 +12,7 @@ export type QuotaWarningCode = (typeof QUOTA_WARNING_CODES)[number]
 /** Where each code is explained. */
 const DOCS = 'https://github.com/scoregw/quota/blob/main/docs/reference/warnings.md'
 
-/** A misconfiguration: told to the logger, never thrown. */
+/** A misconfiguration: logged, never thrown. */
 export class QuotaWarning extends Error {
   override readonly name: string = 'QuotaWarning'
   readonly code: QuotaWarningCode
@@ -27,7 +27,7 @@ export class QuotaWarning extends Error {
   }
 }
 
-/** Who is told of trouble; the console is one. */
+/** Receives warnings and errors; `console` is one. */
 export interface QuotaLogger {
   /** A misconfiguration; each code once for each meter. */
   warn(warning: QuotaWarning): void
@@ -38,11 +38,11 @@ export interface QuotaLogger {
 /** Which misconfigurations are looked for: all, none, or all but those that are `false`. */
 export type ValidateOption = boolean | Readonly<Partial<Record<QuotaWarningCode, boolean>>>
 
-/** Tells each misconfiguration once. */
+/** Logs each misconfiguration once. */
 export class Warnings {
   readonly #logger: QuotaLogger
   readonly #validate: ValidateOption
-  readonly #told = new Set<QuotaWarningCode>()
+  readonly #reported = new Set<QuotaWarningCode>()
 
   constructor(logger: QuotaLogger, validate: ValidateOption) {
     this.#logger = logger
@@ -50,8 +50,8 @@ export class Warnings {
   }
 
   tell(code: QuotaWarningCode, message: string): void {
-    if (!this.#looksFor(code) || this.#told.has(code)) return
-    this.#told.add(code)
+    if (!this.#looksFor(code) || this.#reported.has(code)) return
+    this.#reported.add(code)
     this.#logger.warn(new QuotaWarning(code, message))
   }
 

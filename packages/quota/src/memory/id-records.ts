@@ -1,10 +1,10 @@
 import type { WindowStates } from '../decision/decide.ts'
-import type { Settled } from '../store/hold-port.ts'
-import type { ReservationId } from '../store/reservation-id.ts'
-import { idOwnerKey, type StoreSchema, type Subject } from '../store/schema.ts'
-import type { Amounts } from '../windows/units.ts'
+import type { EndedHold, Settled } from '../store/hold-port.ts'
+import { idOwnerKey, type ReservationId, type StoreSchema, type Subject } from '../store/schema.ts'
+import { refund } from '../windows/row.ts'
+import { type Amounts, SLOTS } from '../windows/units.ts'
 import { GRACE_MS } from '../windows/window.ts'
-import { Sweeper } from './sweeper.ts'
+import { NOWHERE, Sweeper, type Tables } from './row-table.ts'
 
 /** What is remembered of a server-side id. */
 export interface IdRecord {
@@ -65,14 +65,47 @@ export const NEVER: number = Number.MAX_SAFE_INTEGER
 /** Ids whose records are looked at, before a full table refuses a new one. */
 const SWEEP_WHEN_FULL = 64
 
-/** Records by id, each kept until `ttlMs` after its last write, and as long afterwards as rows outlive their windows. */
+/** Most ended holds that are kept until the next sweep. */
+const MAX_ENDED = 1_000
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** The record of a hold that is open: it is changed where it stands, and has its place in the queue of ends. */
+export interface OpenRecord extends Mutable<Omit<IdRecord, 'hold'>> {
+  readonly hold: Mutable<HoldFacts> & { readonly key: string; at: number }
+}
+
+/** Whether a record is that of an open hold. */
+export function isOpen(record: IdRecord | string | undefined): record is OpenRecord {
+  return typeof record === 'object' && record.state === 'reserved' && record.hold !== undefined
+}
+
+/**
+ * Records by id, each kept until `ttlMs` after its last write, and as long afterwards as rows outlive their windows; those of
+ * open holds also by when they end, and by whose they are.
+ */
 export class IdRecords {
+  readonly #tables: Tables
   readonly #records = new Map<string, IdRecord>()
   readonly #sweeper = new Sweeper(this.#records, ({ expiresAt }) => expiresAt + GRACE_MS)
   #lifeMs = 0
+  /** Open holds by end, the earliest first: a binary heap. */
+  readonly #heap: OpenRecord[] = []
+  /** The same by owner. Lists, as most owners have one or two. */
+  readonly #byOwner = new Map<string, OpenRecord[]>()
+  #ended: EndedHold[] = []
+
+  constructor(tables: Tables) {
+    this.#tables = tables
+  }
 
   get size(): number {
     return this.#records.size
+  }
+
+  /** Open holds. */
+  get open(): number {
+    return this.#heap.length
   }
 
   has(key: string): boolean {
@@ -84,19 +117,87 @@ export class IdRecords {
     return record !== undefined && now < record.expiresAt ? record : undefined
   }
 
+  /** The open holds of an owner. */
+  openOf(owner: string): readonly OpenRecord[] {
+    return this.#byOwner.get(owner) ?? NONE
+  }
+
   write(key: string, id: ReservationId, state: IdRecord['state'], states: WindowStates, now: number): void {
-    this.put(key, { state, nonce: id.nonce, fingerprint: id.fingerprint, states, expiresAt: now + id.ttlMs })
-    this.#lifeMs = Math.max(this.#lifeMs, id.ttlMs + GRACE_MS)
+    const expiresAt = now + id.ttlMs
+    this.#put(key, { state, nonce: id.nonce, fingerprint: id.fingerprint, states, expiresAt }, id.ttlMs)
   }
 
-  /** Puts a record as it is. */
-  put(key: string, record: IdRecord): void {
-    this.#records.set(key, record)
-    if (record.hold !== undefined) this.#lifeMs = Math.max(this.#lifeMs, record.hold.ttlMs + GRACE_MS)
+  /** Puts a record that was kept elsewhere. */
+  adopt(key: string, record: IdRecord): void {
+    const before = this.#records.get(key)
+    if (isOpen(before)) this.#dequeue(before)
+    const { hold, ...rest } = record
+    if (hold !== undefined && rest.state === 'reserved') this.putOpen({ ...rest, hold: { ...hold, key, at: 0 } })
+    else this.#put(key, record, hold?.ttlMs ?? 0)
   }
 
+  /** Puts the record of a hold that begins. */
+  putOpen(record: OpenRecord): void {
+    const { hold } = record
+    this.#put(hold.key, record, hold.ttlMs)
+    hold.at = this.#heap.length
+    this.#heap.push(record)
+    this.#moveUpOrDown(record)
+    const others = this.#byOwner.get(hold.owner)
+    if (others === undefined) this.#byOwner.set(hold.owner, [record])
+    else others.push(record)
+  }
+
+  /** Moves the end of an open hold. */
+  extend(record: OpenRecord, endsAt: number): void {
+    record.hold.endsAt = endsAt
+    this.#moveUpOrDown(record)
+  }
+
+  /**
+   * Ends an open hold, or changes what came of one that has ended: what it charged goes back, its slots are free.
+   *
+   * @param giveBack how much of a unit goes back at most; of slots all
+   */
+  close(
+    record: OpenRecord,
+    state: IdRecord['state'],
+    now: number,
+    giveBack: (unit: string) => number = EVERYTHING,
+    answer?: HoldFacts['answer'],
+  ): void {
+    const { hold } = record
+    for (const row of hold.rows) this.#refundRow(hold.category, row, giveBack)
+    if (isOpen(record)) this.#dequeue(record)
+    record.state = state
+    record.expiresAt = now + hold.ttlMs
+    hold.rows = NO_ROWS
+    hold.answer = answer
+  }
+
+  /** Settles every hold that has ended by now: exactly once, before anything else is read. */
+  endDue(now: number): void {
+    for (let first = this.#heap[0]; first !== undefined && first.hold.endsAt <= now; first = this.#heap[0]) {
+      const { fingerprint, hold } = first
+      this.close(first, 'expired', now)
+      const { category, owner, costs, endsAt } = hold
+      if (this.#ended.length < MAX_ENDED) this.#ended.push({ category, owner, fingerprint, costs, endsAt })
+    }
+  }
+
+  /** Holds that ended since the last call. */
+  drain(): readonly EndedHold[] {
+    const ended = this.#ended
+    this.#ended = []
+    return ended
+  }
+
+  /** Forgets everything, as if nothing had been. */
   clear(): void {
     this.#records.clear()
+    this.#heap.length = 0
+    this.#byOwner.clear()
+    this.#ended = []
   }
 
   /** Whether there is room for one more of at most `max`. */
@@ -115,8 +216,76 @@ export class IdRecords {
     this.#sweeper.sweep(now, this.#lifeMs, most)
   }
 
-  /** Every live record with its key. */
+  /** A copy of every live record with its key. */
   *entries(now: number): Generator<readonly [key: string, record: IdRecord]> {
-    for (const entry of this.#records) if (now < entry[1].expiresAt) yield entry
+    for (const [key, record] of this.#records) if (now < record.expiresAt) yield [key, copyOf(record)]
+  }
+
+  #put(key: string, record: IdRecord, ttlMs: number): void {
+    this.#records.set(key, record)
+    this.#lifeMs = Math.max(this.#lifeMs, ttlMs + GRACE_MS)
+  }
+
+  #refundRow(category: string, { layer, key, charged }: HoldRow, giveBack: (unit: string) => number): void {
+    const table = this.#tables.of(layer, category)
+    const place = table.placeOf(key)
+    if (place === NOWHERE) return
+    const cells = table.pageOf(place)
+    const at = table.at(place)
+    for (let c = 0; 2 * c < charged.length; c++) {
+      const taken = charged[2 * c + 1]!
+      if (taken === 0) continue
+      const { unit } = table.cells[c]!
+      const isSlots = unit === SLOTS
+      refund(cells, at + 2 * c, charged[2 * c]!, isSlots ? taken : Math.min(taken, giveBack(unit)), isSlots)
+    }
+  }
+
+  #dequeue(record: OpenRecord): void {
+    const { at, owner } = record.hold
+    const last = this.#heap.pop()!
+    if (last !== record) {
+      last.hold.at = at
+      this.#heap[at] = last
+      this.#moveUpOrDown(last)
+    }
+    const ofOwner = this.#byOwner.get(owner)!
+    if (ofOwner.length === 1) this.#byOwner.delete(owner)
+    else ofOwner.splice(ofOwner.indexOf(record), 1)
+  }
+
+  /** Moves an entry of the heap to where it belongs. */
+  #moveUpOrDown(record: OpenRecord): void {
+    const heap = this.#heap
+    const { hold } = record
+    const swap = (other: OpenRecord): void => {
+      ;[hold.at, other.hold.at] = [other.hold.at, hold.at]
+      heap[hold.at] = record
+      heap[other.hold.at] = other
+    }
+    while (hold.at > 0) {
+      const parent = heap[(hold.at - 1) >> 1]!
+      if (parent.hold.endsAt <= hold.endsAt) break
+      swap(parent)
+    }
+    for (;;) {
+      const left = heap[2 * hold.at + 1]
+      const right = heap[2 * hold.at + 2]
+      const child = right !== undefined && right.hold.endsAt < left!.hold.endsAt ? right : left
+      if (child === undefined || hold.endsAt <= child.hold.endsAt) return
+      swap(child)
+    }
   }
 }
+
+/** What is to be kept elsewhere of a record: it has no place here. */
+export function copyOf({ state, nonce, fingerprint, states, expiresAt, hold }: IdRecord): IdRecord {
+  if (hold === undefined) return { state, nonce, fingerprint, states, expiresAt }
+  const { category, owner, costs, takenAt, endsAt, ttlMs, rows, answer } = hold
+  const facts = { category, owner, costs, takenAt, endsAt, ttlMs, rows, answer }
+  return { state, nonce, fingerprint, states, expiresAt, hold: facts }
+}
+
+const NONE: readonly OpenRecord[] = []
+const NO_ROWS: readonly HoldRow[] = []
+const EVERYTHING = (): number => Number.POSITIVE_INFINITY

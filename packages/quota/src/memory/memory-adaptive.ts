@@ -1,7 +1,5 @@
-import type { FactorState } from '../store/factor-state.ts'
-import type { FactorStore, VersionedFactor } from '../store/factor-store.ts'
-import { type MinuteOutcomes, OUTCOMES_KEPT_MINUTES, type OutcomeStore } from '../store/outcome-store.ts'
-import { OutcomeTable } from '../store/outcome-table.ts'
+import type { FactorState, FactorStore, VersionedFactor } from '../store/factor-store.ts'
+import { type MinuteOutcomes, OUTCOMES_KEPT_MINUTES, type OutcomeStore, OutcomeTable } from '../store/outcome-store.ts'
 
 /** A {@link FactorStore} in the memory of one process, which answers at once. */
 export interface MemoryFactor extends FactorStore {

@@ -8,8 +8,7 @@ import type {
   TakeReply,
   TakeRequest,
 } from '../store/quota-store.ts'
-import type { ReservationId } from '../store/reservation-id.ts'
-import type { StoreSchema } from '../store/schema.ts'
+import type { ReservationId, StoreSchema } from '../store/schema.ts'
 import { instantOf } from '../time/clock.ts'
 import { close, refund } from '../windows/row.ts'
 import { type IdRecord, idKey } from './id-records.ts'
@@ -48,7 +47,7 @@ export class MemoryCounters implements SyncCounters {
     if (!ids.hasRoom(maxIds, now)) {
       throw new QuotaError('store_full', `the memory store holds ${maxIds} live ids (maxIds)`)
     }
-    if (request.hold !== undefined) return this.holds.take({ ...request, id, hold: request.hold }, key, now)
+    if (request.hold !== undefined) return this.holds.take(request, id, request.hold, key, now)
     const reply = this.#rows.decide(request, now)
     if (reply.outcome === 'admitted') ids.write(key, id, 'reserved', reply.states, now)
     return reply
@@ -99,7 +98,7 @@ export class MemoryCounters implements SyncCounters {
   /** The instant of a call. What has ended by then is settled before anything is looked at. */
   #now(): number {
     const now = instantOf(this.#shared.clock)
-    this.#shared.book.endDue(now)
+    this.#shared.ids.endDue(now)
     return now
   }
 

@@ -15,14 +15,13 @@ import type {
   SyncHolds,
 } from '../store/hold-port.ts'
 import type { TakeReply, TakeRequest } from '../store/quota-store.ts'
-import type { ReservationId } from '../store/reservation-id.ts'
-import { idOwnerKey, type Subject } from '../store/schema.ts'
+import type { ReservationId } from '../store/schema.ts'
+import { idOwnerKey } from '../store/schema.ts'
 import { type Clock, instantOf } from '../time/clock.ts'
 import { type Amounts, amountsIn, named } from '../windows/units.ts'
 import { NOT_OPEN } from '../windows/window.ts'
-import type { HoldBook, OpenRecord } from './hold-book.ts'
-import { type HoldFacts, type HoldRow, type IdRecord, type IdRecords, idKey, NEVER } from './id-records.ts'
-import type { RowDecisions } from './row-decisions.ts'
+import { type HoldFacts, type HoldRow, type IdRecords, idKey, isOpen, NEVER, type OpenRecord } from './id-records.ts'
+import type { RowDecisions, RowRequest } from './row-decisions.ts'
 import type { Tables } from './row-table.ts'
 
 /** What the counters of every schema on one store share. */
@@ -32,7 +31,6 @@ export interface MemoryShared {
   readonly maxIds: number
   readonly tables: Tables
   readonly ids: IdRecords
-  readonly book: HoldBook
 }
 
 /** What a settle finds of a hold: its record, or why there is nothing to settle. */
@@ -49,21 +47,17 @@ export class MemoryHolds implements SyncHolds {
   }
 
   /** A take under an id that is not used yet, of what goes back by itself at the end. */
-  take(
-    request: TakeRequest & { readonly id: ReservationId; readonly hold: HoldTerms },
-    key: string,
-    now: number,
-  ): TakeReply {
-    const { subject, category, id, hold, costs, quotas } = request
-    const { book } = this.#shared
+  take(request: TakeRequest, id: ReservationId, hold: HoldTerms, key: string, now: number): TakeReply {
+    const { subject, category, costs } = request
+    const { ids } = this.#shared
     const { schema } = this.#rows
     const owner = idOwnerKey(schema, subject)
-    const hasRoom = book.of(owner).size < hold.maxHolds
+    const hasRoom = ids.openOf(owner).length < hold.maxHolds
     if (!hasRoom) return { outcome: 'too_many_holds', now, states: [] }
     const reply = this.#rows.decide(request, now)
     if (reply.outcome !== 'admitted') return reply
     const endsAt = now + hold.ttlMs
-    book.putOpen(key, {
+    ids.putOpen({
       state: 'reserved',
       nonce: id.nonce,
       fingerprint: id.fingerprint,
@@ -76,50 +70,56 @@ export class MemoryHolds implements SyncHolds {
         takenAt: now,
         endsAt,
         ttlMs: id.ttlMs,
-        rows: this.#rowsOf(subject, category, quotas.layers, costs),
+        rows: this.#rowsOf(request, reply.states),
+        answer: undefined,
+        key,
+        at: 0,
       },
     })
-    return { ...reply, endsAt }
+    return { outcome: 'admitted', now, states: reply.states, endsAt }
   }
 
   extend({ ttlMs, ...ref }: ExtendRequest): HoldReply {
     const now = this.#now()
-    const { key, record } = this.#find(ref, now)
+    const record = this.#find(ref, now)
     if (!isOpen(record)) return { outcome: outcomeOf(record), now, states: [] }
     const endsAt = Math.max(record.hold.endsAt, now + ttlMs)
-    this.#shared.book.putOpen(key, changed(record, { endsAt }))
+    this.#shared.ids.extend(record, endsAt)
     return { outcome: 'held', now, endsAt, states: [] }
   }
 
   grow({ costs, quotas, periods, ...ref }: GrowRequest): HoldReply {
     const now = this.#now()
-    const { key, record } = this.#find(ref, now)
+    const record = this.#find(ref, now)
     if (!isOpen(record)) return { outcome: outcomeOf(record), now, states: [] }
     const { subject, category } = ref
-    const reply = this.#rows.decide({ subject, category, quotas, periods, costs }, now)
+    const request = { subject, category, quotas, periods, costs }
+    const reply = this.#rows.decide(request, now)
     if (reply.outcome !== 'admitted') return { ...reply, outcome: reply.outcome }
     const { hold } = record
-    const rows = merged(hold.rows, this.#rowsOf(subject, category, quotas.layers, costs))
+    const rows = merged(hold.rows, this.#rowsOf(request, reply.states))
     const grown = sum(hold.costs, named(this.#rows.schema.units, costs))
-    this.#shared.book.putOpen(key, changed(record, { costs: grown, rows }))
+    hold.rows = rows
+    hold.costs = grown
     return { outcome: 'held', now, endsAt: hold.endsAt, states: reply.states }
   }
 
   settle(request: SettleHoldRequest): SettleHoldReply {
     const now = this.#now()
-    const { key, record } = this.#find(request, now)
+    const { ids } = this.#shared
+    const record = this.#find(request, now)
     const settled = (outcome: SettleHoldOutcome, answer: Partial<Settled<Amounts>> = {}): SettleHoldReply => {
       return { ...this.#settled(answer), outcome, now, states: NO_STATES }
     }
     if (request.as === 'cancelled') {
-      if (record === 'unreserved') this.#shared.ids.write(key, request.id, 'cancelled', NO_STATES, now)
-      if (isOpen(record)) this.#shared.book.close(key, record, 'cancelled', now)
+      if (record === 'unreserved') ids.write(this.#keyOf(request), request.id, 'cancelled', NO_STATES, now)
+      if (isOpen(record)) ids.close(record, 'cancelled', now)
       return settled(record === 'unknown' ? 'unknown' : 'settled')
     }
     if (record === 'unknown' || record === 'unreserved') return settled('unknown')
     const { answer } = record.hold
     if (answer !== undefined) return settled('settled', answer)
-    return record.state === 'cancelled' ? settled('cancelled') : this.#commit(request, key, record, now)
+    return record.state === 'cancelled' ? settled('cancelled') : this.#commit(request, record, now)
   }
 
   /** What a record says that a commit came to, in the schema's units. */
@@ -133,7 +133,7 @@ export class MemoryHolds implements SyncHolds {
   }
 
   /** A commit of what is open, or a late one: unit by unit. */
-  #commit(request: SettleHoldRequest, key: string, record: OpenRecord, now: number): SettleHoldReply {
+  #commit(request: SettleHoldRequest, record: OpenRecord, now: number): SettleHoldReply {
     const { units } = this.#rows.schema
     const { costs } = record.hold
     const reserved = amountsIn(units, costs)
@@ -159,7 +159,7 @@ export class MemoryHolds implements SyncHolds {
       const u = units.indexOf(unit)
       return u === -1 ? 0 : reserved[u]! - within[u]!
     }
-    this.#shared.book.close(key, record, 'committed', now, giveBack, answer)
+    this.#shared.ids.close(record, 'committed', now, giveBack, answer)
     // Read again: the slots are free by now.
     const states = isMore ? (this.#rows.look(request, now) ?? []) : NO_STATES
     return { charged, uncharged, reserved, added, outcome: 'settled', now, states }
@@ -181,59 +181,55 @@ export class MemoryHolds implements SyncHolds {
 
   list({ subject }: ListHoldsRequest): ListHoldsReply {
     const now = this.#now()
-    const { book, ids } = this.#shared
     const { schema } = this.#rows
-    const holds = [...book.of(idOwnerKey(schema, subject))].flatMap((key): HoldRecord[] => {
-      const record = ids.find(key, now)
-      const category = schema.categories.indexOf(record?.hold?.category ?? '')
-      if (!isOpen(record) || category === -1) return []
-      const { costs, takenAt, endsAt } = record.hold
-      const [, , id] = JSON.parse(key) as [string, string, string]
-      const { nonce, fingerprint } = record
-      const charged = this.#chargedOf(record.hold, category)
-      return [{ category, id, nonce, fingerprint, costs, takenAt, endsAt, charged }]
+    const open = this.#shared.ids.openOf(idOwnerKey(schema, subject))
+    const holds = open.flatMap(({ nonce, fingerprint, hold }): HoldRecord[] => {
+      const category = schema.categories.indexOf(hold.category)
+      if (category === -1) return []
+      const { costs, takenAt, endsAt } = hold
+      const [, , id] = JSON.parse(hold.key) as [string, string, string]
+      return [{ category, id, nonce, fingerprint, costs, takenAt, endsAt, charged: this.#chargedOf(hold, category) }]
     })
     return { now, holds: holds.sort((a, b) => a.endsAt - b.endsAt) }
   }
 
   sweep(): SweepReply {
     this.#now()
-    const { book } = this.#shared
-    return { ended: book.drain(), open: book.size }
+    const { ids } = this.#shared
+    return { ended: ids.drain(), open: ids.open }
   }
 
   /** The instant of a call. Whatever finds a hold past its end finds it settled. */
   #now(): number {
     const now = instantOf(this.#shared.clock)
-    this.#shared.book.endDue(now)
+    this.#shared.ids.endDue(now)
     return now
   }
 
-  #find({ subject, category, id }: HoldRef, now: number): { readonly key: string; readonly record: Found } {
-    const key = idKey(this.#rows.schema, subject, category, id)
-    const record = this.#shared.ids.find(key, now)
-    if (record === undefined) return { key, record: 'unreserved' }
-    const { hold } = record
-    return { key, record: record.nonce !== id.nonce || hold === undefined ? 'unknown' : (record as OpenRecord) }
+  #find(ref: HoldRef, now: number): Found {
+    const record = this.#shared.ids.find(this.#keyOf(ref), now)
+    if (record === undefined) return 'unreserved'
+    return record.nonce !== ref.id.nonce || record.hold === undefined ? 'unknown' : (record as OpenRecord)
   }
 
-  /** What was charged just now to the rows of some layers, in the order of each table's cells. */
-  #rowsOf(subject: Subject, category: number, layers: readonly number[], costs: readonly number[]): readonly HoldRow[] {
+  #keyOf({ subject, category, id }: HoldRef): string {
+    return idKey(this.#rows.schema, subject, category, id)
+  }
+
+  /** What a request was charged in its rows, in the order of each table's cells. @param states after it */
+  #rowsOf({ subject, category, quotas: { layers }, costs }: RowRequest, states: readonly number[]): readonly HoldRow[] {
     const { schema, layout } = this.#rows
-    return layers.map((layer) => {
-      const { table, places } = this.#rows.viewOf(layer, category)
-      const key = this.#rows.keyOf(layer, subject)
-      const row = table.placeOf(key)
+    return layers.map((layer, slot) => {
+      const { table, offsets } = this.#rows.viewOf(layer, category)
       const charged: number[] = []
       for (const _ of table.cells) charged.push(NOT_OPEN, 0)
-      for (let c = 0; c < places.length; c++) {
+      for (let c = 0; c < offsets.length; c++) {
         const taken = costs[layout.units[c]!]!
         if (taken === 0) continue
-        const at = 2 * places[c]!
-        charged[at] = table.pageOf(row)[table.at(row) + at]!
-        charged[at + 1] = taken
+        charged[offsets[c]!] = states[layout.cellAt(slot, c)]!
+        charged[offsets[c]! + 1] = taken
       }
-      return { layer: schema.layers[layer]!.name, key, charged }
+      return { layer: schema.layers[layer]!.name, key: this.#rows.keyOf(layer, subject), charged }
     })
   }
 
@@ -250,19 +246,9 @@ export class MemoryHolds implements SyncHolds {
 
 const NO_STATES: readonly number[] = []
 
-function isOpen(record: Found | IdRecord | undefined): record is OpenRecord {
-  return typeof record === 'object' && record.state === 'reserved' && record.hold !== undefined
-}
-
 function outcomeOf(record: Found): 'unknown' | 'expired' | 'settled' {
   if (record === 'unknown' || record === 'unreserved') return 'unknown'
   return record.state === 'expired' ? 'expired' : 'settled'
-}
-
-/** The record of an open hold with other facts. */
-function changed(record: OpenRecord, facts: Partial<HoldFacts>): OpenRecord {
-  const { state, nonce, fingerprint, states, expiresAt, hold } = record
-  return { state, nonce, fingerprint, states, expiresAt, hold: { ...hold, ...facts } }
 }
 
 /** The sum of two amounts of each unit. */

@@ -1,15 +1,15 @@
 import { QuotaError } from '../errors/quota-error.ts'
+import { aClock, optional, wholeNumber, withDefault } from '../options/checks.ts'
+import { optionsParser } from '../options/options-parser.ts'
 import type { StoreAbilities, SyncCounters, SyncStore } from '../store/quota-store.ts'
 import type { StoreSchema } from '../store/schema.ts'
-import { instantOf, systemClock } from '../time/clock.ts'
+import { type Clock, instantOf, systemClock } from '../time/clock.ts'
 import { cellOfIdentity } from '../windows/identity.ts'
 import type { Cells } from '../windows/row.ts'
 import { NOT_OPEN } from '../windows/window.ts'
-import { HoldBook } from './hold-book.ts'
-import { type HoldFacts, type IdRecord, IdRecords } from './id-records.ts'
+import { IdRecords } from './id-records.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import type { MemoryShared } from './memory-holds.ts'
-import { type MemoryStoreOptions, parseMemoryStoreOptions } from './options.ts'
 import { NOWHERE, type RowTable, Tables } from './row-table.ts'
 import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
 
@@ -42,8 +42,7 @@ export interface MemoryStore extends SyncStore {
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { clock = systemClock, maxSubjects, maxIds } = parseMemoryStoreOptions(options)
   const tables = new Tables()
-  const ids = new IdRecords()
-  return new Store({ clock, maxSubjects, maxIds, tables, ids, book: new HoldBook(tables, ids) })
+  return new Store({ clock, maxSubjects, maxIds, tables, ids: new IdRecords(tables) })
 }
 
 class Store implements MemoryStore {
@@ -64,10 +63,10 @@ class Store implements MemoryStore {
   }
 
   *snapshot(): Generator<SnapshotPart> {
-    const { tables, ids, clock, book } = this.#shared
+    const { tables, ids, clock } = this.#shared
     const now = instantOf(clock)
-    book.endDue(now)
-    const all = [...tables.entries()]
+    ids.endDue(now)
+    const all = [...tables.all]
     const described = all.map(({ layer, category, table }) => ({
       layer,
       category,
@@ -97,7 +96,7 @@ class Store implements MemoryStore {
 
   restore(part: unknown): void {
     const parsed = parseSnapshotPart(part)
-    const { tables, ids, clock, book } = this.#shared
+    const { tables, ids, clock } = this.#shared
     const now = instantOf(clock)
     this.#makeRoom(parsed, now)
     const targets = parsed.tables.map(({ layer, category, cells }) => {
@@ -113,20 +112,14 @@ class Store implements MemoryStore {
     for (const [key, record] of parsed.ids) {
       if (ids.find(key, now) !== undefined) continue
       const { hold } = record
-      if (hold === undefined) {
-        ids.put(key, record)
-        continue
-      }
-      const rows = hold.rows.map((row) => {
+      const rows = hold?.rows.map((row) => {
         const target = targets.find(({ layer, category }) => layer === row.layer && category === hold.category)
         if (target === undefined) return { ...row, charged: [] }
         const charged = target.table.cells.flatMap(() => [NOT_OPEN, 0])
         copyPairs(row.charged, target.places, charged, 0)
         return { ...row, charged }
       })
-      const taken: IdRecord & { readonly hold: HoldFacts } = { ...record, hold: { ...hold, rows } }
-      if (record.state === 'reserved') book.putOpen(key, taken)
-      else ids.put(key, taken)
+      ids.adopt(key, rows === undefined ? record : { ...record, hold: { ...hold!, rows } })
     }
   }
 
@@ -165,4 +158,41 @@ function copyPairs(from: readonly number[], places: readonly (number | undefined
 
 function noRoom(bound: string): QuotaError {
   return new QuotaError('store_full', `the part of a snapshot does not fit into ${bound}`)
+}
+
+export interface MemoryStoreOptions {
+  /**
+   * Where the time comes from.
+   * @default the machine's clock
+   */
+  readonly clock?: Clock | undefined
+  /**
+   * Most live subjects in one layer and category; about 130 bytes each, 185 once a window has ended. Beyond it new subjects
+   * get the failure policy.
+   * @default 1_000_000
+   */
+  readonly maxSubjects?: number | undefined
+  /**
+   * Most live server-side ids; about 400 bytes each. Beyond it reservations with new ids get the failure policy.
+   * @default 500_000
+   */
+  readonly maxIds?: number | undefined
+}
+
+/** Options after their check, defaults filled in. */
+type ParsedMemoryStoreOptions = MemoryStoreOptions & { readonly maxSubjects: number; readonly maxIds: number }
+
+const parse = /* @__PURE__ */ optionsParser<ParsedMemoryStoreOptions>(
+  'memoryStore()',
+  () => ({
+    clock: optional(aClock()),
+    maxSubjects: withDefault(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1_000_000),
+    maxIds: withDefault(wholeNumber(1, Number.MAX_SAFE_INTEGER), 500_000),
+  }),
+  { words: { max: 'the bounds are `maxSubjects` and `maxIds`', maxKeys: 'the bound is `maxSubjects`' } },
+)
+
+/** @throws {QuotaError} `invalid_options` naming every fault */
+function parseMemoryStoreOptions(options: MemoryStoreOptions): ParsedMemoryStoreOptions {
+  return parse(options)
 }

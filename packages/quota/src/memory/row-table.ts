@@ -2,7 +2,6 @@ import type { LayerSchema } from '../store/schema.ts'
 import type { CellDefinition } from '../windows/identity.ts'
 import { lastEnd } from '../windows/row.ts'
 import { CLOSED, GRACE_MS } from '../windows/window.ts'
-import { Sweeper } from './sweeper.ts'
 
 /** A page has so many rows; the first one grows to that. */
 const BITS = 10
@@ -178,30 +177,27 @@ export class RowTable {
 
 /** The tables of a store, recognised by the names of layer and category. */
 export class Tables {
-  readonly #tables = new Map<string, { readonly layer: string; readonly category: string; readonly table: RowTable }>()
+  /** Every table, in the order in which they came. */
+  readonly all: { readonly layer: string; readonly category: string; readonly table: RowTable }[] = []
+  readonly #byLayer = new Map<string, Map<string, RowTable>>()
 
   get size(): number {
-    let size = 0
-    for (const { table } of this.#tables.values()) size += table.size
-    return size
+    return this.all.reduce((size, { table }) => size + table.size, 0)
   }
 
   of(layer: LayerSchema['name'], category: string): RowTable {
-    const key = JSON.stringify([layer, category])
-    const known = this.#tables.get(key)
-    if (known !== undefined) return known.table
+    const ofLayer = this.#byLayer.get(layer)
+    const known = ofLayer?.get(category)
+    if (known !== undefined) return known
     const table = new RowTable()
-    this.#tables.set(key, { layer, category, table })
+    this.#byLayer.set(layer, (ofLayer ?? new Map<string, RowTable>()).set(category, table))
+    this.all.push({ layer, category, table })
     return table
   }
 
   /** Looks at a few rows of each table where any can have ended, and forgets those that have. */
   step(now: number): void {
-    for (const { table } of this.#tables.values()) table.step(now)
-  }
-
-  entries(): IterableIterator<{ readonly layer: string; readonly category: string; readonly table: RowTable }> {
-    return this.#tables.values()
+    for (const { table } of this.all) table.step(now)
   }
 }
 
@@ -216,5 +212,76 @@ export class TableView {
     this.table = table
     this.places = table.placesOf(cells)
     this.offsets = this.places.map((place) => 2 * place)
+  }
+}
+
+/** Entries that a step looks at: two for each decision between two steps keep a table at most twice what is live. */
+const LOOKS = 16
+/** Of the longest life of an entry: how long ended ones may linger before the next pass begins. */
+const LINGER = 1 / 16
+/** A table may double, and grow by so many entries, before the next pass begins early. */
+const MAY_GROW = 64
+
+/**
+ * Forgets ended entries of a table in small steps, as a part of its use: no timers, no pauses. A pass looks at every
+ * entry once; until the first of those that it kept can have ended, and a little longer, nothing is looked at, unless the
+ * table grows: entries that came later may have ended sooner.
+ */
+export class Sweeper<V> {
+  readonly #entries: Map<string, V>
+  readonly #endsAt: (entry: V) => number
+  #pass: MapIterator<[string, V]> | undefined
+  /** The earliest end among what this pass kept. */
+  #earliest = Number.POSITIVE_INFINITY
+  #passedAt = 0
+  #nextPassAt = 0
+  #nextPassFrom = MAY_GROW
+
+  readonly #hears: { dropped?(entry: V): void; kept?(key: string, entry: V): void }
+
+  /** @param endsAt from when an entry may be forgotten, epoch milliseconds; it may only become later */
+  constructor(
+    entries: Map<string, V>,
+    endsAt: (entry: V) => number,
+    hears: { dropped?(entry: V): void; kept?(key: string, entry: V): void } = {},
+  ) {
+    this.#entries = entries
+    this.#endsAt = endsAt
+    this.#hears = hears
+  }
+
+  /** A step, where there is anything to look for. */
+  step(now: number, lifeMs: number): void {
+    if (now >= this.#nextPassAt || this.#isDueEarly(now)) this.sweep(now, lifeMs, LOOKS)
+  }
+
+  /** Also when the clock stepped back: what it said of the next pass was said of another time. */
+  #isDueEarly(now: number): boolean {
+    return this.#pass !== undefined || this.#entries.size >= this.#nextPassFrom || now < this.#passedAt
+  }
+
+  /** Looks at the next entries, `most` of them. */
+  sweep(now: number, lifeMs: number, most: number): void {
+    for (let looked = 0; looked < most; looked++) {
+      this.#pass ??= this.#entries.entries()
+      const next = this.#pass.next()
+      if (next.done) {
+        this.#pass = undefined
+        this.#passedAt = now
+        this.#nextPassFrom = 2 * this.#entries.size + MAY_GROW
+        this.#nextPassAt = Math.max(Math.min(this.#earliest, now + lifeMs), now + lifeMs * LINGER)
+        this.#earliest = Number.POSITIVE_INFINITY
+        return
+      }
+      const [key, entry] = next.value
+      const endsAt = this.#endsAt(entry)
+      if (now >= endsAt) {
+        this.#entries.delete(key)
+        this.#hears.dropped?.(entry)
+      } else {
+        this.#earliest = Math.min(this.#earliest, endsAt)
+        this.#hears.kept?.(key, entry)
+      }
+    }
   }
 }

@@ -1,9 +1,8 @@
-import { limitLabels } from '../policy/cells.ts'
+import { limitLabels, takesSlot } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { DEFAULT_THRESHOLDS } from '../policy/threshold-rules.ts'
-import { unitNames } from '../policy/units.ts'
-import type { LabelValues } from './count-table.ts'
+import { ofUnit, unitNames } from '../policy/units.ts'
 import type { QuotaMetricsOptions } from './options.ts'
 
 /** Every name without the prefix, the same wherever they are kept. */
@@ -118,8 +117,102 @@ export function beginNearLimit(quota: QuotaMetricsOptions['quota'], nearLimit: C
 }
 
 /** A threshold as a label: `80%` of a limit, or `10 left`; `80% of requests` where it is of a unit's. */
-export function thresholdText(threshold: Threshold): string {
+function thresholdText(threshold: Threshold): string {
   // Shares have few decimals, which a product would blur.
   const text = 'share' in threshold ? `${Number((threshold.share * 100).toFixed(6))}%` : `${threshold.left} left`
   return threshold.unit === undefined ? text : `${text} of ${threshold.unit}`
+}
+
+/** Counts what an engine tells, until the returned function is called. */
+export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMetrics): () => void {
+  const { policy } = quota
+  const units = unitNames(policy)
+  const isNamed = policy.units !== undefined
+  /** The label of a unit, where the policy names its units. */
+  const named = (unit: string): readonly string[] => (isNamed ? [unit] : [])
+  const working = new Set(Object.keys(policy.operations).filter((name) => takesSlot(policy, name)))
+
+  const stops = [
+    quota.on('decided', ({ category, outcome, durationMs }) => {
+      metrics.decisions.raise(1, category, outcome)
+      metrics.duration.observe(durationMs / 1_000, outcome)
+    }),
+    quota.on('admitted', ({ category, operation, cost, windows }) => {
+      for (const unit of units) metrics.tokens.raise(ofUnit(cost, unit), category, ...named(unit))
+      for (const { layer, window, kind, unit } of windows) {
+        // Slots are left alone by what needs none, and windows by what costs nothing of their unit.
+        const isCharged = kind === 'concurrency' ? working.has(operation) : !isNamed || ofUnit(cost, unit) > 0
+        if (!isCharged) continue
+        metrics.windowDecisions.raise(1, layer, window, category, 'admitted')
+      }
+    }),
+    quota.on('refused', ({ binding, violations }) => {
+      metrics.refusals.raise(1, binding.layer, binding.window, binding.category)
+      for (const { layer, window, category } of violations) {
+        metrics.windowDecisions.raise(1, layer, window, category, 'refused')
+      }
+    }),
+    quota.on('shadowed', ({ shadowed }) => {
+      for (const { layer, window, category } of shadowed) metrics.shadowed.raise(1, layer, window, category)
+    }),
+    quota.on('nearLimit', ({ window: { layer, window, category }, threshold }) =>
+      metrics.nearLimit.raise(1, layer, window, category, thresholdText(threshold)),
+    ),
+    quota.on('overrun', ({ category, charged, uncharged, reserved }) => {
+      for (const unit of units) {
+        const more = ofUnit(charged, unit) - ofUnit(reserved, unit)
+        metrics.overrun.raise(Math.max(0, more), category, 'charged', ...named(unit))
+        metrics.overrun.raise(ofUnit(uncharged, unit), category, 'uncharged', ...named(unit))
+      }
+    }),
+    quota.on('degraded', ({ category, allowed }) =>
+      metrics.degraded.raise(1, category, allowed ? 'admitted' : 'unavailable'),
+    ),
+  ]
+  // Heard by asking the store each second: not where it has none.
+  if (quota.holdTtlMs !== undefined) {
+    stops.push(quota.on('holdEnded', ({ category }) => metrics.holdsEnded.raise(1, category)))
+  }
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+/** Every value that each label can have. */
+export type LabelValues = Readonly<Record<string, readonly string[]>>
+
+/** One value of each label. */
+export type Labels = Readonly<Record<string, string>>
+
+/**
+ * Counts under labels, cheap to raise: every decision raises several, and libraries of metrics work out a text from the
+ * labels each time. So numbers are added to a table, and handed over when the metrics are read.
+ */
+export class CountTable {
+  /** Every combination of values, by its place in the table. */
+  readonly combinations: readonly Labels[]
+  /** What was counted, at the same places. */
+  readonly counts: number[]
+  /** For each label the place of each value; the sum over the labels is the place in the table. */
+  readonly #places: readonly ReadonlyMap<string, number>[]
+
+  constructor(labels: LabelValues) {
+    let combinations: Labels[] = [{}]
+    const places: Map<string, number>[] = []
+    for (const [label, values] of Object.entries(labels)) {
+      const size = combinations.length
+      places.push(new Map(values.map((value, index) => [value, index * size])))
+      combinations = values.flatMap((value) => combinations.map((others) => ({ ...others, [label]: value })))
+    }
+    this.#places = places
+    this.combinations = combinations
+    this.counts = combinations.map(() => 0)
+  }
+
+  /** @param values one of each label, in the order of the labels */
+  raise(by: number, ...values: readonly string[]): void {
+    let at = 0
+    for (let label = 0; label < values.length; label++) at += this.#places[label]!.get(values[label]!)!
+    this.counts[at]! += by
+  }
 }

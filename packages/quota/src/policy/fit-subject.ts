@@ -88,6 +88,6 @@ function fitBypass(policy: Policy, bypass: unknown, faults: Faults): string[] {
   return [...new Set(bypass.filter((name) => isSharedLayer(policy, name)))] as string[]
 }
 
-export function isSharedLayer(policy: Policy, name: unknown): boolean {
+function isSharedLayer(policy: Policy, name: unknown): boolean {
   return policy.layers.some((layer) => layer.shared && layer.name === name)
 }

@@ -1,10 +1,8 @@
 import type { QuotaAnswers, QuotaExceededBody } from '../http/quota-answers.ts'
 import { anAddress, optional, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
-import { isoText } from '../time/iso.ts'
-import { isTimeZone, zonedText } from '../time/zoned.ts'
-import { BEIJING_TIME_ZONE } from './beijing.ts'
-import { specifiedText, windowLabel } from './texts.ts'
+import { isoText, isTimeZone, zonedText } from '../time/zoned.ts'
+import { BEIJING_TIME_ZONE, specifiedText, windowLabel } from './texts.ts'
 
 /** The body of a 429 as the score gateway's specification has it. */
 export interface ScoreGatewayBody extends QuotaExceededBody {

@@ -1,7 +1,6 @@
 import type { RefusedDecision, Violation } from '../decision/decision.ts'
 import type { Locale } from '../http/texts.ts'
 import { zonedText } from '../time/zoned.ts'
-import { BEIJING_TIME_ZONE } from './beijing.ts'
 
 /** What a text is made from. */
 export interface TextFacts {
@@ -92,4 +91,17 @@ function lengthText(lengthMs: number, separator: string, units: Units): string {
 
 function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+/** IANA name of the zone in which the specification's refusals name the time. */
+export const BEIJING_TIME_ZONE = 'Asia/Shanghai'
+
+/**
+ * An instant as Beijing local time, `yyyy-MM-dd HH:mm:ss`.
+ * Rounded up to the second, so that the text never names a time before the instant.
+ *
+ * @param instant epoch milliseconds
+ */
+export function beijingText(instant: number): string {
+  return zonedText(instant, BEIJING_TIME_ZONE)
 }

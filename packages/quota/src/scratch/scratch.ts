@@ -1,5 +1,4 @@
-import { HoldBook } from '../memory/hold-book.ts'
-import { type HoldFacts, type HoldRow, type IdRecord, IdRecords } from '../memory/id-records.ts'
+import { copyOf, type HoldFacts, type HoldRow, type IdRecord, IdRecords } from '../memory/id-records.ts'
 import { MemoryCounters } from '../memory/memory-counters.ts'
 import type { MemoryShared } from '../memory/memory-holds.ts'
 import { NOWHERE, type RowTable, Tables } from '../memory/row-table.ts'
@@ -59,25 +58,23 @@ export interface NamedRecord extends Omit<IdRecord, 'hold'> {
  */
 export class Scratch {
   readonly #tables = new Tables()
-  readonly #ids = new IdRecords()
-  readonly #book = new HoldBook(this.#tables, this.#ids)
+  readonly #ids = new IdRecords(this.#tables)
   readonly #shared: MemoryShared
   readonly #counters = new Map<StoreSchema, SyncCounters>()
   readonly #known = new Map<string, Map<string, NamedTable>>()
   #now = 0
 
   constructor() {
-    const [tables, ids, book] = [this.#tables, this.#ids, this.#book]
     const clock = { now: () => this.#now }
-    this.#shared = { clock, maxSubjects: Number.POSITIVE_INFINITY, maxIds: Number.POSITIVE_INFINITY, tables, ids, book }
+    const [maxSubjects, maxIds] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+    this.#shared = { clock, maxSubjects, maxIds, tables: this.#tables, ids: this.#ids }
   }
 
   /** Begins a step at an instant, epoch milliseconds: nothing is here. */
   begin(now: number): void {
     this.#now = now
-    for (const { table } of this.#tables.entries()) table.clear()
+    for (const { table } of this.#tables.all) table.clear()
     this.#ids.clear()
-    this.#book.clear()
   }
 
   /** The counters of a schema over what is here, the same for every step. */
@@ -116,13 +113,8 @@ export class Scratch {
   }
 
   putRecord(place: IdPlace, record: NamedRecord): void {
-    const key = keyOf(place)
-    const { hold } = record
-    if (hold === undefined) {
-      this.#ids.put(key, { ...record, hold })
-      return
-    }
-    const rows = hold.rows.map(({ layer, key: subject, charged }): HoldRow => {
+    const { hold, ...rest } = record
+    const rows = hold?.rows.map(({ layer, key: subject, charged }): HoldRow => {
       const pairs = this.#of(layer, hold.category).placed(charged)
       return {
         layer,
@@ -130,32 +122,31 @@ export class Scratch {
         charged: Array.from(pairs, (number, at) => number ?? (at % 2 === 0 ? NOT_OPEN : 0)),
       }
     })
-    const taken = { ...record, hold: { ...hold, rows } }
-    if (record.state === 'reserved') this.#book.putOpen(key, taken)
-    else this.#ids.put(key, taken)
+    this.#ids.adopt(keyOf(place), rows === undefined ? rest : { ...rest, hold: { ...hold!, rows } })
   }
 
   /** A record as it is now, whether it lives or not; `undefined` where there is none. */
   record(place: IdPlace): NamedRecord | undefined {
     const record = this.#ids.find(keyOf(place), Number.NEGATIVE_INFINITY)
-    if (record?.hold === undefined) return record === undefined ? undefined : { ...record, hold: undefined }
-    const { hold } = record
+    if (record === undefined) return undefined
+    const { hold, ...rest } = copyOf(record)
+    if (hold === undefined) return rest
     const rows = hold.rows.map(({ layer, key: subject, charged }) => ({
       layer,
       key: subject,
       charged: this.#of(layer, hold.category).named(charged),
     }))
-    return { ...record, hold: { ...hold, rows } }
+    return { ...rest, hold: { ...hold, rows } }
   }
 
   /** Settles the holds that have ended by now; every call of the counters does. */
   endDue(): void {
-    this.#book.endDue(instantOf(this.#shared.clock))
+    this.#ids.endDue(instantOf(this.#shared.clock))
   }
 
   /** Holds that ended here since the last call. */
   drain(): readonly EndedHold[] {
-    return this.#book.drain()
+    return this.#ids.drain()
   }
 
   #of(layer: string, category: string): NamedTable {

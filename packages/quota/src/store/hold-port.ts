@@ -1,8 +1,7 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Amounts } from '../windows/units.ts'
-import type { ReservationId } from './reservation-id.ts'
-import type { Subject } from './schema.ts'
+import type { ReservationId, Subject } from './schema.ts'
 
 /** What makes a reservation a hold: what it charged, and its slots, are its own until it is settled or ends. */
 export interface HoldTerms {

@@ -1,6 +1,11 @@
 import type { Clock } from '../time/clock.ts'
-import { type MinuteOutcomes, noOutcomes, OUTCOMES_KEPT_MINUTES, type OutcomeStore } from './outcome-store.ts'
-import { OutcomeTable } from './outcome-table.ts'
+import {
+  type MinuteOutcomes,
+  noOutcomes,
+  OUTCOMES_KEPT_MINUTES,
+  type OutcomeStore,
+  OutcomeTable,
+} from './outcome-store.ts'
 
 /** How a call ended. */
 export interface CallOutcome {

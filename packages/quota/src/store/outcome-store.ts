@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts'
+import type { Answer } from './quota-store.ts'
 
 /**
  * What is counted of calls, in this order:
@@ -59,7 +59,7 @@ export function noOutcomes(minute: number): MinuteOutcomes {
 }
 
 /** Both added, column by column; the minute is that of the first. */
-export function addOutcomes(a: MinuteOutcomes, b: MinuteOutcomes): MinuteOutcomes {
+function addOutcomes(a: MinuteOutcomes, b: MinuteOutcomes): MinuteOutcomes {
   return {
     minute: a.minute,
     calls: a.calls + b.calls,
@@ -69,5 +69,30 @@ export function addOutcomes(a: MinuteOutcomes, b: MinuteOutcomes): MinuteOutcome
     businessFail: a.businessFail + b.businessFail,
     refused: a.refused + b.refused,
     quotaUnavailable: a.quotaUnavailable + b.quotaUnavailable,
+  }
+}
+
+/** Counts by minute, of at most so many minutes: beyond that the oldest minute is forgotten. */
+export class OutcomeTable {
+  readonly #maxMinutes: number
+  readonly #minutes = new Map<number, MinuteOutcomes>()
+
+  constructor(maxMinutes: number) {
+    this.#maxMinutes = maxMinutes
+  }
+
+  get isEmpty(): boolean {
+    return this.#minutes.size === 0
+  }
+
+  add(counts: MinuteOutcomes): void {
+    const { minute } = counts
+    this.#minutes.set(minute, addOutcomes(this.#minutes.get(minute) ?? noOutcomes(minute), counts))
+    if (this.#minutes.size > this.#maxMinutes) this.#minutes.delete(Math.min(...this.#minutes.keys()))
+  }
+
+  /** In order of time. */
+  entries(): MinuteOutcomes[] {
+    return [...this.#minutes.values()].sort((a, b) => a.minute - b.minute)
   }
 }

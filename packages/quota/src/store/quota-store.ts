@@ -1,8 +1,7 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { AsyncHolds, HoldTerms, SyncHolds } from './hold-port.ts'
-import type { ReservationId } from './reservation-id.ts'
-import type { StoreSchema, Subject } from './schema.ts'
+import type { ReservationId, StoreSchema, Subject } from './schema.ts'
 
 /** One decision to be made and, if admitted, charged. */
 export interface TakeRequest {
@@ -201,3 +200,34 @@ export interface AsyncStore {
 
 export type QuotaStore = SyncStore | AsyncStore
 export type Counters = SyncCounters | AsyncCounters
+
+/**
+ * What a port answers: at once where it is declared `sync: true`, else by a promise or anything else that can be
+ * awaited. Which of the two it is goes by the declaration, never by a look at the answer.
+ */
+export type Answer<T> = T | PromiseLike<T>
+
+/**
+ * Waits for an answer by the declared kind of who gave it. It comes in a box: what a store that answers at once gave is a
+ * value, also where it has a `then`.
+ */
+export async function boxed<T>(
+  { sync }: { readonly sync: boolean },
+  answer: Answer<T>,
+): Promise<{ readonly value: T }> {
+  return { value: sync ? (answer as T) : await answer }
+}
+
+/** The same in every copy of this library. */
+const NOT_DONE = Symbol.for('@scoregw/quota/not-done')
+
+/** Marks a store's error as one that says for certain that nothing was carried out, so that the call may be made again. */
+export function notDone<E extends object>(error: E): E {
+  Object.defineProperty(error, NOT_DONE, { value: true })
+  return error
+}
+
+/** Whether an error says for certain that nothing was carried out; most cannot. */
+export function isNotDone(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && NOT_DONE in error
+}

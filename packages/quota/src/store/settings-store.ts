@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts'
+import type { Answer } from './quota-store.ts'
 
 /** What changed in a settings store: the settings, one subject's, or (when it cannot tell) anything. */
 export type SettingsChange =

@@ -1,6 +1,3 @@
-import { type Hash, Sketch } from './sketch.ts'
-import { SLICES } from './slices.ts'
-
 /** Names that are counted one by one; more than are ever told, so that the last of those are right. */
 const PLACES = 256
 
@@ -123,4 +120,119 @@ export class HeavyList {
 /** The text without the longer one that it may be a part of, which would stay in memory with it. */
 function copyOf(text: string): string {
   return ` ${text}`.slice(1)
+}
+
+/** Counts side by side, a power of two: a name's place is some bits of its hash. */
+const WIDTH = 2_048
+const ROWS = 4
+
+/** Two independent texts of 32 bits are made into one for each row (Kirsch and Mitzenmacher, 2006). */
+export interface Hash {
+  readonly first: number
+  readonly second: number
+}
+
+/**
+ * Counts of any number of names in a fixed room: a count-min sketch (Cormode and Muthukrishnan, 2005) that raises no count
+ * further than it has to (Estan and Varghese, 2002). What it tells of a name is never too low, as long as nothing fades.
+ */
+class Sketch {
+  readonly #cells = new Float64Array(WIDTH * ROWS)
+
+  /** What is counted of a name, other names that share its places included. */
+  of(hash: Hash): number {
+    let least = Number.POSITIVE_INFINITY
+    for (let row = 0; row < ROWS; row++) least = Math.min(least, this.#cells[place(hash, row)]!)
+    return least
+  }
+
+  /** Makes a name's count at least so much. */
+  raiseTo(hash: Hash, amount: number): void {
+    for (let row = 0; row < ROWS; row++) {
+      const at = place(hash, row)
+      if (this.#cells[at]! < amount) this.#cells[at] = amount
+    }
+  }
+
+  clear(): void {
+    this.#cells.fill(0)
+  }
+
+  /** @param share what is left of every count */
+  fade(share: number): void {
+    for (let at = 0; at < this.#cells.length; at++) this.#cells[at]! *= share
+  }
+}
+
+function place({ first, second }: Hash, row: number): number {
+  return row * WIDTH + ((first + Math.imul(row, second)) & (WIDTH - 1))
+}
+
+/**
+ * Hashes names by a seed that nobody outside knows, so that nobody can choose names that share the places of another.
+ * MurmurHash3's mixing, two lanes of it.
+ */
+export class NameHash {
+  readonly #seeds: Uint32Array
+
+  /** @param seeds two numbers of 32 bits */
+  constructor(seeds: Uint32Array = crypto.getRandomValues(new Uint32Array(2))) {
+    this.#seeds = seeds
+  }
+
+  of(name: string): Hash {
+    let first = this.#seeds[0]!
+    let second = this.#seeds[1]!
+    for (let at = 0; at < name.length; at++) {
+      const unit = name.charCodeAt(at)
+      first = Math.imul(first ^ unit, 0x85eb_ca6b)
+      first ^= first >>> 13
+      second = Math.imul(second ^ unit, 0xc2b2_ae35)
+      second ^= second >>> 16
+    }
+    // Odd, so that the rows differ.
+    return { first: finish(first), second: finish(second) | 1 }
+  }
+}
+
+function finish(lane: number): number {
+  const mixed = Math.imul(lane ^ (lane >>> 16), 0x85eb_ca6b)
+  return mixed ^ (mixed >>> 13)
+}
+
+/** Parts of a period that are forgotten one by one. */
+const SLICES = 6
+
+/** Which part of a sliding period it is. */
+export class Slices {
+  readonly #sliceMs: number
+  #number: number
+
+  constructor(periodMs: number, now: number) {
+    this.#sliceMs = periodMs / SLICES
+    this.#number = Math.floor(now / this.#sliceMs)
+  }
+
+  /** The slice that is being counted, 0 to {@link SLICES} - 1. */
+  get present(): number {
+    return this.#number % SLICES
+  }
+
+  /** When the oldest slice began, in epoch milliseconds. */
+  get sinceAt(): number {
+    return Math.ceil((this.#number - SLICES + 1) * this.#sliceMs)
+  }
+
+  /**
+   * Calls `turn` for each slice that begins by `now`, or `clear` where all are over. A clock that steps back begins none, so
+   * that what comes meanwhile is of the present slice.
+   */
+  advance(now: number, { turn, clear }: { turn(slice: number): void; clear(): void }): void {
+    const number = Math.floor(now / this.#sliceMs)
+    if (number <= this.#number) return
+    const last = this.#number
+    this.#number = number
+    if (number - last >= SLICES) clear()
+    else for (let each = last + 1; each <= number; each++) turn(each % SLICES)
+  }
 }

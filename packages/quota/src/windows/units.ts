@@ -13,10 +13,17 @@ export type Amounts = Readonly<Record<string, number>>
  * @param amounts one a unit, and behind them slots where there are so many
  */
 export function named(units: readonly string[], amounts: readonly number[]): Amounts {
-  const record: Record<string, number> = {}
-  for (let at = 0; at < amounts.length; at++) if (amounts[at] !== 0) record[units[at] ?? SLOTS] = amounts[at]!
-  return record
+  let record: Record<string, number> | undefined
+  for (let at = 0; at < amounts.length; at++) {
+    if (amounts[at] === 0) continue
+    record ??= {}
+    record[units[at] ?? SLOTS] = amounts[at]!
+  }
+  return record ?? NOTHING
 }
+
+/** One for all that are of nothing: most records have one. */
+const NOTHING: Amounts = Object.freeze({})
 
 /** The amounts of a schema's units, in its order; 0 where there are none, and units that it does not have are left out. */
 export function amountsIn(units: readonly string[], amounts: Amounts): readonly number[] {

@@ -17,7 +17,7 @@ export interface FoundList {
 const PIECE_BYTES = 32_768
 const PIECE_ELEMENTS = 2_000
 
-/** Bits of a number that stand for what is open. */
+/** The open brackets are bits of a number of this width. */
 export const MAX_DEPTH = 31
 
 const QUOTE = 0x22
@@ -34,8 +34,8 @@ function isSpace(byte: number): boolean {
 }
 
 /**
- * Measures JSON as it arrives, without parsing it: depth, members and elements, and the length of texts. Of valid JSON
- * the figures are exact; what is not valid is for the parser to find, but brackets that do not match are a fault here,
+ * Measures JSON as it arrives, without parsing it: depth, members and elements, and the length of texts. For valid JSON
+ * the figures are exact; invalid JSON is left to the parser, but brackets that do not match are a fault here,
  * so that a list is cut where it really ends.
  */
 export class JsonScanner {

@@ -4,7 +4,7 @@ export interface BodyLimits {
   readonly bytes: number
   /** Objects and arrays inside each other. At most 31. */
   readonly depth: number
-  /** Members of objects and elements of arrays, in all of what is not in the list. */
+  /** Members of objects and elements of arrays, all together, outside of the list. */
   readonly elements: number
   /** Bytes of a single text, as it is sent. */
   readonly stringBytes: number

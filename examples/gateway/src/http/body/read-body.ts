@@ -62,7 +62,7 @@ export function readBody(
       const chunk = isOver ? null : (source.read() as Buffer | null)
       if (chunk === null) return
       take(chunk)
-      // Until there is nothing more: only who looks for it is told the end.
+      // Until nothing is left: the stream emits its end only after a read that finds it empty.
       if (!isOver) turn(next)
     }
     const whole = (): void => end({ bytes, scanner })

@@ -7,16 +7,16 @@
  */
 export const ANSWERS_ZH = {
   'Done.': '已完成。',
-  'Done; there is nothing to say.': '已完成，无内容。',
+  'Done; the answer has no body.': '已完成，无内容。',
   'Made.': '已创建。',
-  'Taken, and worked on.': '已接受，正在处理。',
+  'Accepted, and in progress.': '已接受，正在处理。',
   'Something went wrong on our side.': '服务端出错。',
   'The service is stopping; another process may be there soon.': '服务正在停止；稍后可能有其他进程。',
   'A store that the request needs does not answer. Nothing was charged.': '请求所需的存储没有应答。未扣除额度。',
-  'The request is not of the right form, for example no valid JSON.': '请求形式不正确，例如不是有效的 JSON。',
+  'The request is malformed, for example invalid JSON.': '请求形式不正确，例如不是有效的 JSON。',
   'The credential is missing or not valid.': '凭据缺失或无效。',
-  'There is nothing at this path.': '此路径不存在。',
-  'What is stored, or another request that is being worked on, excludes this one.':
+  'This path does not exist.': '此路径不存在。',
+  'The request conflicts with stored data, or with another request in progress.':
     '与已保存的内容或正在处理的另一请求冲突。',
   'The upload session is over. Nothing is stored, and nothing was charged.': '上传会话已结束。未保存，也未扣除额度。',
   'The body is too large.': '正文过大。',
@@ -24,42 +24,42 @@ export const ANSWERS_ZH = {
   'The content is not valid; `details` names every fault.': '内容无效；`details` 指出每个错误。',
   'A chart is not in the table.': '谱面不在列表中。',
   "A DX score is higher than the chart's maximum.": 'DX 分数超过谱面上限。',
-  'a window has too few tokens left, or too many of your requests failed, as `scope` tells. Wait for `retryAfterSeconds`.':
+  'a window has too few tokens left, or too many of your requests failed, depending on `scope`. Wait for `retryAfterSeconds`.':
     '某个窗口额度不足，或您失败的请求过多，以 `scope` 为准。请等待 `retryAfterSeconds` 秒。',
-  'Too many bodies are under way. Nothing was charged.': '正在接收的正文过多。未扣除额度。',
+  'Too many bodies are being received. Nothing was charged.': '正在接收的正文过多。未扣除额度。',
   'There is no score of these charts.': '这些谱面没有成绩。',
   'The ticket balance is too small.': '功能票余额不足。',
   'The key was used for another request.': '该键已用于另一请求。',
-  "Another import of this player's scores is under way.": '该玩家的另一次导入正在进行。',
+  "Another import of this player's scores is in progress.": '该玩家的另一次导入正在进行。',
   "The score service refused the player's credential.": '查分服务拒绝了玩家的凭据。',
   'The score service cannot be reached.': '无法连接查分服务。',
-  'The score service answered what nobody can read.': '查分服务的应答无法解读。',
+  'The answer of the score service could not be read.': '查分服务的应答无法解读。',
   'The score service failed.': '查分服务出错。',
-  'The score service wants fewer requests.': '查分服务要求减少请求。',
+  'The score service is rate limiting.': '查分服务要求减少请求。',
   'The score service did not answer in time.': '查分服务未在时限内应答。',
-  'The player does not let the score service show the scores.': '玩家未允许查分服务公开成绩。',
+  "The player's privacy settings hide the scores.": '玩家未允许查分服务公开成绩。',
   'The caller may not do this.': '调用者无权进行此操作。',
-  'The document was changed meanwhile: read it again.': '文档在此期间已被更改：请重新读取。',
+  'The document has changed in the meantime: read it again.': '文档在此期间已被更改：请重新读取。',
   '`If-Match` is missing.': '缺少 `If-Match`。',
-  'The chunk is not the one that came under its index, or does not fit its snapshot.':
+  'The chunk differs from an earlier one with its index, or does not fit its snapshot.':
     '该块与此前同序号的不同，或不属于该快照。',
   'Another snapshot of the player is open.': '该玩家的另一快照尚未结束。',
   'The final chunk came before others: `missing` names them.': '最后一块先于其他块到达：`missing` 列出缺少的块。',
   'The snapshot is over. Send it again under another id.': '快照已结束。请以另一 ID 重新发送。',
   'The whole snapshot has no valid record. Nothing was deleted.': '整个快照没有有效记录。未删除任何内容。',
-  'The records are not those of the checksum.': '记录与校验和不符。',
-  'Another write of the player is under way. Send the same request again.':
+  'The records do not match the checksum.': '记录与校验和不符。',
+  'Another write of the player is in progress. Send the same request again.':
     '该玩家的另一次写入正在进行。请重发同一请求。',
   'Too many requests of the caller have failed.': '调用者失败的请求过多。',
 
   "The document's version and revision, for `If-Match`.": '文档的版本和修订，用于 `If-Match`。',
-  '`true`: the stored answer to an earlier request with this key. Nothing was done again.':
+  '`true`: the stored answer to an earlier request with this key. Nothing was repeated.':
     '`true`：此键先前请求已保存的应答，未重复执行。',
-  'What is left: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.':
+  'The remaining quota: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.':
     '余量：`r` 个额度点，还有 `t` 秒。429 时仅含拒绝的窗口。',
   'The windows that apply: `q` tokens in `w` seconds.': '适用的窗口：`w` 秒内 `q` 个额度点。',
-  'Whole seconds to wait before the next attempt.': '下次尝试前应等待的整秒数。',
-  'Which credential is asked for.': '要求哪种凭据。',
+  'Whole seconds to wait before retrying.': '下次尝试前应等待的整秒数。',
+  'The required credential.': '要求哪种凭据。',
   'When the window that refuses ends, ISO 8601 UTC.': '拒绝的窗口何时结束，ISO 8601 UTC。',
   'Names the request in our log: the id that the client sent, or a new one.':
     '请求在日志中的名称：客户端所送的 ID，或新的 ID。',

@@ -73,7 +73,7 @@ function mendIn(within, words) {
     }
   }
   for (const button of within.querySelectorAll('button.close-modal')) button.setAttribute('aria-label', words.close)
-  // What is read out is what is written on them.
+  // Screen readers then read out the visible text.
   for (const button of within.querySelectorAll('.auth-btn-wrapper [aria-label]')) button.removeAttribute('aria-label')
   translate(within, words)
 }
@@ -137,7 +137,7 @@ function translate(within, words) {
     const text = node.nodeValue ?? ''
     const isTag = node.parentElement?.closest('.opblock-tag > a') !== null
     const translated = (isTag ? words.tags : words.texts).get(text.trim())
-    // What somebody wrote or was answered is not the page's.
+    // Input and responses are not texts of the page.
     if (translated === undefined || node.parentElement?.closest('pre, code, textarea, option, .markdown') !== null)
       continue
     node.nodeValue = text.replace(text.trim(), translated)

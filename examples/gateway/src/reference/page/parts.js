@@ -96,7 +96,7 @@ function withPrice(words, left) {
         props.operation?.get?.('x-quota')?.toJS?.() ?? []
       )
       const [first] = prices
-      const told = first === undefined ? undefined : known[first.category]
+      const remaining = first === undefined ? undefined : known[first.category]
       return h(
         React.Fragment,
         null,
@@ -110,7 +110,7 @@ function withPrice(words, left) {
                 prices.map(({ cost }) => cost),
                 first.category,
               ),
-          told === undefined || first === undefined ? null : ` ${words.left(told, first.category)}`,
+          remaining === undefined || first === undefined ? null : ` ${words.left(remaining, first.category)}`,
         ),
       )
     }

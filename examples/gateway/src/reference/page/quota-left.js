@@ -1,5 +1,5 @@
 // @ts-check
-// What whoever has authorized has left. It is asked of the gateway, which is free.
+// The authorized user's remaining quota, read from the gateway for free.
 
 /**
  * @typedef {Readonly<Record<string, number | 'unlimited'>>} Left tokens by category: of the window that has the fewest
@@ -17,7 +17,7 @@ export function quotaLeft(address) {
   /** @type {Set<(left: Left) => void>} */
   const listeners = new Set()
   /** @param {Left} next */
-  const tell = (next) => {
+  const notify = (next) => {
     left = next
     for (const listener of listeners) listener(left)
   }
@@ -31,12 +31,12 @@ export function quotaLeft(address) {
     async ask(credential) {
       asked += 1
       const number = asked
-      if (address === undefined || credential === undefined) return tell({})
+      if (address === undefined || credential === undefined) return notify({})
       const headers = { Authorization: `Bearer ${credential}` }
       const response = await fetch(`${address}/me/quota`, { headers, cache: 'no-store' }).catch(() => undefined)
       const answer = response?.ok === true ? await response.json() : undefined
-      // Somebody may have authorized as somebody else meanwhile.
-      if (number === asked) tell(answer === undefined ? {} : fewest(answer.windows))
+      // Another user may have been authorized meanwhile.
+      if (number === asked) notify(answer === undefined ? {} : fewest(answer.windows))
     },
   }
 }

@@ -87,9 +87,9 @@ function clear() {
 
 /**
  * Another service gets another document. Within one, a new Swagger UI would do for the eye, but what all of them share
- * remembers what the last one was told, credentials too.
+ * keeps the state of the last one, credentials too.
  */
-function startAnew() {
+function restart() {
   clear()
   location.reload()
 }
@@ -129,7 +129,7 @@ function checkOrigin() {
 
 for (const tab of tabs) {
   tab.addEventListener('click', () => {
-    // The one that is open is not opened anew: that would forget what was typed.
+    // The open one is not reopened: that would discard typed text.
     if (tab !== shown.chosen) location.hash = tab.id
   })
   tab.addEventListener('keydown', moveFocus)
@@ -138,7 +138,7 @@ followColorScheme()
 checkOrigin()
 const shown = show()
 addEventListener('hashchange', () => {
-  if (chosenTab() !== shown.chosen) startAnew()
+  if (chosenTab() !== shown.chosen) restart()
 })
 /** @type {NodeListOf<HTMLAnchorElement>} */
 const languages = document.querySelectorAll('a[hreflang]')

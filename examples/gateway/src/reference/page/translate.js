@@ -29,7 +29,7 @@ const PATTERNS = [
 ]
 
 /**
- * A text of a document in Chinese, paragraph by paragraph. What is not known stays as it is.
+ * A text of a document in Chinese, paragraph by paragraph. Unknown texts stay as they are.
  *
  * @param {string} text
  * @returns {string}
@@ -73,7 +73,7 @@ function walk(value) {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
-      // An example is what is sent and answered.
+      // Examples are sent and received data.
       if (['schema', 'example', 'examples'].includes(key)) return [key, member]
       return [key, key === 'description' && typeof member === 'string' ? inChinese(member) : walk(member)]
     }),

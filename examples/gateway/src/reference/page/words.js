@@ -3,7 +3,7 @@ import { TAGS_ZH, TEXTS_ZH } from './texts-zh.js'
 import { CATEGORIES_ZH, documentInChinese } from './translate.js'
 
 /**
- * What the page says by itself, and what is put for texts of Swagger UI and of the documents.
+ * The page's own texts, and its replacements for texts of Swagger UI and of the documents.
  *
  * @typedef {{
  *   title(service: string): string,

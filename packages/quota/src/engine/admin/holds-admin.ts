@@ -1,7 +1,7 @@
 import type { Policy } from '../../policy/policy.ts'
 import { amountOf, type Counting, noneOf, unitNames } from '../../policy/units.ts'
-import type { Answer } from '../../store/answer.ts'
 import type { AsyncHolds, EndedHold, HoldRecord, SettleHoldRequest, SyncHolds } from '../../store/hold-port.ts'
+import type { Answer } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import { type Amounts, amountsIn, SLOTS } from '../../windows/units.ts'
 import { operationOf, type RequestCheck } from '../decide/check.ts'

@@ -15,11 +15,11 @@ import { settingsCheck } from '../../policy/settings-schema.ts'
 import { member, membersOf } from '../../policy/stored.ts'
 import type { Counting } from '../../policy/units.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
-import { boxed } from '../../store/answer.ts'
+import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import { type DeepPartial, mergePatch, rewritten } from './merge-patch.ts'
-import { checkVersion, conflict, MAX_TRIES, versionOf, type WriteOptions } from './write-options.ts'
+import { type Document, type WriteOptions, writeDocument } from './write-options.ts'
 
 /** What came of a change: the document now stored, and what in it makes an operation impossible. */
 export interface SettingsUpdate<C extends Counting = Counting> {
@@ -65,32 +65,32 @@ export function settingsAdmin(
     return { ...fitSettings(policy, hasFactor, document).settings, version, revision }
   }
 
+  const document: Document<Settings> = {
+    sync: store.sync,
+    read: () => store.read(),
+    write: (settings, options) => store.write(settings, options),
+    fitted,
+  }
+
   /**
-   * Writes what `change` makes of the stored settings, under the names that the policy knows; all of it or nothing.
+   * Writes what `next` makes of the stored settings, under the names that the policy knows; all of it or nothing.
    *
    * @param named what the administrator wrote
    */
   async function write(
     named: object,
-    change: (current: Settings) => Settings,
-    { ifVersion, ifRevision, by }: WriteOptions,
+    next: (current: Settings) => Settings,
+    options: WriteOptions,
   ): Promise<SettingsUpdate> {
-    for (let tries = 1; ; tries++) {
-      const { value: stored } = await boxed(store, store.read())
-      const { version, revision, ...current } = fitted(stored)
-      checkVersion({ ifVersion, ifRevision }, { version, revision })
-      const settings = change(current)
+    const written = await writeDocument(document, options, (current, stored) => {
+      const settings = next(current)
       const faults = check(settings)
       if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings', faults)
-      const document = structuredClone(kept(policy, stored?.document, current, settings, named))
-      const { value: reply } = await boxed(store, store.write(document, { ifRevision: revision, by }))
-      if (reply.written) {
-        await live.wrote({ document, ...versionOf(reply) })
-        return { settings: { ...settings, ...versionOf(reply) }, warnings: settingsWarnings(policy, settings) }
-      }
-      // Somebody else wrote in between: look again, unless the caller named what must be stored.
-      if (tries === MAX_TRIES) throw conflict({ version, revision }, reply)
-    }
+      return { next: settings, document: kept(policy, stored, current, settings, named) }
+    })
+    const { version, revision, next: settings } = written
+    await live.wrote({ document: written.document, version, revision })
+    return { settings: { ...settings, version, revision }, warnings: settingsWarnings(policy, settings) }
   }
 
   return {

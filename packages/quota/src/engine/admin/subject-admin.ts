@@ -12,15 +12,15 @@ import {
   type VersionedSubjectSettings,
 } from '../../policy/settings.ts'
 import { subjectSettingsFaults } from '../../policy/settings-schema.ts'
-import { boxed } from '../../store/answer.ts'
-import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
+import { boxed } from '../../store/quota-store.ts'
+import type { SettingsStore } from '../../store/settings-store.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Calendar } from '../../windows/calendar.ts'
-import { checkText } from '../decide/text.ts'
+import { checkText } from '../decide/check.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import { type DeepPartial, mergePatch, rewritten } from './merge-patch.ts'
 import type { QuotaSettings } from './settings-admin.ts'
-import { checkVersion, conflict, MAX_TRIES, versionOf, type WriteOptions } from './write-options.ts'
+import { type Document, type WriteOptions, writeDocument } from './write-options.ts'
 
 /** Which subject's settings, and of which layer. */
 export interface SubjectOptions extends WriteOptions {
@@ -63,36 +63,29 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     throw new QuotaError('invalid_subject', message)
   }
 
-  function fitted(layer: string, stored: StoredDocument | undefined): VersionedSubjectSettings {
-    if (stored === undefined) return initialSubjectSettings(policy, layer)
-    return { ...fitSubjectSettings(policy, layer, stored.document).settings, ...versionOf(stored) }
-  }
+  const documentOf = (layer: string, key: string): Document<SubjectSettings> => ({
+    sync: store.sync,
+    read: () => store.readSubject(layer, key),
+    write: (document, options) => store.writeSubject(layer, key, document, options),
+    fitted(stored) {
+      if (stored === undefined) return initialSubjectSettings(policy, layer)
+      const { version, revision, document } = stored
+      return { ...fitSubjectSettings(policy, layer, document).settings, version, revision }
+    },
+  })
 
-  /**
-   * Writes what `change` makes of a subject's stored settings.
-   *
-   * @param change `null`: they are removed
-   */
-  async function write<T extends SubjectSettings | null>(
+  async function write<N extends SubjectSettings | null>(
     layer: string,
     key: string,
-    change: (stored: SubjectSettings) => T,
-    { ifVersion, ifRevision, by }: SubjectOptions,
-  ): Promise<{ readonly written: T } & Versioned> {
-    for (let tries = 1; ; tries++) {
-      const { value: stored } = await boxed(store, store.readSubject(layer, key))
-      const { version, revision, ...current } = fitted(layer, stored)
-      checkVersion({ ifVersion, ifRevision }, { version, revision })
-      const written = change(current)
-      const document = written && structuredClone(kept(stored?.document, current, written))
-      const answer = store.writeSubject(layer, key, document, { ifRevision: revision, by })
-      const { value: reply } = await boxed(store, answer)
-      if (reply.written) {
-        live.wroteSubject(layer, key)
-        return { written, ...versionOf(reply) }
-      }
-      if (tries === MAX_TRIES) throw conflict({ version, revision }, reply)
-    }
+    options: SubjectOptions,
+    next: (current: SubjectSettings) => N,
+  ): Promise<Versioned & { readonly next: N }> {
+    const written = await writeDocument(documentOf(layer, key), options, (current, stored) => {
+      const settings = next(current)
+      return { next: settings, document: settings && kept(stored, current, settings) }
+    })
+    live.wroteSubject(layer, key)
+    return written
   }
 
   /** @throws {QuotaError} `invalid_settings` */
@@ -109,21 +102,20 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
 
   return {
     async get(key, { layer: named } = {}) {
-      const layer = layerOf(key, named)
-      return fitted(layer, (await boxed(store, store.readSubject(layer, key))).value)
+      const document = documentOf(layerOf(key, named), key)
+      return document.fitted((await boxed(store, document.read())).value)
     },
     async set(key, patch, options = {}) {
       const layer = layerOf(key, options.layer)
-      const next = await checked(layer, patch)
-      const anchored = (stored: SubjectSettings): SubjectSettings => {
+      const settings = await checked(layer, patch)
+      const { next, version, revision } = await write(layer, key, options, (current) => {
         const terms = { windows, calendar, now: clock.now() }
-        return { ...next, anchor: changedAnchor(stored.anchor, next.anchor, terms) }
-      }
-      const { written, ...version } = await write(layer, key, anchored, options)
-      return { ...written, ...version }
+        return { ...settings, anchor: changedAnchor(current.anchor, settings.anchor, terms) }
+      })
+      return { ...next, version, revision }
     },
     async remove(key, options = {}) {
-      await write(layerOf(key, options.layer), key, () => null, options)
+      await write(layerOf(key, options.layer), key, options, () => null)
     },
   }
 }

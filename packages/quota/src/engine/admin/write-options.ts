@@ -1,8 +1,8 @@
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Versioned } from '../../policy/settings.ts'
-
-/** Tries of a write without `ifVersion` when other writers come in between. */
-export const MAX_TRIES = 10
+import { type Answer, boxed } from '../../store/quota-store.ts'
+import type { StoredDocument, StoreWriteOptions, WriteReply } from '../../store/settings-store.ts'
+import { MAX_WRITES } from '../retries.ts'
 
 /** How a change is written. */
 export interface WriteOptions {
@@ -14,19 +14,46 @@ export interface WriteOptions {
   readonly by?: string | undefined
 }
 
-export function versionOf({ version, revision }: Versioned): Versioned {
-  return { version, revision }
+/** One document of a settings store, and how a policy reads it. */
+export interface Document<T> {
+  readonly sync: boolean
+  read(): Answer<StoredDocument | undefined>
+  write(document: unknown, options: StoreWriteOptions): Answer<WriteReply>
+  /** The settings that a stored document comes to. */
+  fitted(stored: StoredDocument | undefined): T & Versioned
 }
 
-/** @throws {QuotaError} `settings_conflict` where something else is stored than the caller expects */
-export function checkVersion({ ifVersion, ifRevision }: WriteOptions, stored: Versioned): void {
-  const isStored =
-    (ifVersion === undefined || ifVersion === stored.version) &&
-    (ifRevision === undefined || ifRevision === stored.revision)
-  if (!isStored) throw conflict({ version: ifVersion ?? stored.version, revision: ifRevision ?? '' }, stored)
+/** What a change comes to: the settings after it, and what is stored of them; both `null`: they are removed. */
+export interface Change<N> {
+  readonly next: N
+  readonly document: object | null
 }
 
-export function conflict(expected: Versioned, stored: Versioned): QuotaError {
+/**
+ * Writes what `change` makes of a document; again where another writer came in between, unless the caller named what must
+ * be stored.
+ *
+ * @throws {QuotaError} `settings_conflict`; what `change` throws
+ */
+export async function writeDocument<T, N>(
+  of: Document<T>,
+  { ifVersion, ifRevision, by }: WriteOptions,
+  change: (current: T, stored: unknown) => Change<N>,
+): Promise<Versioned & Change<N>> {
+  for (let tries = 1; ; tries++) {
+    const { value: stored } = await boxed(of, of.read())
+    const { version, revision, ...current } = of.fitted(stored)
+    const isStored = (ifVersion ?? version) === version && (ifRevision ?? revision) === revision
+    if (!isStored) throw conflict({ version: ifVersion ?? version, revision: ifRevision ?? '' }, { version, revision })
+    const changed = change(current as T, stored?.document)
+    const document = structuredClone(changed.document)
+    const { value: reply } = await boxed(of, of.write(document, { ifRevision: revision, by }))
+    if (reply.written) return { next: changed.next, document, version: reply.version, revision: reply.revision }
+    if (tries === MAX_WRITES) throw conflict({ version, revision }, reply)
+  }
+}
+
+function conflict(expected: Versioned, stored: Versioned): QuotaError {
   const what = expected.version === stored.version ? 'but others than expected' : `not at ${expected.version}`
   const message = `the settings are at version ${stored.version}, ${what}: read them again and decide anew`
   return new QuotaError('settings_conflict', message)

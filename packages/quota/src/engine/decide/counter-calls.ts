@@ -1,17 +1,14 @@
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Quotas } from '../../policy/limits.ts'
-import type { Answer } from '../../store/answer.ts'
 import type { AsyncHolds, HoldRecord, SyncHolds } from '../../store/hold-port.ts'
-import type { Counters, ReadReply, ReadRequest, ResetRequest, SettleRequest } from '../../store/quota-store.ts'
+import type { Answer, Counters, ReadReply, ReadRequest, ResetRequest, SettleRequest } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
+import { MAX_STALE } from '../retries.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type Driver, LATER, NOW } from './driver.ts'
-import { type Asked, unavailable } from './unavailable.ts'
+import { type Asked, type Driver, LATER, NOW, unavailable } from './driver.ts'
 
-/** How often something is asked again since the store's clock, or the settings, were not what they were last. */
-const MAX_TURNS = 3
 const NO_HOLDS: readonly HoldRecord[] = []
 
 type Holds = SyncHolds | AsyncHolds
@@ -64,17 +61,26 @@ export class CounterCalls {
     return this.call(settingsDriver, read, next, 'the settings store', askedAt)
   }
 
-  /** @param askedAt as of {@link ready} */
-  read<T>(request: ReadRequest, askedAt: number, next: (reply: ReadReply) => Answer<T>): Answer<T> {
-    const { counters, driver } = this.#parts
-    return this.call(driver, () => counters.read(request), next, undefined, askedAt)
-  }
-
-  /** Whether a read is made once more: its clock was outside of the periods, which are computed for it from now on. */
-  isToRepeat({ isStale, now }: ReadReply, turns: number): boolean {
-    if (isStale !== true || turns === MAX_TURNS) return false
-    this.#parts.periods.stale(now)
-    return true
+  /**
+   * Reads counters, again where their clock is outside of the periods.
+   *
+   * @param request made for each try
+   * @param askedAt as of {@link ready}
+   */
+  read<T>(
+    request: () => ReadRequest,
+    askedAt: number,
+    next: (request: ReadRequest, reply: ReadReply) => Answer<T>,
+    tries = 1,
+  ): Answer<T> {
+    const { counters, driver, periods } = this.#parts
+    const asked = request()
+    const answered = (reply: ReadReply): Answer<T> => {
+      if (reply.isStale !== true || tries === MAX_STALE) return next(asked, reply)
+      periods.stale(reply.now)
+      return this.read(request, askedAt, next, tries + 1)
+    }
+    return this.call(driver, () => counters.read(asked), answered, undefined, askedAt)
   }
 
   /** The open holds of a subject, read beside its windows; their failure is the caller's to see when it goes on. */
@@ -106,13 +112,13 @@ export class CounterCalls {
   /**
    * Calls the holds, again where they know other settings, or where their clock is outside of the periods.
    *
-   * @param request made anew for each try
+   * @param request made for each try
    */
   holdsInForce<Q, A extends { readonly outcome: string; readonly now: number }, B>(
     request: () => Q,
     call: (holds: Holds, request: Q) => Answer<A>,
     next: (request: Q, reply: A) => Answer<B>,
-    turns = 1,
+    tries = 1,
   ): Answer<B> {
     const { live, periods } = this.#parts
     const asked = request()
@@ -120,8 +126,8 @@ export class CounterCalls {
       (holds) => call(holds, asked),
       (reply): Answer<B> => {
         if (reply.outcome !== 'stale') return next(asked, reply)
-        if (turns === MAX_TURNS) throw unavailable(new QuotaError('store_error', 'settings and clock changed too fast'))
-        const again = (): Answer<B> => this.holdsInForce(request, call, next, turns + 1)
+        if (tries === MAX_STALE) throw unavailable(new QuotaError('store_error', 'settings and clock changed too fast'))
+        const again = (): Answer<B> => this.holdsInForce(request, call, next, tries + 1)
         const { settingsRevision } = reply as { readonly settingsRevision?: string | undefined }
         if (settingsRevision !== undefined) {
           return this.call(LATER, () => live.catchUp(settingsRevision), again, 'the settings store')

@@ -1,5 +1,5 @@
-import type { Answer } from '../../store/answer.ts'
-import { withinTime } from './time-limit.ts'
+import { QuotaError } from '../../errors/quota-error.ts'
+import { type Answer, isNotDone, notDone } from '../../store/quota-store.ts'
 
 /** How one step follows another: at once, or when the answer to the first one arrives. Which, is what stores declare. */
 export interface Driver {
@@ -57,5 +57,61 @@ export function promised<T>(call: () => Answer<T>): Promise<T> {
     return Promise.resolve(call())
   } catch (error) {
     return Promise.reject(error)
+  }
+}
+
+/**
+ * Waits for an answer, `ms` milliseconds at most. A timer that fires late, because the process was busy, is judged after
+ * one more look at what has arrived meanwhile.
+ *
+ * @param late hears of an answer that came after the limit
+ * @throws {QuotaError} `store_error` when there was no answer in time; else what `answer` rejects with
+ */
+export function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isOver = false
+    const giveUp = (): void => {
+      isOver = true
+      reject(new QuotaError('store_error', `no answer within ${ms} ms`))
+    }
+    let timer = setTimeout(() => {
+      timer = setTimeout(giveUp)
+    }, ms)
+    // Not by a `then` of its own: what that gives may be something to wait for in its turn.
+    Promise.resolve(answer).then(
+      (value) => {
+        clearTimeout(timer)
+        if (isOver) late?.(value)
+        else resolve(value)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
+  })
+}
+
+/** What was asked when something went wrong, as people read it. */
+export type Asked = 'the quota store' | 'the settings store'
+
+/** The error of a store as callers see it: never a refusal, and it says what is the matter. */
+export function unavailable(cause: unknown, asked: Asked = 'the quota store'): QuotaError {
+  if (cause instanceof QuotaError && cause.code === 'quota_unavailable') return cause
+  const error = new QuotaError('quota_unavailable', `${asked} did not answer${reasonOf(cause)}`, { cause })
+  return isNotDone(cause) ? notDone(error) : error
+}
+
+/** Errors of this library are safe to be read by anybody; those of drivers may hold addresses and more. */
+function reasonOf(cause: unknown): string {
+  return cause instanceof QuotaError ? `: ${cause.message}` : ''
+}
+
+/** Asks a store that answers later; its errors become `quota_unavailable`. */
+export async function askLater<T>(ask: () => PromiseLike<T> | T, asked?: Asked): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    throw unavailable(error, asked)
   }
 }

@@ -1,17 +1,19 @@
-import type { DecisionFrame } from '../../decision/decide.ts'
+import type { DecisionFrame, Demand, Reading } from '../../decision/decide.ts'
 import type { AdmittedDecision } from '../../decision/decision.ts'
 import { admitted } from '../../decision/outcome.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { takesSlots } from '../../policy/units.ts'
 import type { SettleRequest, TakeReply } from '../../store/quota-store.ts'
-import { storeSchema } from '../../store/schema.ts'
+import { layerKey, type StoreSchema, type Subject, storeSchema } from '../../store/schema.ts'
 import type { Clock } from '../../time/clock.ts'
+import { Layout } from '../../windows/layout.ts'
+import { PERIOD_NUMBERS, periodAt } from '../../windows/period.ts'
+import { NOT_OPEN } from '../../windows/window.ts'
 import type { FailurePolicy } from '../options.ts'
 import type { TakeDemand } from './demands.ts'
-import { LocalShares, type Posting, type TakeBack } from './local-shares.ts'
+import { unavailable } from './driver.ts'
 import type { Reports } from './reports.ts'
 import type { NoAnswer } from './takes.ts'
-import { unavailable } from './unavailable.ts'
 
 /** What the failure policy says, and how what it let a caller spend is given back. */
 export interface FallbackAdmission {
@@ -72,3 +74,170 @@ export class Fallback {
 }
 
 const NOTHING: readonly Omit<SettleRequest, 'id'>[] = []
+
+/** Most rows whose last state is remembered; the least recently seen are forgotten and have no share. */
+const MAX_SEEN = 10_000
+/** Most windows whose spent share is remembered. */
+const MAX_SPENT = 50_000
+
+/** One row as a store last told it: what may be spent of it while the store does not answer. */
+interface Share {
+  /** By the process's clock, epoch milliseconds. */
+  readonly seenAt: number
+  /** By the store's clock at that moment. */
+  readonly storeNow: number
+  /** `[startedAt, used]` for each window. */
+  readonly states: readonly number[]
+  /** Effective limit of each window. */
+  readonly limits: readonly number[]
+  /** When each window ends by the store's clock; `NOT_OPEN` where it is not open. */
+  readonly ends: readonly number[]
+}
+
+/** What was spent of a window while the store did not answer: one share a window, however many outages. */
+interface Spent {
+  readonly share: number
+  amount: number
+  /** End of the window by the process's clock, epoch milliseconds. */
+  readonly endsAt: number
+}
+
+/** What was spent without the store (negative: to be added), to be posted to it when it answers again. */
+export type Posting = Omit<SettleRequest, 'as' | 'id'>
+
+/** Gives back what of a spending is not needed, one number a unit; a refund where it was posted already. */
+export type TakeBack = (amounts: readonly number[]) => Posting | undefined
+
+/**
+ * Decides while a store does not answer, from what it last said. A process spends at most
+ * `floor(remainder last seen / expected processes)` of a window, and nothing of a window that it has not seen open or
+ * that has ended since. So with n processes cut off, at most the limit plus their shares is admitted.
+ */
+export class LocalShares {
+  readonly #layout: Layout
+  readonly #layers: StoreSchema['layers']
+  readonly #clock: Clock
+  /** In the order of the last sight. */
+  readonly #seen = new Map<string, Share>()
+  /** By row, window and the start of the window. */
+  readonly #spent = new Map<string, Spent>()
+  /** By the windows they go to. */
+  #postings = new Map<string, Posting>()
+
+  constructor({ cells, layers }: StoreSchema, clock: Clock) {
+    this.#layout = new Layout(cells)
+    this.#layers = layers
+    this.#clock = clock
+  }
+
+  /** Remembers what the store said. */
+  see({ subject, category, quotas, periods }: Demand, { now, states }: Reading): void {
+    const seenAt = this.#clock.now()
+    for (const [l, layer] of quotas.layers.entries()) {
+      const key = this.#rowKey(layer, category, subject)
+      this.#seen.delete(key)
+      this.#seen.set(key, {
+        seenAt,
+        storeNow: now,
+        states: this.#layout.rowOf(states, l),
+        limits: this.#layout.limitsOf(quotas.limits, l),
+        ends: this.#layout.lengthsMs.map((_, w) => this.#endOf(l, w, states, periods)),
+      })
+    }
+    while (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.keys().next().value!)
+  }
+
+  /**
+   * Spends a cost of the shares of every window of the layers that counts it, or of none.
+   *
+   * @returns how to give it back (once, at most the cost), or `undefined` where some share does not suffice
+   */
+  spend({ subject, category, costs, quotas: { layers } }: Demand, expectedProcesses: number): TakeBack | undefined {
+    const rows = layers.map((layer) => this.#openRow(layer, category, subject, costs, expectedProcesses))
+    const spents = rows.flatMap((row) => row?.spents ?? [])
+    const known = rows.every((row) => row !== undefined)
+    if (!known || spents.some(({ unit, spent }) => spent.amount + costs[unit]! > spent.share)) return undefined
+    const states = rows.flatMap((row) => row.states)
+    const key = JSON.stringify([layers, category, subject, states])
+    this.#post(key, { subject, category, layers, states, giveBack: costs.slice(0, -1).map((cost) => -cost) })
+    for (const { unit, spent } of spents) spent.amount += costs[unit]!
+    const posted = this.#postings
+    return (giveBack) => {
+      // Before the posting it is simply not posted; after it, it is given back like anything else.
+      if (posted !== this.#postings) return { subject, category, layers, states, giveBack }
+      this.#post(key, { subject, category, layers, states, giveBack })
+      for (const { unit, spent } of spents) spent.amount -= giveBack[unit]!
+      return undefined
+    }
+  }
+
+  /** What was spent since the last call, for the store; posted once, whether that arrives or not. */
+  takePostings(): readonly Posting[] {
+    if (this.#postings.size === 0) return []
+    const postings = [...this.#postings.values()].filter(({ giveBack }) => giveBack.some((amount) => amount !== 0))
+    this.#postings = new Map()
+    return postings
+  }
+
+  #post(key: string, posting: Posting): void {
+    const before = this.#postings.get(key)?.giveBack
+    const giveBack = posting.giveBack.map((amount, unit) => amount + (before?.[unit] ?? 0))
+    this.#postings.set(key, { ...posting, giveBack })
+  }
+
+  /** The windows of a row that count a cost, which were seen open and are open still; `undefined` where one is not. */
+  #openRow(
+    layer: number,
+    category: number,
+    subject: Subject,
+    costs: readonly number[],
+    expectedProcesses: number,
+  ): { states: readonly number[]; spents: readonly { unit: number; spent: Spent }[] } | undefined {
+    const key = this.#rowKey(layer, category, subject)
+    const share = this.#seen.get(key)
+    if (share === undefined) return undefined
+    const spents: { unit: number; spent: Spent }[] = []
+    for (let w = 0; w < this.#layout.width; w++) {
+      const unit = this.#layout.units[w]!
+      if (costs[unit] === 0) continue
+      const cell = this.#layout.cellAt(0, w)
+      const startedAt = share.states[cell]!
+      const endsAt = share.seenAt + (share.ends[w]! - share.storeNow)
+      if (startedAt === NOT_OPEN || this.#clock.now() >= endsAt) return undefined
+      const remainder = Math.max(0, share.limits[w]! - share.states[cell + 1]!)
+      const spent = this.#spentOf(`${key} ${w} ${startedAt}`, Math.floor(remainder / expectedProcesses), endsAt)
+      spents.push({ unit, spent })
+    }
+    return { states: share.states, spents }
+  }
+
+  /** When a window of a state ends by the store's clock. */
+  #endOf(slot: number, window: number, states: readonly number[], periods: readonly number[] | undefined): number {
+    const startedAt = states[this.#layout.cellAt(slot, window)]!
+    if (startedAt === NOT_OPEN) return NOT_OPEN
+    const index = this.#layout.calendars.indexOf(window)
+    if (index === -1) return startedAt + this.#layout.lengthsMs[window]!
+    return periodAt(startedAt, periods, this.#layout.periodsAt(slot) + PERIOD_NUMBERS * index)?.end ?? startedAt
+  }
+
+  /** The share of a window is fixed when it is first asked for, and a later outage does not renew it. */
+  #spentOf(key: string, share: number, endsAt: number): Spent {
+    const known = this.#spent.get(key)
+    if (known !== undefined) return known
+    if (this.#spent.size >= MAX_SPENT) this.#forgetEnded()
+    // Where there is no room to remember a share, there is none.
+    const hasRoom = this.#spent.size < MAX_SPENT
+    const spent = { share: hasRoom ? share : 0, amount: 0, endsAt }
+    if (hasRoom) this.#spent.set(key, spent)
+    return spent
+  }
+
+  #forgetEnded(): void {
+    const now = this.#clock.now()
+    for (const [key, { endsAt }] of this.#spent) if (now >= endsAt) this.#spent.delete(key)
+  }
+
+  #rowKey(layer: number, category: number, subject: Subject): string {
+    return JSON.stringify([layer, category, layerKey(this.#layers[layer]!, subject)])
+  }
+}

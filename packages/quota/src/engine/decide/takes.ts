@@ -1,9 +1,9 @@
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Quotas } from '../../policy/limits.ts'
-import type { Answer } from '../../store/answer.ts'
-import type { Counters, TakeReply } from '../../store/quota-store.ts'
+import type { Answer, Counters, TakeReply } from '../../store/quota-store.ts'
 import type { SettingsReader } from '../../store/settings-store.ts'
 import { systemStopwatch } from '../../time/clock.ts'
+import { MAX_CATCH_UPS, MAX_STALE } from '../retries.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { Demands, TakeDemand } from './demands.ts'
@@ -29,10 +29,6 @@ interface Told {
   readonly reply: TakeReply | NoAnswer
 }
 
-/** How often a decision reads settings that were changed again meanwhile. */
-const MAX_CATCH_UPS = 3
-/** How often it computes periods for a clock that was not where it was when it was last heard. */
-const MAX_CLOCKS = 3
 const TOO_LATE = 'too late'
 
 /** A take that the counters did not decide at once. */
@@ -148,7 +144,7 @@ export class Takes {
     const { live, settings, periods, demands } = this.#parts
     if (settingsRevision === undefined && demand.periods !== undefined) {
       turn.clocks++
-      if (turn.clocks === MAX_CLOCKS) return next(demand, tooFast("the store's clock was turned", 'its periods'))
+      if (turn.clocks === MAX_STALE) return next(demand, tooFast("the store's clock was turned", 'its periods'))
       periods.stale(now)
       turn.demand = demands.under(demand, demand.quotas)
       return this.#send(turn.demand, next, turn)

@@ -1,8 +1,7 @@
 import type { Decision, RefusedDecision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Amount, Cost } from '../../policy/units.ts'
-import type { Answer } from '../../store/answer.ts'
-import { isNotDone } from '../../store/not-done.ts'
+import { type Answer, isNotDone } from '../../store/quota-store.ts'
 import { type Answering, type Driver, promised } from '../decide/driver.ts'
 import type {
   CommitResult,
@@ -11,7 +10,6 @@ import type {
   Reservation,
   ReservationCalls,
 } from '../requests.ts'
-import { keepAlive } from './keep-alive.ts'
 
 /** How a reservation ends. */
 export type SettleAs = 'committed' | 'cancelled'
@@ -135,4 +133,93 @@ function emptyCalls(answering: Answering, commit: () => CommitResult): Pick<Rese
 /** What can be settled, for those who only wait for it. */
 export interface PendingReservation {
   cancel(): Answer<void>
+}
+
+/** A hold is extended when this share of its life has passed: two extensions may fail before it ends. */
+const EXTEND_AFTER = 1 / 3
+/** Longest that a timer can wait, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * Extends a hold again and again, until the returned function is called, the hold is settled, or it has ended. An extension
+ * that fails is followed by the next.
+ *
+ * @param ttlMs what each extension asks for
+ */
+function keepAlive(extend: () => Promise<unknown>, ttlMs: number, isSettled: () => boolean): () => void {
+  const everyMs = Math.min(Math.max(1, Math.floor(ttlMs * EXTEND_AFTER)), MAX_TIMER_MS)
+  const timer = setInterval(() => {
+    if (isSettled()) stop()
+    else extend().catch(endIfExpired)
+  }, everyMs)
+  // The work keeps the process alive, not the hold.
+  ;(timer as { unref?: () => void }).unref?.()
+
+  function stop(): void {
+    clearInterval(timer)
+  }
+
+  function endIfExpired(error: unknown): void {
+    if (error instanceof QuotaError && error.code === 'reservation_expired') stop()
+  }
+
+  return stop
+}
+
+/** How often ended holds are asked for while somebody listens, in milliseconds. */
+const EVERY_MS = 1_000
+
+/** Asks for ended holds, again and again, while somebody wants to hear of them. */
+export class HoldWatch {
+  readonly #sweep: () => Promise<unknown>
+  #timer: ReturnType<typeof setInterval> | undefined
+
+  constructor(sweep: () => Promise<unknown>) {
+    this.#sweep = sweep
+  }
+
+  /** Begins, if it has not. */
+  start(): void {
+    // A failed look is followed by the next.
+    this.#timer ??= setInterval(() => void this.#sweep().catch(() => undefined), EVERY_MS)
+    ;(this.#timer as { unref?: () => void }).unref?.()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+}
+
+/**
+ * Waits for a reservation or the signal. Whichever comes first decides, for good: a reservation that comes later is
+ * cancelled, a signal that comes later changes nothing.
+ */
+export function orAborted<R extends PendingReservation>(pending: PromiseLike<R>, signal: AbortSignal): Promise<R> {
+  return new Promise((resolve, reject) => {
+    let isDecided = false
+    /** Whether the caller comes first, and nobody else will. */
+    const first = (): boolean => {
+      if (isDecided) return false
+      isDecided = true
+      signal.removeEventListener('abort', onAbort)
+      return true
+    }
+    const onAbort = (): void => {
+      if (first()) reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', onAbort)
+    // A signal that came before anybody listened is not told again.
+    if (signal.aborted) onAbort()
+    pending.then(
+      (reservation) => {
+        if (first()) resolve(reservation)
+        // Nobody holds the handle any more. A cancel that fails leaves the tokens charged, as an unsettled one does.
+        else Promise.resolve(reservation.cancel()).catch(() => undefined)
+      },
+      (error: unknown) => {
+        if (first()) reject(error)
+      },
+    )
+  })
 }

@@ -10,7 +10,6 @@ import type { Clock } from '../../time/clock.ts'
 import { CompiledSettings, type SettingsByLayer } from './compiled-settings.ts'
 import { LiveFactor } from './live-factor.ts'
 import { LiveSubjects } from './live-subjects.ts'
-import { type UnknownPlan, UnknownPlans } from './unknown-plans.ts'
 
 const NO_SETTINGS: SettingsByLayer = Object.freeze({})
 
@@ -258,4 +257,36 @@ export class LiveSettings {
 function check({ revision, version }: StoredDocument): void {
   if (typeof revision === 'string' && revision !== '' && Number.isSafeInteger(version)) return
   throw new QuotaError('store_error', 'the settings store gave a document without a revision or a version')
+}
+
+/** A plan that there is not, and where it was met; whoever has it follows the base limits. */
+export interface UnknownPlan {
+  readonly plan: string
+  readonly subject: Subject
+  /** Whether the request named it, or the subject's stored settings. */
+  readonly of: 'request' | 'settings'
+}
+
+/** Most that are told under one version of the settings: requests can name any. */
+const MAX_TOLD = 100
+
+/** Tells of each plan that there is not, once under one version of the settings. */
+export class UnknownPlans {
+  readonly #tell: (unknown: UnknownPlan) => void
+  readonly #told = new Set<string>()
+
+  constructor(tell: (unknown: UnknownPlan) => void) {
+    this.#tell = tell
+  }
+
+  met(unknown: UnknownPlan): void {
+    if (this.#told.size >= MAX_TOLD || this.#told.has(unknown.plan)) return
+    this.#told.add(unknown.plan)
+    this.#tell(unknown)
+  }
+
+  /** Other settings are in force. */
+  forget(): void {
+    this.#told.clear()
+  }
 }

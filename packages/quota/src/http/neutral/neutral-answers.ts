@@ -3,7 +3,7 @@ import { anAddress, optional } from '../../options/checks.ts'
 import { optionsParser } from '../../options/options-parser.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { type Cost, formatOf } from '../../policy/units.ts'
-import { isoText } from '../../time/iso.ts'
+import { isoText } from '../../time/zoned.ts'
 import type { QuotaAnswers } from '../quota-answers.ts'
 import { chineseText } from './chinese.ts'
 import { englishText } from './english.ts'
@@ -74,7 +74,7 @@ function ownerOf({ layer, scope }: Violation, policy: Policy | undefined): Refus
   return found === undefined || found === caller ? 'caller' : { name: scope }
 }
 
-/** Whether what is counted is more than requests, where no unit is named. */
+/** Whether any operation costs more than one token, so that more than requests is counted where no unit is named. */
 function pricesAboveOne(policy: Policy | undefined): boolean {
   return Object.values(policy?.operations ?? {}).some(({ cost }) => isAboveOne(cost))
 }

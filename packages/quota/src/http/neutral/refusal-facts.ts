@@ -19,7 +19,7 @@ export interface RefusalFacts {
   readonly owner: 'caller' | 'service' | { readonly name: string }
   /** `undefined`: the policy has one, which goes without saying. */
   readonly category: string | undefined
-  /** What is counted, in the plural: `requests`, `tokens`. */
+  /** The counted unit in the plural: `requests`, `tokens`. */
   readonly unit: string
   /** There for amounts of money. */
   readonly format?: MoneyFormat | undefined

@@ -1,4 +1,4 @@
-/** What is used of Node's `ServerResponse`: whatever derives from it fits. */
+/** The members used of Node's `ServerResponse`; every class derived from it fits. */
 export interface NodeResponse {
   /** What it answers, where the response knows. */
   readonly req?: object | undefined
@@ -17,7 +17,7 @@ export interface NodeResponse {
   once(event: 'close', listener: () => void): unknown
 }
 
-/** What is used of Node's `IncomingMessage`. */
+/** The members used of Node's `IncomingMessage`. */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly socket: { readonly writable: boolean }

@@ -3,7 +3,7 @@ import type { NodeResponse } from './node-response.ts'
 type Write = (...args: unknown[]) => boolean
 type End = (...args: unknown[]) => unknown
 
-/** What a gate asks and tells. */
+/** The callbacks of a gate. */
 export interface GateOwner {
   /** Whether a head with this status will have to wait. */
   holdsBack(status: number): boolean
@@ -15,7 +15,7 @@ export interface GateOwner {
 
 /**
  * Holds the bytes of a response back while something that must come first is under way. The head is fixed at once, as
- * without a gate; calls that would send bytes are queued and made in order afterwards. Writers are told to wait for
+ * without a gate; calls that would send bytes are queued and made in order afterwards. Writers see `false` and wait for
  * `drain`, as they are by a slow client.
  */
 export class ResponseGate {
@@ -23,7 +23,7 @@ export class ResponseGate {
   readonly #isHead: boolean
   readonly #owner: GateOwner
   #queue: (() => boolean)[] | undefined
-  /** What is waited for at once. */
+  /** How many promises are awaited at the moment. */
   #holds = 0
   #owesDrain = false
   #ended = false
@@ -37,7 +37,7 @@ export class ResponseGate {
     this.#guardFlush(res.flushHeaders)
   }
 
-  /** Holds back what is sent from now on, until a promise settles. */
+  /** Holds back everything sent from now on, until a promise settles. */
   hold(until: Promise<unknown>): void {
     this.#queue ??= []
     this.#holds++
@@ -50,7 +50,7 @@ export class ResponseGate {
   #guardWrite(write: Write): void {
     const res = this.#res
     res.write = ((...args: unknown[]): boolean => {
-      // What is no chunk throws at once, as it does without a gate.
+      // An argument that is not a chunk throws at once, as it does without a gate.
       if (!isChunk(args[0])) return write.apply(res, args)
       this.#fixHead(undefined)
       if (this.#queue === undefined) return write.apply(res, args)
@@ -96,7 +96,7 @@ export class ResponseGate {
   /**
    * Writes the head that the call at hand would write, if it must wait: from then on it cannot change.
    *
-   * @param bodyLength of a response that is ended by its first call; Node tells it by itself only within that call
+   * @param bodyLength of a response that is ended by its first call; Node sets the length itself only within that call
    */
   #fixHead(bodyLength: number | undefined): void {
     const res = this.#res

@@ -1,0 +1,127 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const docs: string = join(import.meta.dirname, '..')
+
+export interface Page {
+  /** Its first heading. */
+  readonly title: string
+  /** Its first paragraph, as plain text. */
+  readonly description: string
+  /** From the site's root, without `.md`. */
+  readonly link: string
+}
+
+export interface Group {
+  readonly title: string
+  readonly pages: readonly Page[]
+}
+
+/** The guide's pages by what a reader wants to do. A test demands that each page is in one group. */
+const GUIDE: Readonly<Record<string, readonly string[]>> = {
+  Start: ['getting-started', 'concepts', 'testing', 'typescript', 'troubleshooting'],
+  Frameworks: ['express', 'fastify', 'hono', 'fetch', 'recipes', 'http-options', 'refusals'],
+  Limits: [
+    'plans',
+    'settings',
+    'calendar-limits',
+    'concurrency',
+    'reservations',
+    'thresholds',
+    'shadow',
+    'adaptive',
+    'status-and-reset',
+    'algorithms',
+  ],
+  'Language models': ['language-models', 'holds'],
+  Stores: ['stores', 'memory-store', 'redis', 'cluster', 'sql', 'failure-policy', 'scale'],
+  Operate: ['metrics', 'opentelemetry', 'events', 'top-subjects', 'cli', 'changing-a-policy', 'time-and-clocks'],
+  Migrate: ['comparison', 'benchmarks', 'coming-from', 'from-the-first-version'],
+  Extend: ['write-a-store', 'write-an-adapter'],
+}
+
+/** Folders with groups of their own: these pages come first, the others follow by name. */
+const FOLDERS: readonly { readonly title: string; readonly folder: string; readonly first: readonly string[] }[] = [
+  {
+    title: 'Reference',
+    folder: 'reference',
+    first: ['api', 'errors', 'http', 'warnings', 'versions', 'store', 'adaptive', 'calendar', 'options', 'model'],
+  },
+  {
+    title: 'Gateway',
+    folder: 'gateway',
+    first: ['index', 'overview', 'walkthrough', 'reference', 'openapi', 'client', 'administration', 'credentials'],
+  },
+  { title: 'Decisions', folder: 'decisions', first: [] },
+]
+
+export function pageOf(folder: string, name: string): Page {
+  const text = readFileSync(join(docs, folder, `${name}.md`), 'utf8')
+  return {
+    title: /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name,
+    description: descriptionOf(text),
+    link: `/${folder}/${name === 'index' ? '' : name}`,
+  }
+}
+
+/** The first paragraph below the first heading: no table, list, code or picture. */
+export function descriptionOf(text: string): string {
+  const [, below = ''] = text.split(/^# .+$/m)
+  const paragraph = below
+    .split(/\n\s*\n/)
+    .find((block) => /^\s*[\p{L}\p{N}`@"“*[]/u.test(block) && !block.includes('```'))
+  return (paragraph ?? '')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[`*]/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+function namesIn(folder: string): string[] {
+  if (!existsSync(join(docs, folder))) return []
+  const files = readdirSync(join(docs, folder)).filter((file) => file.endsWith('.md'))
+  return files.map((file) => file.replace(/\.md$/, '')).sort()
+}
+
+/** Pages of the guide that no group has. */
+export function ungrouped(): string[] {
+  const grouped = Object.values(GUIDE).flat()
+  return namesIn('guide').filter((name) => !grouped.includes(name))
+}
+
+/** All pages that people wrote in English, as the sidebar shows them. */
+export function groups(): Group[] {
+  const guide = Object.entries(GUIDE).map(([title, names]) => ({
+    title,
+    pages: names.map((name) => pageOf('guide', name)),
+  }))
+  const folders = FOLDERS.map(({ title, folder, first }) => {
+    const names = namesIn(folder)
+    const ordered = [...first, ...names.filter((name) => !first.includes(name))]
+    return { title, pages: ordered.map((name) => pageOf(folder, name)) }
+  })
+  return [...guide, ...folders]
+}
+
+/** Words that people type and a page does not use: the site's search finds the page by them, too. */
+const SEARCH_WORDS: Readonly<Record<string, string>> = {
+  'guide/algorithms': 'burst, bursts, sliding window, token bucket, leaky bucket, GCRA',
+  'guide/calendar-limits': 'monthly quota, billing cycle, per month, billing period',
+  'guide/coming-from': 'migrate, migration, switch from express-rate-limit',
+  'guide/concepts': 'hierarchy, hierarchical limits',
+  'guide/concurrency': 'concurrent, parallel requests, semaphore',
+  'guide/failure-policy': 'outage, 503, fail open, fail closed, circuit breaker',
+  'guide/fetch': 'Vercel, Cloudflare, Edge, Elysia, Nuxt, Nitro, Next.js, Remix, Astro, Bun, Deno',
+  'guide/language-models': 'OpenAI, Anthropic, AI SDK, MCP, LLM, GPT, Claude, tokens per minute',
+  'guide/recipes': 'NestJS, Koa, Next.js, SvelteKit, tRPC, GraphQL, tenants, organization, per team, hierarchy',
+  'guide/redis': 'node-redis, ioredis, Valkey',
+  'guide/refusals': 'Retry-After, headers, RateLimit headers, too many requests',
+  'guide/settings': 'allowlist, whitelist, exempt, bypass, per user limits',
+  'guide/testing': 'fake clock, fake timers, mock time, testing, unit tests, Jest, Vitest, supertest',
+}
+
+/** A page's HTML as the search reads it. */
+export function searched(relativePath: string, html: string): string {
+  const words = SEARCH_WORDS[relativePath.replace(/\.md$/, '')]
+  return words === undefined ? html : html.replace('</h1>', `</h1><p>${words}</p>`)
+}

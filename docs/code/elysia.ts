@@ -1,0 +1,14 @@
+import { simpleQuota } from '@scoregw/quota'
+import { quotaFetch } from '@scoregw/quota-fetch'
+import { Elysia } from 'elysia'
+
+export const quota = simpleQuota({ limit: 2, per: '15m' })
+const metered = quotaFetch({
+  quota,
+  subject: (request) => request.headers.get('x-user'),
+  operation: () => 'request',
+})
+
+const api = new Elysia().get('/scores', () => [871])
+
+export const app = new Elysia().mount('/api', metered(api.fetch))

@@ -1,0 +1,16 @@
+import { simpleQuota } from '@scoregw/quota'
+import { quotaFetch } from '@scoregw/quota-fetch'
+import { defineEventHandler, toWebRequest } from 'h3'
+
+export const quota = simpleQuota({ limit: 2, per: '15m' })
+const metered = quotaFetch({
+  quota,
+  subject: (request) => request.headers.get('x-user'),
+  operation: () => 'request',
+})
+
+const scores = metered(() => Response.json([871]))
+
+export default defineEventHandler((event) =>
+  scores(toWebRequest(event)),
+)

@@ -1,0 +1,58 @@
+import type { Counters, QuotaStore, ReservationId, StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
+
+/** Requests to the one row of a subject in schemas of one layer, one category and tokens. */
+export class Requests {
+  readonly schema: StoreSchema
+  readonly #limits: readonly number[]
+  readonly #opened = new Map<QuotaStore, Counters>()
+
+  /** @param limits of each cell */
+  constructor(schema: StoreSchema, limits: readonly number[]) {
+    this.schema = schema
+    this.#limits = limits
+  }
+
+  /** The counters of a store, opened once. */
+  on(store: QuotaStore): Counters {
+    const counters = this.#opened.get(store) ?? store.open(this.schema)
+    this.#opened.set(store, counters)
+    return counters
+  }
+
+  /** What every request about tokens has. */
+  of(subject: string, tokens: number, slot = false): Pick<TakeRequest, 'subject' | 'category' | 'quotas' | 'costs'> {
+    return { subject, category: 0, quotas: { layers: [0], limits: this.#limits }, costs: [tokens, Number(slot)] }
+  }
+
+  async take(store: QuotaStore, subject: string, tokens: number): Promise<TakeReply> {
+    return this.on(store).take(this.of(subject, tokens))
+  }
+
+  async reset(store: QuotaStore, subject: string): Promise<void> {
+    await this.on(store).reset({ subject, categories: [0], layers: [0] })
+  }
+
+  /** `[startedAt, used]` of each cell. */
+  async read(store: QuotaStore, subject: string): Promise<number[]> {
+    const { states } = await this.on(store).read({ subject, categories: [0], layers: [0] })
+    return [...(states[0] ?? [])]
+  }
+}
+
+/** An id of a process, which is known long after its hold. */
+export function idOf(party: string): ReservationId {
+  return { id: party, nonce: party, fingerprint: 'hold', ttlMs: 600_000 }
+}
+
+/** Plays the moves of a history; what goes wrong names all of them. */
+export async function playAll<Move extends string>(
+  of: string,
+  history: readonly Move[],
+  play: (move: Move) => Promise<void>,
+): Promise<void> {
+  try {
+    for (const move of history) await play(move)
+  } catch (cause) {
+    throw new Error(`a history of ${of} goes wrong: ${history.join(', ')}`, { cause })
+  }
+}

@@ -1,0 +1,65 @@
+import type { FactorStore, OutcomeStore } from '@scoregw/quota/store'
+import { CONFORMANCE_CASES } from './cases.ts'
+import { FACTOR_STORE_CASES } from './factor-cases.ts'
+import { runCase, type StoreFactory } from './harness.ts'
+import { OUTCOME_STORE_CASES } from './outcome-cases.ts'
+import { describeCases, type PortFactory, runPortCase, type TestRunner } from './port-harness.ts'
+import { SETTINGS_STORE_CASES } from './settings-cases.ts'
+import { runSettingsCase, type SettingsFactory } from './settings-harness.ts'
+
+/**
+ * Registers the conformance cases as tests of a runner.
+ *
+ * @returns how many there are, so that a test can tell that none went missing
+ * @example
+ * import { describe, it } from 'vitest'
+ * describeStore({ describe, it }, () => {
+ *   const clock = manualClock()
+ *   const store = myStore({ clock })
+ *   return { store, clock, capabilities: ['ids'], advance: clock.advance, stop: () => store.close() }
+ * })
+ */
+export function describeStore(runner: TestRunner, factory: StoreFactory, name = 'quota store'): number {
+  return describeCases(runner, name, CONFORMANCE_CASES, (each) => runCase(each, factory))
+}
+
+/**
+ * Registers what every `FactorStore` has to do as tests of a runner.
+ *
+ * @returns how many cases there are, so that a test can tell that none went missing
+ * @example
+ * describeFactorStore({ describe, it }, () => {
+ *   const [store, peer] = [myFactor(database), myFactor(database)]
+ *   return { store, peer, stop: () => database.close() }
+ * })
+ */
+export function describeFactorStore(
+  runner: TestRunner,
+  factory: PortFactory<FactorStore>,
+  name = 'factor store',
+): number {
+  return describeCases(runner, name, FACTOR_STORE_CASES, (each) => runPortCase(each, factory))
+}
+
+/** As {@link describeFactorStore}, for an `OutcomeStore`. */
+export function describeOutcomeStore(
+  runner: TestRunner,
+  factory: PortFactory<OutcomeStore>,
+  name = 'outcome store',
+): number {
+  return describeCases(runner, name, OUTCOME_STORE_CASES, (each) => runPortCase(each, factory))
+}
+
+/**
+ * As {@link describeFactorStore}, for a `SettingsStore`.
+ *
+ * @example
+ * describeSettingsStore({ describe, it }, () => {
+ *   const [store, peer] = [mySettings(database), mySettings(database)]
+ *   const loseData = () => database.truncate()
+ *   return { store, peer, capabilities: ['loss'], loseData, stop: () => database.close() }
+ * })
+ */
+export function describeSettingsStore(runner: TestRunner, factory: SettingsFactory, name = 'settings store'): number {
+  return describeCases(runner, name, SETTINGS_STORE_CASES, (each) => runSettingsCase(each, factory))
+}

@@ -1,0 +1,247 @@
+import {
+  type Attributes,
+  type BatchObservableCallback,
+  type Counter,
+  type Meter,
+  metrics,
+  type Observable,
+  trace,
+} from '@opentelemetry/api'
+import type { AdmittedDecision, Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
+import { having, oneOf, optional, textLike, withDefault } from '../options/checks.ts'
+import { optionsParser } from '../options/options-parser.ts'
+import {
+  beginNearLimit,
+  byCount,
+  COUNT_KEYS,
+  type Counted,
+  CountTable,
+  countLabels,
+  DURATION_BUCKETS,
+  type FollowedMetrics,
+  follow,
+  METRIC_HELP,
+  METRIC_NAMES,
+  type MetricKey,
+  OUTCOMES,
+} from './definitions.ts'
+import { enginePart, PREFIX, type QuotaMetricsOptions } from './options.ts'
+
+/**
+ * Tells what an engine decides by OpenTelemetry: the metrics that `registerQuotaMetrics()` has, and attributes of the span
+ * that is active. Call it after the SDK has started.
+ *
+ * @returns a function that ends it; call it with `quota.close()`
+ * @throws {QuotaError} `invalid_options` naming every fault
+ * @example
+ * const stop = instrumentQuota({ quota })
+ */
+export function instrumentQuota(options: QuotaTelemetryOptions): () => void {
+  const { quota, meter = metrics.getMeter('@scoregw/quota'), prefix, spans, subjects } = parseTelemetryOptions(options)
+  const stops = [countInMeter(quota, meter, prefix), ...(spans ? [tellSpans(quota, subjects)] : [])]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+type EnginePart = QuotaMetricsOptions['quota']
+
+/** What a metric is made with. */
+type Described = (
+  key: MetricKey,
+  unit?: string,
+) => readonly [name: string, options: { description: string; unit?: string }]
+
+/**
+ * Counts what an engine tells in a meter, under the names that prom-client has it under: whoever turns these metrics into
+ * Prometheus' adds nothing to a name that ends as it should.
+ *
+ * @returns a function that ends it
+ */
+function countInMeter(quota: EnginePart, meter: Meter, prefix: string): () => void {
+  const described: Described = (key, unit) => [
+    prefix + METRIC_NAMES[key],
+    { description: METRIC_HELP[key], ...(unit === undefined ? {} : { unit }) },
+  ]
+  const labels = countLabels(quota.policy)
+  const tables = byCount((key) => new CountTable(labels[key]))
+  const stops = [
+    ...COUNT_KEYS.map((key) => observeTable(meter, described(key), tables[key])),
+    ...gauges(quota, meter, described),
+    follow(quota, { ...tables, nearLimit: nearLimit(quota, meter, described), duration: duration(meter, described) }),
+  ]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+/** Totals since the beginning, read when somebody collects them. */
+function observeTable(meter: Meter, described: ReturnType<Described>, table: CountTable): () => void {
+  const counter = meter.createObservableCounter(...described)
+  return observed(meter, counter, (result) => {
+    for (const [at, count] of table.counts.entries()) result.observe(counter, count, table.combinations[at]!)
+  })
+}
+
+function observed(meter: Meter, observable: Observable, callback: BatchObservableCallback): () => void {
+  meter.addBatchObservableCallback(callback, [observable])
+  return () => meter.removeBatchObservableCallback(callback, [observable])
+}
+
+function gauges(quota: EnginePart, meter: Meter, described: Described): (() => void)[] {
+  const gauge = (key: MetricKey, read: () => number | Promise<number | undefined>): (() => void) => {
+    const observable = meter.createObservableGauge(...described(key))
+    return observed(meter, observable, async (result) => {
+      const value = await read()
+      if (value !== undefined) result.observe(observable, value)
+    })
+  }
+  return [
+    gauge('settingsVersion', () => quota.inForce().settings.version),
+    gauge('adaptiveFactor', () => quota.inForce().adaptiveFactor),
+    // A store without holds, or one that is away, must not take the other metrics with it.
+    gauge('holdsOpen', () =>
+      quota.holds.sweep().then(
+        ({ open }) => open,
+        () => undefined,
+      ),
+    ),
+  ]
+}
+
+function duration(meter: Meter, described: Described): FollowedMetrics['duration'] {
+  const [name, options] = described('duration', 's')
+  const histogram = meter.createHistogram(name, {
+    ...options,
+    advice: { explicitBucketBoundaries: [...DURATION_BUCKETS] },
+  })
+  const attributes = new Map(OUTCOMES.map((outcome) => [outcome, { outcome }]))
+  return { observe: (seconds, outcome) => histogram.record(seconds, attributes.get(outcome)) }
+}
+
+function nearLimit(quota: EnginePart, meter: Meter, described: Described): Counted {
+  const counter: Counter = meter.createCounter(...described('nearLimit'))
+  const counted: Counted = {
+    raise: (by, ...[layer = '', window = '', category = '', threshold = '']) =>
+      counter.add(by, { layer, window, category, threshold }),
+  }
+  beginNearLimit(quota, counted)
+  return counted
+}
+
+/** What {@link instrumentQuota} takes. */
+export interface QuotaTelemetryOptions {
+  /** The engine whose decisions are told. */
+  readonly quota: QuotaMetricsOptions['quota']
+  /**
+   * Where the metrics are kept.
+   * @default the global meter of the name `@scoregw/quota`
+   */
+  readonly meter?: Meter | undefined
+  /**
+   * The beginning of every metric's name. Engines that share a meter need one each.
+   * @default 'scoregw_quota_'
+   */
+  readonly prefix?: string | undefined
+  /**
+   * Whether decisions are told as attributes of the span that is active.
+   * @default true
+   */
+  readonly spans?: boolean | undefined
+  /**
+   * Whether these say who asked. Spans are read by more people than the data of your users should be.
+   * @default false
+   */
+  readonly subjects?: boolean | undefined
+}
+
+/** The same with the defaults filled in. */
+interface ParsedTelemetryOptions extends QuotaTelemetryOptions {
+  readonly prefix: string
+  readonly spans: boolean
+  readonly subjects: boolean
+}
+
+/** @throws {QuotaError} `invalid_options` naming every fault */
+const parseTelemetryOptions: (options: unknown) => ParsedTelemetryOptions = /* @__PURE__ */ optionsParser(
+  'instrumentQuota()',
+  () => ({
+    quota: enginePart(),
+    meter: optional(having<Meter>(['createHistogram', 'createObservableCounter'], 'a meter of @opentelemetry/api')),
+    prefix: withDefault(
+      textLike(/^[a-zA-Z][a-zA-Z0-9_.\-/]*$/, 'the beginning of a metric name: letters, digits, _ . - /'),
+      PREFIX,
+    ),
+    spans: withDefault(oneOf(true, false), true),
+    subjects: withDefault(oneOf(true, false), false),
+  }),
+)
+
+/**
+ * Tells each decision as attributes of the span that is active where it was asked for; one that is not recorded costs a
+ * look. Of several decisions within a span the last one stands.
+ *
+ * @returns a function that ends it
+ */
+function tellSpans(quota: QuotaMetricsOptions['quota'], hasSubjects: boolean): () => void {
+  const tell = (attributes: () => Attributes): void => {
+    const span = trace.getActiveSpan()
+    if (span?.isRecording() === true) span.setAttributes(attributes())
+  }
+  const stops = [
+    quota.on('admitted', (decision) => tell(() => ofAdmitted(decision, hasSubjects))),
+    quota.on('refused', (decision) => tell(() => ofRefused(decision, hasSubjects))),
+    quota.on('degraded', ({ category, allowed }) =>
+      tell(() => ({ 'quota.decision': 'degraded', 'quota.allowed': allowed, 'quota.category': category })),
+    ),
+  ]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+function ofDecision(decision: Decision, hasSubjects: boolean): Attributes {
+  const { allowed, operation, category, cost, subject } = decision
+  const who = typeof subject === 'string' ? subject : JSON.stringify(subject)
+  return {
+    'quota.decision': allowed ? 'admitted' : 'refused',
+    'quota.allowed': allowed,
+    'quota.operation': operation,
+    'quota.category': category,
+    'quota.cost': cost,
+    ...(hasSubjects ? { 'quota.subject': who } : {}),
+  }
+}
+
+function ofAdmitted(decision: AdmittedDecision, hasSubjects: boolean): Attributes {
+  const tightest = tightestOf(decision)
+  return {
+    ...ofDecision(decision, hasSubjects),
+    ...(tightest === undefined ? {} : ofLimit(tightest, tightest.limit, Number(tightest.remaining))),
+  }
+}
+
+function ofRefused(decision: RefusedDecision, hasSubjects: boolean): Attributes {
+  const { binding, retryAfterMs, retryable } = decision
+  return {
+    ...ofDecision(decision, hasSubjects),
+    ...ofLimit(binding, binding.limit, Math.max(0, binding.limit - binding.used)),
+    'quota.retryable': retryable,
+    'quota.retry_after_ms': retryAfterMs,
+  }
+}
+
+function ofLimit({ layer, window }: { layer: string; window: string }, limit: number, remaining: number): Attributes {
+  return { 'quota.limit': `${layer} ${window}`, 'quota.limit.tokens': limit, 'quota.remaining': remaining }
+}
+
+type Finite = WindowStatus & { readonly limit: number }
+
+/** The limit of which the smallest share is left. */
+function tightestOf({ windows }: AdmittedDecision): Finite | undefined {
+  const counted = windows.filter(
+    (each): each is Finite => each.enforced && each.used !== null && each.limit !== 'unlimited',
+  )
+  const share = ({ remaining, limit }: Finite): number => Number(remaining) / limit
+  return counted.length === 0 ? undefined : counted.reduce((best, each) => (share(each) < share(best) ? each : best))
+}

@@ -1,0 +1,166 @@
+import { Counter, Gauge, Histogram, type Metric, type Registry, type RegistryContentType } from 'prom-client'
+import { refusedOptions } from '../options/options-parser.ts'
+import {
+  beginNearLimit,
+  byCount,
+  type Counted,
+  CountTable,
+  countLabels,
+  DURATION_BUCKETS,
+  type FollowedMetrics,
+  follow,
+  type LabelValues,
+  METRIC_HELP,
+  METRIC_NAMES,
+  type MetricKey,
+  OUTCOMES,
+} from './definitions.ts'
+import { type ParsedOptions, parseMetricsOptions, type QuotaMetricsOptions } from './options.ts'
+
+/**
+ * Counts what an engine decides in metrics of prom-client.
+ *
+ * @returns a function that ends the counting and takes the metrics out of the registry; call it with `quota.close()`
+ * @throws {QuotaError} `invalid_options` naming every fault; also for a registry that has metrics of these names
+ * @example
+ * const unregister = registerQuotaMetrics({ quota, registry: register })
+ */
+export function registerQuotaMetrics(options: QuotaMetricsOptions): () => void {
+  const parsed = parseMetricsOptions(options)
+  const { quota, registry, prefix } = parsed
+  const names = Object.values(METRIC_NAMES).map((name) => prefix + name)
+  const taken = names.filter((name) => registry.getSingleMetric(name) !== undefined)
+  if (taken.length > 0) {
+    const message = `has ${taken.join(', ')}; unregister these first, or choose another prefix`
+    throw refusedOptions('registerQuotaMetrics()', [{ path: 'registry', message }])
+  }
+  const metrics = makeMetrics(parsed)
+  const stop = follow(quota, metrics.followed)
+  return () => {
+    stop()
+    for (const key of Object.keys(METRIC_NAMES) as (keyof typeof METRIC_NAMES)[]) {
+      const name = prefix + METRIC_NAMES[key]
+      // A registry that was cleared may have another metric under the name by now.
+      if (registry.getSingleMetric(name) === metrics.all[key]) registry.removeSingleMetric(name)
+    }
+  }
+}
+
+/** The metrics of an engine in a registry of prom-client. */
+interface RegisteredMetrics {
+  readonly followed: FollowedMetrics
+  /** Everything that was registered. */
+  readonly all: Readonly<Record<MetricKey, Metric>>
+}
+
+/** Makes and registers all of them, at 0, so that a rate also sees the first event. */
+function makeMetrics(options: ParsedOptions): RegisteredMetrics {
+  const { registry } = options
+  const labels = countLabels(options.quota.policy)
+  const tallies = byCount((key) => new Tally({ ...described(options, key), registry, labels: labels[key] }))
+  const nearLimit = new Counter({
+    ...described(options, 'nearLimit'),
+    registers: [registry],
+    labelNames: ['layer', 'window', 'category', 'threshold'],
+  })
+  const duration = new Histogram({
+    ...described(options, 'duration'),
+    registers: [registry],
+    labelNames: ['outcome'],
+    buckets: [...DURATION_BUCKETS],
+  })
+  for (const outcome of OUTCOMES) duration.zero({ outcome })
+  const nearLimitCounted: Counted = {
+    raise: (by, ...[layer = '', window = '', category = '', threshold = '']) =>
+      nearLimit.inc({ layer, window, category, threshold }, by),
+  }
+  beginNearLimit(options.quota, nearLimitCounted)
+  const followed = {
+    ...tallies,
+    nearLimit: nearLimitCounted,
+    duration: { observe: (seconds: number, outcome: string) => duration.observe({ outcome }, seconds) },
+  }
+  return { followed, all: { ...byCount((key) => tallies[key].counter), nearLimit, duration, ...gauges(options) } }
+}
+
+function described({ prefix }: ParsedOptions, key: MetricKey): { readonly name: string; readonly help: string } {
+  return { name: prefix + METRIC_NAMES[key], help: METRIC_HELP[key] }
+}
+
+/** They are not set by events: what is in force is asked when the metrics are read. */
+function gauges(options: ParsedOptions): Record<'settingsVersion' | 'adaptiveFactor' | 'holdsOpen', Gauge> {
+  const { quota, registry } = options
+  return {
+    holdsOpen: new Gauge({
+      ...described(options, 'holdsOpen'),
+      registers: [registry],
+      aggregator: 'max',
+      async collect() {
+        if (quota.holdTtlMs === undefined) return
+        try {
+          this.set((await quota.holds.sweep()).open)
+        } catch {
+          // A store that is away must not take the other metrics with it.
+          this.set(Number.NaN)
+        }
+      },
+    }),
+    settingsVersion: new Gauge({
+      ...described(options, 'settingsVersion'),
+      registers: [registry],
+      aggregator: 'min',
+      collect() {
+        this.set(quota.inForce().settings.version)
+      },
+    }),
+    adaptiveFactor: new Gauge({
+      ...described(options, 'adaptiveFactor'),
+      registers: [registry],
+      aggregator: 'average',
+      collect() {
+        this.set(quota.inForce().adaptiveFactor)
+      },
+    }),
+  }
+}
+
+/** What a {@link Tally} counts under. */
+interface TallyOptions {
+  readonly name: string
+  readonly help: string
+  readonly registry: Registry<RegistryContentType>
+  /** All combinations are there from the beginning, at 0. */
+  readonly labels: LabelValues
+}
+
+/** A counter of prom-client that is raised in a table. */
+class Tally {
+  readonly counter: Counter
+  readonly #table: CountTable
+
+  constructor({ name, help, registry, labels }: TallyOptions) {
+    this.#table = new CountTable(labels)
+    this.counter = new Counter({
+      name,
+      help,
+      registers: [registry],
+      labelNames: Object.keys(labels),
+      collect: () => this.#handOver(),
+    })
+    for (const combination of this.#table.combinations) this.counter.inc(combination, 0)
+  }
+
+  /** @param values one of each label, in the order of the labels */
+  raise(by: number, ...values: readonly string[]): void {
+    this.#table.raise(by, ...values)
+  }
+
+  #handOver(): void {
+    const { counts, combinations } = this.#table
+    for (const [at, by] of counts.entries()) {
+      if (by === 0) continue
+      counts[at] = 0
+      this.counter.inc(combinations[at]!, by)
+    }
+  }
+}
