@@ -1,5 +1,11 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { checkPromises, runEditHistories, runHistories, runHoldHistories, runUnitHistories } from '@scoregw/quota-histories'
+import {
+  checkPromises,
+  runEditHistories,
+  runHistories,
+  runHoldHistories,
+  runUnitHistories,
+} from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { TestDatabase } from './support/database.ts'
 import { postgresFactory } from './support/postgres-factory.ts'

@@ -169,8 +169,7 @@ class UnitHistory {
     if (UNITS.some((unit) => spent[unit] > costs[unit])) return 'commit_above_reservation'
     for (const { name, unit } of windowsOf(user)) {
       const started = starts.find(([window]) => window === name)
-      if (started !== undefined)
-        this.#model.windows.refund(name, started[1], costs[unit as Unit] - spent[unit as Unit])
+      if (started !== undefined) this.#model.windows.refund(name, started[1], costs[unit as Unit] - spent[unit as Unit])
     }
     return { charged: spent, uncharged: whole({}) }
   }
