@@ -29,7 +29,6 @@ export {
   type SubjectAnchor,
   type Versioned,
 } from './policy/settings.ts'
-export { unitNames } from './policy/units.ts'
 export { hundredths, MAX_LIMIT } from './policy/values.ts'
 export type {
   EmptyReservation,

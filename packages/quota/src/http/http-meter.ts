@@ -4,7 +4,7 @@ import type { SimpleQuota } from '../engine/simple-quota.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { takesSlot } from '../policy/cells.ts'
-import type { Counting } from '../policy/units.ts'
+import type { Counting, OneUnit } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import { type HttpAdapter, type HttpRequest, PLAIN, PLAIN_OPTIONS } from './adapter.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
@@ -292,8 +292,8 @@ export class HttpMeter<Request> {
 }
 
 /** Options of a meter of plain values. */
-export type PlainMeterOptions<Operation extends string = string> = Omit<
-  HttpMeterOptions<HttpRequest<Operation>, Operation>,
+export type PlainMeterOptions<Operation extends string = string, C extends Counting = OneUnit> = Omit<
+  HttpMeterOptions<HttpRequest<Operation>, Operation, C>,
   'subject' | 'operation' | 'cost'
 >
 
@@ -305,11 +305,11 @@ export type PlainMeterOptions<Operation extends string = string> = Omit<
  * const meter = httpMeter({ quota })
  * const admission = await meter.admit({ method: 'POST', operation: 'write', subject: 'u42' })
  */
-export function httpMeter<Operation extends string>(
-  options: PlainMeterOptions<Operation>,
+export function httpMeter<Operation extends string, C extends Counting = OneUnit>(
+  options: PlainMeterOptions<Operation, C>,
 ): HttpMeter<HttpRequest<Operation>>
-export function httpMeter<Request, Operation extends string>(
-  options: HttpMeterOptions<Request, Operation>,
+export function httpMeter<Request, Operation extends string, C extends Counting = OneUnit>(
+  options: HttpMeterOptions<Request, Operation, C>,
   adapter: HttpAdapter<Request>,
 ): HttpMeter<Request>
 export function httpMeter(options: object, adapter?: HttpAdapter<never>): HttpMeter<never> {
