@@ -10,14 +10,14 @@ const budget = (name, limit, names, entry = 'index') => ({
 })
 
 export default [
-  budget('@scoregw/quota, everything', '47.3 kB'),
-  budget('@scoregw/quota, createQuota and defaultPolicy', '42.8 kB', '{ createQuota, defaultPolicy }'),
-  budget('@scoregw/quota, simpleQuota', '41.6 kB', '{ simpleQuota }'),
-  budget('@scoregw/quota, QuotaError', '1.5 kB', '{ QuotaError }'),
-  budget('@scoregw/quota/options', '5.6 kB', undefined, 'options'),
+  budget('@scoregw/quota, everything', '46.9 kB'),
+  budget('@scoregw/quota, createQuota and defaultPolicy', '42.4 kB', '{ createQuota, defaultPolicy }'),
+  budget('@scoregw/quota, simpleQuota', '38.7 kB', '{ simpleQuota }'),
+  budget('@scoregw/quota, QuotaError', '0.7 kB', '{ QuotaError }'),
+  budget('@scoregw/quota/options', '5.5 kB', undefined, 'options'),
   budget('@scoregw/quota/http', '21.4 kB', undefined, 'http'),
   budget('@scoregw/quota/calendar', '2.2 kB', undefined, 'calendar'),
   budget('@scoregw/quota/prometheus', '7.4 kB', undefined, 'prometheus'),
-  budget('@scoregw/quota/top', '6.7 kB', undefined, 'top'),
-  budget('@scoregw/quota/otel', '7.8 kB', undefined, 'otel'),
+  budget('@scoregw/quota/top', '6.6 kB', undefined, 'top'),
+  budget('@scoregw/quota/otel', '7.6 kB', undefined, 'otel'),
 ]

@@ -34,8 +34,8 @@ const tests: TestProjectInlineConfiguration = {
     include: folders.map((folder) => `${folder}/test/**/*.test.ts`),
     isolate: false,
     // For machines that are busy with other work: most tests take milliseconds.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // What is waited for comes, when others leave it the processor.
     expect: { poll: { timeout: 30_000 } },
   },

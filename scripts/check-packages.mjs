@@ -40,8 +40,7 @@ async function checkTarball(folder) {
   await step(`${name}: pack`, 'npx', [...pnpm, 'pack', '--pack-destination', out], join(root, folder))
   const tarball = join(out, readdirSync(out)[0] ?? 'missing.tgz')
   await step(`${name}: publint`, 'publint', [tarball, '--strict'])
-  if (exports['.'] !== undefined)
-    await step(`${name}: are the types wrong`, 'attw', [tarball, '--no-color'])
+  if (exports['.'] !== undefined) await step(`${name}: are the types wrong`, 'attw', [tarball, '--no-color'])
   await step(`${name}: npm publish --dry-run`, 'npm', ['publish', tarball, '--dry-run', '--ignore-scripts'])
 
   const target = join(modules, name)

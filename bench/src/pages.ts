@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { picture } from './picture.ts'
+import { pictures } from './picture.ts'
 import type { Report } from './report.ts'
 import { read } from './results.ts'
 import { suites } from './suites.ts'
@@ -9,7 +9,6 @@ import { TABLES } from './tables.ts'
 const ROOT = join(import.meta.dirname, '../..')
 /** Pages that show results between `<!-- bench: SUITE TABLE -->` and `<!-- /bench -->`. */
 const PAGES = ['bench/README.md', 'docs/guide/benchmarks.md', 'docs/guide/scale.md']
-const PICTURE = 'docs/guide/benchmarks.svg'
 
 type Reports = Readonly<Record<string, Report | undefined>>
 
@@ -17,7 +16,7 @@ type Reports = Readonly<Record<string, Report | undefined>>
 export function pagesNow(): Readonly<Record<string, string>> {
   const reports = Object.fromEntries(Object.keys(suites).map((suite) => [suite, read(suite)]))
   const pages = PAGES.map((page) => [page, filled(readFileSync(join(ROOT, page), 'utf8'), reports, page)])
-  return { ...Object.fromEntries(pages), [PICTURE]: picture(reports) }
+  return { ...Object.fromEntries(pages), ...pictures(reports) }
 }
 
 export function writePages(): void {

@@ -1,24 +1,37 @@
-import { rounded } from './print.ts'
-import type { Rate, Report } from './report.ts'
-import { ORDINARY } from './traffic/ordinary.ts'
+import type { Report } from './report.ts'
 
-interface Drawn {
-  readonly suite: string
+/** The picture's texts in one language. */
+interface Texts {
   readonly title: string
-  /** Contestants by their names in the report, and for readers; ours first. */
-  readonly bars: readonly (readonly [name: string, label: string])[]
-  /** What follows the name of a policy in the report, where it was measured as `bars` were. */
-  readonly callers: string
+  readonly memory: string
+  readonly redis: string
+  /** How much slower another library is than ours. */
+  readonly slower: (factor: string) => string
 }
 
-const DRAWN: readonly Drawn[] = [
+const ENGLISH: Texts = {
+  title: 'Decisions per second beside other libraries',
+  memory: 'In memory, six limits per decision',
+  redis: 'On one Redis, six limits, 64 callers',
+  slower: (factor) => `${factor} × slower`,
+}
+
+const CHINESE: Texts = {
+  title: '每秒判断次数与其他库对比',
+  memory: '内存，每次判断六个配额',
+  redis: '同一 Redis，六个配额，64 个并发调用',
+  slower: (factor) => `本库的 1/${factor}`,
+}
+
+/** Contestants by their names in the reports, and for readers; ours first. */
+const DRAWN: readonly {
+  readonly suite: 'memory' | 'redis'
+  readonly bars: readonly (readonly [name: string, label: string])[]
+}[] = [
   {
     suite: 'memory',
-    title: 'Six limits a decision, in memory: decisions a second, of a hand-written loop',
-    callers: '',
     bars: [
-      ['quota: consumeSync', '@scoregw/quota, consumeSync'],
-      ['quota: await consume', '@scoregw/quota, consume'],
+      ['quota: consumeSync', '@scoregw/quota'],
       ['limiter: six TokenBuckets', 'limiter'],
       ['express-rate-limit: six MemoryStores', 'express-rate-limit'],
       ['rate-limiter-flexible: six limits, two unions', 'rate-limiter-flexible'],
@@ -26,8 +39,6 @@ const DRAWN: readonly Drawn[] = [
   },
   {
     suite: 'redis',
-    title: 'Six limits a decision, on one Redis, 64 callers: decisions a second, of a bare INCRBY',
-    callers: ', 64 callers',
     bars: [
       ['quota: six counters, 64 callers', '@scoregw/quota'],
       ['rate-limit-redis: six stores, 64 callers', 'rate-limit-redis'],
@@ -36,71 +47,70 @@ const DRAWN: readonly Drawn[] = [
   },
 ]
 
-const WIDTH = 720
-const LABEL = 280
-const ROW = 26
-const BAR = WIDTH - LABEL - 60
+/** As wide as a phone, nearly: at 342 pixels the texts are 11 pixels high. */
+const WIDTH = 460
+const LABEL = 168
+const ROW = 28
 
-/** This project beside others as bars: an SVG file that follows the reader's light or dark. */
-export function picture(reports: Readonly<Record<string, Report | undefined>>): string {
+type Reports = Readonly<Record<string, Report | undefined>>
+
+/** This project beside others as bars: SVG files by their paths, which follow the reader's light or dark. */
+export function pictures(reports: Reports): Readonly<Record<string, string>> {
+  return {
+    'docs/guide/benchmarks.svg': picture(reports, ENGLISH),
+    'docs/zh/benchmarks.svg': picture(reports, CHINESE),
+  }
+}
+
+function picture(reports: Reports, texts: Texts): string {
   const parts: string[] = []
   let y = 0
-  for (const drawn of DRAWN) {
-    const report = reports[drawn.suite]
-    if (report === undefined) continue
-    const rows = rowsOf(drawn, report)
-    const most = Math.max(1, ...rows.map(({ ratio }) => ratio))
-    parts.push(text(0, y + 18, drawn.title, 'title'))
-    y += 30
-    for (const [index, { label, ratio, isOurs }] of rows.entries()) {
-      const width = Math.max(2, (ratio / most) * BAR)
-      const kind = isOurs ? 'ours' : 'other'
-      parts.push(text(LABEL - 10, y + 17, label, 'label'))
-      parts.push(
-        `<rect class="${kind}" x="${LABEL}" y="${y + 4}" width="${width.toFixed(1)}" height="${ROW - 8}" rx="3"/>`,
-      )
-      parts.push(text(LABEL + width + 8, y + 17, String(rounded(ratio)), 'figure'))
-      y += ROW + (index === rows.length - 1 ? 16 : 0)
-    }
+  for (const { suite, bars } of DRAWN) {
+    const results = reports[suite]?.results ?? []
+    const found = bars.flatMap(([name, label]) =>
+      results.filter((result) => result.name === name).map(({ ratio }) => ({ label, ratio })),
+    )
+    parts.push(text(0, y + 18, texts[suite], 'title'), ...barsOf(found, y + 30, texts))
+    y += 30 + found.length * ROW + 18
   }
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" role="img" aria-label="This project beside other libraries">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" class="factors" width="${WIDTH}" viewBox="0 0 ${WIDTH} ${y}" role="img" aria-label="${texts.title}">`,
     `<style>${STYLE}</style>`,
     ...parts,
     '</svg>\n',
   ].join('\n')
 }
 
-interface Row {
+interface Bar {
   readonly label: string
   readonly ratio: number
-  readonly isOurs: boolean
 }
 
-/** The bars of a suite, and after ours the slowest of the ordinary policies; holds are two calls, and so no decision. */
-function rowsOf({ bars, callers }: Drawn, { results, ordinary = [] }: Report): Row[] {
-  const rows = bars.flatMap(([name, label]) => {
-    const found = results.find((result) => result.name === name)
-    return found === undefined ? [] : [{ label, ratio: found.ratio, isOurs: label.startsWith('@scoregw') }]
+/** Ours, the first, has the whole width; the others say how much shorter they are. */
+function barsOf(bars: readonly Bar[], top: number, texts: Texts): string[] {
+  const ours = bars[0]?.ratio ?? 1
+  return bars.flatMap(({ label, ratio }, index) => {
+    const y = top + index * ROW
+    const width = Math.max(2, (ratio / ours) * (WIDTH - LABEL))
+    const [kind, name] = index === 0 ? ['ours', 'name'] : ['other', 'label']
+    return [
+      text(0, y + 17, label, name),
+      `<rect class="${kind}" x="${LABEL}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 8}" rx="3"/>`,
+      ...(index === 0 ? [] : [text(LABEL + width + 8, y + 17, texts.slower(twoDigits(ours / ratio)), 'figure')]),
+    ]
   })
-  const policies = ORDINARY.filter(({ call }) => call !== 'hold')
-  const slowest = policies
-    .flatMap((policy) => ordinary.filter(({ name }) => name === `quota: ${policy.name}${callers}`))
-    .reduce<Rate | undefined>(
-      (worst, rate) => (worst === undefined || rate.ratio < worst.ratio ? rate : worst),
-      undefined,
-    )
-  if (slowest === undefined) return rows
-  const policy = slowest.name.slice('quota: '.length, slowest.name.length - callers.length)
-  const last = rows.findLastIndex(({ isOurs }) => isOurs)
-  return rows.toSpliced(last + 1, 0, { label: `slowest: ${policy}`, ratio: slowest.ratio, isOurs: true })
 }
 
+function twoDigits(factor: number): string {
+  return String(Number(factor.toPrecision(2)))
+}
+
+/** Each rule names the picture: on the site its source stands in the page. */
 const STYLE = [
-  'text{font:13px system-ui,sans-serif;fill:#1f2328}',
-  '.title{font-weight:600}.label{text-anchor:end}',
-  '.ours{fill:#0969da}.other{fill:#8c959f}',
-  '@media(prefers-color-scheme:dark){text{fill:#e6edf3}.ours{fill:#4493f8}.other{fill:#6e7681}}',
+  '.factors text{font:15px system-ui,sans-serif;fill:#1f2328}',
+  '.factors .title,.factors .name{font-weight:600}',
+  '.factors .ours{fill:#3a5ccc}.factors .other{fill:#8c959f}',
+  '@media(prefers-color-scheme:dark){.factors text{fill:#e6edf3}.factors .ours{fill:#6f8ff0}.factors .other{fill:#6e7681}}',
 ].join('')
 
 function text(x: number, y: number, content: string, kind: string): string {

@@ -45,6 +45,24 @@ const emptyHeadersAsCells: CoreRule = ({ tokens }) => {
   }
 }
 
+/** Tables of options have a form of their own on a phone, where each default is called so. */
+const optionTables: CoreRule = ({ tokens }) => {
+  for (const [start, table] of tokens.entries()) {
+    if (table.type !== 'table_open') continue
+    const end = tokens.findIndex(({ type }, index) => index > start && type === 'table_close')
+    const cellsOf = (cell: string) =>
+      tokens.slice(start, end).flatMap((token, index) => (token.type === cell ? [start + index] : []))
+    const headers = cellsOf('th_open').map((index) => tokens[index + 1]?.content)
+    if (headers[0] !== 'Option') continue
+    for (const [place, index] of cellsOf('td_open').entries()) {
+      // VitePress writes `<table>` without attributes: the style sheet knows the table by its cells.
+      tokens[index]?.attrSet('class', 'of-option')
+      const isFilled = tokens[index + 1]?.content !== ''
+      if (headers[place % headers.length] === 'Default' && isFilled) tokens[index]?.attrSet('data-label', 'Default')
+    }
+  }
+}
+
 const zhSidebar: DefaultTheme.SidebarItem[] = [
   {
     text: '中文',
@@ -73,7 +91,7 @@ const llms = llmstxt({
 
 export default defineConfig({
   title: '@scoregw/quota',
-  description: 'A quota engine for TypeScript servers',
+  description: 'Rate limits and quotas for TypeScript servers',
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/favicon.svg' }]],
   cleanUrls: true,
   /** What search engines and previews of links show of a page. */
@@ -86,7 +104,10 @@ export default defineConfig({
     anchor: { slugify: anchorOf },
     // Comments and keywords that can be read on the background of a block.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    config: (md) => md.core.ruler.push('empty_headers', emptyHeadersAsCells),
+    config: (md) => {
+      md.core.ruler.push('empty_headers', emptyHeadersAsCells)
+      md.core.ruler.push('option_tables', optionTables)
+    },
   },
   vite: {
     plugins: [llms],
@@ -101,7 +122,7 @@ export default defineConfig({
     zh: {
       label: '简体中文',
       lang: 'zh-CN',
-      description: '面向 TypeScript 服务器的配额引擎',
+      description: '面向 TypeScript 服务端的限流与配额库',
       themeConfig: {
         nav: [
           { text: '快速上手', link: '/zh/getting-started' },

@@ -1,8 +1,5 @@
-import {
-  createQuota,
-  defaultPolicy,
-  quotaMiddleware,
-} from '@scoregw/quota-express'
+import { simpleQuota } from '@scoregw/quota'
+import { quotaMiddleware } from '@scoregw/quota-express'
 import express, { type Express, type Request } from 'express'
 import { rateLimit } from 'express-rate-limit'
 
@@ -25,23 +22,12 @@ export function before(limit: number): Express {
 }
 
 export function after(limit: number): Express {
-  const quota = createQuota({
-    policy: {
-      ...defaultPolicy({
-        operations: { request: { category: 'read', cost: 1 } },
-      }),
-      windows: [{ label: '15m', lengthMs: 15 * 60_000 }],
-      categories: ['read'],
-      layers: [{ name: 'personal', scope: 'Personal', shared: false }],
-      base: { personal: { read: { '15m': limit } } },
-    },
-  })
+  const quota = simpleQuota({ limit, per: '15m' })
   const app = express()
   app.use(
     quotaMiddleware({
       quota,
       subject: userOf,
-      operation: () => 'request',
       skip: (req) => req.path === '/health',
       standardHeaders: 'draft-10',
     }),

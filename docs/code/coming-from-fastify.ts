@@ -1,9 +1,6 @@
 import rateLimit from '@fastify/rate-limit'
-import {
-  createQuota,
-  defaultPolicy,
-  quotaFastify,
-} from '@scoregw/quota-fastify'
+import { simpleQuota } from '@scoregw/quota'
+import { quotaFastify } from '@scoregw/quota-fastify'
 import fastify, {
   type FastifyInstance,
   type FastifyRequest,
@@ -24,22 +21,11 @@ export async function before(max: number): Promise<FastifyInstance> {
 }
 
 export async function after(limit: number): Promise<FastifyInstance> {
-  const quota = createQuota({
-    policy: {
-      ...defaultPolicy({
-        operations: { request: { category: 'read', cost: 1 } },
-      }),
-      windows: [{ label: '15m', lengthMs: 15 * 60_000 }],
-      categories: ['read'],
-      layers: [{ name: 'personal', scope: 'Personal', shared: false }],
-      base: { personal: { read: { '15m': limit } } },
-    },
-  })
+  const quota = simpleQuota({ limit, per: '15m' })
   const app = fastify()
   await app.register(quotaFastify, {
     quota,
     subject: userOf,
-    operation: () => 'request',
     settle: 'charge-first',
     standardHeaders: 'draft-10',
   })

@@ -1,4 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { simpleQuota } from '@scoregw/quota'
 import {
   RateLimiterMemory,
   RateLimiterRes,
@@ -29,19 +29,10 @@ export function before(points: number): Ask {
 }
 
 export function after(limit: number): Ask {
-  const quota = createQuota({
-    policy: definePolicy({
-      windows: [{ label: '15m', lengthMs: 15 * 60_000 }],
-      categories: ['call'],
-      layers: [{ name: 'personal' }],
-      operations: { request: { category: 'call', cost: 1 } },
-      base: { personal: { call: { '15m': limit } } },
-    }),
-  })
+  const quota = simpleQuota({ limit, per: '15m' })
   return async (user, cost = 1) => {
     const decision = await quota.consume({
       subject: user,
-      operation: 'request',
       cost,
     })
     const { allowed, windows } = decision

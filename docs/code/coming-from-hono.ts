@@ -1,8 +1,5 @@
-import {
-  createQuota,
-  defaultPolicy,
-  quotaMiddleware,
-} from '@scoregw/quota-fetch/hono'
+import { simpleQuota } from '@scoregw/quota'
+import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
 import { type Context, Hono } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
 
@@ -25,23 +22,12 @@ export function before(limit: number): Hono {
 }
 
 export function after(limit: number): Hono {
-  const quota = createQuota({
-    policy: {
-      ...defaultPolicy({
-        operations: { request: { category: 'read', cost: 1 } },
-      }),
-      windows: [{ label: '15m', lengthMs: 15 * 60_000 }],
-      categories: ['read'],
-      layers: [{ name: 'personal', scope: 'Personal', shared: false }],
-      base: { personal: { read: { '15m': limit } } },
-    },
-  })
+  const quota = simpleQuota({ limit, per: '15m' })
   const app = new Hono()
   app.use(
     quotaMiddleware({
       quota,
       subject: userOf,
-      operation: () => 'request',
       skip: (c) => c.req.path === '/health',
       standardHeaders: 'draft-10',
     }),

@@ -61,7 +61,9 @@ export function snippetsOf(page: string): Snippet[] {
   })
 }
 
-function flagged(flags: string, where: string): boolean {
+/** Whether a block is run; `[Name]` is its tab in a group of blocks. */
+function flagged(marks: string, where: string): boolean {
+  const flags = marks.replace(/ ?\[[^\]]+\]$/, '')
   if (flags === '' || flags === 'no-run') return flags === ''
   throw new Error(`${where}: a block is marked \`ts\` or \`ts no-run\`, not \`ts ${flags}\``)
 }

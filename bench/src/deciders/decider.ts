@@ -35,7 +35,7 @@ export async function decide(
   return { decisions, elapsedMs: performance.now() - startedAt }
 }
 
-/** A decider asked by so many callers. */
+/** A decider with a number of concurrent callers. */
 export function contestantOf(decider: Decider, callers: number): Contestant {
   return {
     name: named(decider.name, callers),

@@ -45,7 +45,7 @@ async function serve(dataDir: string, isMetered: boolean): Promise<GatewayServer
   const child = fork(new URL('main.ts', SOURCES), [], {
     execArgv: [...process.execArgv, ...(isMetered ? [] : [`--import=${WITHOUT_QUOTA}`])],
     env: environment(dataDir),
-    // Each request is logged, as in production; nobody reads it.
+    // Each request is logged, as in production; the log is discarded.
     stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
   })
   const ended = once(child, 'exit')

@@ -19,7 +19,7 @@ export const OTHER_USER = { Authorization: 'Bearer gw_bench-other-user' }
 export interface Victim {
   readonly gatewayUrl: string
   readonly syncUrl: string
-  /** How long its event loop was held at most since this was asked last. */
+  /** How long its event loop was held at most since the last call. */
   held(): Promise<Held>
   /** How long its main thread has run, in milliseconds: what others of the machine do is not in it. */
   ranMs(): number

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** How long the event loop was held at most since this was asked last, in milliseconds; the most memory so far. */
+/** How long the event loop was held at most since the last call, in milliseconds; the most memory so far. */
 export interface Held {
   /** As the clock has it: on a machine that has other work, that is in it. */
   readonly wallMs: number

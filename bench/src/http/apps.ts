@@ -12,11 +12,11 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
 
-/** The header that says who asks. */
+/** The header with the subject. */
 export const USER_HEADER = 'x-user'
 
 const HOUR_MS = 3_600_000
-/** What nobody reaches, the same for all. */
+/** A limit that is never reached, the same for all. */
 const NO_LIMIT = 10 ** 9
 
 /** An app that is measured, on a port of its own. */
@@ -68,7 +68,7 @@ const FIELDS_OF_DRAFT_8 = { standardHeaders: 'draft-8', legacyHeaders: false } a
 
 type Fields = 'draft-10' | false
 
-/** Six counters that refuse nobody. */
+/** Six counters that never refuse. */
 function engine(): Quota<'read' | 'write'> {
   const windows = { '1h': NO_LIMIT, '5h': NO_LIMIT, '1d': NO_LIMIT }
   const layer = { read: windows, write: windows }

@@ -83,7 +83,7 @@ async function countOf(counted: CountedServer, admin: Redis, traffic: Traffic, q
 
 let next = 0
 
-/** As many as there are callers are asked in one turn of the event loop. */
+/** One decision for each caller is made in one turn of the event loop. */
 async function ask({ name, admit }: Decider, callers: number, decisions: number): Promise<void> {
   for (let left = decisions; left > 0; left -= callers) {
     const users = Array.from({ length: Math.min(callers, left) }, () => `user-${(next++ * 7) % USERS}`)

@@ -13,10 +13,10 @@ const random = randomNumbers(SEED)
 /** Users in a random order that is the same in every run. */
 export const batches: Batches = batchesOf(() => Math.floor(random() * USERS))
 
-/** A few hot users and many cold ones: the k-th of a million is asked for in proportion to 1 / k. */
+/** A few hot users and many cold ones: the k-th of a million appears in proportion to 1 / k. */
 export const skewed: Batches = batchesOf(() => Math.floor(1_000_000 ** random()) - 1)
 
-/** One user and nobody else. */
+/** A single user. */
 export const one: Batches = batchesOf(() => 0)
 
 export const description: string = `${USERS} users, seed ${SEED}`

@@ -6,10 +6,10 @@ import { Redis } from 'ioredis'
 const USERS = 10_000
 /** Decisions between two looks at the clock. */
 const BATCH = 10_000
-/** Callers of Redis, each of which asks again as soon as it is answered. */
+/** Callers of Redis, each of which sends its next request as soon as it is answered. */
 const CALLERS = 64
 
-/** Six counters that refuse nobody. */
+/** Six counters that never refuse. */
 const windows = { '1h': 10 ** 11, '5h': 10 ** 11, '1d': 10 ** 11 }
 const layer = { read: windows, write: windows }
 const policy = defaultPolicy({ base: { personal: layer, site: layer } })

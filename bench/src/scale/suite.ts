@@ -4,7 +4,7 @@ import { progress } from '../progress.ts'
 import { atLeast, atMost, type CallCost, type Findings, resultOf, type SimulatedLoad } from '../report.ts'
 import { read } from '../results.ts'
 
-/** Beside the store's tests, as it runs parts of the store that are nobody else's. */
+/** Beside the store's tests, as it runs internal parts of the store. */
 const SIMULATION = new URL('../../../packages/quota-redis/test/scale/report.ts', import.meta.url)
 
 /** Of the site's server for a grant, and for each process whose leases it reads; microseconds, measured on a cluster. */

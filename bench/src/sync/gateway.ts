@@ -9,14 +9,14 @@ const MAIN = new URL('../../../examples/gateway/src/main.ts', import.meta.url)
 const PROBE = new URL('../sync-probe.ts', import.meta.url)
 const BOT_TOKEN = 'bench-bot-0123456789'
 
-/** What the gateway's process can be asked: how long its event loop was blocked at most since it was last asked; its heap. */
+/** Measurements of the gateway's process: the longest block of its event loop since the last call, and its heap. */
 export type Question = 'longestDelayMs' | 'heapBytes'
 
 /** A gateway in a process of its own. */
 export interface Gateway {
   /** Sends a body to score sync; anything but a 200 is an error. */
   sync(body: string): Promise<void>
-  /** The longest that its event loop was blocked since this was asked last. */
+  /** The longest block of its event loop since the last call. */
   longestDelayMs(): Promise<number>
   /** After garbage was collected. */
   heapBytes(): Promise<number>

@@ -29,6 +29,13 @@ const WIDER = `(() => {
   return wide > 0 ? wide : 0
 })()`
 
+/** Texts of the figures that are smaller than 11 pixels as they are shown. */
+const SMALL = `[...document.querySelectorAll('svg.factors text, .decisions *')].filter((each) => {
+  const svg = each.closest('svg')
+  const scale = svg === null ? 1 : svg.getBoundingClientRect().width / svg.viewBox.baseVal.width
+  return parseFloat(getComputedStyle(each).fontSize) * scale < 11
+}).map((each) => each.textContent)`
+
 async function picture(page: Page, name: string): Promise<void> {
   const folder = join(root, 'docs/.artifacts')
   mkdirSync(folder, { recursive: true })
@@ -67,6 +74,8 @@ describe.runIf(browserTests)('the built pages', () => {
           await page.setViewportSize({ width, height: 900 })
           const wider = await page.evaluate<number>(WIDER)
           if (wider > 0) faults.push(`${path} is ${wider} pixels wider than ${width}`)
+          const small = await page.evaluate<string[]>(SMALL)
+          faults.push(...small.map((text) => `${path} at ${width}: too small: ${text}`))
           if (!FEW.includes(path) || (!deep && !path.endsWith('/'))) continue
           await picture(page, `${path.slice(1).replaceAll('/', '-') || 'index'}-${width}-${colorScheme}`)
         }

@@ -7,7 +7,7 @@ type Answer = components['schemas']['OwnUsageAnswer']['businessData']
 /** A request of one's own, as it ended. */
 export type OwnRequest = Answer['items'][number]
 
-/** Most requests that are asked for. */
+/** Most requests to list. */
 const LAST = 20
 
 /** The last requests, the newest first, and what those of today came to. */

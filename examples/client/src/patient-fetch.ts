@@ -11,7 +11,7 @@ export interface Patience {
   readonly mostSeconds?: number
 }
 
-/** What an answer that asks for patience may say. */
+/** Members of an answer that asks the client to wait. */
 interface Refusal {
   readonly msg?: string
   readonly retryAfterSeconds?: number

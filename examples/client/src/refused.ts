@@ -1,4 +1,4 @@
-/** A service answered that it did not do what it was asked to. */
+/** A service refused a request. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly status: number

@@ -4,7 +4,7 @@ import type { paths as GatewayPaths } from './generated/gateway.ts'
 import type { paths as SyncPaths } from './generated/sync.ts'
 import { type Patience, patientFetch } from './patient-fetch.ts'
 
-/** Where a service is, and what it asks for. Each has credentials of its own that no other one knows. */
+/** The address and the credential of a service. No credential works at two services. */
 export interface Access {
   readonly url: string
   readonly credential: string

@@ -24,7 +24,7 @@ Where the services are, and the credential of each, come from the environment:
 [{ "song_id", "level_index", "type", "achievements", "dxScore", "fc", "fs" }]. A quota that is used up is waited for.
 `
 
-/** The command line asks for nothing that there is. */
+/** An unknown command, or wrong arguments. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

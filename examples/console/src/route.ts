@@ -50,7 +50,7 @@ export function useHash(): string {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const look = (): void => setHash(location.hash)
-    // It may have changed before anybody listened.
+    // It may have changed before the listener was added.
     look()
     addEventListener('hashchange', look)
     return () => removeEventListener('hashchange', look)

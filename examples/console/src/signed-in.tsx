@@ -68,7 +68,7 @@ function Page({ route: { page, part, userId } }: { route: Route }): JSX.Element 
   }
 }
 
-/** Leaving the document with unsaved changes is asked about. */
+/** Asks before the document is left with unsaved changes. */
 function useWarningOf(isDirty: boolean): void {
   useEffect(() => {
     if (!isDirty) return

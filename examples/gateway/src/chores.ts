@@ -10,7 +10,7 @@ export interface Chore {
 
 /** Work that goes on until it is stopped. */
 export interface Repeated {
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no chore is running any more. */
   stop(): Promise<void>
 }
 

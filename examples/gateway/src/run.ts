@@ -61,7 +61,7 @@ async function run(policy: GatewayPolicy | undefined): Promise<void> {
   process.on('SIGINT', stop)
 }
 
-/** Built before anybody asks for it. Without a console the gateway is a gateway all the same. */
+/** Builds the console before the first request for it. The gateway also runs without it. */
 async function prepareConsole(logger: Logger): Promise<void> {
   try {
     await consoleFiles((line) => process.stdout.write(`${line}\n`))

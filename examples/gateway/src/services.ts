@@ -95,7 +95,7 @@ export interface Parts {
   /** Whether requests are charged within the transactions of their work, where they have any. */
   readonly chargesWithin: boolean
   isClosing(): boolean
-  /** May change until every service listens: to be asked each time. */
+  /** May change until every service listens: to be called each time. */
   addresses(): Addresses
 }
 

@@ -67,7 +67,7 @@ class Load {
   }
 }
 
-describe.runIf(redisTests && deep)('four processes on a cluster', { timeout: 180_000 }, () => {
+describe.runIf(redisTests && deep)('four processes on a cluster', () => {
   it('that loses a primary, while one of them is killed: nothing beyond the limit of the site, no unexplained error', async () => {
     const cluster = await startCluster({ nodeTimeoutMs: 500 })
     onTestFinished(() => cluster.stop())

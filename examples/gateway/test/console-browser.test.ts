@@ -25,7 +25,7 @@ import { closedInTheEnd } from './support/test-database.ts'
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 const MODES = ['conservative', 'normal', 'lenient', 'custom'] as const
 
-describe.runIf(browserTests)('the console in a browser', { timeout: 120_000 }, () => {
+describe.runIf(browserTests)('the console in a browser', () => {
   it('lets administrators in, keeps their token in no storage, and forgets it when they sign out', async () => {
     const gateway = await testGateway()
     const { page, requests, faults } = await openConsole(gateway, { isAlone: true })

@@ -76,7 +76,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
 }
 
-describe.runIf(browserTests)('the forms of the console', { timeout: 120_000 }, () => {
+describe.runIf(browserTests)('the forms of the console', () => {
   it('keep their input while other pages are open and after each new sign-in', async () => {
     const gateway = await testGateway()
     const { page, faults } = await openConsole(gateway)

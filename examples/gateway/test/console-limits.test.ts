@@ -19,7 +19,7 @@ async function faultsOf(page: Page): Promise<string[]> {
   return fits ? found : [...found, 'the page is wider than a phone']
 }
 
-describe.runIf(browserTests)('limits of every kind in the console', { timeout: 90_000 }, () => {
+describe.runIf(browserTests)('limits of every kind in the console', () => {
   it('are shown and set: limits that are not enforced, plans, thresholds, months, slots, and holds', async () => {
     const env = { QUOTA_MONTHLY_LIMIT: 'read=2000,write=800', QUOTA_MAX_CONCURRENT_IMPORTS: '1' }
     const gateway = await sourceGateway({ env })

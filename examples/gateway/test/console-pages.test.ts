@@ -16,7 +16,7 @@ import { ADMIN_TOKEN, HOUR_MS, START, testGateway } from './support/gateway.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
-describe.runIf(browserTests)('pages of the console', { timeout: 120_000 }, () => {
+describe.runIf(browserTests)('pages of the console', () => {
   it('issue and revoke credentials of bots and of the chart preview, and show who did what', async () => {
     const gateway = await testGateway({ env: { BOT_TOKEN: 'bt_test-bot-0123456789' } })
     const { page, faults } = await signedIn(gateway, '#/credentials')

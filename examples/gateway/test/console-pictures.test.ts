@@ -61,7 +61,7 @@ const LAYOUT_SHIFT = `new Promise((resolve) => {
 })`
 const DOCS_PICTURE = join(import.meta.dirname, '../../../docs/gateway/console.png')
 
-describe.runIf(browserTests)('the pages of the console', { timeout: 120_000 }, () => {
+describe.runIf(browserTests)('the pages of the console', () => {
   it('are accessible and fit every screen, in both languages and both appearances', async () => {
     const gateway = await busyGateway((isDeep ? 30 : 120) * 60_000)
     const { page, faults } = await openConsole(gateway, { viewport: DESK })

@@ -20,7 +20,7 @@ const policy = gatewayPolicyOf(
 const read = async ({ send }: TestGateway, path: string): Promise<unknown> =>
   (await send('GET', `/admin/${path}`, { token: ADMIN_TOKEN })).body
 
-describe.runIf(browserTests)('the console of a gateway with other windows and layers', { timeout: 60_000 }, () => {
+describe.runIf(browserTests)('the console of a gateway with other windows and layers', () => {
   it('shows and sets them', async () => {
     const gateway = await testGateway({ policy })
     const { page, faults } = await signedIn(gateway)

@@ -10,7 +10,7 @@ const upsert = { body: { musicList: [ENTRY] } }
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 const LONG = 'x'.repeat(128)
 
-describe.runIf(browserTests)('what administrators watch', { timeout: 120_000 }, () => {
+describe.runIf(browserTests)('what administrators watch', () => {
   it('begins with the overview, which goes on by itself, and says since when it does not', async () => {
     const gateway = await testGateway()
     const { page, faults } = await openConsole(gateway)

@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { ADMIN_TOKEN, ENTRY, sender, tempDir, USER_TOKEN } from './support/gateway.ts'
 import { type Child, run, runGateway } from './support/process.ts'
 
-const TIMEOUT_MS = 60_000
 const TOKENS = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
 
 /** Names and modes of a folder's entries. */
@@ -26,7 +25,7 @@ const OWN = {
   'gateway.sqlite-wal': '600',
 }
 
-describe('the files of the data folder', { timeout: TIMEOUT_MS }, () => {
+describe('the files of the data folder', () => {
   it.each([0o000, 0o022])('are their owner’s alone, also those made later, with the umask %i', async (mask) => {
     const before = process.umask(mask)
     onTestFinished(() => void process.umask(before))

@@ -220,7 +220,7 @@ describe('the hash of a request', () => {
   })
 })
 
-describe('after a restart, and through other processes', { timeout: 60_000 }, () => {
+describe('after a restart, and through other processes', () => {
   it('an answer is found by the next gateway on the same data', async () => {
     const dataDir = tempDir()
     const clock = manualClock(START)

@@ -35,7 +35,7 @@ function listen({ gateway }: TestGateway, token = ADMIN_TOKEN): Promise<Response
   return fetch(`http://127.0.0.1:${gateway.ports.gateway}/admin/overview/events`, { headers })
 }
 
-describe('the overview', { timeout: 60_000 }, () => {
+describe('the overview', () => {
   it('shows how requests end, which limits refuse them, the rest of shared limits, and the users', async () => {
     const { send, clock } = await testGateway()
     for (const _ of [1, 2, 3, 4]) await send('POST', '/v1/music/upsert', upsert)

@@ -25,7 +25,7 @@ function serviceUrl(printed: string, name: string): string {
   return new RegExp(`${name} +(\\S+)`).exec(printed)?.[1] ?? ''
 }
 
-describe.runIf(postgresTests && redisTests)('a PostgreSQL that is killed under load', { timeout: 60_000 }, () => {
+describe.runIf(postgresTests && redisTests)('a PostgreSQL that is killed under load', () => {
   it('is answered for with 503, and is back within a second with everything that was acknowledged', async () => {
     const [postgres, redis] = await Promise.all([postgresServer({ durable: true }), redisServer()])
     const env = { ...TOKENS, CHART_API_KEY: KEY, DATABASE_URL: await postgres.createDatabase(), REDIS_URL: redis.url }

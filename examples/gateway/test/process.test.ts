@@ -12,7 +12,6 @@ import { run, runGateway, runSources } from './support/process.ts'
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
 const TOKENS = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
-const TIMEOUT_MS = 60_000
 
 /** What the rows of writes say, as text. */
 function countedWrites(dataDir: string): string {
@@ -24,7 +23,7 @@ function countedWrites(dataDir: string): string {
   return rows.map(({ cells }) => cells).join('\n')
 }
 
-describe('the whole way, with a process that is killed', { timeout: TIMEOUT_MS }, () => {
+describe('the whole way, with a process that is killed', () => {
   it('loses no score and forgives no token', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)
@@ -93,7 +92,7 @@ describe('the whole way, with a process that is killed', { timeout: TIMEOUT_MS }
   })
 })
 
-describe('two processes on one file', { timeout: TIMEOUT_MS }, () => {
+describe('two processes on one file', () => {
   it('start together, write together, and hear of each other', async () => {
     const dataDir = tempDir()
     const env = { DATA_DIR_SHARED: 'true' }
@@ -130,7 +129,7 @@ describe('two processes on one file', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('a second process on one file', { timeout: TIMEOUT_MS }, () => {
+describe('a second process on one file', () => {
   it('is refused in one line until the first has ended, however that ends', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)
@@ -171,7 +170,7 @@ describe('a second process on one file', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('stopping', { timeout: TIMEOUT_MS }, () => {
+describe('stopping', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'on %s finishes requests in flight, has counted them and exits with 0',
     async (signal) => {
@@ -210,7 +209,7 @@ describe('stopping', { timeout: TIMEOUT_MS }, () => {
   )
 })
 
-describe('starting', { timeout: TIMEOUT_MS }, () => {
+describe('starting', () => {
   it.runIf(isDeep)('prints lines with curl that work as they are, and the same credentials the next time', async () => {
     const dataDir = tempDir()
     const child = await runGateway(dataDir, {}, runSources)
@@ -266,7 +265,7 @@ describe('starting', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('the command line', { timeout: TIMEOUT_MS }, () => {
+describe('the command line', () => {
   it('makes users while the gateway runs, prints a token once, and lists users', async () => {
     const dataDir = tempDir()
     const env = { DATA_DIR: dataDir }

@@ -7,7 +7,6 @@ import { run, runGateway } from './support/process.ts'
 import { redisServer } from './support/redis.ts'
 
 const TOKENS = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
-const TIMEOUT_MS = 60_000
 
 type Send = ReturnType<typeof sender>
 
@@ -21,7 +20,7 @@ const setOwn = async (send: Send, body: object): Promise<void> => {
 const countOf = (statuses: readonly number[], wanted: number): number =>
   statuses.filter((status) => status === wanted).length
 
-describe.runIf(redisTests)('two processes on one Redis and one database', { timeout: TIMEOUT_MS }, () => {
+describe.runIf(redisTests)('two processes on one Redis and one database', () => {
   it('act as one', async () => {
     const redis = await redisServer()
     const dataDir = tempDir()
@@ -72,7 +71,7 @@ describe.runIf(redisTests)('two processes on one Redis and one database', { time
   })
 })
 
-describe.runIf(redisTests)('a Redis that is killed under load', { timeout: TIMEOUT_MS }, () => {
+describe.runIf(redisTests)('a Redis that is killed under load', () => {
   it('is answered for by the failure policy at once, and is back within a second', async () => {
     const redis = await redisServer({ aof: true })
     const child = await runGateway(tempDir(), { ...TOKENS, REDIS_URL: redis.url })
@@ -135,7 +134,7 @@ describe.runIf(redisTests)('a Redis that is killed under load', { timeout: TIMEO
   })
 })
 
-describe.runIf(redisTests)('a Redis that may forget counters', { timeout: TIMEOUT_MS }, () => {
+describe.runIf(redisTests)('a Redis that may forget counters', () => {
   it('is a fault of the configuration', async () => {
     const redis = await redisServer({ args: ['--maxmemory-policy', 'volatile-ttl'] })
     const REDIS_URL = `redis://default:p4ssw0rd@127.0.0.1:${redis.port}`

@@ -20,8 +20,6 @@ import {
 } from './support/gateway.ts'
 import { redisServer } from './support/redis.ts'
 
-const TIMEOUT_MS = 60_000
-
 function gatewayOn(redis: RedisServer, { env, ...options }: TestOptions = {}): Promise<TestGateway> {
   return testGateway({ ...options, env: { REDIS_URL: redis.url, ...env } })
 }
@@ -65,7 +63,7 @@ async function announcedSettings(redis: RedisServer, dataDir: string): Promise<B
 
 const UNAVAILABLE = { error: 'quota_unavailable', msg: expect.any(String), requestId: expect.any(String) }
 
-describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
+describe.runIf(redisTests)('with Redis', () => {
   it('counts on a cluster as well', async () => {
     const cluster = await startCluster({ replicas: 0 })
     onTestFinished(() => cluster.stop())
@@ -157,7 +155,7 @@ describe.runIf(redisTests)('with Redis', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe.runIf(redisTests)('with a Redis that is away', { timeout: TIMEOUT_MS }, () => {
+describe.runIf(redisTests)('with a Redis that is away', () => {
   it('starts, serves free requests, and recovers by itself', async () => {
     const redis = await redisServer({ aof: true })
     // Of a database that was restored from a backup since.
@@ -234,7 +232,7 @@ describe.runIf(redisTests)('with a Redis that is away', { timeout: TIMEOUT_MS },
   })
 })
 
-describe.runIf(redisTests)('with a Redis that must not be used', { timeout: TIMEOUT_MS }, () => {
+describe.runIf(redisTests)('with a Redis that must not be used', () => {
   it('does not start on one that may forget counters', async () => {
     const redis = await redisServer({ args: ['--maxmemory-policy', 'allkeys-lru'] })
     await expect(gatewayOn(redis)).rejects.toThrow(/^The configuration has faults:\n {2}REDIS_URL: .*allkeys-lru/)

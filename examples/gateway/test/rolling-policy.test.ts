@@ -13,7 +13,6 @@ import type { PolicyLines } from './support/with-policy.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
-const TIMEOUT_MS = 90_000
 /** What a write costs. */
 const PRICE = 15
 const LOADERS = ['load-1', 'load-2']
@@ -114,7 +113,7 @@ class Load {
   }
 }
 
-describe.runIf(redisTests)('a window and a layer more, in one process after the other', { timeout: TIMEOUT_MS }, () => {
+describe.runIf(redisTests)('a window and a layer more, in one process after the other', () => {
   it('lose no counter and let nobody through, under load and back again', async () => {
     const start = await starter()
     const processes = await Promise.all([start(BEFORE), start(BEFORE)])

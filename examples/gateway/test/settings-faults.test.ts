@@ -98,7 +98,7 @@ describe('settings of another policy', () => {
   })
 })
 
-describe.runIf(browserTests)('the console', { timeout: 60_000 }, () => {
+describe.runIf(browserTests)('the console', () => {
   it('shows which settings are not in force, until they are saved', async () => {
     const gateway = await testGateway({
       dataDir: await folderWith({ mode: 'lenient', prices: { 'music.upsert': -3 } }),

@@ -11,7 +11,6 @@ import { redisServer } from './support/redis.ts'
 import { backUpSettings } from './support/settings-backup.ts'
 import { closedInTheEnd } from './support/test-database.ts'
 
-const TIMEOUT_MS = 60_000
 const SETTINGS = '/admin/quota/settings'
 /** Within so many milliseconds every process follows the stored settings. */
 const FOLLOWED_MS = 1_000
@@ -67,7 +66,7 @@ async function bothAdmit({ gateways }: Pair, wanted: boolean, since: number): Pr
 
 const announcedIn = ({ redis }: Pair): Promise<unknown> => redis.cli('GET', '{gateway}:settings')
 
-describe.runIf(redisTests && postgresTests)('settings of two processes', { timeout: TIMEOUT_MS }, () => {
+describe.runIf(redisTests && postgresTests)('settings of two processes', () => {
   let postgres: PostgresServer | undefined
   beforeAll(async () => {
     postgres = await startPostgres()

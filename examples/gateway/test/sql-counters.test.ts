@@ -32,7 +32,7 @@ async function write(send: Send, dxScore: number): Promise<number> {
   return answer?.status ?? 0
 }
 
-describe('counters in the embedded database', { timeout: 60_000 }, () => {
+describe('counters in the embedded database', () => {
   it('every token that was answered is remembered by the next process, however the first was killed', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)
@@ -47,7 +47,7 @@ describe('counters in the embedded database', { timeout: 60_000 }, () => {
   })
 })
 
-describe.runIf(postgresTests)('counters in PostgreSQL', { timeout: 120_000 }, () => {
+describe.runIf(postgresTests)('counters in PostgreSQL', () => {
   it('two processes refuse together, and a kill of either loses no charge that was answered', async () => {
     const postgres = await postgresServer({ durable: true })
     const env = { ...TOKENS, DATABASE_URL: await postgres.createDatabase(), QUOTA_STORE: 'postgres' }

@@ -64,11 +64,11 @@ describe('a start that cannot be', () => {
     const env = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/scores' }
     expect(await refusal(env)).toBe(
       'DATABASE_URL=127.0.0.1:1/scores: no PostgreSQL answers there (ECONNREFUSED); ' +
-        'start it, or mend host and port of the address',
+        'start it, or correct host and port of the address',
     )
   })
 
-  it('says so in one line, and ends with 78', { timeout: 60_000 }, async () => {
+  it('says so in one line, and ends with 78', async () => {
     const file = join(tempDir(), 'file')
     writeFileSync(file, '')
     const child = run('main', [], { DATA_DIR: file })
@@ -83,12 +83,12 @@ describe('a start that cannot be', () => {
 describe('a start without Redis', () => {
   it('is one, and the log names the address', async () => {
     const { log } = await testGateway({ env: { REDIS_URL: 'redis://:secret@127.0.0.1:1' } })
-    expect(log.join('')).toContain('REDIS_URL=127.0.0.1:1: no Redis answers there; start it, or mend the address')
+    expect(log.join('')).toContain('REDIS_URL=127.0.0.1:1: no Redis answers there; start it, or correct the address')
     expect(log.join('')).not.toContain('secret')
   })
 })
 
-describe.runIf(postgresTests)('with PostgreSQL', { timeout: 60_000 }, () => {
+describe.runIf(postgresTests)('with PostgreSQL', () => {
   it('a data folder that is not there is made for the demo, and a wrong address is reported', async () => {
     const postgres = await postgresServer()
     const databaseUrl = await postgres.createDatabase()
@@ -99,7 +99,7 @@ describe.runIf(postgresTests)('with PostgreSQL', { timeout: 60_000 }, () => {
     const missing = new URL(databaseUrl)
     missing.pathname = '/nothing'
     expect(await refusal({ DATABASE_URL: missing.href })).toMatch(
-      /^DATABASE_URL=\S+\/nothing: there is no such database; create it, or mend the address$/,
+      /^DATABASE_URL=\S+\/nothing: there is no such database; create it, or correct the address$/,
     )
   })
 })

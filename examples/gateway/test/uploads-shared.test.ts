@@ -60,7 +60,7 @@ async function goesOn([first, second]: readonly [TestGateway, TestGateway]): Pro
   expect(await one.used()).toEqual({ used: 60, held: 0 })
 }
 
-describe.runIf(postgresTests)('uploads in parts over several processes', { timeout: 60_000 }, () => {
+describe.runIf(postgresTests)('uploads in parts over several processes', () => {
   it('go on wherever they are asked, with counters in PostgreSQL', async () => {
     await goesOn(await pair({ QUOTA_STORE: 'postgres' }))
   })

@@ -342,7 +342,7 @@ describe('the claim of a session', () => {
   })
 })
 
-describe('a process that dies between storing and charging', { timeout: 60_000 }, () => {
+describe('a process that dies between storing and charging', () => {
   /** From now on counters cannot be settled as long as a session is stored and not charged. */
   const BLOCK = ['insert', 'update', 'delete'].map(
     (event) => `create trigger block_${event} before ${event} on counter_ids

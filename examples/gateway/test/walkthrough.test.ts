@@ -87,7 +87,7 @@ async function operationsOf(child: Child): Promise<Map<string, RegExp>> {
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
-describe('the walkthrough', { timeout: 60_000 }, () => {
+describe('the walkthrough', () => {
   const walkthrough = readWalkthrough()
 
   it('is what the gateway answers, and leaves out no operation', async () => {

@@ -17,7 +17,7 @@ async function refusedThrice(gateway: TestGateway): Promise<void> {
   }
 }
 
-describe('why a user is refused', { timeout: 60_000 }, () => {
+describe('why a user is refused', () => {
   it('names the limit, until when, and how it was', async () => {
     const gateway = await testGateway()
     await refusedThrice(gateway)

@@ -30,7 +30,7 @@ export async function launch(
   guard.watch(server.pid)
   let running = true
   const gone = new Promise<void>((resolve) => {
-    // `close` follows an exit, when nobody holds the standard error any more, as its children do to their end. It also
+    // `close` follows an exit once no process holds the standard error open, as its children do until their end. It also
     // follows a program that could not be started.
     server.once('close', () => {
       running = false

@@ -13,7 +13,7 @@ export async function startOnFreePort<T>(start: (port: number) => Promise<T>): P
   }
 }
 
-/** A port of the loopback interface that nobody listens on now. */
+/** A free port of the loopback interface. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')

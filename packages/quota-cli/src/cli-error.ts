@@ -2,11 +2,11 @@
 export const EXIT = {
   /** Done, and nothing is wrong. */
   ok: 0,
-  /** Done, and something is wrong with what was looked at. */
+  /** Done, and problems were found. */
   found: 1,
   /** Not begun: arguments, or files that cannot be read. */
   usage: 2,
-  /** A server that is not there, or is another than was said. */
+  /** The server does not answer, or is not the expected one. */
   server: 3,
 } as const
 

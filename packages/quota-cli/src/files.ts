@@ -23,7 +23,7 @@ export function fileError(verb: 'read' | 'write', path: string, error: unknown):
   return new CliError(`cannot ${verb} ${plain(path, 200)}: ${reason}`, { exitCode: EXIT.usage, cause: error })
 }
 
-/** @throws {CliError} `usage` where it cannot be read, or is too large to be what it should be */
+/** @throws {CliError} `usage` where it cannot be read, or is larger than any such file */
 export async function readText(path: string): Promise<string> {
   const size = await stat(path).catch((error: unknown) => {
     throw fileError('read', path, error)

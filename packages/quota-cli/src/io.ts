@@ -18,7 +18,7 @@ export interface Io {
   readonly signal: AbortSignal
 }
 
-/** Columns where the terminal does not say. */
+/** Columns of a terminal that does not report them. */
 const DEFAULT_WIDTH = 100
 
 export function processIo(signal: AbortSignal): Io {

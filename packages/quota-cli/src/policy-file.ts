@@ -14,7 +14,7 @@ import { CliError, EXIT } from './cli-error.ts'
 import { parseJson, readText } from './files.ts'
 import { plain } from './text.ts'
 
-/** A policy that is none: every fault, one by one. */
+/** An invalid policy, with every fault. */
 export class FaultyPolicy extends CliError {
   readonly faults: readonly Fault[]
 
@@ -36,7 +36,7 @@ const MODULE = /\.[cm]?[jt]s$/
  * one, as `policy` or by default.
  *
  * @throws {FaultyPolicy} naming every fault
- * @throws {CliError} `usage` for what cannot be read
+ * @throws {CliError} `usage` for a file that cannot be read
  */
 export async function readPolicy(path: string): Promise<Policy> {
   const document = MODULE.test(path) ? await exported(path) : parseJson(path, await readText(path))

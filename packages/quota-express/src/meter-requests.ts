@@ -52,7 +52,7 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
       next(error)
       return
     }
-    // `next` stays outside the `try`: what later handlers throw is not ours.
+    // `next` stays outside the `try`: errors of later handlers are not ours.
     if (isOn) next()
   }
 }

@@ -30,7 +30,7 @@ function fail(res: Response): void {
 }
 
 /**
- * What stands for a middleware of a whole app where there is no `operation(req)`. Express looks at the name of what it
+ * Stands in for a middleware of a whole app that has no `operation(req)`. Express looks at the name of what it
  * mounts: so the mistake is logged where it was made, at start, and not with the first request.
  */
 export function withoutOperation(logger: QuotaLogger): RequestHandler {

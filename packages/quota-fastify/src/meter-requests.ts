@@ -56,7 +56,7 @@ function answer(
 ): void {
   reply.headers(given.headers)
   if (handler === undefined) {
-    // As text: what the route's schema says of such a status is about the application's answers.
+    // As text: the route's schema for such a status describes the application's answers.
     reply.code(given.status).type(given.contentType).send(JSON.stringify(given.content))
     return
   }

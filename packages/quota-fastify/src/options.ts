@@ -16,7 +16,7 @@ interface FastifyOptions {
 /** What one route may set for itself, in its `config.quota`. */
 export interface QuotaRouteOptions extends RouteOptions<FastifyRequest>, FastifyOptions {}
 
-/** What a route says in its `config.quota`: the operation it is charged as; `false`: it is not metered. */
+/** A route's `config.quota`: the operation it is charged as; `false`: it is not metered. */
 export type QuotaRouteConfig = string | false | ({ readonly operation: string } & Partial<QuotaRouteOptions>)
 
 /** What {@link quotaFastify} takes. */
@@ -26,7 +26,7 @@ export interface QuotaFastifyOptions<Operation extends string = string>
   /** The engine that decides. */
   readonly quota: Quota<Operation, Counting> | SimpleQuota
   /**
-   * Where a metered request carries its `RequestQuota`, and where routes say in their `config` what they are.
+   * The property of a metered request that holds its `RequestQuota`, and of a route's `config` that names its operation.
    * @default 'quota'
    */
   readonly requestPropertyName?: string | undefined

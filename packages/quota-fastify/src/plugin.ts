@@ -5,7 +5,7 @@ import { FASTIFY } from './adapter.ts'
 import { cancelFailed, meterRequest } from './meter-requests.ts'
 import type { QuotaFastifyOptions, QuotaRouteConfig } from './options.ts'
 
-/** Meters of routes by what these say in their `config`. */
+/** Meters of routes, by their `config`. */
 class RouteMeters {
   readonly #whole: HttpMeter<FastifyRequest>
   readonly #name: string

@@ -3,7 +3,7 @@ import type { HttpMeterOptions, MaybeAsync, QuotaAnswer, RouteOptions, SettleMod
 
 type FunctionNames = 'subject' | 'cost' | 'plan' | 'skip'
 
-/** A function of what a handler is given: the request, and what its framework gives behind it, of any type. */
+/** A function of the handler's arguments: the request, and any further ones of its framework. */
 type OfCall<T> = (request: Request, ...args: never[]) => T
 
 /** Answers a request that may not go on, with the fields `answer.headers`. */
@@ -12,8 +12,8 @@ export type QuotaHandler = (answer: QuotaAnswer, request: Request, ...args: neve
 /** What one route may set for itself. */
 export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<RouteOptions<Request, C>, FunctionNames> {
   /**
-   * Who asks: one string, or one key for each layer that is not shared. `undefined`, `null`: see {@link anonymous}.
-   * Never take it from what a client may freely write.
+   * The subject: one string, or one key for each layer that is not shared. `undefined`, `null`: see {@link anonymous}.
+   * Never take it from data that a client may choose freely.
    */
   readonly subject: OfCall<ReturnType<RouteOptions<Request>['subject']>>
   /**
@@ -23,7 +23,7 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<Ro
    */
   readonly cost?: C['cost'] | OfCall<MaybeAsync<C['cost'] | undefined>> | undefined
   /**
-   * The plan of who asks; `undefined`: none. One in the subject's stored settings comes first.
+   * The plan of the subject; `undefined`: none. One in the subject's stored settings comes first.
    */
   readonly plan?: string | OfCall<string | undefined> | undefined
   /**
@@ -47,12 +47,12 @@ export interface QuotaFetchOptions<Operation extends string = string, C extends 
   /** The operation a request is charged as; `undefined`: it is not metered. Needed for `metered(handler)`. */
   readonly operation?: OfCall<NoInfer<Operation> | undefined> | undefined
   /**
-   * The network address of a caller, for `anonymous: 'ip'`, which demands it: a `Request` has none that can be trusted.
+   * The network address of a caller, for `anonymous: 'ip'`, which requires it: a `Request` has none that can be trusted.
    */
   readonly address?: OfCall<string | undefined> | undefined
   /**
    * Language of answers.
-   * @default by `Accept-Language`, English when it names none of ours
+   * @default by `Accept-Language`, English when it names neither language
    */
   readonly locale?: 'en' | 'zh-CN' | OfCall<'en' | 'zh-CN'> | undefined
 }

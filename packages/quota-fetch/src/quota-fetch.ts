@@ -21,7 +21,7 @@ export interface QuotaFetchRoutes<Operation extends string = string, C extends C
   /**
    * Meters every request of a handler as one operation.
    *
-   * @param overrides what this handler does in its own way
+   * @param overrides options of this handler
    * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault
    * @example
    * export const POST = metered.operation('write')(async (request) => Response.json(await save(request)))
@@ -69,7 +69,7 @@ export function quotaFetch<Operation extends string, C extends Counting = OneUni
   return Object.assign(wrapping(meter), routes)
 }
 
-/** The quota of a request that is metered: what its handler may settle. */
+/** The quota of a metered request, for its handler to settle. */
 export function quotaOf(request: Request): RequestQuota | undefined {
   return Exchange.find(request)?.newest
 }
@@ -123,7 +123,7 @@ function notWrapped(meter: HttpMeter<Call>): Response {
   return misused(meter.options.logger, message)
 }
 
-/** The functions that are called with what a handler is called with. */
+/** The functions that are called with the arguments of the handler. */
 const OF_CALLS = ['subject', 'cost', 'plan', 'skip', 'operation', 'address', 'locale']
 
 /** The options with functions of one argument, as every adapter has them. */

@@ -2,9 +2,9 @@ import type { MeteredRequest, RateLimitFields } from '@scoregw/quota/http'
 
 /** What a response is settled by, beside its status. */
 export interface Settling {
-  /** Of the request: what answers `HEAD` has no body that anybody reads. */
+  /** Of the request: the body of an answer to `HEAD` is never read. */
   readonly method: string
-  /** Whether the caller has gone; asked for failures alone. */
+  /** Whether the caller has gone; called for failures only. */
   isHungUp(): boolean
   /**
    * Whether the response that a server makes of it is watched, which sets the fields. The end is settled here all the
@@ -24,7 +24,7 @@ export function settleResponse(
   settling: Settling,
 ): Response | Promise<Response> {
   const { pending } = quota
-  // What the handler asked for may turn out to be impossible: then the outcome decides.
+  // The handler's commit may fail: then the outcome decides.
   if (pending !== undefined) return pending.then(() => judged(quota, response, settling))
   return judged(quota, response, settling)
 }
@@ -43,7 +43,7 @@ function judged(quota: MeteredRequest, response: Response, settling: Settling): 
   return pending === undefined ? send() : pending.then(send)
 }
 
-/** Settles a hold when its caller goes, which the signal of the request says, unless its handler does soon after. */
+/** Settles a hold when its caller goes, as the request's signal reports, unless its handler settles soon after. */
 export function settleAtHangUp(quota: MeteredRequest, signal: AbortSignal | null | undefined): void {
   if (signal?.aborted === true) quota.abort()
   else signal?.addEventListener('abort', () => quota.abort(), { once: true })
@@ -66,7 +66,7 @@ function withFields(response: Response, fields: RateLimitFields): Response {
   }
 }
 
-/** @param isOver whether nobody will read a body */
+/** @param isOver whether the body will never be read */
 async function settledAtEnd(quota: MeteredRequest, response: Response, isOver: boolean): Promise<Response> {
   if (response.body !== null && !isOver) return new Response(watched(quota, response.body), response)
   quota.end()
@@ -77,11 +77,11 @@ async function settledAtEnd(quota: MeteredRequest, response: Response, isOver: b
 /** How long a body may stay unread before its caller counts as gone, in milliseconds. */
 const UNREAD_MS = 600_000
 
-/** The same bytes; the end waits until what it settles is settled. */
+/** The same bytes; the end waits until the hold is settled. */
 function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   let isCancelled = false
-  // A response that is dropped unread is cancelled by nobody: its hold must not be kept alive for ever.
+  // A response that is dropped unread is never cancelled: its hold must not be kept alive for ever.
   let unread: ReturnType<typeof setTimeout> | undefined
   const awaitReader = (): void => {
     unread = setTimeout(() => quota.end(), UNREAD_MS)

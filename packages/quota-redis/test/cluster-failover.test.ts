@@ -66,7 +66,7 @@ async function lossOf({ quota }: Engine, lose: () => Promise<unknown>): Promise<
   return { lost: Math.max(0, acknowledged - used), recoveredMs }
 }
 
-describe.runIf(redisTests).concurrent('failover', { timeout: 60_000 }, () => {
+describe.runIf(redisTests).concurrent('failover', () => {
   it('of a cluster: decisions again within 6 s, nothing beyond the limit, no words with a zombie', async ({
     onTestFinished,
   }) => {

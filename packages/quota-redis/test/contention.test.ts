@@ -72,7 +72,7 @@ describe.runIf(redisTests)('two processes on one shared row', () => {
     await redis.stop()
   })
 
-  it('carry out rare operations among takes at the first try, and lose none', { timeout: 120_000 }, async () => {
+  it('carry out rare operations among takes at the first try, and lose none', async () => {
     const prefix = newPrefix()
     const stores = [openStore(redis.port, prefix), openStore(redis.port, prefix)]
     await Promise.all(stores.map((store) => store.ready()))

@@ -51,7 +51,7 @@ const silences: readonly Silence[] = [
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-describe.runIf(redisTests).concurrent('silence', { timeout: 60_000 }, () => {
+describe.runIf(redisTests).concurrent('silence', () => {
   it.for(silences)(
     'every call is answered in time before $name, and soon given up',
     async (silence, { onTestFinished }) => {
@@ -113,7 +113,7 @@ describe.runIf(redisTests).concurrent('silence', { timeout: 60_000 }, () => {
   })
 })
 
-describe.runIf(redisTests)('a busy process', { timeout: 60_000 }, () => {
+describe.runIf(redisTests)('a busy process', () => {
   it('calls that nobody can answer do not pile up', async ({ onTestFinished }) => {
     const { later, server } = cleanupsOf(onTestFinished)
     const redis = await server()

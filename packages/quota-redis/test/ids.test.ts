@@ -47,7 +47,7 @@ describe.runIf(redisTests)('one id in the hands of two processes', () => {
   })
   afterAll(() => redis.stop())
 
-  it('is charged once and given back once, in every order of what they do', { timeout: 120_000 }, async () => {
+  it('is charged once and given back once, in every order of what they do', async () => {
     const all = sequences(4)
     const clock = manualClock()
     const prefix = newPrefix()

@@ -91,7 +91,7 @@ async function admittedOf(quotas: readonly Q[], subject: string): Promise<number
 
 const personal = (tokens: number) => ({ base: { personal: { writes: { hour: tokens } } } })
 
-describe.runIf(redisTests).concurrent('settings that were lost', { timeout: 60_000 }, () => {
+describe.runIf(redisTests).concurrent('settings that were lost', () => {
   it('with an empty server are nothing stored: followed within a second, and what is written then', async ({
     onTestFinished,
   }) => {

@@ -9,7 +9,7 @@ const deep = process.env.QUOTA_TEST_DEEP === '1'
 
 describe.runIf(deep && postgresTests)('the conformance suite on PostgreSQL', () => {
   // The cases share their tables: one that went on beside the next would disturb it.
-  const patient = (name: string, test: () => Promise<void>): void => it(name, { timeout: 120_000 }, test)
+  const patient = (name: string, test: () => Promise<void>): void => it(name, test)
   const runner = { describe, it: patient }
   const registered = describeStore(runner, postgresFactory(new TestDatabase()), 'PostgreSQL store')
 

@@ -52,7 +52,7 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
     )
   }
 
-  it('while a statement waits for a row: it is never made after that was asked', { timeout: 60_000 }, () =>
+  it('while a statement waits for a row: it is never made after that was asked', () =>
     through(async (proxy, store) => {
       const counters = store.open(SCHEMA)
       for (const _ of [1, 2]) await take(counters, 'waits')
@@ -74,8 +74,7 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
       const idle = "select 1 from pg_stat_activity where datname = current_database() and state = 'active'"
       await expect.poll(async () => (await admin.query(idle)).rowCount).toBe(1)
       expect((await used(counters, 'waits'))[0]).toBe(3)
-    }),
-  )
+    }))
 
   it('that a hold grows by: it grows once', { timeout: 600_000 }, () =>
     through(async (proxy, store) => {

@@ -12,7 +12,7 @@ const ROUNDS = process.env.QUOTA_TEST_DEEP === '1' ? 50 : 1
 describe.runIf(postgresTests)('what is killed in the middle of transactions', () => {
   const database = new TestDatabase({ durable: true })
 
-  it('the server: nothing is lost and nothing doubled', { timeout: 60_000 }, async () => {
+  it('the server: nothing is lost and nothing doubled', async () => {
     const pool = database.pool({ max: 1 })
     const counters = postgresStore({ pool, deadlineMs: 10_000 }).open(SCHEMA)
     let [admitted, tries, isOver] = [0, 0, false]
@@ -33,7 +33,7 @@ describe.runIf(postgresTests)('what is killed in the middle of transactions', ()
     expect((await used(counters, 'z'))[0]).toBe(admitted)
   })
 
-  it('a process: what was answered is charged, and nobody waits for what it held', { timeout: 60_000 }, async () => {
+  it('a process: what was answered is charged, and nobody waits for what it held', async () => {
     const counters = postgresStore({ pool: database.pool(), deadlineMs: 5_000 }).open(SCHEMA)
     for (let round = 0; round < ROUNDS; round++) {
       const child = fork(new URL('./support/taker.ts', import.meta.url), [database.url, `p${round}`], {

@@ -17,7 +17,7 @@ const kinds: readonly SqliteKind[] = hasNodeSqlite ? [...all, 'node'] : all
 for (const kind of kinds) {
   describe(NAMES[kind], () => {
     // The cases share their tables: one that went on beside the next would disturb it.
-    const patient = (name: string, test: () => Promise<void>): void => it(name, { timeout: 120_000 }, test)
+    const patient = (name: string, test: () => Promise<void>): void => it(name, test)
     const registered = describeStore({ describe, it: patient }, sqliteFactory(kind), 'the conformance suite')
 
     it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))

@@ -7,7 +7,7 @@ const textOf = (path: string): string => readFileSync(join(import.meta.dirname, 
 const page = textOf('../../../docs/guide/write-a-store.md')
 
 it('the page shows the shortest store as it is tested', () => {
-  expect(page).toContain(textOf('map-store.ts').trim())
+  expect(page).toContain(textOf('page-store.ts').trim())
 })
 
 it('the page names the number of cases', () => {

@@ -2,11 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import * as row from '@scoregw/quota/store'
 
 /** One window of one counter, and which of the costs it counts. */
-export type Cell = readonly [
-  startedAtAndUsed: number[],
-  lengthMs: number,
-  unit: number,
-]
+export type Cell = readonly [startedAtAndUsed: number[], lengthMs: number, unit: number]
 
 export interface IdRecord extends row.ReservationId {
   readonly state: 'reserved' | 'committed' | 'cancelled'
@@ -21,11 +17,8 @@ export interface MapData {
   readonly ids: Map<string, IdRecord>
 }
 
-/** The shortest complete store: two maps, everything kept for ever. */
-export function mapStore(
-  clock: Clock,
-  Counters: typeof MapCounters = MapCounters,
-): row.SyncStore {
+/** The store that mutants are made from: each rule is a method of its own, two maps, everything kept for ever. */
+export function mapStore(clock: Clock, Counters: typeof MapCounters = MapCounters): row.SyncStore {
   const kept: Pick<MapData, 'cells' | 'ids'> = {
     cells: new Map(),
     ids: new Map(),
@@ -55,13 +48,7 @@ export class MapCounters implements row.SyncCounters {
         states: outcome === 'admitted' ? record.states : [],
       }
     const reply = this.decide(request, now)
-    if (id && reply.outcome === 'admitted')
-      this.remember(
-        this.idKey(request, id),
-        id,
-        'reserved',
-        reply.states,
-      )
+    if (id && reply.outcome === 'admitted') this.remember(this.idKey(request, id), id, 'reserved', reply.states)
     return reply
   }
 
@@ -69,10 +56,7 @@ export class MapCounters implements row.SyncCounters {
    * Looks at every window first, and writes only when all of them have
    * room. Windows of units that cost nothing are left alone.
    */
-  decide(
-    { subject, category, quotas, costs }: row.TakeRequest,
-    now: number,
-  ): row.TakeReply {
+  decide({ subject, category, quotas, costs }: row.TakeRequest, now: number): row.TakeReply {
     const cells = this.cells(subject, category, quotas.layers)
     const fits = cells.every(([pair, lengthMs, unit], at) => {
       const cost = costs[unit] ?? 0
@@ -93,17 +77,11 @@ export class MapCounters implements row.SyncCounters {
     }
   }
 
-  read({
-    subject,
-    categories,
-    layers,
-  }: row.ReadRequest): row.ReadReply {
+  read({ subject, categories, layers }: row.ReadRequest): row.ReadReply {
     const now = this.data.clock.now()
     return {
       now,
-      states: categories.map((category) =>
-        this.view(this.cells(subject, category, layers), now),
-      ),
+      states: categories.map((category) => this.view(this.cells(subject, category, layers), now)),
     }
   }
 
@@ -111,41 +89,25 @@ export class MapCounters implements row.SyncCounters {
     const { subject, category, layers, states, giveBack, id } = request
     if (id && !this.settleId(request, id)) return
     const cells = this.cells(subject, category, layers)
-    for (const [at, [pair, , unit]] of cells.entries())
-      row.refund(pair, 0, Number(states[2 * at]), giveBack[unit] ?? 0)
+    for (const [at, [pair, , unit]] of cells.entries()) row.refund(pair, 0, Number(states[2 * at]), giveBack[unit] ?? 0)
   }
 
   reset({ subject, categories, layers }: row.ResetRequest): void {
-    for (const category of categories)
-      for (const [pair] of this.cells(subject, category, layers))
-        row.close(pair, 0)
+    for (const category of categories) for (const [pair] of this.cells(subject, category, layers)) row.close(pair, 0)
   }
 
   /**
    * By names and never by places, so that another schema finds what it
    * knows. As JSON no two keys are one text.
    */
-  cells(
-    subject: row.Subject,
-    category: number,
-    layers: readonly number[],
-  ): Cell[] {
+  cells(subject: row.Subject, category: number, layers: readonly number[]): Cell[] {
     const { categories, cells, layers: all } = this.data.schema
     const named = layers.flatMap((index) => all[index] ?? [])
-    const names = named.map((layer) => [
-      layer.name,
-      categories[category],
-      row.layerKey(layer, subject),
-    ])
-    return names.flatMap((of) =>
-      cells.map((each) => this.cell(of, each)),
-    )
+    const names = named.map((layer) => [layer.name, categories[category], row.layerKey(layer, subject)])
+    return names.flatMap((of) => cells.map((each) => this.cell(of, each)))
   }
 
-  cell(
-    names: readonly unknown[],
-    { identity, lengthMs, unit }: row.CellSchema,
-  ): Cell {
+  cell(names: readonly unknown[], { identity, lengthMs, unit }: row.CellSchema): Cell {
     const key = JSON.stringify([...names, identity])
     const kept = this.data.cells.get(key)
     const pair = kept ?? [row.CLOSED, row.CLOSED]
@@ -155,15 +117,11 @@ export class MapCounters implements row.SyncCounters {
 
   view(cells: readonly Cell[], now: number): number[] {
     const state: number[] = []
-    for (const [at, [pair, lengthMs]] of cells.entries())
-      row.view(pair, 0, now - lengthMs, now, state, 2 * at)
+    for (const [at, [pair, lengthMs]] of cells.entries()) row.view(pair, 0, now - lengthMs, now, state, 2 * at)
     return state
   }
 
-  repeat(
-    record: IdRecord,
-    { nonce, fingerprint }: row.ReservationId,
-  ): row.TakeOutcome {
+  repeat(record: IdRecord, { nonce, fingerprint }: row.ReservationId): row.TakeOutcome {
     if (record.fingerprint !== fingerprint) return 'conflict'
     if (record.state === 'cancelled') return 'cancelled'
     return record.nonce === nonce ? 'admitted' : 'duplicate'
@@ -176,10 +134,8 @@ export class MapCounters implements row.SyncCounters {
   settleId(request: row.SettleRequest, id: row.ReservationId): boolean {
     const key = this.idKey(request, id)
     const record = this.record(key, this.data.clock.now())
-    const settles =
-      record?.state === 'reserved' && record.nonce === id.nonce
-    if (settles || (!record && request.as === 'cancelled'))
-      this.remember(key, id, request.as, record?.states ?? [])
+    const settles = record?.state === 'reserved' && record.nonce === id.nonce
+    if (settles || (!record && request.as === 'cancelled')) this.remember(key, id, request.as, record?.states ?? [])
     return settles
   }
 
@@ -188,12 +144,7 @@ export class MapCounters implements row.SyncCounters {
     return record && now < record.expiresAt ? record : undefined
   }
 
-  remember(
-    key: string,
-    id: row.ReservationId,
-    state: IdRecord['state'],
-    states: readonly number[],
-  ): void {
+  remember(key: string, id: row.ReservationId, state: IdRecord['state'], states: readonly number[]): void {
     this.data.ids.set(key, {
       ...id,
       state,
@@ -202,38 +153,7 @@ export class MapCounters implements row.SyncCounters {
     })
   }
 
-  idKey(
-    { subject, category }: row.TakeRequest | row.SettleRequest,
-    { id }: row.ReservationId,
-  ): string {
-    return JSON.stringify([
-      this.data.schema.categories[category],
-      row.idOwnerKey(this.data.schema, subject),
-      id,
-    ])
+  idKey({ subject, category }: row.TakeRequest | row.SettleRequest, { id }: row.ReservationId): string {
+    return JSON.stringify([this.data.schema.categories[category], row.idOwnerKey(this.data.schema, subject), id])
   }
 }
-
-import {
-  CONFORMANCE_CASES,
-  manualClock,
-  runCase,
-  type StoreFactory,
-} from '@scoregw/quota-testkit'
-
-const factory: StoreFactory = () => {
-  const clock = manualClock()
-  return {
-    store: mapStore(clock),
-    capabilities: ['ids', 'sync', 'clock-steps', 'regroup'],
-    clock,
-    advance: clock.advance,
-    stepClock: clock.advance,
-    stop: () => undefined,
-  }
-}
-
-for (const testCase of CONFORMANCE_CASES)
-  await runCase(testCase, factory)
-console.log(`${CONFORMANCE_CASES.length} cases passed`)
-// => 317 cases passed

@@ -44,14 +44,8 @@ export type {
   SettingsUpdate,
   Threshold,
 } from './public-types.ts'
-export {
-  type IdPlace,
-  type NamedCell,
-  type NamedHoldRow,
-  type NamedRecord,
-  type RowPlace,
-  Scratch,
-} from './scratch/scratch.ts'
+export { type IdPlace, type IdRequest, idPlaces, type RowPlace, rowPlaces } from './scratch/places.ts'
+export { type NamedCell, type NamedHoldRow, type NamedRecord, Scratch } from './scratch/scratch.ts'
 export { Breaker } from './store/breaker.ts'
 export type {
   AdaptiveCounts,

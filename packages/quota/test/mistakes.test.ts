@@ -321,7 +321,7 @@ const requests: readonly Mistake[] = [
       await closed.consume(request)
     },
     code: 'quota_closed',
-    says: ['this engine was closed', 'close it last'],
+    says: ['the engine is closed', 'after all work has finished'],
   },
 ]
 

@@ -81,7 +81,7 @@ describe('a reservation', () => {
 describe('a reservation under an id', () => {
   const request = { subject: 'u', operation: 'write', id: 'attempt-1' } as const
 
-  it('is charged once, whoever repeats it', () => {
+  it('is charged once, however often it is retried', () => {
     const { quota } = fixture()
     const first = heldOf(quota.reserveSync(request))
     const repeat = quota.reserveSync(request)

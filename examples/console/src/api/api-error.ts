@@ -9,7 +9,7 @@ export interface Fault {
   readonly msg: string
 }
 
-/** An answer that is not the one that was asked for. */
+/** An answer that is an error. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   /** HTTP status; 0: there was no answer. */

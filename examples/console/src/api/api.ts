@@ -299,7 +299,7 @@ export class Api {
 }
 
 /**
- * What limits there are, asked with a token that may be none.
+ * Reads the policy with a token that may be invalid.
  * @throws {ApiError} `unauthorized`; `forbidden`: its user is no administrator
  */
 export async function policyWith(token: string): Promise<Policy> {
@@ -331,7 +331,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'unauthorized' || error.code === 'forbidden')
 }
 
-/** The gateway's types are those of one policy: what another asks for, it checks. */
+/** The gateway's types are those of one policy; it validates requests under another. */
 function asSent<Name extends keyof Schemas>(document: object): NonNullable<Schemas[Name]> {
   return document as NonNullable<Schemas[Name]>
 }

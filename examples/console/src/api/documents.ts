@@ -58,7 +58,7 @@ export interface QuotaStatus {
   readonly windows: Readonly<Record<string, readonly WindowStatus[]>>
 }
 
-/** Tokens and slots of work that is under way. */
+/** Tokens and slots of requests in flight. */
 export type Hold = Schemas['Hold']
 
 /** What a reset closes. */

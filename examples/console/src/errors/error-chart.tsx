@@ -118,7 +118,7 @@ function valueText({ series }: Failures, index: number | undefined, formats: Ret
   return bucket === undefined ? '' : `${formats.dateTime(bucket.ts)}: ${formats.percent(bucket.failureRate)}`
 }
 
-/** What the style sheet says now, asked of an element: a variable itself is not yet a colour. */
+/** Current colours of the style sheet, read from an element, since a CSS variable is not a computed colour. */
 function coloursOf(element: HTMLElement): Colours {
   const probe = document.createElement('span')
   element.append(probe)

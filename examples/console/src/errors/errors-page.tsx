@@ -23,7 +23,7 @@ interface ReportProps {
   readonly adaptive: Adaptive
 }
 
-/** How requests ended, and what the adaptive factor made of it. */
+/** Outcomes of requests, and moves of the adaptive factor. */
 export function ErrorsPage(): JSX.Element {
   const { failures: words } = useWords()
   const formats = useFormats()

@@ -20,7 +20,7 @@ interface UndoProps {
   onClose(): void
 }
 
-/** What of a change is to be as it was: what nobody has touched since is chosen already. */
+/** Asks which parts of a change to undo; parts that have not changed since are preselected. */
 export function UndoDialog({ parts, onUndone, onClose }: UndoProps): JSX.Element {
   const { history: words } = useWords()
   const api = useApi()

@@ -51,7 +51,7 @@ interface Following {
   onDown(since: number, error: ApiError | undefined): void
 }
 
-/** Listens again and again, until it is ended. A stream that ends by itself is asked for again at once. */
+/** Listens until it is stopped, and reconnects at once when the stream ends by itself. */
 async function follow({ listen, end, onData, onDown }: Following): Promise<void> {
   let heardAt = Date.now()
   let waitMs = FIRST_WAIT_MS

@@ -5,7 +5,7 @@ export interface Cell {
   readonly layer: string
   readonly category: string
   readonly window: string
-  /** Of work under way at once, which no mode scales. */
+  /** A limit of concurrency, which no mode scales. */
   readonly isSlots: boolean
 }
 

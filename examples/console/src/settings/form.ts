@@ -18,7 +18,7 @@ export type FaultCode =
   | 'url'
 export type Faults = Readonly<Record<string, FaultCode>>
 
-/** What a form's texts come to. */
+/** The result of parsing a form's texts. */
 export interface Read<T> {
   /** Absent: there are faults. */
   readonly body: T | undefined
@@ -64,7 +64,7 @@ export function bareNumber(text: string): string {
 /** Fields of words: digits in them stay as they are written. */
 const WORDS: readonly string[] = ['name']
 
-/** Whether two texts of a field come to the same. */
+/** Whether two texts of a field have the same value. */
 export function isSameText(path: string, one: string, other: string): boolean {
   return one === other || (!WORDS.includes(path) && bareNumber(one) === bareNumber(other))
 }

@@ -16,7 +16,7 @@ export type Effective =
   | { readonly kind: 'unknown' }
 
 /**
- * The limit that the form's values come to, before they are saved.
+ * The limit that results from the form's values, before they are saved.
  *
  * @param factor the adaptive factor now
  */

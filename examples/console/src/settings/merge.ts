@@ -19,7 +19,7 @@ export function differences(was: Fields, theirs: Fields, mine: Fields): Differen
     .filter(({ path, theirs, mine }) => !isSameText(path, theirs, mine))
 }
 
-/** What to hold where only one of the two changed something; `undefined`: nobody but a person can say. */
+/** The side to keep if only one of the two has changed something; `undefined`: a person has to choose. */
 export function obviousChoice({ path, was, theirs, mine }: Difference): Choice | undefined {
   if (isSameText(path, mine, was)) return 'theirs'
   return isSameText(path, theirs, was) ? 'mine' : undefined

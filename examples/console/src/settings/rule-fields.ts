@@ -104,7 +104,7 @@ const MAX_THRESHOLDS = 8
 /** @returns `null` for an empty text, `undefined` for one that is no list */
 function thresholdsOf(given: string): Threshold[] | null | undefined {
   const text = given.replaceAll(/[，、；]/g, ', ').normalize('NFKC')
-  // One number with groups, or two: nobody but a person can say.
+  // One number with groups, or two: ambiguous.
   if (/\d,\d{3}(?!\d)/.test(text)) return undefined
   const entries = text
     .split(/[,;]/)

@@ -10,7 +10,7 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ComponentChildren
 }
 
-/** What was asked for, or that it is under way, or why it did not come. */
+/** Shows a loaded value, a placeholder while it is loading, or the error. */
 export function Loaded<T>({ resource, lines = 4, children }: LoadedProps<T>): JSX.Element {
   const { data, error, isLoading, reload } = resource
   return (

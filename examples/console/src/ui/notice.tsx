@@ -30,7 +30,7 @@ export function ErrorNotice({ error, retry }: { error: ApiError | undefined; ret
   )
 }
 
-/** Something that was done; read out, as it appears where nobody looks. */
+/** A message that something was done; read out by screen readers. */
 export function Done({ children }: { children: ComponentChildren }): JSX.Element {
   return (
     <p class="done" role="status">

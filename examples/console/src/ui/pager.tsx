@@ -12,7 +12,7 @@ export interface Paging {
   first(): void
 }
 
-/** The addresses by which each page of a list was come to. */
+/** The addresses through which each page of a list was reached. */
 const trails = new Map<string, readonly string[]>()
 /** Most pages to go back through; beyond them paging starts over. */
 const MAX_TRAILS = 2_000

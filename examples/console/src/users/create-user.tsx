@@ -13,7 +13,7 @@ import { useWords } from '../words/words.ts'
 import { AdminQuestion } from './admin-question.tsx'
 import { NEW_PROFILE, ProfileFields, readProfile } from './profile-fields.tsx'
 
-/** A user who is not there yet; `undefined`: nobody is about to be created. */
+/** A user to create; `undefined`: the form is closed. */
 type NewUser = Fields | undefined
 
 const EMPTY: Fields = { ...NEW_PROFILE, id: '' }

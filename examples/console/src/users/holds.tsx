@@ -16,7 +16,7 @@ interface HoldsProps {
   onReleased(): void
 }
 
-/** What work that is under way holds of a user's quota; nothing is said where no work can hold anything. */
+/** Holds of a user's quota by requests in flight; empty where no operation can hold anything. */
 export function Holds({ id, onReleased }: HoldsProps): JSX.Element | null {
   const words = useWords()
   const api = useApi()

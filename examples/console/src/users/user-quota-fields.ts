@@ -65,7 +65,7 @@ export function readUserQuota(policy: Policy, { limits }: Layer, fields: Fields)
   return { body, faults }
 }
 
-/** An instant as a field for local time has it, to the millisecond: what nobody touches is stored as it was. */
+/** An instant as a field for local time has it, to the millisecond, so that an untouched value is stored unchanged. */
 function localText(iso: string | null): string {
   if (iso === null) return ''
   const at = new Date(iso)

@@ -53,7 +53,7 @@ export function wholeNumber(text: string): number | undefined {
   return /^\d{1,12}$/.test(plain) ? Number(plain) : undefined
 }
 
-/** What the gateway is asked. */
+/** The body of the request to the gateway. */
 export function bodyOf({ operation, whatIf, limit, tokens, mode, days }: Question): WhyBody {
   const [layer, window] = limitOf(limit) ?? []
   const wanted = wholeNumber(tokens)

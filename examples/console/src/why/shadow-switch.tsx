@@ -18,7 +18,7 @@ interface ShadowSwitchProps {
   onDone(): void
 }
 
-/** Lets the limit that refuses refuse nobody, or one that would refuse do so again; for everybody, so it is asked. */
+/** Stops enforcing the limit that refuses, or enforces it again; asks first, since this affects everybody. */
 export function ShadowSwitch({ found, onDone }: ShadowSwitchProps): JSX.Element | null {
   const words = useWords()
   const names = useNames()

@@ -20,7 +20,7 @@ const UNITS: readonly { readonly unit: Unit; readonly letter: string; readonly m
   { unit: 'second', letter: 's', ms: 1_000 },
 ]
 
-/** By the names that settings go by: those that nobody has put into words are read as the policy writes them. */
+/** Labels of the settings' names; names without a label are shown as in the policy. */
 function namesOf(words: Words, { layers, windows, concurrency }: Policy): Names {
   const scopes = Object.fromEntries(layers.map(({ name, scope }) => [name, scope]))
   const lengths = Object.fromEntries(windows.map((window) => [window.label, windowName(words, window)]))

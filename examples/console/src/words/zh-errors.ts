@@ -12,7 +12,7 @@ export const failures: Words['failures'] = {
   chart: '失败请求的比例与自适应系数',
   chartKeys: '方向键逐格移动。',
   codeZero: '没有应答（httpStatus 为 0）',
-  otherServer: '其他服务器错误（500 及以上）',
+  otherServer: '其他服务端错误（500 及以上）',
   business: '业务失败（returnCode 不为 1）',
   factor: '自适应系数',
   calls: '请求数',

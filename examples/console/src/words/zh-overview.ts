@@ -21,7 +21,7 @@ export const overview: typeof en = {
     succeeded: '成功',
     refused: '被配额拒绝',
     clientError: '调用方错误',
-    serverError: '服务器错误',
+    serverError: '服务端错误',
   },
   countsAway: '数据库没有响应：暂时无法得知所有进程的计数。',
   shared: '共享配额',

@@ -48,7 +48,7 @@ export class AlertSender {
         // A process that was too slow has lost its lease, and must not send what the next holder sends.
         if (!(await this.#keep(lease))) return
         const posted = await this.#post(webhook, row)
-        // What was broken off is due as it was: nobody knows what the receiver has of it.
+        // An interrupted alert stays due: it is unknown whether the receiver has it.
         if (this.#stopping.signal.aborted) return
         await this.#settle(row, posted)
       }
@@ -57,7 +57,7 @@ export class AlertSender {
     }
   }
 
-  /** Sends nothing more, so that nobody has to wait for a receiver. */
+  /** Stops sending, so that a shutdown does not wait for a receiver. */
   stop(): void {
     this.#stopping.abort()
   }

@@ -76,7 +76,7 @@ export function noticeEvents({ quota, book, clock, isAlerted }: NoticeParts): ()
   }
 }
 
-/** Notes when the factor of mode `adaptive` has come to one of its bounds; that move is the occasion. */
+/** Notes when the factor of mode `adaptive` has reached one of its bounds; that move is the occasion. */
 export async function noticeFactor(
   { quota, book }: Pick<NoticeParts, 'quota' | 'book'>,
   factorStore: Pick<FactorStore, 'read'>,

@@ -16,7 +16,7 @@ export interface PostOptions {
   readonly stopping?: AbortSignal | undefined
 }
 
-/** What came of an attempt: a status, or why there is none. */
+/** The result of an attempt: a status, or the reason why there is none. */
 export type Posted = { readonly status: number } | { readonly fault: PostFault }
 type PostFault = 'private_address' | 'not_found' | 'refused' | 'timeout' | 'tls' | 'connection'
 
@@ -56,7 +56,7 @@ export function post(
         bytes += chunk.byteLength
         if (bytes > MAX_ANSWER_BYTES) response.destroy()
       })
-      // What was answered counts, whatever becomes of the rest.
+      // The status counts, even if the body fails.
       response.once('error', () => undefined)
       response.once('close', () => settle({ status }))
     })

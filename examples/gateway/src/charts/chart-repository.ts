@@ -24,7 +24,7 @@ export class ChartRepository {
 
   /**
    * Writes charts over those that are there, all or none; others stay.
-   * @param onProgress hears how many are written
+   * @param onProgress called with the number written so far
    */
   async replace(charts: readonly Chart[], onProgress: (done: number) => void = () => undefined): Promise<void> {
     await this.#db.transaction().execute(async (transaction) => {

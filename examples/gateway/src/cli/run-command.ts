@@ -29,7 +29,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Runs a command on the database that the environment names.
- * @param progress hears, a line at a time, how a command that takes long gets on
+ * @param progress called with a line for each step of a long command
  */
 export async function runCommand(
   args: readonly string[],

@@ -32,7 +32,7 @@ export interface Config {
   readonly redisDeadlineMs: number
   /** Where tokens are counted. */
   readonly quotaStore: 'embedded' | 'postgres' | 'redis'
-  /** What becomes of requests, by category, while the counters cannot be asked. */
+  /** Whether requests are admitted, by category, while the counters are unavailable. */
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   /** Limits beside those that the gateway has of its own. */
   readonly limits: ConfiguredLimits
@@ -49,7 +49,7 @@ export interface Config {
   /** Whether everybody may see how requests ended. */
   readonly isFailureRatePublic: boolean
   readonly supportForumUrl: string
-  /** Variables that look like one of ours and are none: nobody reads them. In production they are a fault. */
+  /** Unknown variables that look like one of ours. In production they are a fault. */
   readonly misspelt: readonly Misspelt[]
   /** The demo's users, data and credentials; absent in production. */
   readonly demo: DemoConfig | undefined

@@ -4,7 +4,7 @@ import { gatewayPolicy } from '../quota/policy.ts'
 
 const MODES = ['closed', 'open', 'local'] as const
 
-/** What becomes of requests while the counters cannot be asked. */
+/** Whether requests are admitted while the counters are unavailable. */
 export type FailureMode = (typeof MODES)[number]
 
 /** Where nothing is set: reads go on with this process's share, and whatever changes something waits. */

@@ -1,7 +1,7 @@
 import { nearest } from '@scoregw/quota/options'
 import { VARIABLES } from './variables.ts'
 
-/** A variable of the environment that is none of the gateway's and nearly reads like one. */
+/** A variable of the environment that is unknown but similar to one of the gateway's. */
 export interface Misspelt {
   readonly name: string
   readonly meant: string

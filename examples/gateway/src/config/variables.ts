@@ -40,7 +40,7 @@ const isProxy = (text: string): boolean => {
   return isIP(address) !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= most))
 }
 
-/** What Express calls "trust proxy": nobody, a number of proxies, or their addresses. */
+/** Express' setting "trust proxy": none, a number of proxies, or their addresses. */
 const trustProxy = z
   .string()
   .transform((text): false | number | string[] => {

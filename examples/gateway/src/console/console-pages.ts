@@ -2,12 +2,12 @@ import { type RequestHandler, Router } from 'express'
 import helmet from 'helmet'
 import { type ConsoleFiles, consoleFiles } from './console-files.ts'
 
-/** The page is asked for again each time; what it loads has other names when it is another. */
+/** Browsers revalidate the page each time; the names of its files change with their content. */
 const PAGE_CACHE = 'no-cache'
 const ASSETS_CACHE = 'public, max-age=31536000, immutable'
 
 /**
- * The console runs and shows its own files and speaks to the gateway that it came from; it reaches nobody else, and
+ * The console runs and shows its own files and calls the gateway that it came from; it reaches no other server, and
  * nothing frames it. Styles are set on elements by their properties, which needs no permission.
  */
 const policy: RequestHandler = helmet.contentSecurityPolicy({

@@ -9,12 +9,12 @@ const MAX_BYTES = 262_144
 /** How long keys are taken as they are; the least time between two looks for a key that is not among them. */
 const MAX_AGE_MS = 600_000
 const COOLDOWN_MS = 10_000
-/** How long a server that failed is not asked again: anybody can send a token that asks for it. */
+/** How long to wait before calling a failed server again: anybody can send a token that causes a call. */
 const PAUSE_MS = 1_000
 /** How long keys are used while their server fails. */
 const KEPT_MS = 3_600_000
 
-/** The keys cannot be fetched, so that nobody can say whether a token is valid. */
+/** The keys cannot be fetched, so that tokens cannot be checked. */
 export class KeysUnavailable extends Error {
   override readonly name: string = 'KeysUnavailable'
 }

@@ -34,7 +34,7 @@ export class ServiceCredentials {
   readonly #audit: AuditLog
   readonly #reader: Db
 
-  /** @param reader where it is looked who calls, so that nobody waits for those who write */
+  /** @param reader the connection for look-ups of callers, which do not wait for writes */
   constructor(db: Db, clock: Clock, audit: AuditLog, reader: Db = db) {
     this.#db = db
     this.#clock = clock
@@ -42,7 +42,7 @@ export class ServiceCredentials {
     this.#reader = reader
   }
 
-  /** Whose a credential is; `undefined`: nobody's at this service, whatever it may be elsewhere. */
+  /** The holder of a credential; `undefined`: it is not valid at this service. */
   async identify(service: Service, credential: string): Promise<Holder | undefined> {
     if (!hasFormOf(service, credential)) return undefined
     const hash = tokenHash(credential)
@@ -93,7 +93,7 @@ export class ServiceCredentials {
   }
 
   /**
-   * From the next request on, in every process, the credential is nobody's.
+   * From the next request on the credential is invalid, in every process.
    * @returns whether there was such a one
    */
   async revoke(service: Service, id: string, by: Doer): Promise<boolean> {
@@ -140,7 +140,7 @@ export class ServiceCredentials {
   }
 }
 
-/** Bots' tokens may come from the configuration, and then have any form that is nobody else's. */
+/** Bots' tokens may come from the configuration, in any form that differs from all other credentials. */
 function hasFormOf(service: Service, credential: string): boolean {
   if (service === 'charts') return credential.startsWith(PREFIXES.charts)
   return !credential.startsWith(TOKEN_PREFIX) && !credential.startsWith(PREFIXES.charts)

@@ -1,4 +1,4 @@
-/** The database cannot be reached, or does not answer in time. What was asked of it may have happened or not. */
+/** The database cannot be reached, or does not answer in time. The statement may have been carried out or not. */
 export class DatabaseAwayError extends Error {
   override readonly name = 'DatabaseAwayError'
 }

@@ -44,11 +44,11 @@ export async function openPostgres(connectionString: string, options: PostgresOp
   })
 }
 
-/** What SQLSTATE codes at the first connection mean, and what mends it. */
+/** SQLSTATE codes of the first connection: the cause of each, and how to correct it. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  '28P01': 'the password is refused; mend user and password of the address',
-  '28000': 'the user is refused; mend the address, or let the user in',
-  '3D000': 'there is no such database; create it, or mend the address',
+  '28P01': 'the password is refused; correct user and password of the address',
+  '28000': 'the user is refused; correct the address, or allow the user',
+  '3D000': 'there is no such database; create it, or correct the address',
   '42501': 'the user may not change tables; give it the right, or name another user',
 }
 
@@ -64,7 +64,7 @@ function databaseFault(address: string, error: unknown): unknown {
   const why = codes[0] === undefined ? '' : ` (${codes[0]})`
   return new StartError(
     said,
-    `no PostgreSQL answers there${why}; start it, or mend host and port of the address`,
+    `no PostgreSQL answers there${why}; start it, or correct host and port of the address`,
     error,
   )
 }
@@ -88,7 +88,7 @@ export function countersPool(connectionString: string): pg.Pool {
   return pool
 }
 
-/** Over which a process hears what others changed. */
+/** The channel that announces other processes' changes. */
 export function changesPool(connectionString: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString,

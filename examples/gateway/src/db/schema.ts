@@ -90,7 +90,7 @@ export interface ChartTable {
   level: number
   title: string
   type: 'standard' | 'dx' | 'utage'
-  /** `null` where nobody has counted them. */
+  /** `null` where they have not been counted. */
   notes: number | null
   artist: string | null
   charter: string | null
@@ -165,7 +165,7 @@ export interface SyncSnapshotTable {
   /** The turn of its first chunk. */
   first_turn: number
   chunk_total: number | null
-  /** Whose scores it writes; `null`: nobody's yet. */
+  /** The user whose scores it writes; `null`: none yet. */
   user_id: string | null
   /** Whether its final chunk has come, perhaps before others. */
   has_final: 0 | 1
@@ -223,7 +223,7 @@ export interface GateTable {
 interface IdempotencyKeyTable {
   user_id: string
   key: string
-  /** Of what the request asks for; its body is nowhere. */
+  /** A hash of the request's content; the body is not stored. */
   request_hash: string
   /** Who works on it, or did. */
   claim_id: string
@@ -291,7 +291,7 @@ interface WebhookTable {
   id: number
   version: number
   revision: string
-  /** `null`: there is none any more. */
+  /** `null`: it was removed. */
   url: string | null
   /** JSON: names of the layers whose limits raise alerts. */
   layers: string

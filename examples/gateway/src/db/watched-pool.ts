@@ -13,7 +13,7 @@ const AWAY = /^(?:08|53|57)/
  * connection that broke or fell silent is not used again.
  */
 export function watchedPool(pool: pg.Pool): PostgresPool {
-  // A connection that breaks while nobody uses it: the next request gets another one, and an error if there is none.
+  // A connection that breaks while idle: the next request gets another one, and an error if there is none.
   pool.on('error', () => undefined)
   // One that breaks while it is used, between two statements: the next statement reports it, and the process must live on.
   pool.on('connect', (client) => {

@@ -121,7 +121,7 @@ class Demo {
     await this.#put('/admin/users/demo/quota', { overrides, ...Object.fromEntries(bypasses) })
   }
 
-  /** Lets minutes pass, with their requests; until the factor has come to `untilFactor`, if one is given. */
+  /** Lets minutes pass, with their requests; until the factor has reached `untilFactor`, if given. */
   async #minutes(count: number, untilFactor?: number): Promise<void> {
     for (let minute = 0; minute < count; minute++) {
       for (let call = 0; call < CALLS_A_MINUTE; call++) await this.#call(call)

@@ -21,7 +21,7 @@ export interface Gate {
   readonly isInfoWatched: boolean
 }
 
-/** A gate that nobody has touched. */
+/** An untouched gate. */
 export function untouchedGate(gateId: GateId): Gate {
   return {
     gateId,

@@ -12,7 +12,7 @@ export interface ReadinessCheck {
   check(): Promise<unknown>
 }
 
-/** How long the outcome of a check that writes holds, and others wait for one that is under way, in milliseconds. */
+/** How long the result of a check that writes is cached, and how long callers wait for a running one, in milliseconds. */
 const SHARED_MS = 1_000
 
 /** @param dataDir where an embedded database is */
@@ -29,7 +29,7 @@ export function checksOf(
 }
 
 /**
- * A check that is one call for all who ask while it is under way; for a second at the most, so that one that hangs does not
+ * A check that callers share while it is running; for a second at the most, so that one that hangs does not
  * hold those back who ask when its store is there again.
  *
  * @param isRemembered whether its outcome holds for that second

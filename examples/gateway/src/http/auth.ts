@@ -55,7 +55,7 @@ export function holdersOnly(
   }
 }
 
-/** The caller of a route, once more held against what the route asks for. */
+/** The caller of a route, checked once more against the access that the route requires. */
 export function callerOf(req: Request, access: 'user' | 'admin'): User {
   const { user } = contextOf(req)
   if (user === undefined) throw noBearer(true)
@@ -79,7 +79,7 @@ function isAdminPath(path: string): boolean {
 }
 
 /**
- * A header field that may be there once: of two, nobody knows which one a proxy in front has looked at.
+ * A header field that may be there once: of two, it is unknown which one a proxy in front has checked.
  * @throws {HttpError} `bad_request` for two
  */
 function onlyField(req: Request, name: string): string | undefined {

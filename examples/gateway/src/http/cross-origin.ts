@@ -21,7 +21,7 @@ const MAX_AGE_SECONDS = 600
 
 /**
  * Lets pages of some origins call the service, without cookies; those of others get nothing that would let them. The
- * origins are asked for each request.
+ * origins are read for each request.
  */
 export function crossOrigin(origins: () => readonly string[]): RequestHandler {
   return Router()

@@ -28,7 +28,7 @@ export interface ErrorHandlerOptions {
   readonly bodyOf: ErrorBody
 }
 
-/** Turns whatever a handler threw into an answer; what nobody foresaw is logged, never shown. */
+/** Turns whatever a handler threw into an answer; unexpected errors are logged, never shown. */
 export function errorHandler({ logger, failures, onRefused, bodyOf }: ErrorHandlerOptions): ErrorRequestHandler {
   return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
     const known = toHttpError(error)

@@ -19,7 +19,7 @@ interface ExpectedVersion {
   readonly revision: string | undefined
 }
 
-/** What an `If-Match` field asks for: any version, or one of some. */
+/** A parsed `If-Match` field: any version, or one of some. */
 export type Expected = 'any' | readonly ExpectedVersion[]
 
 /**

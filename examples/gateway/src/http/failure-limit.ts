@@ -11,7 +11,7 @@ const FAILURES: ReadonlySet<number> = new Set([400, 401, 413, 415, 422])
 /** Bounds how many requests of one caller may fail. */
 export interface FailureLimit {
   /**
-   * To be asked once it is known who calls, before anything else of the request is looked at.
+   * To be called once the caller is identified, before anything else of the request is examined.
    * @throws {FailuresExceeded}
    */
   check(req: Request): void

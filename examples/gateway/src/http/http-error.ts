@@ -59,10 +59,10 @@ export interface HttpErrorOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Sent in the body and in `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined
-  /** The server that was asked on the caller's behalf, and what it answered. */
+  /** The server that was called on the caller's behalf, and its answer. */
   readonly source?: 'lx' | 'fish' | undefined
   readonly upstreamStatus?: number | undefined
-  /** Whether another server was to be asked and could not be: such a request counts as HTTP status 0. */
+  /** Whether a call to another server failed: such a request counts as HTTP status 0. */
   readonly isForwardingFailed?: boolean | undefined
   readonly cause?: unknown
 }

@@ -8,12 +8,12 @@ import { callerKey } from './caller.ts'
 import { HttpError } from './http-error.ts'
 import { turns } from './turns.ts'
 
-/** Seconds after which bodies that are under way should have been answered. */
+/** Seconds after which the bodies in flight should have been answered. */
 const RETRY_SECONDS = 1
 
 /**
  * Parses a JSON body once it was measured; a request without one has the body `{}`. Answers 413, 415, 400, and 503 while
- * too much of other bodies is under way.
+ * too many bytes of other bodies are in flight.
  */
 export function jsonBody(limits: BodyLimits, budget: ByteBudget): RequestHandler {
   return async (req, res, next) => {

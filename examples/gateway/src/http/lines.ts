@@ -5,7 +5,7 @@ const MAX_KNOWN = 10_000
 
 /**
  * In which line a request waits before it is known whose it is: a credential that was valid when it was last looked at has
- * a line of its own, and all others of one address share one, so that nobody makes up lines.
+ * a line of its own, and all others of one address share one, so that callers cannot invent lines.
  */
 export class Lines {
   readonly #known = new Set<string>()

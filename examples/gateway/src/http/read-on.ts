@@ -5,7 +5,7 @@ const LINGER_MS = 2_000
 
 /**
  * Reads and discards what callers still send after their answer: a connection that is closed while
- * something is on its way would lose the answer. It is nobody's work, so it gets little time: of all such connections one is
+ * something is on its way would lose the answer. It serves no caller, so it gets little time: of all such connections one is
  * read in each turn of the event loop, as much as the network has of it, and the others are not listened to meanwhile.
  */
 class Remainders {
@@ -18,7 +18,7 @@ class Remainders {
     const timer = setTimeout(() => req.socket.destroy(), LINGER_MS)
     req.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
     this.#hold(req)
-    // Once more: Node lets go of what nobody read a tick later.
+    // Once more: Node discards unread data a tick later.
     setImmediate(() => {
       if (this.#waiting.has(req)) req.socket.pause()
     })

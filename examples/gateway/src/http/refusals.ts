@@ -10,7 +10,7 @@ const REPEATED_MS = 1_000
 /** Most refusals that are known by heart, and most characters of what each is known by. */
 const MAX_KNOWN = 1_000
 const MAX_KEY_LENGTH = 1_024
-/** Whatever of a request the head of a refusal goes by. */
+/** The parts of a request on which the head of a refusal depends. */
 const FIELDS = ['authorization', 'bot-token', 'x-api-key', 'origin', 'accept-language', 'accept-encoding'] as const
 /** Fields of an answer that are another request's. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['x-request-id', 'content-length', 'connection'])

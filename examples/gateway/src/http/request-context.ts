@@ -12,18 +12,18 @@ export interface Holder {
 export interface RequestContext {
   /** Names this request in answers and logs. */
   readonly id: string
-  /** Who calls; `undefined` until that is known, and where nobody asks. */
+  /** The caller; `undefined` until identified, and on public paths. */
   user: User | undefined
   holder: Holder | undefined
   /** What a route made of the body, the query and the path. */
   input: unknown
   query: unknown
   params: unknown
-  /** Whether another server was to be asked and could not be: such a request counts as HTTP status 0. */
+  /** Whether a call to another server failed: such a request counts as HTTP status 0. */
   isForwardingFailed: boolean
   /** What the answer says in `error`; `undefined` for a success. */
   errorCode: ErrorCode | undefined
-  /** Whether the answer is a success by its status, and says in `returnCode` that it is none. */
+  /** Whether the answer is a success by its status, but a failure by its `returnCode`. */
   isBusinessFail: boolean
   /** Gives back what was taken for the work: called before the answer, when the work is refused or fails. */
   abandon: (() => Promise<void>) | undefined

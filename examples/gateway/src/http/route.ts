@@ -81,7 +81,7 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
   readonly answerType?: string | undefined
   /**
    * The operation to charge, by name or by the parsed body; absent: free. A function may answer `undefined` where the
-   * route asks the quota by itself.
+   * route calls the quota itself.
    */
   readonly operation?: OperationName | ((input: Input) => OperationName | undefined) | undefined
   /**

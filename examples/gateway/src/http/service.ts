@@ -26,9 +26,9 @@ export interface ServiceOptions extends SecurityOptions {
   readonly trustProxy: false | number | string[]
   /** Origins whose pages may call the service. */
   corsOrigins(): readonly string[]
-  /** Lets nobody past whom the paths that are not public do not know. */
+  /** Refuses unidentified callers on all paths that are not public. */
   readonly authenticate: (publicPaths: ReadonlySet<string>, failures: FailureLimit) => RequestHandler
-  /** What callers may do wrong before they are not listened to. */
+  /** Limits the failed requests of each caller. */
   readonly failures: FailureLimit
   /** Absent: nothing is charged. */
   readonly meter?: Meter | undefined
@@ -40,7 +40,7 @@ export interface ServiceOptions extends SecurityOptions {
   readonly pages?: RequestHandler | undefined
   /** @default those of small bodies */
   readonly bodyLimits?: BodyLimits | undefined
-  /** Most bytes that bodies under way may take: all of them, and those of one caller. @default 32 MiB, 8 MiB */
+  /** Most bytes of bodies in flight: of all callers, and of one. @default 32 MiB, 8 MiB */
   readonly bodyBudget?: readonly [all: number, ofOne: number] | undefined
   /** @default the gateway's */
   readonly errorBody?: ErrorBody | undefined

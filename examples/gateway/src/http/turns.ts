@@ -12,7 +12,7 @@ export class Turns {
   /** When this turn's first work began; `undefined`: there was none. */
   #beganAt: number | undefined
 
-  /** Works now if nobody waits and this turn has been short, else in the caller's next turn. */
+  /** Runs the work now if no other waits and this turn has been short, else in the caller's next turn. */
   run(caller: string, work: () => void): void {
     if (this.#lines.size === 0 && this.#isShort()) {
       work()

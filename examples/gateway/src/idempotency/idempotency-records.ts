@@ -21,7 +21,7 @@ const SLICE = 500
 export interface KeyedRequest {
   readonly userId: string
   readonly key: string
-  /** Of what it asks for. */
+  /** A hash of the request's content. */
   readonly hash: string
 }
 
@@ -48,7 +48,7 @@ export class IdempotencyRecords {
     this.#clock = clock
   }
 
-  /** Claims a request that nobody works on and that was not answered in the last 24 hours. */
+  /** Claims a request that no other call works on and that was not answered in the last 24 hours. */
   async claim(request: KeyedRequest): Promise<Known> {
     const claimId = await this.#claim(request)
     if (claimId !== undefined) return { state: 'claimed', claimId }
@@ -94,7 +94,7 @@ export class IdempotencyRecords {
     return numUpdatedRows > 0n
   }
 
-  /** Lets others claim the request. Does nothing once it is answered, also by a commit that nobody heard of. */
+  /** Lets others claim the request. Does nothing once it is answered, also by a commit whose acknowledgement was lost. */
   async release(claimId: string): Promise<void> {
     await this.#db.deleteFrom('idempotency_keys').where('claim_id', '=', claimId).where('reply', 'is', null).execute()
   }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * A hash of what a request asks for: where it goes, and what was made of its body. Members count by their names, not by
- * their order, and fields that nobody reads do not count.
+ * A hash of a request's content: its path, and its parsed body. Members count by their names, not by
+ * their order, and fields that are not read do not count.
  */
 export function requestHash(method: string, path: string, input: unknown): string {
   const text = JSON.stringify([method, path, input], (_key, value: unknown) =>

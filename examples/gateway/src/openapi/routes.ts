@@ -4,7 +4,7 @@ import { type DocumentOptions, openApiDocument } from './document.ts'
 import type { Json } from './json-schema.ts'
 
 export interface OpenApiOptions extends Omit<DocumentOptions, 'serverUrl'> {
-  /** May change until every service listens: asked each time. */
+  /** May change until every service listens: called each time. */
   serverUrl(): string
 }
 

@@ -7,7 +7,7 @@ export interface Endings {
   readonly refused: number
   /** By other faults of the caller. */
   readonly clientError: number
-  /** By ours, or those of whom we asked. */
+  /** Server errors: ours, or those of a source. */
   readonly serverError: number
 }
 
@@ -20,7 +20,7 @@ const RATE_SECONDS = 10
 
 /** How the requests of the last minute ended in this process, second by second. */
 export class RequestRates {
-  /** A turn of seconds, the one under way among them, one after the other in {@link ENDINGS}' order. */
+  /** A ring of seconds, including the current one, each with its counts in {@link ENDINGS}' order. */
   readonly #counts = new Float64Array((SECONDS + 1) * ENDINGS.length)
   #second: number
 
@@ -47,7 +47,7 @@ export class RequestRates {
 
   #advance(now: number): void {
     const second = secondOf(now)
-    // What a clock that steps back brings is of the second that is under way.
+    // After a step back of the clock, requests count in the current second.
     if (second <= this.#second) return
     const first = Math.max(this.#second + 1, second - SECONDS)
     for (let each = first; each <= second; each++) {

@@ -1,4 +1,4 @@
-/** Minutes that are counted, the one under way among them. */
+/** Minutes that are counted, including the current one. */
 const MINUTES = 10
 
 export const SLIDING_MINUTES: number = MINUTES

@@ -22,7 +22,7 @@ const policy: RequestHandler = helmet.contentSecurityPolicy({
  * A browser that asks for a service's address gets a page that describes the service. Programs get the same answers as
  * without it: the page is for those who would rather have HTML than JSON.
  *
- * @param addresses where clients find the services; asked each time
+ * @param addresses where clients find the services; called each time
  */
 export function frontPage(service: keyof Addresses, addresses: () => Addresses): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true })

@@ -83,7 +83,7 @@ export class AdminQuota {
     const { at, document } = await this.settings()
     const ifRevision = expectedRevision(expected, at) ?? at.revision
     const { version: _, faults: __, ...current } = document
-    // What a patch removes is as nobody has set it.
+    // A patch removes a member as if it had never been set.
     const patched = mergePatch(current, patch) as object
     const parsed = this.documents.settings.body.safeParse({ custom: null, prices: {}, ...patched })
     if (!parsed.success) throw invalid(parsed.error.issues.flatMap(detailsOf))

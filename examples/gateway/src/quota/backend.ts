@@ -22,7 +22,7 @@ export interface QuotaBackend {
   readonly name: string
   readonly store: QuotaStore
   readonly settings: SettingsStore
-  /** Whether requests are charged within the transactions of their work: where nobody else has to wait for those. */
+  /** Whether requests are charged within the transactions of their work: where no other caller waits for those. */
   readonly chargesWithin?: boolean | undefined
   readonly chores: readonly Chore[]
   /** What leases came to; absent where none are taken. */

@@ -13,7 +13,7 @@ class NotCharged extends Error {}
 /**
  * Charges requests within the transactions of their work, so that both are committed or neither is. Answers are those of
  * requests that are charged before their work, which is also what happens where a refusal is to be foreseen, where the
- * transaction found one, and where the counters cannot be asked within it: then the failure policy decides.
+ * transaction found one, and where the counters are unavailable within it: then the failure policy decides.
  */
 export function createWithinMeter(options: MeterOptions): WithinMeter {
   const { quota, logger, observe } = options
@@ -66,7 +66,7 @@ export function createWithinMeter(options: MeterOptions): WithinMeter {
 
 type Next = (error?: unknown) => void
 
-/** Who asks for what. */
+/** A subject and the operation to charge. */
 interface Asked {
   readonly subject: Parameters<Quota<OperationName>['peek']>[0]['subject']
   readonly operation: OperationName

@@ -16,7 +16,7 @@ import {
 export interface ConfiguredLimits {
   /** Tokens of each user in a calendar month, by category. */
   readonly monthly: Readonly<Record<string, number>> | undefined
-  /** Imports from score sources that each user may have under way at once. */
+  /** Imports from score sources that each user may run at once. */
   readonly concurrentImports: number | undefined
 }
 

@@ -41,7 +41,7 @@ export interface LayerLine {
   readonly times: Readonly<Record<string, number | 'unlimited'>> & { readonly every: number }
 }
 
-/** How many requests of some operations, all of one category, each user of a layer may have under way at once. */
+/** How many requests of some operations, all of one category, each user of a layer may run at once. */
 export interface SlotsLine {
   readonly label: string
   readonly layer: string
@@ -107,5 +107,5 @@ function slotsOf(line: SlotsLine | undefined, layer: string, category: string): 
   return isLimited ? { [line.label]: line.slots } : {}
 }
 
-/** What the gateway decides by where nobody says otherwise. */
+/** The gateway's default policy. */
 export const gatewayPolicy: GatewayPolicy = gatewayPolicyOf(WINDOWS, LAYERS)

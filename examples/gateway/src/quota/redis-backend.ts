@@ -60,7 +60,7 @@ export function redisBackend(given: RedisBackendOptions): QuotaBackend {
     async begin() {
       await refuseUnsafe(store)
       if (await watch.look()) return
-      logger.warn(`REDIS_URL=${redisAddress(url)}: no Redis answers there; start it, or mend the address`)
+      logger.warn(`REDIS_URL=${redisAddress(url)}: no Redis answers there; start it, or correct the address`)
     },
     finish: () => Promise.resolve(),
   }

@@ -5,7 +5,7 @@ import type { Request } from 'express'
 import type { Reply } from '../http/route.ts'
 import { FIELDS } from './meter.ts'
 
-/** Answers a refusal of a route that asks the quota by itself, as the middleware answers those of all others. */
+/** Answers a refusal of a route that calls the quota itself, as the middleware does for all others. */
 export function refusalReply(req: Request, decision: RefusedDecision, supportForumUrl: string): Reply<never> {
   const locale = req.acceptsLanguages('en', 'zh') === 'zh' ? 'zh-CN' : 'en'
   return {

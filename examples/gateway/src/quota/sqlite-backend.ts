@@ -10,9 +10,9 @@ import { settingsOn } from './settings.ts'
 const DEADLINE_MS = 5_000
 
 /**
- * Counters in the embedded database: each charge is in the file when its caller hears of it, so that a killed process
+ * Counters in the embedded database: each charge is in the file before its caller is answered, so that a killed process
  * forgets nothing, and processes that share the file decide as one. After a power cut the last of them may be forgotten,
- * since nobody is made to wait for the disk.
+ * since no caller waits for the disk.
  */
 export function sqliteBackend({ db, clock, logger, policy }: BackendOptions, database: SqliteConnection): QuotaBackend {
   const store = sqliteStore({

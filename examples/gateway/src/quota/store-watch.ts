@@ -1,6 +1,6 @@
 import type { Logger } from '../log/logger.ts'
 
-/** What an error says; where it came from helps nobody. */
+/** The message of an error; its stack would not help. */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

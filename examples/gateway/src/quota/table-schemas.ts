@@ -7,7 +7,7 @@ import { labelsOf } from './policy-limits.ts'
 export type TokenTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>>
 
 const TOKENS_ERROR = `expected a whole number of tokens from 0 to ${MAX_LIMIT}`
-// Refined and not `z.int()`, which would keep the checks across members from being asked.
+// Refined and not `z.int()`, which would keep the checks across members from running.
 export const tokensSchema: z.ZodType<number> = z
   .number(TOKENS_ERROR)
   .refine((value) => Number.isInteger(value) && value >= 0 && value <= MAX_LIMIT, TOKENS_ERROR)
@@ -46,12 +46,12 @@ export function tableSchema(policy: Policy): z.ZodType<TokenTable> {
   }) as unknown as z.ZodType<TokenTable>
 }
 
-/** Limits as the documents have them, which know no limit that is none: the highest one stands for it. */
+/** Limits as in the documents, which have no "unlimited": the highest number stands for it. */
 export function tokenTable(limits: LimitTable): TokenTable {
   return mapped(limits, (categories) => mapped(categories, (windows) => mapped(windows, tokensOfLimit)))
 }
 
-/** The library's form of a table: the highest limit is none where the policy has none. */
+/** The library's form of a table: the highest number is "unlimited" where the policy has no limit. */
 export function limitTable({ base }: Policy, table: TokenTable): LimitTable {
   const limitOf = (tokens: number, own: Limit | undefined): Limit =>
     tokens === MAX_LIMIT && own === 'unlimited' ? own : tokens

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import helmet from 'helmet'
 import type { Addresses } from '../addresses.ts'
 
-/** The page runs and shows its own files and speaks to the three services; it reaches nobody else, and nothing frames it. */
+/** The page runs and shows its own files and calls the three services, no other server; no page may frame it. */
 export function pagePolicy(addresses: () => Addresses): RequestHandler {
   return helmet.contentSecurityPolicy({
     useDefaults: false,

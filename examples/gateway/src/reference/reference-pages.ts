@@ -26,13 +26,13 @@ const FILES: readonly (readonly [string, string])[] = [
   ['swagger-ui.css', SWAGGER_UI_FOLDER],
 ]
 
-/** A browser asks each time whether its copy is still right: a new version is there at once. */
+/** Browsers revalidate their copy each time, so that a new version is visible at once. */
 const CACHE_CONTROL = 'no-cache'
 
 /**
  * The interactive reference of the three services, at `/reference/`.
  *
- * @param addresses where clients find the services; asked each time
+ * @param addresses where clients find the services; called each time
  */
 export function referencePages(addresses: () => Addresses): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true })

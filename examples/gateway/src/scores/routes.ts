@@ -43,7 +43,7 @@ export function scoreRoutes(service: ScoreService, addPart: AddPart): Route[] {
       body: upsertBody,
       answer: upsertAnswer,
       chargesWithin: true,
-      // An upload in parts asks the quota by itself.
+      // An upload in parts calls the quota itself.
       operation: ({ sessionId }: Upsert) => (typeof sessionId === 'string' ? undefined : 'music.upsert'),
       async prepare(body): Promise<Upsert> {
         return { plays: await service.resolve(body), sessionId: body.sessionId }

@@ -42,7 +42,7 @@ export const fishRecord: z.ZodType<PlayRecord> = z
     }),
   )
 
-/** Diving-Fish, asked with the player's import token, or with an access token of its OAuth. */
+/** Diving-Fish, called with the player's import token, or with an access token of its OAuth. */
 export function divingFish(forwarder: Forwarder, clock: Clock): ScoreSource {
   return {
     name: 'fish',

@@ -10,7 +10,7 @@ import { sourceFault } from './source-fault.ts'
 
 const MEANINGS: Meanings = { 401: 'source_credential_rejected', 403: 'source_credential_rejected' }
 
-/** Every answer's form. The message is not read: nobody is shown it. */
+/** Every answer's form. The message is not read, since it is never shown. */
 const envelope = z.discriminatedUnion('success', [
   z.object({ success: z.literal(true), data: z.array(z.unknown()).max(MAX_RECORDS) }),
   z.object({ success: z.literal(false), code: z.int().min(400).max(599) }),
@@ -51,14 +51,14 @@ const record: z.ZodType<PlayRecord> = z
     })
   })
 
-/** An instant with its zone, of this century; a time that is none of these is as good as untold. */
+/** An instant with its zone, of this century; any other time counts as unknown. */
 const instant = z.iso.datetime({ offset: true }).regex(/^20/).transform(Date.parse)
 
 function instantOf(value: unknown): number | null {
   return instant.safeParse(value).data ?? null
 }
 
-/** LXNS, asked with the player's own token, or with an access token of its OAuth. */
+/** LXNS, called with the player's own token, or with an access token of its OAuth. */
 export function lxns(forwarder: Forwarder, clock: Clock): ScoreSource {
   return {
     name: 'lx',

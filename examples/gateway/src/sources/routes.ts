@@ -65,7 +65,7 @@ export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
   ]
 }
 
-/** What fails costs nothing, but for an answer about the player: the source did what it was asked for. */
+/** Failures cost nothing, except answers about the player: there the source did its work. */
 async function settled(req: Request, work: Promise<ImportResult>): Promise<ImportResult> {
   try {
     return await work

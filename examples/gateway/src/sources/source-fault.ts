@@ -15,7 +15,7 @@ const TEXTS = {
 
 export type SourceFaultCode = keyof typeof TEXTS
 
-/** Faults that the source is asked in vain for: no answer came back. */
+/** Faults in which no answer came back from the source. */
 const FORWARDING: ReadonlySet<SourceFaultCode> = new Set(['source_unreachable', 'source_timeout'])
 
 export interface SourceFaultOptions extends Pick<HttpErrorOptions, 'upstreamStatus' | 'retryAfterSeconds'> {
@@ -23,7 +23,7 @@ export interface SourceFaultOptions extends Pick<HttpErrorOptions, 'upstreamStat
   readonly reason?: string | undefined
 }
 
-/** The error of a source that did not give what it was asked for. Its text is ours alone. */
+/** The error of a failed call to a source. Its text is ours, never the source's. */
 export function sourceFault(
   source: SourceName,
   code: SourceFaultCode,
@@ -38,7 +38,7 @@ export function sourceFault(
   })
 }
 
-/** Whether a source was asked and answered about the player: such a request keeps its price, else guessing would be free. */
+/** Whether a source has answered about the player: such a request keeps its price, else guessing would be free. */
 export function isAboutPlayer(error: unknown): boolean {
   return error instanceof HttpError && (error.code === 'source_credential_rejected' || error.code === 'source_privacy')
 }

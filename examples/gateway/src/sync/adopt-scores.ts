@@ -29,7 +29,7 @@ function adopted(before: OwnedScore | undefined, kept: OwnedScore, now: number):
   const best = mergeBest(before, kept)
   const isSame = isSameRecord(before, best)
   const stamp = isSame ? { updatedAt: before.updatedAt } : { updatedAt: now }
-  // Both came from the same sync: the later turn is the one that a snapshot under way may have had it in.
+  // Both came from the same sync: the later turn is the one in which an open snapshot may have had it.
   if (isFromSync(before, kept.syncQq)) return [{ ...before, ...best, ...stamp, syncTurn: kept.syncTurn }]
   // A mixture did not come from sync alone, and no snapshot deletes it.
   return isSame ? [] : [{ ...best, ...stamp, source: 'bot', syncQq: null, syncTurn: null }]

@@ -10,5 +10,5 @@ export const SYNC_BODY_LIMITS: BodyLimits = {
   gzip: true,
 }
 
-/** Bytes of all requests under way, and of one bot's: eight pushes of ten thousand records each. */
+/** Bytes of all requests in flight, and of one bot's: eight pushes of ten thousand records each. */
 export const SYNC_BODY_BUDGET = [128 * 1_048_576, 64 * 1_048_576] as const

@@ -11,7 +11,7 @@ export interface OwnedScore extends StoredScore {
   readonly syncTurn: number | null
 }
 
-/** Whose scores: a user's, or those of an account of score sync that is nobody's here. */
+/** The owner of scores: a user, or an account of score sync that no user is linked to. */
 export type Owner = { readonly userId: string } | { readonly qq: number }
 
 const COLUMNS = [

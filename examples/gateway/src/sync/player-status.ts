@@ -36,7 +36,7 @@ export class PlayerStatus {
 
   /**
    * Everything.
-   * @throws {HttpError} `not_found` for a player nobody has synced
+   * @throws {HttpError} `not_found` for a player who was never synced
    */
   async whole(qq: number): Promise<PlayerAnswer> {
     const player = await this.#find(qq)
@@ -61,7 +61,7 @@ export class PlayerStatus {
 
   /**
    * What it comes to, without the records.
-   * @throws {HttpError} `not_found` for a player nobody has synced
+   * @throws {HttpError} `not_found` for a player who was never synced
    */
   async summary(qq: number): Promise<SummaryAnswer> {
     const player = await this.#find(qq)
@@ -70,7 +70,7 @@ export class PlayerStatus {
     return { qq, nickname: player.nickname, ...ratingsOf(player), record_count, last_sync_at }
   }
 
-  /** How the rating went over the last days, with a point for each day with a sync; of an unknown player there is none. */
+  /** The rating over the last days, with a point for each day with a sync; none for an unknown player. */
   async trend(qq: number, days: number): Promise<TrendAnswer> {
     const { nickname = null } = (await this.#row(qq)) ?? {}
     const { days: stored, before } = await ratingDays(this.#db, qq, beijingDay(this.#clock.now()) - days + 1)

@@ -7,13 +7,13 @@ import { OwnedScores } from './owned-scores.ts'
 import { playerBusy } from './sync-error.ts'
 import type { Turn } from './turn.ts'
 
-/** Who is linked, and to be asked again after the locks are had: only then it stays so. */
+/** The linked user changed before the locks were held: the turn begins again. */
 class LinkMoved extends Error {}
 
 /** How often a turn begins again because the account was linked meanwhile. */
 const MAX_ATTEMPTS = 3
 
-/** Lets the writes of a player take turns: in this process by a set, beyond it by locks of the database, gone with a process that is killed. */
+/** Serializes a player's writes: within the process by a set, across processes by database locks, which die with one. */
 export class PlayerTurns {
   readonly #db: Db
   readonly #clock: Clock
@@ -27,7 +27,7 @@ export class PlayerTurns {
   }
 
   /**
-   * Works while no other write of the player is under way in this process.
+   * Runs while no other write of the player is in flight in this process.
    * @throws {SyncError} `player_busy`
    */
   async alone<T>(qq: number, work: () => Promise<T>): Promise<T> {
@@ -41,7 +41,7 @@ export class PlayerTurns {
   }
 
   /**
-   * Works in one transaction: all of it happens, or nothing. With `isPatient` it waits for a write that is under way in
+   * Works in one transaction: all of it happens, or nothing. With `isPatient` it waits for a write in flight in
    * another process.
    * @throws {SyncError} `player_busy`
    */
@@ -76,13 +76,13 @@ export class PlayerTurns {
   }
 }
 
-/** Whose account is linked to a player; `null`: nobody's. */
+/** The user who is linked to a player; `null`: none. */
 export async function linkedUser(db: Db, qq: number): Promise<string | null> {
   const row = await db.selectFrom('users').select('id').where('qq', '=', qq).executeTakeFirst()
   return row?.id ?? null
 }
 
-/** Locks the player until the transaction ends, also one that has never been heard of. */
+/** Locks the player until the transaction ends, even an unknown one. */
 async function tryLock(db: Transaction<Tables>, qq: number): Promise<void> {
   const { rows } = await sql<{ isLocked: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended(${`score-sync:${qq}`}, 0)) as "isLocked"

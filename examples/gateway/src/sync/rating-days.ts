@@ -5,7 +5,7 @@ import type { Chore } from '../chores.ts'
 import type { Db, SyncDayTable } from '../db/schema.ts'
 import type { Turn } from './turn.ts'
 
-/** The longest trend that can be asked for, in days. */
+/** The longest trend that can be requested, in days. */
 export const MOST_DAYS = 365
 const FORGET_EVERY_MS = 3_600_000
 

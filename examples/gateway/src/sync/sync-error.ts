@@ -17,7 +17,7 @@ export class SyncError extends HttpError {
 /** Seconds after which a player's next write may be tried. */
 const BUSY_RETRY_SECONDS = 1
 
-/** 429: another write of the player is under way. */
+/** 429: another write of the player is in flight. */
 export function playerBusy(qq: number, cause?: unknown): SyncError {
   const msg = `Another write for ${qq} is under way. Send the same request again.`
   return new SyncError('player_busy', msg, { retryAfterSeconds: BUSY_RETRY_SECONDS, cause })

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../db/schema.ts'
 import type { OwnedScores } from './owned-scores.ts'
 
-/** Work on all players' records is one caller to everybody else, whatever is under way of it. */
+/** Work on the records of all players together counts as one caller. */
 export const SYNC_LINE = 'score sync'
 
 /** A transaction that has one player of score sync, and the account that is the player's, to itself. */
@@ -13,7 +13,7 @@ export interface Turn {
   readonly now: number
   /** The player's writes, counted. */
   readonly number: number
-  /** Whose account is linked; `null`: nobody's. */
+  /** The linked user; `null`: none. */
   readonly userId: string | null
   /** The account's, or those that are kept for the account to come. */
   readonly scores: OwnedScores

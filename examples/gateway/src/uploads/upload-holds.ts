@@ -26,7 +26,7 @@ export class HoldGone extends Error {
   override readonly name = 'HoldGone'
 }
 
-/** The tokens of sessions: held while scores come, charged once, by whichever process is asked. */
+/** The tokens of sessions: held while scores come, charged once, by any process. */
 export class UploadHolds {
   readonly #quota: Quota<OperationName>
   readonly #subjectOf: (userId: string) => Subject
@@ -71,7 +71,7 @@ export class UploadHolds {
   }
 
   /**
-   * Charges a session that is stored. However often it is asked, it is charged once.
+   * Charges a stored session, once, however often it is called.
    *
    * @returns the tokens
    */

@@ -136,7 +136,7 @@ export class UploadRepository {
     })
   }
 
-  /** Sessions that nobody has and that are to be gone on with: to be charged, or over. */
+  /** Unclaimed sessions that need work: to be charged, or expired. */
   async abandoned(limit: number): Promise<string[]> {
     const now = this.#clock.now()
     const rows = await this.#db

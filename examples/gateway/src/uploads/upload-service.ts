@@ -87,7 +87,7 @@ export class UploadService {
   }
 
   /**
-   * Stores and charges what has come, if that is all; asked again it answers the same. `storing` is only answered once the
+   * Stores and charges what has come, if that is all; a repeat gets the same answer. `storing` is only answered once the
    * tokens are kept for the charge: a session that is over is never reported as being stored.
    *
    * @param isPatient whether to wait for the end of that

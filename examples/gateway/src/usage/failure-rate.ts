@@ -19,7 +19,7 @@ export interface Bucket {
   readonly failureRate: number
 }
 
-/** The stretches of time of a chart: the last one is under way. Aligned to whole buckets since the epoch (UTC). */
+/** The stretches of time of a chart: the last one is the current one. Aligned to whole buckets since the epoch (UTC). */
 export interface BucketRange {
   readonly bucketMinutes: number
   /** The first minute of the first bucket, and the first one after the last bucket. */

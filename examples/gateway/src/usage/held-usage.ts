@@ -11,7 +11,7 @@ interface HeldWork {
   readonly category: string
 }
 
-/** Writes down what becomes of work whose tokens are held over several requests. */
+/** Records the outcome of work whose tokens are held over several requests. */
 export class HeldUsage {
   readonly #recorder: UsageRecorder
   readonly #clock: Clock

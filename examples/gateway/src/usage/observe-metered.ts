@@ -19,7 +19,7 @@ export function observeMetered(recorder: UsageRecorder, clock: Clock): ObserveMe
     res.once('close', () => {
       const { user, errorCode } = contextOf(req)
       if (user === undefined) return
-      // None where the quota could not be asked.
+      // None where the quota was unavailable.
       const { quota } = req
       recorder.record({
         ...{ id: randomUUID(), userId: user.id, operation, category },

@@ -72,7 +72,7 @@ export interface OwnUsageOptions {
   readonly clock: Clock
 }
 
-/** What the caller asked for, and what it came to; free. */
+/** The caller's requests and their outcomes; free. */
 export function ownUsageRoutes({ records, recorder, clock }: OwnUsageOptions): Route[] {
   return [
     route({

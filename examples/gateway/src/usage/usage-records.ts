@@ -27,7 +27,7 @@ export interface UsageDay {
   readonly failures: number
 }
 
-/** What users asked for, request by request and day by day. */
+/** Users' requests, one by one and summed by day. */
 export class UsageRecords {
   readonly #db: Db
 
@@ -35,7 +35,7 @@ export class UsageRecords {
     this.#db = db
   }
 
-  /** Adds records, a few hundred at most, and what they come to. Those that are there already are left out. */
+  /** Adds records, a few hundred at most, and their sums. Records that exist already are left out. */
   async add(records: readonly UsageRecord[]): Promise<void> {
     if (records.length === 0) return
     await this.#db.transaction().execute(async (transaction) => {

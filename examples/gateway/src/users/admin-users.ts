@@ -66,7 +66,7 @@ export class AdminUsers {
   /**
    * Creates or changes a user.
    *
-   * @param precondition asked with the user's tag, where nobody can change the user any more
+   * @param precondition called with the user's tag while the user is locked
    * @throws {HttpError} `conflict` when the account of score sync is another user's, or no administrator would be left;
    * what the precondition throws
    */

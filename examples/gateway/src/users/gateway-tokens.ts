@@ -77,7 +77,7 @@ export class GatewayTokens {
   }
 
   /**
-   * From the next request on, in every process, the token is nobody's.
+   * From the next request on the token is invalid, in every process.
    * @param userId whose it has to be; absent: anybody's
    * @returns whether there was such a token
    */

@@ -10,14 +10,14 @@ export class UserRepository {
   readonly #clock: Clock
   readonly #reader: Db
 
-  /** @param reader where it is looked who calls, so that nobody waits for those who write */
+  /** @param reader the connection for look-ups of callers, which do not wait for writes */
   constructor(db: Db, clock: Clock, reader: Db = db) {
     this.#db = db
     this.#clock = clock
     this.#reader = reader
   }
 
-  /** An id that no user can have belongs to nobody; not every database could even look for it. */
+  /** An invalid id has no user; not every database could even look for it. */
   async find(id: string): Promise<User | undefined> {
     if (!userIdSchema.safeParse(id).success) return undefined
     return this.#reader.selectFrom('users').select(['id', 'name', 'role']).where('id', '=', id).executeTakeFirst()
@@ -48,7 +48,7 @@ export class UserRepository {
     return numInsertedOrUpdatedRows > 0n
   }
 
-  /** Links an account of score sync that is nobody's, to a user who has none. */
+  /** Links a free account of score sync to a user who has none. */
   async linkIfFree(id: string, qq: number): Promise<void> {
     await this.#db
       .updateTable('users')

@@ -6,7 +6,7 @@ import { type TrialParts, trialEngine } from './trial-engine.ts'
 
 /**
  * What a decision would be under other rules: the counters as they are, the shared ones among them, are put into a memory
- * store, and a real engine is asked. The real counters are only read.
+ * store, and a real engine decides. The real counters are only read.
  */
 export async function peekUnder(parts: TrialParts, operation: OperationName, status: QuotaStatus): Promise<Decision> {
   const { policy, userId, clock } = parts

@@ -20,7 +20,7 @@ export interface Replayed {
  * everybody shares are left out, since what others used at the time is not known; so are requests that such a limit
  * refused.
  *
- * What was admitted and given back goes back again; what was refused at the time is taken to cost what it asked for.
+ * Tokens that were given back are given back again; requests refused at the time count with their full price.
  */
 export async function replay(parts: Omit<TrialParts, 'clock'>, records: readonly UsageRecord[]): Promise<Replayed[]> {
   const [first] = records

@@ -13,7 +13,7 @@ export interface TrialParts {
   readonly clock: Clock
 }
 
-/** An engine as the gateway's own, under rules of its own, whose counters are in memory and nobody else's. */
+/** An engine like the gateway's, with rules and counters of its own, in memory. */
 export interface Trial {
   readonly quota: SyncQuota<OperationName>
   readonly store: MemoryStore

@@ -39,7 +39,7 @@ export interface Findings {
   readonly until: number
   /** The oldest first. */
   readonly records: readonly UsageRecord[]
-  /** There are older ones in the time that was asked for, which are not kept. */
+  /** The requested time has older records, which are not kept. */
   readonly isTruncated: boolean
   /** Those that were decided again: under the rules of today, and under those that are proposed. */
   readonly present: readonly Replayed[]

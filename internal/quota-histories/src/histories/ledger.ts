@@ -43,7 +43,7 @@ function keyOf(subject: Subject, layer: string): string {
   return typeof subject === 'string' ? subject : (subject[layer] ?? '')
 }
 
-/** What costs nothing asks no counter; slots are no tokens. */
+/** Free operations read no counter; slots are not tokens. */
 function isCounted(window: WindowStatus | UncountedWindow): window is WindowStatus {
   return window.used !== null && window.kind !== 'concurrency'
 }

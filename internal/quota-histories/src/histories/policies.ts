@@ -7,7 +7,7 @@ export interface Scene {
   readonly name: string
   /** What both processes begin with. */
   readonly policy: Policy
-  /** What becomes of the policy while its counters live on. */
+  /** How the policy changes while its counters live on. */
   readonly edits: readonly Policy[]
   readonly subjects: readonly Subject[]
   /** What a store has to be able to do; on others the scene is left out. */
@@ -210,7 +210,7 @@ export const SCENES: readonly Scene[] = [
   ),
 ]
 
-/** A subject as a policy asks for it: one string where one layer has keys of its own, else a key for each of them. */
+/** A subject in the form that a policy requires: one string for a single own layer, else a key for each of them. */
 export function subjectIn({ layers }: Policy, subject: Subject): Subject {
   const own = layers.filter(({ shared }) => !shared).map(({ name }) => name)
   if (typeof subject === 'string' && own.length === 1) return subject

@@ -8,7 +8,7 @@ import { checkParameters, type HistoryOptions, playable } from './run-history.ts
 import { PLAIN_STEPS, type Step } from './steps.ts'
 import { World } from './world.ts'
 
-/** A request that is asked again when its refusal says so. */
+/** A request that is retried at the time named in its refusal. */
 interface Retry {
   readonly kind: 'retry'
   readonly engine: number

@@ -86,7 +86,7 @@ export async function runHistory(factory: StoreFactory, scene: Scene, commands: 
   }
 }
 
-/** What a store can be asked in histories: the scenes that it can be played in, and whether it can hold. */
+/** What a store supports in histories: the scenes it can play, and whether it has holds. */
 export async function playable(
   factory: StoreFactory,
 ): Promise<{ readonly scenes: readonly Scene[]; readonly canHold: boolean }> {

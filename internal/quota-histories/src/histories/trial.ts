@@ -26,7 +26,7 @@ const MOST_BACK_MS = 30_000
 type AskingStep = StepOf<'consume' | 'peek' | 'reserve' | 'again' | 'commit' | 'cancel' | 'extend' | 'add'>
 type ManagingStep = Exclude<Step, AskingStep>
 type SettingsStep = StepOf<'mode' | 'custom' | 'site' | 'price' | 'shadow' | 'plan' | 'thresholds'>
-/** What a reservation can be asked, by whichever engine it was made. */
+/** The methods of a hold, of any engine. */
 type AnyHeld = Pick<HeldReservation, 'extend' | 'add'> | Synchronous
 type Synchronous = Pick<Extract<World['reservations'][number], { status: 'reserved' }>, 'extend' | 'add'>
 

@@ -1,6 +1,6 @@
 import type { ModelCounters, ModelId, ModelLimit } from '@scoregw/quota-testkit/model'
 
-/** One window of two minutes, and how much work may be under way. */
+/** One window of two minutes, and a limit of concurrency. */
 export const WINDOW_MS = 120_000
 export const TOKENS = 10
 export const SLOTS = 1
@@ -50,7 +50,7 @@ function idOfParty(party: PartyName): ModelId {
   return { name: party, holder: party, use: 'hold', ttlMs: 600_000 }
 }
 
-/** What can be compared of an answer, in as few words as possible; moves that nobody answers have none. */
+/** The comparable part of an answer, as short as possible; empty for moves without an answer. */
 export type MoveAnswer = readonly (string | number | undefined)[]
 
 /** How far a move turns the clock, in milliseconds; `undefined`: it is not possible in this state. */
@@ -95,7 +95,7 @@ function moveHold(model: ModelCounters, party: PartyName, what: string): MoveAns
     return movedAnswer(moved.outcome, moved.endsAt, what)
   }
   if (what === 'cancels') {
-    // Whether a cancel that nobody waits for was the first is nobody's business.
+    // A cancel has no answer: it does not matter whether it was the first.
     model.settleHold(id, { as: 'cancelled', actual: {}, overrun: 'charge', maxOverrun: {}, windows: [WINDOW] })
     return []
   }
@@ -115,7 +115,7 @@ export function movedAnswer(outcome: string, endsAt: number | undefined, what: s
   return what === 'adds' ? [outcome, endsAt, GROWTH] : [outcome, endsAt]
 }
 
-/** What can be compared of a commit: of an id that was cancelled before anybody held under it either may be said. */
+/** The comparable part of a commit: both answers are right for an id that was cancelled before it was held. */
 export function commitAnswer(outcome: string, charged?: number, uncharged?: number): MoveAnswer {
   if (outcome === 'settled') return [outcome, charged, uncharged]
   return [outcome === 'unknown' || outcome === 'cancelled' ? 'nothing' : outcome]

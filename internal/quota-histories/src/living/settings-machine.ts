@@ -151,7 +151,7 @@ export function settingsMachine(
     return { ...after, fault: 'what is stored was announced, and is announced no more' }
   }
 
-  /** Everything that is under way arrives, and every process learns of the stored document. */
+  /** Every message in flight arrives, and every process learns of the stored document. */
   function quietRound(before: SettingsState): SettingsState {
     let state: SettingsState = { ...before, replica: before.stored, fault: undefined }
     for (const index of [0, 1]) {

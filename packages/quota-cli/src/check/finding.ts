@@ -1,4 +1,4 @@
-/** `fault`: no policy. `warning`: surely not what was meant. `note`: worth a look. */
+/** `fault`: not a valid policy. `warning`: almost certainly a mistake. `note`: worth a look. */
 export type Level = 'fault' | 'warning' | 'note'
 
 /** One thing about a policy. */

@@ -83,7 +83,7 @@ function likeBase(policy: Policy, plan: string, layer: string): Finding[] {
   )
 }
 
-/** A limit of one subject that is not below what all of them share. */
+/** Finds limits of one subject that are not below the shared limit of all. */
 function belowShared({ layers, categories, windows, base }: Policy): Finding[] {
   const own = layers.filter(({ shared }) => !shared)
   const shared = layers.filter((layer) => layer.shared)

@@ -12,7 +12,7 @@ export function parseInfo(text: string): ServerInfo {
   return Object.fromEntries(pairs)
 }
 
-/** What a server says of itself, judged as a place for counters. */
+/** Judges a server's INFO as a place for counters. */
 export function judgeInfo(info: ServerInfo): ServerFinding[] {
   return [version(info), role(info), eviction(info), memory(info), persistence(info), cluster(info)].flatMap(
     (each) => each ?? [],

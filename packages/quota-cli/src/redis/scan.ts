@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 
-/** How many keys a server is asked to look at in one go. */
+/** How many keys a server visits in one SCAN. */
 const STEP = 1_000
 
 /** Keys of a pattern on some servers, each once, `most` at the most. */

@@ -24,7 +24,7 @@ const LONGEST_TIME = 64
 const NOWHERE = -1
 
 /**
- * Finds what {@link commonLogRecord} would, in a line of ASCII without escapes.
+ * Finds the same fields as {@link commonLogRecord}, in a line of ASCII without escapes.
  *
  * @param spots where each value begins and ends, in the order of {@link COMMON_LOG_NAMES}
  * @returns whether it was found; where not, the line may be of this format all the same

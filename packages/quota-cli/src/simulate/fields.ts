@@ -46,7 +46,7 @@ export class Field {
   }
 }
 
-/** `-`, `null` and the empty text are what logs write for nothing. */
+/** Logs write `-`, `null` or an empty text for a missing value. */
 export function isNothing(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === '-'
 }
@@ -65,9 +65,9 @@ export function inside(record: LogRecord, path: readonly string[]): unknown {
   return value
 }
 
-/** All fields that a mapping asks for. */
+/** All fields of a mapping. */
 export interface Fields extends Readonly<Record<FieldName, Field>> {
-  /** Who asks where nobody is named. */
+  /** The default subject. */
   readonly host: Field
   /** By layer, where the subject has a key for each. */
   readonly layers: readonly (readonly [layer: string, field: Field])[]

@@ -18,7 +18,7 @@ export class Instants {
   #serverDayText = '01/Jan/1970'
   #serverDay = 0
 
-  /** @param timeZone of times that do not say in which zone they are */
+  /** @param timeZone of times without a zone */
   constructor(timeZone: string) {
     this.#timeZone = timeZone
   }

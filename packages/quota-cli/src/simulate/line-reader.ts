@@ -18,7 +18,7 @@ const TOO_MANY_REQUESTS = 429
 
 /** Turns the lines of a log into requests. */
 export class LineReader {
-  /** Lines that a route says are not metered. */
+  /** Lines that the routes exclude from metering. */
   unmetered = 0
   #lines: number
   readonly #log: EventLog

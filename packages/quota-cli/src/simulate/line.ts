@@ -1,6 +1,6 @@
 import type { Field, LogRecord } from './fields.ts'
 
-/** What a line of a log says. */
+/** The result of reading a line of a log. */
 export interface Line {
   /** `undefined` where the line has no such field, or nothing in it. */
   of(field: Field): unknown

@@ -24,13 +24,13 @@ export function textOf({ bytes, text }: Piece, start: number, end: number): stri
 /** Bytes from here on are of characters of several. */
 const FIRST_OF_MORE = 128
 
-/** Who hears of the lines of a log. */
+/** Receives the lines of a log. */
 export interface LineListener {
   /** A line without its end: bytes from `start` until `end`. @returns whether there may be more */
   line(piece: Piece, start: number, end: number): boolean
   /** A line was longer than {@link MAX_LINE_BYTES}. @returns whether there may be more */
   tooLong(): boolean
-  /** After each piece; @param read bytes of the file so far; @param size all of them, `undefined`: nobody knows */
+  /** After each piece; @param read bytes of the file so far; @param size all of them, `undefined`: unknown */
   progress(read: number, size: number | undefined): void
 }
 

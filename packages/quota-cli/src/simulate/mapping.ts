@@ -3,7 +3,7 @@ import { CliError, EXIT } from '../cli-error.ts'
 import { parseJson, readText } from '../files.ts'
 import { plain } from '../text.ts'
 
-/** How lines become requests: what the options say, over what a file of `--map` says. */
+/** How lines become requests: the options, which override a file of `--map`. */
 export interface Mapping {
   readonly format: 'auto' | 'ndjson' | 'common'
   /** Name of the field, dotted for one inside another; `undefined`: under its usual names. */
@@ -19,7 +19,7 @@ export interface Mapping {
   readonly routes: readonly string[]
   /** From this status on requests got their tokens back, but for 429. */
   readonly refundFrom?: number | undefined
-  /** Of times that do not say in which zone they are. */
+  /** The zone of times without one. */
   readonly timeZone: string
 }
 

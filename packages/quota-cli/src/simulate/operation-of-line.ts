@@ -3,16 +3,16 @@ import type { Line } from './line.ts'
 import { Routes, usualOperation } from './routes.ts'
 import type { SkipReason } from './skipped.ts'
 
-/** Most methods whose operation is remembered. */
+/** Most methods whose operation is cached. */
 const MAX_METHODS = 100
 
-/** Finds out which operation a line asks for, as a place among the names of operations. */
+/** Finds the operation of a line, as an index into the names of operations. */
 export class OperationOfLine {
   readonly #operations: readonly string[]
   readonly #routes: Routes
   readonly #fields: Fields
   readonly #placeOf: ReadonlyMap<string, number>
-  /** Where nobody wrote routes; by the method as it stands in the log. */
+  /** Without routes: by the method as written in the log. */
   readonly #usual = new Map<string | undefined, number | SkipReason>()
 
   /** @param routes see {@link Routes} */

@@ -11,7 +11,7 @@ import { Skipped, type SkippedLines } from './skipped.ts'
 export interface ReadLog {
   readonly log: EventLog
   readonly lines: number
-  /** Lines that a route says are not metered. */
+  /** Lines that the routes exclude from metering. */
   readonly unmetered: number
   readonly skipped: readonly SkippedLines[]
   /** Whether there were more lines than may be read. */

@@ -10,7 +10,7 @@ import {
 import { luxonCalendar } from '@scoregw/quota/calendar'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 
-/** Who hears of a replay, request by request. */
+/** Receives the results of a replay, request by request. */
 export interface ReplayListener {
   admitted(event: LoggedEvent, cost: number, index: number): void
   refused(event: LoggedEvent, decision: RefusedDecision, index: number): void
@@ -24,8 +24,8 @@ export interface ReplayListener {
 const STRIDE = 50_000
 
 /**
- * Asks the real engine for each request of a log, in the order of time, on an embedded store whose clock stands where the
- * log says.
+ * Runs each request of a log through the real engine, in the order of time, on an embedded store whose clock follows the
+ * log.
  *
  * @param policy without concurrency, see {@link withoutConcurrency}
  */
@@ -75,7 +75,7 @@ function subjectUnder(own: readonly string[], subject: Subject): Subject {
   return typeof subject === 'string' ? subject : Object.fromEntries(own.map((layer) => [layer, subject[layer]!]))
 }
 
-/** The same policy without its limit of concurrency: a log does not say for how long work was under way. */
+/** The same policy without its limit of concurrency: a log does not show how long requests ran. */
 export function withoutConcurrency(policy: Policy): Policy {
   const { concurrency, ...rest } = policy
   if (concurrency === undefined) return policy

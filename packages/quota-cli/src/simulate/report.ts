@@ -128,7 +128,7 @@ ${table(
 </section>`
 }
 
-/** @param of whose table it is, for those who hear the page */
+/** @param of names the table, for screen readers */
 function table(of: string, caption: string, titles: readonly string[], rows: readonly (readonly string[])[]): Html {
   if (rows.length === 0) return html``
   const head = titles.map((title) => html`<th scope="col">${title}</th>`)

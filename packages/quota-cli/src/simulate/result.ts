@@ -27,7 +27,7 @@ export interface PolicyResult {
     readonly asked: readonly number[]
     readonly refused: readonly number[]
   }
-  /** Limits of concurrency are left out: a log does not say for how long work was under way. */
+  /** Limits of concurrency are left out: a log does not show how long requests ran. */
   readonly withoutConcurrency: boolean
 }
 
@@ -52,7 +52,7 @@ interface SubjectResult {
   readonly firstRefusedAt: number
 }
 
-/** What was read, and what each policy would have done. */
+/** Counts of the log, and the result of each policy. */
 export interface Simulation {
   readonly logs: readonly string[]
   readonly lines: number

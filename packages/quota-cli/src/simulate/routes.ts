@@ -14,7 +14,7 @@ export type Routed = { readonly operation: string | undefined } | undefined
 
 const ROUTE = /^(?<method>\*|[A-Za-z]{1,16}) +(?<path>\/\S*|\*) *(?:=|->| ) *(?<operation>[A-Za-z0-9_.:-]{1,64})$/
 
-/** Most routes of one simulation, and most paths whose operation is remembered. */
+/** Most routes of one simulation, and most paths whose operation is cached. */
 const MAX_ROUTES = 1_000
 const MAX_REMEMBERED = 10_000
 
@@ -73,7 +73,7 @@ function routeOf(written: string): Route {
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Where nobody wrote routes: the one operation of a policy, or its `read` and `write` by what the method does. */
+/** Without routes: the one operation of a policy, or its `read` and `write` by the method. */
 export function usualOperation(operations: readonly string[], method: string | undefined): string | undefined {
   if (operations.length === 1) return operations[0]
   if (method === undefined) return undefined

@@ -7,12 +7,12 @@ import { type Piece, textOf } from './lines.ts'
 /** Of a field: it has to be looked for in the whole line. */
 const UNUSUAL = -1
 
-/** How lines are written: where the values stand in them is found, and only those asked for are made. */
+/** The shape of a line: finds where values are, and parses only the needed ones. */
 interface Writing {
   /** @returns whether the line is written like this, with its values at these places */
   scan(bytes: Uint8Array, start: number, end: number, spots: Int32Array): boolean
   value(piece: Piece, start: number, end: number): unknown
-  /** What the line says as a whole. */
+  /** The whole line as a record. */
   parse(line: string): LogRecord
 }
 
@@ -50,7 +50,7 @@ export class ScannedLine implements Line {
     return new ScannedLine({ scan, value: jsonValue, parse: JSON.parse }, fields, JSON.parse(marked.toString()))
   }
 
-  /** @returns whether the line is written like this; where not, the line at hand is none */
+  /** @returns whether the line has this shape; if not, it must not be read by it */
   take(piece: Piece, start: number, end: number): boolean {
     this.#piece = piece
     this.#start = start

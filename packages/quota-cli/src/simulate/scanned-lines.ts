@@ -21,7 +21,7 @@ export class ScannedLines {
     this.#common = ScannedLine.common(fields)
   }
 
-  /** `undefined`: the line is written like none that is known, and has to be read as a whole. */
+  /** `undefined`: the line has no known shape, and has to be parsed as a whole. */
   of(format: 'ndjson' | 'common', piece: Piece, start: number, end: number): Line | undefined {
     if (format === 'common') return this.#common.take(piece, start, end) ? this.#common : undefined
     const lines = this.#json

@@ -82,7 +82,7 @@ async function played(
     },
     async progress(done) {
       progress.show(() => `replaying ${file} ${percent(done, log.length)}`)
-      // A turn of the event loop, in which an interruption is heard.
+      // A turn of the event loop, in which signals are handled.
       await new Promise<void>((resolve) => setImmediate(resolve))
       return !io.signal.aborted
     },

@@ -23,13 +23,13 @@ interface LimitTally extends LimitName {
 
 const NOBODY = -1
 
-/** Counts what came of a replay. */
+/** Counts the results of a replay. */
 export class Tally {
   readonly buckets: Buckets
   /** Which requests were refused, by their place in the log. */
   readonly refusedAt: Uint8Array
   readonly limits: LimitTally[] = []
-  /** The same by layer, category and window, each of which is asked for at every refusal. */
+  /** The same by layer, category and window, each of which is looked up at every refusal. */
   readonly #byName = new Map<string, Map<string, Map<string, LimitTally>>>()
   readonly askedBy: Uint32Array
   readonly refusedBy: Uint32Array

@@ -49,7 +49,7 @@ export async function topSubjects(url: string, options: TopOptions, io: Io): Pro
   }
 }
 
-/** An engine on the counters and the settings of the policy; it is asked for statuses alone. */
+/** An engine on the counters and the settings of the policy; used for statuses only. */
 function engineOn({ client }: RedisConnection, policy: Policy, prefix: string): Quota {
   const ignored = { warn: () => undefined }
   return createQuota({

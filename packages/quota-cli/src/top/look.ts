@@ -27,9 +27,9 @@ export interface Look {
   readonly hottest: readonly SeenLimit[]
 }
 
-/** How many statuses are asked for at once. */
+/** How many statuses are read at once. */
 const AT_ONCE = 250
-/** Stands for a subject in layers that are not looked at; nobody has this key. */
+/** Stands for a subject in layers that are not read; no subject has this key. */
 const NOBODY = '\u0000quota-cli'
 
 export interface LookOptions {

@@ -12,7 +12,7 @@ const SHADOWED = /^\w*shadowed_refusals_total/
 /**
  * Reads refusals from a page of metrics in Prometheus' format.
  *
- * @throws {CliError} `server` for a page that is not there, or has none
+ * @throws {CliError} `server` for a page that is missing, or has no refusals
  */
 export async function readRefusals(url: string): Promise<Refusals> {
   const address = URL.canParse(url) ? new URL(url) : undefined

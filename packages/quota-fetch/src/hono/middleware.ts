@@ -60,7 +60,7 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
   /**
    * Meters every request of a route as one operation.
    *
-   * @param overrides what this route does in its own way
+   * @param overrides options of this route
    * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault
    * @example
    * app.post('/music', metered.operation('music.upsert'), handler)

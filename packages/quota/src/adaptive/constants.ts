@@ -1,5 +1,5 @@
 import type { Fault } from '../errors/quota-error.ts'
-import { type Checks, where, wholeNumber, withDefault } from '../options/checks.ts'
+import { type Check, where, wholeNumber, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { ADAPTIVE_HUNDREDTHS } from '../policy/limits.ts'
 
@@ -124,71 +124,64 @@ export interface AdaptiveConstants {
   readonly historyLength: number
 }
 
+/** What each constant is when it is not given, and what it may be. */
+const CONSTANTS: { readonly [K in keyof AdaptiveConstants]: readonly [value: number, check: () => Check<number>] } = {
+  windowMinutes: [30, minutes],
+  recentMinutes: [5, minutes],
+  z: [1.96, () => where((value) => typeof value === 'number' && value >= 0 && value <= 10, 'a number from 0 to 10')],
+  lowRate: [0.005, rate],
+  highRate: [0.02, rate],
+  minCalls: [200, () => wholeNumber(0, 10 ** 9)],
+  minRecentCalls: [20, () => wholeNumber(1, 10 ** 9)],
+  minHundredths: [ADAPTIVE_HUNDREDTHS.min, () => wholeNumber(ADAPTIVE_HUNDREDTHS.min, 100)],
+  maxHundredths: [ADAPTIVE_HUNDREDTHS.max, () => wholeNumber(100, ADAPTIVE_HUNDREDTHS.max)],
+  fallStepHundredths: [10, step],
+  riseStepHundredths: [5, step],
+  fallWaitMs: [5 * MINUTE_MS, time],
+  riseWaitMs: [30 * MINUTE_MS, time],
+  capAfterRiseMs: [90 * MINUTE_MS, time],
+  capBelowHundredths: [5, step],
+  capStepHundredths: [5, step],
+  capRecoveryAboveMs: [4 * HOUR_MS, time],
+  capRecoveryMinMs: [30 * MINUTE_MS, time],
+  capRecoveryMaxMs: [4 * HOUR_MS, time],
+  relapseMs: [24 * HOUR_MS, time],
+  quietHoldMs: [30 * MINUTE_MS, time],
+  driftWaitMs: [30 * MINUTE_MS, time],
+  driftStepHundredths: [5, step],
+  historyLength: [50, () => wholeNumber(1, 1_000)],
+}
+
+/** One of something for each constant. */
+function eachOf<T>(make: (value: number, check: () => Check<number>) => T): Record<keyof AdaptiveConstants, T> {
+  const made = Object.entries(CONSTANTS).map(([name, [value, check]]) => [name, make(value, check)])
+  return Object.fromEntries(made) as Record<keyof AdaptiveConstants, T>
+}
+
+function minutes(): Check<number> {
+  return wholeNumber(1, 1440, 'minutes')
+}
+
+function step(): Check<number> {
+  return wholeNumber(1, 75, 'hundredths')
+}
+
+function time(): Check<number> {
+  return wholeNumber(MINUTE_MS, 30 * 24 * HOUR_MS, 'milliseconds')
+}
+
+function rate(): Check<number> {
+  return where((value) => typeof value === 'number' && value > 0 && value < 1, 'a number between 0 and 1')
+}
+
 /** The constants when none are given. */
-export const ADAPTIVE_DEFAULTS: AdaptiveConstants = {
-  windowMinutes: 30,
-  recentMinutes: 5,
-  z: 1.96,
-  lowRate: 0.005,
-  highRate: 0.02,
-  minCalls: 200,
-  minRecentCalls: 20,
-  minHundredths: ADAPTIVE_HUNDREDTHS.min,
-  maxHundredths: ADAPTIVE_HUNDREDTHS.max,
-  fallStepHundredths: 10,
-  riseStepHundredths: 5,
-  fallWaitMs: 5 * MINUTE_MS,
-  riseWaitMs: 30 * MINUTE_MS,
-  capAfterRiseMs: 90 * MINUTE_MS,
-  capBelowHundredths: 5,
-  capStepHundredths: 5,
-  capRecoveryAboveMs: 4 * HOUR_MS,
-  capRecoveryMinMs: 30 * MINUTE_MS,
-  capRecoveryMaxMs: 4 * HOUR_MS,
-  relapseMs: 24 * HOUR_MS,
-  quietHoldMs: 30 * MINUTE_MS,
-  driftWaitMs: 30 * MINUTE_MS,
-  driftStepHundredths: 5,
-  historyLength: 50,
-}
+export const ADAPTIVE_DEFAULTS: AdaptiveConstants = /* @__PURE__ */ eachOf((value) => value)
 
-const parse = /* @__PURE__ */ optionsParser<AdaptiveConstants>('the adaptive law', checks, { between })
-
-function checks(): Checks<AdaptiveConstants> {
-  const minutes = wholeNumber(1, 1440, 'minutes')
-  const step = wholeNumber(1, 75, 'hundredths')
-  const time = wholeNumber(MINUTE_MS, 30 * 24 * HOUR_MS, 'milliseconds')
-  const rate = where<number>((value) => typeof value === 'number' && value > 0 && value < 1, 'a number between 0 and 1')
-  const plain: Checks<AdaptiveConstants> = {
-    windowMinutes: minutes,
-    recentMinutes: minutes,
-    z: where<number>((value) => typeof value === 'number' && value >= 0 && value <= 10, 'a number from 0 to 10'),
-    lowRate: rate,
-    highRate: rate,
-    minCalls: wholeNumber(0, 10 ** 9),
-    minRecentCalls: wholeNumber(1, 10 ** 9),
-    minHundredths: wholeNumber(ADAPTIVE_HUNDREDTHS.min, 100),
-    maxHundredths: wholeNumber(100, ADAPTIVE_HUNDREDTHS.max),
-    fallStepHundredths: step,
-    riseStepHundredths: step,
-    fallWaitMs: time,
-    riseWaitMs: time,
-    capAfterRiseMs: time,
-    capBelowHundredths: step,
-    capStepHundredths: step,
-    capRecoveryAboveMs: time,
-    capRecoveryMinMs: time,
-    capRecoveryMaxMs: time,
-    relapseMs: time,
-    quietHoldMs: time,
-    driftWaitMs: time,
-    driftStepHundredths: step,
-    historyLength: wholeNumber(1, 1_000),
-  }
-  const names = Object.keys(plain) as (keyof AdaptiveConstants)[]
-  const filled = names.map((name) => [name, withDefault(plain[name], ADAPTIVE_DEFAULTS[name])])
-  return Object.fromEntries(filled) as Checks<AdaptiveConstants>
-}
+const parse = /* @__PURE__ */ optionsParser<AdaptiveConstants>(
+  'the adaptive law',
+  () => eachOf((value, check) => withDefault(check(), value)),
+  { between },
+)
 
 function between(constants: AdaptiveConstants): Fault[] {
   const { lowRate, highRate, recentMinutes, windowMinutes, capRecoveryMinMs, capRecoveryMaxMs } = constants

@@ -324,7 +324,8 @@ export class QuotaEngine implements Quota {
   }
 
   #requireOpen(): void {
-    if (this.#closing !== undefined) throw new QuotaError('quota_closed', 'this engine was closed: close it last')
+    if (this.#closing !== undefined)
+      throw new QuotaError('quota_closed', 'the engine is closed; close it after all work has finished')
   }
 }
 

@@ -2,7 +2,7 @@ import type { Check } from '../options/checks.ts'
 import type { Cost } from '../policy/units.ts'
 import type { QuotaWarningCode } from './warnings.ts'
 
-/** How an adapter reads what its framework calls a request. */
+/** How an adapter reads the requests of its framework. */
 export interface HttpAdapter<Request> {
   /** How it is named in texts for programmers, for example `quotaMiddleware()`. */
   readonly name: string
@@ -15,7 +15,7 @@ export interface HttpAdapter<Request> {
    * `anonymous: 'ip'` then demands the option `address`.
    */
   readonly address?: ((request: Request) => string | undefined) | undefined
-  /** Ends when nobody waits for the answer any more; a store that is asked over a network then gives up. */
+  /** Aborts when the caller has gone; a store behind a network then gives up. */
   readonly signal?: ((request: Request) => AbortSignal | undefined) | undefined
   /** Says how the framework's idea of addresses is misconfigured, before an address is used. */
   readonly proxyFault?: ((request: Request) => ProxyFault | undefined) | undefined
@@ -41,11 +41,11 @@ export interface HttpRequest<Operation extends string = string> {
   readonly method: string
   /** `undefined`: not metered. */
   readonly operation: Operation | undefined
-  /** Who asks. */
+  /** The subject. */
   readonly subject?: PlainSubject
   /** Tokens, or amounts by unit, instead of the operation's price. */
   readonly cost?: Cost | undefined
-  /** The plan of who asks. */
+  /** The plan of the subject. */
   readonly plan?: string | undefined
   /** The caller's network address. */
   readonly address?: string | undefined

@@ -14,7 +14,7 @@ export interface QuotaExceededOptions {
   readonly answers?: QuotaAnswers | undefined
   /** Texts of the application's own, by locale. */
   readonly messages?: MessageTexts | undefined
-  /** @default the policy that decided; of a decision that was copied nobody knows it */
+  /** @default the policy that decided; a copied decision does not carry it */
   readonly policy?: Policy | undefined
 }
 

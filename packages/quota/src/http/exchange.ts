@@ -69,9 +69,9 @@ export class Exchange {
   }
 
   /**
-   * Fields with those of others that a head has: their lists stay, with ours behind them and in place of what this answered last.
+   * The fields merged with a head's own: lists of others stay first, and ours replace those that this method returned last.
    *
-   * @param policy what the head has of `RateLimit-Policy` already
+   * @param policy the head's current `RateLimit-Policy`
    * @param limit the same of `RateLimit`
    */
   withOthers(fields: RateLimitFields, policy: PresentField, limit: PresentField): RateLimitFields {
@@ -89,7 +89,7 @@ export class Exchange {
     return namedFields(this.fieldsFor(status, isHungUp))
   }
 
-  /** Settles by the status of the head. @returns what the head has to wait for; it never rejects */
+  /** Settles by the status of the head. @returns a promise for the head to wait for; it never rejects */
   settle(status: number, isHungUp: boolean): Promise<void> | undefined {
     this.judge(status, isHungUp)
     return this.pending
@@ -100,18 +100,18 @@ export class Exchange {
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.judge(status, isHungUp)
   }
 
-  /** Settles what the last byte settles. @returns what it has to wait for; it never rejects */
+  /** Settles holds at the end of the response. @returns a promise for the last byte to wait for; it never rejects */
   end(): Promise<void> | undefined {
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.end()
     return this.pending
   }
 
-  /** The response closed before its end: what that settles is settled in a while, unless a handler does before. */
+  /** The response closed early: holds are settled after a grace, unless a handler settles before. */
   abort(): void {
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.abort()
   }
 
-  /** Settlements under way; never rejects. */
+  /** Settlements in flight; never rejects. */
   get pending(): Promise<void> | undefined {
     let all: Promise<void> | undefined
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) {
@@ -125,7 +125,7 @@ export class Exchange {
   async cancel(): Promise<void> {
     const cancels: Promise<void>[] = []
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) cancels.push(metered.cancel())
-    // A cancel that fails was logged; the error at hand is what the caller must hear.
+    // A cancel that fails has been logged; the caller must get the error at hand.
     await Promise.allSettled(cancels)
   }
 
@@ -135,7 +135,7 @@ export class Exchange {
   }
 }
 
-/** What a head has of a field beside what we put there. */
+/** The items of a head's list field that are not ours. */
 function others(present: PresentField, ours: string | undefined): string | undefined {
   const text = present?.toString()
   return text === ours ? undefined : text

@@ -111,7 +111,7 @@ function policyItem(window: WindowStatus): string {
 
 function limitItem(window: WindowStatus, decision: Decision, more: Amount): string {
   const seconds = window.resetAt === null ? undefined : Math.max(0, Math.ceil((window.resetAt - decision.now) / 1000))
-  // `Retry-After` is never earlier than a `t` beside it: where waiting helps nobody, a later end is left out.
+  // `Retry-After` is never earlier than a `t` beside it: where waiting does not help, a later end is left out.
   const isNamed = seconds !== undefined && (decision.allowed || seconds <= decision.retryAfterSeconds)
   return `${textsOf(window).name};r=${remainingOf(window, more)}${isNamed ? `;t=${seconds}` : ''}`
 }

@@ -63,12 +63,12 @@ export class AdmittedRequest<C extends Counting = UnitsOfHandlers> implements Re
     await this.exchange.settle(status, false)
   }
 
-  /** Settles what the end of the response settles. Resolves when the last byte may leave; never rejects. */
+  /** Settles holds at the end of the response. Resolves when the last byte may leave; never rejects. */
   async end(): Promise<void> {
     await this.exchange.end()
   }
 
-  /** The response closed before its end: what that settles is settled in a while, unless its handler does before. */
+  /** The response closed early: holds are settled after a grace, unless the handler settles before. */
   abort(): void {
     this.exchange.abort()
   }
@@ -95,7 +95,7 @@ export type Admission = PassedRequest | QuotaAnswer | AdmittedRequest
 
 const PASS: PassedRequest = { kind: 'pass' }
 
-/** What an engine said, and the tokens it holds. */
+/** A decision of the engine, and the tokens it holds. */
 interface Taken {
   readonly decision: Decision
   readonly held: Held | undefined
@@ -109,7 +109,7 @@ interface SyncCalls {
 
 const ROUTE_OPTIONS = ['subject', 'cost', 'settle', 'ttlMs', 'abortGraceMs', 'abortedAs', 'plan', 'skip', 'anonymous']
 
-/** Errors that say "not now" to the caller; all others are the application's. */
+/** Codes of errors that become a 503; all others are the application's. */
 const UNAVAILABLE: readonly string[] = ['quota_unavailable', 'too_many_holds']
 
 /** Meters HTTP requests under one set of options. */
@@ -135,7 +135,7 @@ export class HttpMeter<Request> {
   /**
    * The meter of one route, all of whose requests are one operation.
    *
-   * @param overrides what this route does in its own way
+   * @param overrides options of this route
    * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault
    */
   operation(name: string, overrides: object = {}): HttpMeter<Request> {
@@ -163,9 +163,9 @@ export class HttpMeter<Request> {
   }
 
   /**
-   * Decides what becomes of a request: now where everything it needs is there at once, else later.
+   * Admits or refuses a request: synchronously if everything it needs is at hand, else in a promise.
    *
-   * @throws {QuotaError} `unknown_operation`, `invalid_cost`, `invalid_subject`, and what functions of the options throw
+   * @throws {QuotaError} `unknown_operation`, `invalid_cost`, `invalid_subject`, and errors of the options' functions
    */
   admit(request: Request): Admission | Promise<Admission> {
     // A preflight is the browser's question, not the user's request.
@@ -179,7 +179,7 @@ export class HttpMeter<Request> {
     const operation = this.#operationOf(request)
     if (operation === undefined || this.#isMetered(request)) return PASS
     const given = this.options.subject(request)
-    // Most subjects are there at once, and a string: nothing is made for what comes later.
+    // Most subjects are a string at once: no promise is made for them.
     if (typeof given === 'string') return this.#price(request, operation, given)
     return chain(given, (late) => this.#knowing(request, operation, late))
   }
@@ -318,7 +318,7 @@ export function httpMeter(options: object, adapter?: HttpAdapter<never>): HttpMe
   return new HttpMeter(given, PLAIN) as unknown as HttpMeter<never>
 }
 
-/** An engine that simpleQuota() made says what its requests are. */
+/** The one operation of an engine made by simpleQuota(). */
 function withOnlyOperation<Request>(options: ParsedOptions<Request>): ParsedOptions<Request> {
   const { operation } = options.quota as Partial<SimpleQuota>
   if (options.operation !== undefined || operation === undefined) return options

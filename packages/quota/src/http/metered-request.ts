@@ -42,11 +42,11 @@ const OVER: readonly string[] = ['quota_unavailable', 'reservation_expired', 're
 export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
   readonly kind = 'metered'
   readonly decision: Decision<C>
-  /** The quota of the same request that was asked before this one. */
+  /** The quota of the same request that was charged before this one. */
   before: MeteredRequest<C> | undefined
   readonly #held: Held | undefined
   readonly #options: MeteringOptions
-  /** Ends what keeps a hold alive. */
+  /** Stops keeping the hold alive. */
   readonly #letGo: (() => void) | undefined
   #settled = false
   /** Whether the head has announced that the tokens go back; those of a hold go back when the response ends. */
@@ -59,7 +59,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   #hasLoggedLate = false
   /** Runs while a response that closed early may still be settled by its handler. */
   #grace: ReturnType<typeof setTimeout> | undefined
-  /** A settlement under way. */
+  /** A settlement in flight. */
   #pending: Promise<void> | undefined
 
   /** @param held absent where nothing is ever given back */
@@ -123,7 +123,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   }
 
   async cancel(): Promise<void> {
-    // A commit under way may yet turn out to be impossible, and to have settled nothing.
+    // A commit in flight may still fail, and then has settled nothing.
     if (this.#pending !== undefined) await this.#pending
     await this.#cancel()
   }
@@ -149,26 +149,26 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.#pending !== undefined || (!this.#isHold && this.gives(status, isHungUp))
   }
 
-  /** Whether a head with this status gives the tokens back. Nobody hears it after a hang-up: hanging up is not failing. */
+  /** Whether a head with this status gives the tokens back. A hang-up is no failure, whatever the status. */
   gives(status: number, isHungUp: boolean): boolean {
     return status >= 400 && !this.#settled && this.#held !== undefined && !isHungUp
   }
 
   /** Settles by the status of the head, a hold only when the response ends; {@link pending} is then to be awaited. */
   judge(status: number, isHungUp: boolean): void {
-    // Also while a commit is under way, which may turn out to be impossible.
+    // Also while a commit is in flight, which may fail.
     if (status >= 400 && !isHungUp) this.#failed = true
     if (this.gives(status, isHungUp)) {
       if (!this.#isHold) this.#cancel()?.catch(() => undefined)
     } else if (status < 400 && !this.settlesAtEnd) this.#commit(undefined)?.catch(() => undefined)
   }
 
-  /** Settles what the end of the response settles. Of one that closed early it says nothing: who ends it may yet commit. */
+  /** Settles a hold at the end of the response, unless it closed early: its handler may still commit. */
   end(): void {
     if (this.settlesAtEnd && this.#grace === undefined) this.#close(this.#failed ? 'cancel' : 'commit')
   }
 
-  /** The response closed before its end: its handler may still say for a while what its work has cost. */
+  /** The response closed early: its handler may still commit the actual cost during the grace. */
   abort(): void {
     if (!this.settlesAtEnd || this.#isOver || this.#grace !== undefined || this.#settled) return
     const { settle, quota, abortGraceMs, ttlMs = quota.holdTtlMs ?? abortGraceMs, abortedAs } = this.#options
@@ -182,7 +182,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   /** Settles the request once its handler can no longer do so. */
   #close(as: 'commit' | 'cancel'): void {
     const pending = this.#pending
-    // What its handler asked for may yet turn out to be impossible, and to have settled nothing.
+    // The handler's commit may still fail, and then has settled nothing.
     if (pending === undefined) void this.#carryOut(as)
     else this.#pending = pending.then(() => this.#carryOut(as))
   }

@@ -16,8 +16,8 @@ export type MaybeAsync<T> = T | PromiseLike<T>
  *
  * - `outcome`: charged before the handler and given back when the response's status is 400 or above, both before its
  *   head leaves.
- * - `end`: a hold, which is kept alive while the response is under way: the handler may say what it has cost until the last
- *   byte leaves, also above what was charged. What nobody settled is settled by the status then. On a store without holds
+ * - `end`: a hold, which is kept alive while the response is in flight: the handler may commit the actual cost until the last
+ *   byte leaves, also above the charge. A hold that is still open then is settled by the status. On a store without holds
  *   the tokens are charged until then, and a cost above them is refused.
  * - `charge-first`: charged before the handler, never given back; not for operations that need a slot.
  *
@@ -28,11 +28,11 @@ export type SettleMode = 'outcome' | 'end' | 'charge-first'
 /** What happens to a request without a subject: 401, not metered, or metered by its network address. */
 export type AnonymousMode = 'reject' | 'skip' | 'ip'
 
-/** What one route may set for itself; `Request` is what the framework calls a request. */
+/** Options of one route; `Request` is the framework's type of a request. */
 export interface RouteOptions<Request, C extends Counting = Counting> {
   /**
-   * Who asks: one string, or one key for each layer that is not shared. `undefined`, `null`: see {@link anonymous}.
-   * Never take it from what a client may freely write.
+   * The subject: one string, or one key for each layer that is not shared. `undefined`, `null`: see {@link anonymous}.
+   * Never take it from data that a client may choose freely.
    */
   readonly subject: (request: Request) => MaybeAsync<Subject | null | undefined>
   /**
@@ -44,14 +44,14 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
   /** @default 'outcome' */
   readonly settle?: SettleMode | undefined
   /**
-   * How long a hold lasts that nobody keeps alive any more, in milliseconds: for how long a process that died keeps tokens
+   * How long a hold lasts once it is no longer kept alive, in milliseconds: for how long a process that died keeps tokens
    * and slots. Of `settle: 'end'`, and of operations that need a slot.
    * @default the engine's `holdTtlMs`
    */
   readonly ttlMs?: number | undefined
   /**
-   * How long a hold of `settle: 'end'` stays open when its response closes early and nobody has settled it, in
-   * milliseconds, and at most its life: the handler may still commit what its work has cost until then, or cancel.
+   * How long a hold of `settle: 'end'` stays open when its response closes early and it is not settled, in
+   * milliseconds, and at most its life: the handler may still commit the actual cost until then, or cancel.
    * @default 5_000
    */
   readonly abortGraceMs?: number | undefined
@@ -61,7 +61,7 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
    */
   readonly abortedAs?: 'commit' | 'cancel' | undefined
   /**
-   * The plan of who asks, for example from the claims of a token; `undefined`: none. One in the subject's stored settings
+   * The plan of the subject, for example from the claims of a token; `undefined`: none. One in the subject's stored settings
    * comes first.
    */
   readonly plan?: string | ((request: Request) => string | undefined) | undefined
@@ -74,7 +74,7 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
   readonly anonymous?: AnonymousMode | undefined
 }
 
-/** What every adapter takes; `Request` is what the framework calls a request. */
+/** Options of every adapter; `Request` is the framework's type of a request. */
 export interface HttpMeterOptions<Request, Operation extends string = string, C extends Counting = Counting>
   extends RouteOptions<Request, NoInfer<C>> {
   /** The engine that decides. */
@@ -86,7 +86,7 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
   readonly operation?: ((request: Request) => NoInfer<Operation> | undefined) | undefined
   /**
    * The network address of a caller, for `anonymous: 'ip'`; one that the caller cannot choose.
-   * @default what the framework says; where it says nothing that can be trusted, `anonymous: 'ip'` demands it
+   * @default the framework's address; required with `anonymous: 'ip'` where the framework has none that can be trusted
    */
   readonly address?: ((request: Request) => string | undefined) | undefined
   /**
@@ -119,7 +119,7 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
   readonly logger?: QuotaLogger | undefined
   /**
    * Language of answers.
-   * @default by `Accept-Language`, English when it names none of ours
+   * @default by `Accept-Language`, English when it names neither language
    */
   readonly locale?: Locale | ((request: Request) => Locale) | undefined
   /**
@@ -157,12 +157,12 @@ export type UnitsOfHandlers = HandlerUnits extends { readonly units: infer Unit 
 export interface RequestQuota<C extends Counting = UnitsOfHandlers> {
   /** What was decided before the handler. */
   readonly decision: Decision<C>
-  /** What the request is charged, as far as is known: once it is settled, what it came to. */
+  /** What the request is charged so far; final once it is settled. */
   readonly charged: C['amount']
   /**
    * The work was done, whatever the response's status will be. Settles once; later calls do nothing.
    *
-   * Errors reject, and are logged, so that a call nobody awaits loses nothing: `commit_above_reservation` and
+   * Errors reject, and are logged, so that an error of a call without `await` is not lost: `commit_above_reservation` and
    * `invalid_cost` leave the request to be settled by its outcome; `quota_unavailable` leaves it charged, and a hold to its
    * end; `reservation_expired` and `reservation_cancelled` mean that a hold is over: it ended, or it was settled without
    * its handler, at the end of its response or some time after that closed early.
@@ -176,13 +176,13 @@ export interface RequestQuota<C extends Counting = UnitsOfHandlers> {
   /**
    * With `settle: 'end'`: more is charged, in every window or in none.
    *
-   * @returns the decision; where it refuses, the request has what it had
+   * @returns the decision; where it refuses, the request keeps its earlier charge
    * @throws {QuotaError} `hold_required`, `invalid_cost`, `reservation_expired`
    */
   add(cost: C['cost']): Promise<Decision<C>>
   /**
    * With `settle: 'end'`: the hold ends so many milliseconds from now, if that is later. It is kept alive by itself while
-   * the response is under way.
+   * the response is in flight.
    *
    * @param ttlMs default: as it was reserved for
    * @returns when it ends then, epoch milliseconds by the store's clock

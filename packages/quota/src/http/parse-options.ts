@@ -89,7 +89,7 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
   return { ...checks, ...own } as unknown as Checks<ParsedOptions<Request>>
 }
 
-/** Longest hold, in milliseconds, whatever an engine's `maxTtlMs` says. */
+/** Longest hold, in milliseconds, even if an engine's `maxTtlMs` is larger. */
 const MAX_TTL_MS = 31 * 86_400_000
 
 function isCost(value: unknown): boolean {

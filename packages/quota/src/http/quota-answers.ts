@@ -31,7 +31,7 @@ export interface QuotaExceededBody {
 /** What the answer to a refusal may depend on, beside the decision. */
 export interface AnswerContext {
   readonly locale: Locale
-  /** The policy that refused; `undefined` where nobody knows it. */
+  /** The policy that refused; `undefined` where it is unknown. */
   readonly policy: Policy | undefined
 }
 

@@ -164,8 +164,9 @@ export class RowTable {
     this.#lengthsMs.push(cell.lengthMs)
     // Rows with slots taken stay as long as those are; it is windows that end by themselves.
     if (Number.isFinite(cell.lengthMs)) this.#longestMs = Math.max(this.#longestMs, cell.lengthMs)
-    this.#pages = this.#pages.map((page) => {
-      const rows = page.length / Math.max(1, before)
+    this.#pages = this.#pages.map((page, index) => {
+      // Rows may be there before any cell is: those of limits that nothing here knows.
+      const rows = before === 0 ? Math.min(ROWS, this.#end - index * ROWS) : page.length / before
       const longer = new Float64Array(rows * this.#stride).fill(CLOSED)
       for (let row = 0; row < rows; row++)
         longer.set(page.subarray(row * before, (row + 1) * before), row * this.#stride)

@@ -144,7 +144,9 @@ export function policyFaults(policy: unknown): readonly Fault[] {
       'layers',
       layers.map((layer) => layer.name),
     ),
-    ...(layers.some(({ shared }) => !shared) ? [] : [{ path: 'layers', message: 'one layer at least is not shared' }]),
+    ...(layers.some(({ shared }) => !shared)
+      ? []
+      : [{ path: 'layers', message: 'at least one layer must not be shared' }]),
     ...unitFaults(units, windows),
     ...operationFaults(shape, units),
     ...concurrencyFaults(shape),

@@ -9,25 +9,10 @@ import { instantOf } from '../time/clock.ts'
 import { cellOfIdentity } from '../windows/identity.ts'
 import { lastEnd } from '../windows/row.ts'
 import { GRACE_MS, NOT_OPEN } from '../windows/window.ts'
+import type { IdPlace, RowPlace } from './places.ts'
 
 /** One limit's numbers under the name it is recognised by: when it started, and what was used or charged since. */
 export type NamedCell = readonly [identity: string, startedAt: number, used: number]
-
-/** Which row: the counters of one layer, category and subject. */
-export interface RowPlace {
-  readonly layer: string
-  readonly category: string
-  /** The subject's key in the layer; `''` in a shared one. */
-  readonly key: string
-}
-
-/** Which record: that of an id. */
-export interface IdPlace {
-  readonly category: string
-  /** The subject's key in the first layer of its own. */
-  readonly owner: string
-  readonly id: string
-}
 
 /** What a hold has in one row. */
 export interface NamedHoldRow {
@@ -177,9 +162,7 @@ class NamedTable {
   put(key: string, cells: readonly NamedCell[]): void {
     // Asked first: a cell that is new to the table makes its rows longer.
     const places = cells.map(([identity]) => this.#placeOf(identity))
-    const known = this.#table.placeOf(key)
-    const row = known === NOWHERE ? this.#table.add(key) : known
-    const [page, at] = [this.#table.pageOf(row), this.#table.at(row)]
+    const { page, at } = this.#rowOf(key)
     for (const [index, [, startedAt, used]] of cells.entries()) {
       const place = places[index]
       if (place === undefined) continue
@@ -190,9 +173,7 @@ class NamedTable {
 
   putPairs(key: string, identities: readonly string[], pairs: readonly number[]): void {
     const places = this.#placesOf(identities)
-    const known = this.#table.placeOf(key)
-    const row = known === NOWHERE ? this.#table.add(key) : known
-    const [page, at] = [this.#table.pageOf(row), this.#table.at(row)]
+    const { page, at } = this.#rowOf(key)
     for (let c = 0; c < places.length; c++) {
       const i = at + 2 * places[c]!
       page[i] = pairs[2 * c]!
@@ -245,6 +226,13 @@ class NamedTable {
       if (2 * place < pairs.length) named.push([identity, pairs[2 * place]!, pairs[2 * place + 1]!])
     }
     return named
+  }
+
+  /** The numbers of a row, which is there from now on. */
+  #rowOf(key: string): { readonly page: Float64Array; readonly at: number } {
+    const known = this.#table.placeOf(key)
+    const row = known === NOWHERE ? this.#table.add(key) : known
+    return { page: this.#table.pageOf(row), at: this.#table.at(row) }
   }
 
   #placesOf(identities: readonly string[]): readonly number[] {

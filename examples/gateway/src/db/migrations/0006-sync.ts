@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What bots bring: players, their scores while they have no account, and the snapshots that are under way. */
+/** What bots bring: players, their scores while they have no account, and open snapshots. */
 export async function sync(db: Kysely<unknown>): Promise<void> {
   await marks(db)
   await playersAndScores(db)

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What users asked for, request by request and day by day. */
+/** Users' requests, one by one and summed by day. */
 export async function usageRecords({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('usage_records')

@@ -10,8 +10,8 @@ export interface Share {
 }
 
 /**
- * Bounds the memory of all bodies under way in a service, from their first byte until they are answered. Of one caller's
- * there may be a part, so that nobody who sends slowly keeps the others out.
+ * Bounds the memory of all bodies in flight in a service, from their first byte until they are answered. One caller may
+ * have a part of it, so that a slow sender does not keep the others out.
  */
 export class ByteBudget {
   readonly #most: number
@@ -28,7 +28,7 @@ export class ByteBudget {
     this.#mostOfOne = mostOfOne
   }
 
-  /** Bytes under way. */
+  /** Bytes in flight. */
   get used(): number {
     return this.#used
   }

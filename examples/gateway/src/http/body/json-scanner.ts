@@ -99,7 +99,7 @@ export class JsonScanner {
       this.#isInString = false
       return this.#isStringTooLong(at) ? 'string' : undefined
     }
-    // The parser would take a number or a text alone for JSON too, and so would this: nobody has a body like that.
+    // A bare number or text is valid JSON for the parser, and here too; no route takes such a body.
     if (this.#depth === 0 && byte !== OPEN_ARRAY && byte !== OPEN_OBJECT) return 'malformed'
     switch (byte) {
       case OPEN_ARRAY:

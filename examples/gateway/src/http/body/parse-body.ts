@@ -20,7 +20,7 @@ export async function parseBody(
   if (bytes.length === 0) return {}
   const { list } = scanner
   if (name === undefined || list === undefined || list.cuts.length === 0) return parsed(bytes.text(0, bytes.length))
-  // The rest is parsed with a number in place of the list that nobody can know: if it is there afterwards, the list is
+  // The rest is parsed with a random number in place of the list: if it is there afterwards, the list is
   // what the name means, and not another member of the same name behind it.
   const stand = randomInt(2 ** 47)
   const body = parsed(`${bytes.text(0, list.start)}${stand}${bytes.text(list.end, bytes.length)}`)

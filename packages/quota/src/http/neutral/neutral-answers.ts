@@ -22,7 +22,7 @@ const parse = /* @__PURE__ */ optionsParser<NeutralAnswersOptions>('neutralAnswe
 }))
 
 /**
- * Answers in plain words, with nothing in them that the policy does not say: for policies of one's own.
+ * Neutral answers, built from the policy alone: the default for your own policies.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -66,7 +66,7 @@ function factsOf(decision: RefusedDecision, policy: Policy | undefined): Refusal
   }
 }
 
-/** The first layer of the caller's own is the caller; a copied decision does not say whose its layers are. */
+/** The first layer of the caller's own is the caller; a copied decision does not mark its own layers. */
 function ownerOf({ layer, scope }: Violation, policy: Policy | undefined): RefusalFacts['owner'] {
   const found = policy?.layers.find(({ name }) => name === layer)
   if (found?.shared === true) return 'service'

@@ -2,7 +2,7 @@ import type { LimitKind } from '../../decision/decision.ts'
 import type { MoneyFormat } from '../../policy/units.ts'
 import { zonedText } from '../../time/zoned.ts'
 
-/** What the text of a refusal says. */
+/** The facts that the text of a refusal states. */
 export interface RefusalFacts {
   readonly kind: LimitKind
   /** The limit's label. */

@@ -7,14 +7,14 @@ type End = (...args: unknown[]) => unknown
 export interface GateOwner {
   /** Whether a head with this status will have to wait. */
   holdsBack(status: number): boolean
-  /** The response is about to end; answers what that has to wait for. */
+  /** The response is about to end. @returns a promise for the end to wait for */
   ending(): Promise<unknown> | undefined
   /** A held call threw when it was made at last; the response is broken off. */
   failed(error: unknown): void
 }
 
 /**
- * Holds the bytes of a response back while something that must come first is under way. The head is fixed at once, as
+ * Holds the bytes of a response back until settlements that must come first are done. The head is fixed at once, as
  * without a gate; calls that would send bytes are queued and made in order afterwards. Writers see `false` and wait for
  * `drain`, as they are by a slow client.
  */

@@ -5,7 +5,7 @@ import type { QuotaLogger } from '../warnings.ts'
 import type { NodeRequest, NodeResponse } from './node-response.ts'
 import { ResponseGate } from './response-gate.ts'
 
-/** What the framework is like whose response is watched. */
+/** Properties of the framework whose response is watched. */
 export interface WatchDetails {
   /**
    * Whether objects of fields that `writeHead` is given are the framework's own, so that fields may be put there, where

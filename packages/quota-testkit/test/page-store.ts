@@ -1,0 +1,99 @@
+import type { Clock } from '@scoregw/quota'
+import {
+  type IdPlace,
+  idPlaces,
+  type NamedCell,
+  type NamedRecord,
+  type RowPlace,
+  rowPlaces,
+  Scratch,
+  type StoreSchema,
+  type SyncCounters,
+  type SyncStore,
+} from '@scoregw/quota/store'
+
+/** The shortest complete store: JSON in a map, kept for ever. */
+export function mapStore(clock: Clock): SyncStore {
+  const kept = new Map<string, string>()
+  const scratch = new Scratch()
+
+  /** Any text that no two places share. */
+  const nameOf = (place: RowPlace | IdPlace) => JSON.stringify(place)
+  function read<Kept>(place: RowPlace | IdPlace): Kept | null {
+    return JSON.parse(kept.get(nameOf(place)) ?? 'null')
+  }
+  const write = (place: RowPlace | IdPlace, value: unknown) =>
+    value && kept.set(nameOf(place), JSON.stringify(value))
+
+  /** One step. In a database this is one transaction. */
+  function step<Reply>(
+    schema: StoreSchema,
+    rows: readonly RowPlace[],
+    ids: readonly IdPlace[],
+    decide: (counters: SyncCounters) => Reply,
+  ): Reply {
+    scratch.begin(clock.now())
+    for (const place of rows) {
+      const cells = read<NamedCell[]>(place)
+      if (cells) scratch.putRow(place, cells)
+    }
+    for (const place of ids) {
+      const record = read<NamedRecord>(place)
+      if (record) scratch.putRecord(place, record)
+    }
+    const reply = decide(scratch.open(schema))
+    for (const place of rows) write(place, scratch.row(place))
+    for (const place of ids) write(place, scratch.record(place))
+    return reply
+  }
+
+  const open = (schema: StoreSchema): SyncCounters => ({
+    take(request) {
+      const { subject, category, quotas } = request
+      const rows = rowPlaces(schema, subject, [category], quotas.layers)
+      const ids = idPlaces(schema, request)
+      return step(schema, rows, ids, (all) => all.take(request))
+    },
+    read(request) {
+      const { subject, categories, layers } = request
+      const rows = rowPlaces(schema, subject, categories, layers)
+      return step(schema, rows, [], (all) => all.read(request))
+    },
+    settle(request) {
+      const { subject, category, layers } = request
+      const rows = rowPlaces(schema, subject, [category], layers)
+      const ids = idPlaces(schema, request)
+      step(schema, rows, ids, (all) => all.settle(request))
+    },
+    reset(request) {
+      const { subject, categories, layers } = request
+      const rows = rowPlaces(schema, subject, categories, layers)
+      step(schema, rows, [], (all) => all.reset(request))
+    },
+  })
+  return { sync: true, can: { calendar: true }, open }
+}
+
+import {
+  CONFORMANCE_CASES,
+  manualClock,
+  runCase,
+  type StoreFactory,
+} from '@scoregw/quota-testkit'
+
+const factory: StoreFactory = () => {
+  const clock = manualClock()
+  return {
+    store: mapStore(clock),
+    capabilities: ['ids', 'sync', 'clock-steps', 'regroup'],
+    clock,
+    advance: clock.advance,
+    stepClock: clock.advance,
+    stop: () => undefined,
+  }
+}
+
+for (const testCase of CONFORMANCE_CASES)
+  await runCase(testCase, factory)
+console.log(`${CONFORMANCE_CASES.length} cases passed`)
+// => 317 cases passed
