@@ -10,24 +10,6 @@ export type { WriteOptions } from './engine/admin/write-options.ts'
 export { createQuota, isSyncQuota } from './engine/create-quota.ts'
 export type { QuotaEvent } from './engine/events.ts'
 export type { FailurePolicy } from './engine/options.ts'
-export type { ResetOptions } from './engine/requests.ts'
-export {
-  type SimpleQuota,
-  type SimpleQuotaOptions,
-  type SyncSimpleQuota,
-  type SyncSimpleQuotaOptions,
-  simpleQuota,
-} from './engine/simple-quota.ts'
-export { type Fault, QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'
-export { quotaExceededBody, quotaStatusBody } from './http/body.ts'
-export { quotaHeaders } from './http/headers.ts'
-export { memorySettings } from './memory/memory-settings.ts'
-export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './memory/memory-store.ts'
-export { type DefinedPolicy, definePolicy } from './policy/define-policy.ts'
-export type { Limit, LimitTable } from './policy/policy.ts'
-export type { Mode, SubjectSettings, VersionedSubjectSettings } from './policy/settings.ts'
-export type { Counting, MoneyFormat, OneUnit, SeveralUnits, UnitDefinition, UnitsOf } from './policy/units.ts'
-export type { Duration } from './policy/window-lengths.ts'
 export type {
   AdmittedDecision,
   CommitResult,
@@ -57,7 +39,25 @@ export type {
   VersionedSettings,
   Violation,
   WindowStatus,
-} from './public-types.ts'
+} from './engine/public-types.ts'
+export type { ResetOptions } from './engine/requests.ts'
+export {
+  type SimpleQuota,
+  type SimpleQuotaOptions,
+  type SyncSimpleQuota,
+  type SyncSimpleQuotaOptions,
+  simpleQuota,
+} from './engine/simple-quota.ts'
+export { type Fault, QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'
+export { quotaExceededBody, quotaStatusBody } from './http/body.ts'
+export { quotaHeaders } from './http/headers.ts'
+export { memorySettings } from './memory/memory-settings.ts'
+export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './memory/memory-store.ts'
+export { type DefinedPolicy, definePolicy } from './policy/define-policy.ts'
+export type { Limit, LimitTable } from './policy/policy.ts'
+export type { Mode, SubjectSettings, VersionedSubjectSettings } from './policy/settings.ts'
+export type { Counting, MoneyFormat, OneUnit, SeveralUnits, UnitDefinition, UnitsOf } from './policy/units.ts'
+export type { Duration } from './policy/window-lengths.ts'
 export { defaultPolicy } from './score-gateway/default-policy.ts'
 export type { QuotaStore } from './store/quota-store.ts'
 export type { Subject } from './store/schema.ts'

@@ -9,6 +9,20 @@ export type { DecisionSource } from './decision/decision.ts'
 export type { DeepPartial } from './engine/admin/merge-patch.ts'
 export type { SubjectOptions } from './engine/admin/subject-admin.ts'
 export type { DecisionTime } from './engine/events.ts'
+export type {
+  EmptyReservation,
+  HeldWindowStatus,
+  HoldEnd,
+  OperationDefinition,
+  QuotaListener,
+  QuotaOverrun,
+  RefusedReservation,
+  RepeatedReservation,
+  ReservationCalls,
+  SettingsInForce,
+  SettingsUpdate,
+  Threshold,
+} from './engine/public-types.ts'
 export type { StatusOptions } from './engine/requests.ts'
 export type { UnknownPlan } from './engine/settings/live-settings.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
@@ -30,20 +44,6 @@ export {
   type Versioned,
 } from './policy/settings.ts'
 export { hundredths, MAX_LIMIT } from './policy/values.ts'
-export type {
-  EmptyReservation,
-  HeldWindowStatus,
-  HoldEnd,
-  OperationDefinition,
-  QuotaListener,
-  QuotaOverrun,
-  RefusedReservation,
-  RepeatedReservation,
-  ReservationCalls,
-  SettingsInForce,
-  SettingsUpdate,
-  Threshold,
-} from './public-types.ts'
 export { type IdPlace, type IdRequest, idPlaces, type RowPlace, rowPlaces } from './scratch/places.ts'
 export { type NamedCell, type NamedHoldRow, type NamedRecord, Scratch } from './scratch/scratch.ts'
 export { Breaker } from './store/breaker.ts'

@@ -4,17 +4,17 @@
  *
  * @module
  */
-import type * as decision from './decision/decision.ts'
-import type * as holdsadmin from './engine/admin/holds-admin.ts'
-import type * as settingsadmin from './engine/admin/settings-admin.ts'
-import type * as createquota from './engine/create-quota.ts'
-import type * as events from './engine/events.ts'
-import type * as options from './engine/options.ts'
-import type * as quota from './engine/quota.ts'
-import type * as requests from './engine/requests.ts'
-import type * as policy from './policy/policy.ts'
-import type * as settings from './policy/settings.ts'
-import type { Counting, OneUnit } from './policy/units.ts'
+import type * as decision from '../decision/decision.ts'
+import type * as policy from '../policy/policy.ts'
+import type * as settings from '../policy/settings.ts'
+import type { Counting, OneUnit } from '../policy/units.ts'
+import type * as holdsadmin from './admin/holds-admin.ts'
+import type * as settingsadmin from './admin/settings-admin.ts'
+import type * as createquota from './create-quota.ts'
+import type * as events from './events.ts'
+import type * as options from './options.ts'
+import type * as quota from './quota.ts'
+import type * as requests from './requests.ts'
 
 export type AdmittedDecision<C extends Counting = OneUnit> = decision.AdmittedDecision<C>
 export type Decision<C extends Counting = OneUnit> = decision.Decision<C>
