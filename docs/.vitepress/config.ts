@@ -63,6 +63,16 @@ const optionTables: CoreRule = ({ tokens }) => {
   }
 }
 
+/** Links of pages to files outside of `docs/` lead to the repository on the site. */
+const linksToSources: CoreRule = ({ tokens }) => {
+  for (const link of tokens.flatMap(({ children }) => children ?? [])) {
+    const path = /^(?:\.{1,2}\/)+((?:packages|examples|bench|internal|scripts)\/.*|[A-Z]+\.md.*)$/.exec(
+      link.attrGet('href') ?? '',
+    )?.[1]
+    if (path !== undefined) link.attrSet('href', `https://github.com/scoregw/quota/blob/main/${path}`)
+  }
+}
+
 const zhSidebar: DefaultTheme.SidebarItem[] = [
   {
     text: '中文',
@@ -107,6 +117,7 @@ export default defineConfig({
     config: (md) => {
       md.core.ruler.push('empty_headers', emptyHeadersAsCells)
       md.core.ruler.push('option_tables', optionTables)
+      md.core.ruler.push('links_to_sources', linksToSources)
     },
   },
   vite: {
@@ -178,7 +189,13 @@ export default defineConfig({
         },
         // Every export has a line in the reference that people wrote; the whole of it would drown what they look for.
         // Fuzzy search of short words would find `next` by `nuxt`.
-        miniSearch: { searchOptions: { fuzzy: (term) => (term.length > 5 ? 0.2 : false) } },
+        // The guide answers before the pages of the gateway and of contributors do.
+        miniSearch: {
+          searchOptions: {
+            fuzzy: (term) => (term.length > 5 ? 0.2 : false),
+            boostDocument: (id: string) => (id.startsWith('/guide/') ? 2 : 1),
+          },
+        },
         _render: (source, env, md) =>
           env.relativePath.startsWith('api/') ? '' : searched(env.relativePath, md.render(source, env)),
       },

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws'
 
 /**
  * Charges each message of a connection; one that fails gets its tokens
- * back, one that is refused is told so.
+ * back, one that is refused gets an answer.
  */
 export function meterMessages<Operation extends string>(
   socket: WebSocket,

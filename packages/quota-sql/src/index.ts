@@ -1,5 +1,4 @@
-export type { SqlFactorOptions } from './factor/options.ts'
-export { type SqlFactor, sqlFactor } from './factor/sql-factor.ts'
+export { type SqlFactor, type SqlFactorOptions, sqlFactor } from './factor/sql-factor.ts'
 export { type SqlOutcomes, type SqlOutcomesOptions, sqlOutcomes } from './outcomes/sql-outcomes.ts'
 export type { PostgresStoreOptions } from './postgres/options.ts'
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './postgres/pool.ts'

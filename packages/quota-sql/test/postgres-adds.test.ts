@@ -68,6 +68,14 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     expect([admitted.states[1], refused.states[1]]).toEqual([1, 1])
   })
 
+  it('that can never fit are refused without one', async () => {
+    const { counters, sent } = await process()
+    const quotas = { layers: [0, 1], limits: [0, 1e9] }
+    const asked = ['f', 'g'].map((subject) => counters.take({ subject, category: 0, quotas, costs: ONE }))
+    expect((await Promise.all(asked)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
+    expect(sent).toEqual([])
+  })
+
   it('leave everything alone where the shared row has no room for all of them', async () => {
     const { counters, sent } = await process()
     const [, before] = await used(counters, 'd')

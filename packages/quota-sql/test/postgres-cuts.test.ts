@@ -9,6 +9,8 @@ import { poolOf } from './support/pool.ts'
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** About at how many points the line is cut. */
 const POINTS = 25
+/** In the answer to a commit. */
+const COMMITTED = 'COMMIT\0'
 /** By so many bytes one try may differ from the other. */
 const DIGITS = 3
 
@@ -40,7 +42,7 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
           tries++
           return take(counters, subject, isUnderIds ? idOf(`try ${tries}`) : undefined)
         }
-        await cutEverywhere(proxy, once, async ({ outcome }, when) => {
+        await cutEverywhere(proxy, once, isUnderIds ? COMMITTED : '', async ({ outcome }, when) => {
           expect(outcome, when).toBe('admitted')
           const [own, shared] = await used(counters, subject)
           expect(own, when).toBe(tries)
@@ -88,7 +90,7 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
         tokens += 2
         return counters.holds.grow({ ...hold, quotas, costs: [2, 0] })
       }
-      await cutEverywhere(proxy, grown, async ({ outcome }, when) => {
+      await cutEverywhere(proxy, grown, COMMITTED, async ({ outcome }, when) => {
         expect(outcome, when).toBe('held')
         expect((await used(counters, 'holder'))[0], when).toBe(tokens)
       })
@@ -104,10 +106,13 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
  * Does something with the line cut at every point of it, from the end on: the last byte is that of the commit. Before each cut
  * it is done once without, so that the connection has planned what it needs and sends as many bytes each time, but for a
  * digit of a number that grows.
+ *
+ * @param committed what the answer has that says that it was done
  */
 async function cutEverywhere<T>(
   proxy: CuttingProxy,
   work: () => PromiseLike<T>,
+  committed: string,
   check: (answer: T, when: string) => Promise<void>,
 ): Promise<void> {
   for (let times = 0; times < 3; times++) await work()
@@ -116,7 +121,7 @@ async function cutEverywhere<T>(
   const bytes = proxy.sent() - before
   for (let times = 0; times < (deep ? 200 : 10); times++) {
     await check(await work(), 'before an answer is lost')
-    proxy.loseAnswer()
+    proxy.loseAnswer(committed)
     await check(await work(), 'an answer is lost')
   }
   const step = deep ? 1 : Math.ceil(bytes / POINTS)

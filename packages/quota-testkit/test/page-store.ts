@@ -20,7 +20,7 @@ export function mapStore(clock: Clock): SyncStore {
   /** Any text that no two places share. */
   const nameOf = (place: RowPlace | IdPlace) => JSON.stringify(place)
   function read<Kept>(place: RowPlace | IdPlace): Kept | null {
-    return JSON.parse(kept.get(nameOf(place)) ?? 'null')
+    return JSON.parse(kept.get(nameOf(place)) ?? 'null') as Kept | null
   }
   const write = (place: RowPlace | IdPlace, value: unknown) =>
     value && kept.set(nameOf(place), JSON.stringify(value))

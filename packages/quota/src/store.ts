@@ -134,7 +134,7 @@ export {
   windowCell,
 } from './windows/identity.ts'
 export { Instant } from './windows/instant.ts'
-export type { KindName } from './windows/kinds/kind.ts'
+export type { KindName } from './windows/kinds.ts'
 export { Layout } from './windows/layout.ts'
 export { PERIOD_NUMBERS, type Period, periodAt } from './windows/period.ts'
 export { add, type Cells, clearRow, close, reanchor, refund, roll, undo, usedIn, view } from './windows/row.ts'

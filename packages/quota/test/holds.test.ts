@@ -304,6 +304,17 @@ describe.each([
     third.clock.at += MINUTE
     expect(await used(third.quota)).toBe(0)
   })
+
+  it('leave a part of a snapshot as it was made, whatever becomes of them', async () => {
+    const { quota, store } = fixture(isSync)
+    const hold = await held(quota)
+    const parts = [...store.snapshot()]
+    const before = JSON.stringify(parts)
+    await hold.extend(2 * MINUTE)
+    await hold.add(5)
+    await hold.commit(30)
+    expect(JSON.stringify(parts)).toBe(before)
+  })
 })
 
 describe.each([

@@ -2,27 +2,27 @@ import type { Layout } from '@scoregw/quota/store'
 import type { UnitAmounts } from './amounts.ts'
 import { elapsedMs, type Moment } from './lease.ts'
 import type { Seen } from './seen.ts'
-import { areSameTerms, type SiteAnswer, type SiteRequest, type Terms } from './site-answer.ts'
+import { areSameTerms, type SharedAnswer, type SharedRequest, type Terms } from './shared-answer.ts'
 
-/** How long a refusal of the site stands for later requests that need no less, in milliseconds. */
+/** How long a refusal of the shared layers stands for later requests that need no less, in milliseconds. */
 const DENIAL_MS = 1_000
 
 interface Denial extends Seen {
   readonly terms: Terms
   /** What was left of each unit in its fullest window. */
   readonly room: UnitAmounts
-  /** When the first of its windows ends, by the site's clock. */
+  /** When the first of its windows ends, by the shared layers' clock. */
   readonly endsAt: number
 }
 
 export interface DenialsParts {
   readonly layout: Layout
   readonly units: number
-  /** The site's clock now, from what it was at another moment; epoch milliseconds. */
+  /** The shared layers' clock now, from what it was at another moment; epoch milliseconds. */
   readonly timeAfter: (seen: Pick<Seen, 'now' | 'at'>, now: Moment) => number
 }
 
-/** The last refusal of the site: for a second it answers requests that the site would refuse as well. */
+/** The last refusal of the shared layers: for a second it answers requests that the shared layers would refuse as well. */
 export class Denials {
   readonly #parts: DenialsParts
   #denial: Denial | undefined
@@ -44,7 +44,7 @@ export class Denials {
   }
 
   /**
-   * What the site said later, without refusing: charges of this process change how long a refusal has to wait, and what it
+   * What the shared layers said later, without refusing: charges of this process change how long a refusal has to wait, and what it
    * shows.
    */
   follow(seen: Seen, terms: Terms): void {
@@ -57,17 +57,17 @@ export class Denials {
     this.#denial = undefined
   }
 
-  /** The refusal that the site would make; nothing where it may admit. */
-  answer(request: SiteRequest, now: Moment): SiteAnswer | undefined {
+  /** The refusal that the shared layers would make; nothing where it may admit. */
+  answer(request: SharedRequest, now: Moment): SharedAnswer | undefined {
     const denial = this.#denial
     if (denial === undefined) return undefined
-    const siteNow = this.#parts.timeAfter(denial, now)
-    const isOld = elapsedMs(denial.at, now) >= DENIAL_MS || siteNow >= denial.endsAt
+    const sharedNow = this.#parts.timeAfter(denial, now)
+    const isOld = elapsedMs(denial.at, now) >= DENIAL_MS || sharedNow >= denial.endsAt
     if (isOld || !areSameTerms(denial.terms, request)) {
       this.#denial = undefined
       return undefined
     }
     const isRefused = denial.room.some((room, unit) => request.costs[unit]! > 0 && request.costs[unit]! > room)
-    return isRefused ? { outcome: 'refused', now: siteNow, states: denial.states } : undefined
+    return isRefused ? { outcome: 'refused', now: sharedNow, states: denial.states } : undefined
   }
 }

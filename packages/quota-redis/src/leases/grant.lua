@@ -7,10 +7,10 @@
 --                   how long a lease can be used (ms), how many requests, their costs
 --                 RETURN, R, book, amounts, starts of the windows of R
 -- ARGV          GRANT reads: the process, the lease's id; RETURN: the lease's id
--- REPLY         GRANT tells one letter a request, and facts, a JSON array: charged and leased in all, and what live leases of
+-- REPLY         GRANT answers one letter a request, and facts, a JSON array: charged and leased in all, and what live leases of
 --               others have, each one number a unit. a charged  r refused  w fits, but would open a window  s other settings
 --               are in force  t the clock is outside of the periods  b a row cannot be read
---               RETURN tells facts: what was credited of each unit to the windows that are open still since those starts
+--               RETURN answers facts: what was credited of each unit to the windows that are open still since those starts
 --
 -- Book, by cmsgpack: { by process: when it last asked, by lease: { amounts by the names of units, when } }, times in epoch ms.
 -- A lease is granted whole or not at all. No request opens a window unless it may, and one without costs (a refresh) never does.
@@ -38,14 +38,14 @@ end
 
 -- The processes and leases of a book that still count, how many processes share, and what leases of others have.
 local function living(batch, book, process, keep, counted, usable)
-  local processes, leases, leased, live = { [process] = batch.now }, {}, in_units(), 1
+  local processes, leases, leased, live = { [process] = now }, {}, in_units(), 1
   for name, seen in pairs(book[1]) do
-    if batch.now - seen < counted and name ~= process then processes[name], live = seen, live + 1 end
+    if now - seen < counted and name ~= process then processes[name], live = seen, live + 1 end
   end
   for id, lease in pairs(book[2]) do
-    if batch.now - lease[2] < keep then
+    if now - lease[2] < keep then
       leases[id] = lease
-      if batch.now - lease[2] < usable and string.sub(id, 1, #process) ~= process then
+      if now - lease[2] < usable and string.sub(id, 1, #process) ~= process then
         for u, amount in ipairs(in_units(lease[1])) do leased[u] = leased[u] + amount end
       end
     end
@@ -78,8 +78,8 @@ end
 
 local function has_closed(rows, kinds)
   for i, list in ipairs(rows) do
-    for w = 1, WINDOWS do
-      if not is_open(list, kinds[i], w) then return true end
+    for _, is_open in ipairs(opens_of(list, kinds[i])) do
+      if not is_open then return true end
     end
   end
   return false
@@ -117,7 +117,7 @@ local function grant(batch, read)
   local ones = {}
   for u = 1, UNITS do ones[u] = 1 end
   for _, list in ipairs(rows) do
-    if list.is_ahead then reanchor(batch.now, list, ones) end
+    if list.is_ahead then reanchor(list, ones) end
   end
   local any_closed, full, room = has_closed(rows, kinds), lease_room(rows), lease_room(rows)
   local letters, charged, most, refused = decide(all, room, may_open or not any_closed)
@@ -133,7 +133,7 @@ local function grant(batch, read)
     for _, list in ipairs(rows) do list[ROOM + u] = list[ROOM + u] - amounts[u] end
   end
   if anything then
-    book[2][id] = { named(amounts), batch.now }
+    book[2][id] = { named(amounts), now }
     keep_book(batch, place, book, keep)
   end
   return 'y', table.concat(letters), amounts, leased
@@ -158,13 +158,13 @@ end
 more_operations[#more_operations + 1] = function(batch, operations, read)
   operations[GRANT] = function()
     local letter, letters, amounts, leased = grant(batch, read)
-    batch.told[#batch.told + 1] = letters
-    batch.told[#batch.told + 1] = facts_of(joined({}, amounts, leased))
+    batch.answers[#batch.answers + 1] = letters
+    batch.answers[#batch.answers + 1] = facts_of(joined({}, amounts, leased))
     return letter
   end
   operations[RETURN] = function()
     local letter, credited = give_back_lease(batch, read, read.places())
-    batch.told[#batch.told + 1] = facts_of(credited)
+    batch.answers[#batch.answers + 1] = facts_of(credited)
     return letter
   end
 end

@@ -2,16 +2,16 @@
 export interface LeaseReport {
   /** Leases that are held now. */
   readonly outstandingLeases: number
-  /** Tokens of theirs that nobody has spent. */
+  /** Tokens of theirs that are not spent. */
   readonly idleTokens: number
-  /** Calls of the site's script. */
+  /** Calls of the shared layers' script. */
   readonly grants: number
-  /** Requests that were decided on a lease, without asking the site. */
+  /** Requests that were decided on a lease, without asking the shared layers. */
   readonly localDecisions: number
-  /** Tokens that stay debited though nobody spent them: their return failed, or it is not known what became of them. */
+  /** Tokens that stay debited though they were not spent: their return failed, or it is not known what became of them. */
   readonly strandedTokens: number
   /**
-   * Of the window that last refused somebody: tokens below its limit, or leased and perhaps not spent, at its first
+   * Of the window that refused last: tokens below its limit, or leased and perhaps not spent, at its first
    * refusal. `undefined` before one.
    */
   readonly underUseAtFirstDenial: number | undefined

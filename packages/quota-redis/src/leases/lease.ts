@@ -1,6 +1,6 @@
 import type { Clock } from '@scoregw/quota'
 import type { UnitAmounts } from './amounts.ts'
-import { areSameTerms, type Terms } from './site-answer.ts'
+import { areSameTerms, type Terms } from './shared-answer.ts'
 
 /** Longest time that a lease is used, in milliseconds; so long lowered limits may go unheard at the most. */
 export const MAX_LEASE_MS = 2_000
@@ -29,7 +29,7 @@ export interface LeaseTerms extends Terms {
   readonly amounts: UnitAmounts
   /** Just before the grant was sent. */
   readonly sentAt: Moment
-  /** The site's clock at the grant, and when the first of its windows ends, epoch milliseconds. */
+  /** The shared layers' clock at the grant, and when the first of its windows ends, epoch milliseconds. */
   readonly now: number
   readonly endsAt: number
   /** Of every window that it was debited in. */
@@ -37,7 +37,7 @@ export interface LeaseTerms extends Terms {
 }
 
 /**
- * Amounts of each unit that were debited together at the site and that this process may spend without asking: while none of their windows has
+ * Amounts of each unit that were debited together at the shared layers and that this process may spend without asking: while none of their windows has
  * ended, and two seconds at the most. Leases are never made one, since each has an end of its own; those of the same windows
  * may be spent together.
  */

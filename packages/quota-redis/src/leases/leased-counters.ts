@@ -17,8 +17,8 @@ import { atLeastOne } from './amounts.ts'
 import { LeasedHolds } from './leased-holds.ts'
 import { partsOf, periodParts, type QuotaParts, rowsOf } from './parts.ts'
 import { Places, type PlacesParts, withoutIdle } from './places.ts'
-import type { SiteAnswer } from './site-answer.ts'
-import { startsOf, without } from './site-rows.ts'
+import type { SharedAnswer } from './shared-answer.ts'
+import { startsOf, without } from './shared-rows.ts'
 
 export interface LeasedCountersParts extends PlacesParts {
   readonly deadlineMs: number
@@ -59,13 +59,13 @@ export class LeasedCounters implements RedisCounters {
       })
     }
     if (parts.shared.length === 0) return this.#takeOwn(request, parts)
-    // An id is looked up first: what it was used for before needs nothing of the site.
+    // An id is looked up first: what it was used for before needs nothing of the shared layers.
     if (request.id !== undefined) return this.#takeInTime(request, this.#takeOwnFirst(request, parts))
     try {
-      const site = this.#places.takeSite(request, parts, parts.own.length === 0)
-      const isHere = !(site instanceof Promise) && site.outcome === 'charged'
-      if (isHere) return this.#takeCharged(request, parts, site)
-      return this.#takeInTime(request, this.#takeAfter(request, parts, site))
+      const shared = this.#places.takeShared(request, parts, parts.own.length === 0)
+      const isHere = !(shared instanceof Promise) && shared.outcome === 'charged'
+      if (isHere) return this.#takeCharged(request, parts, shared)
+      return this.#takeInTime(request, this.#takeAfter(request, parts, shared))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -73,28 +73,28 @@ export class LeasedCounters implements RedisCounters {
 
   async read(request: ReadRequest): Promise<ReadReply> {
     const { subject, categories, layers } = request
-    const { schema, layout, site: shared, pools } = this.#places
+    const { schema, layout, sharedShard, pools } = this.#places
     const parts = partsOf(schema, layers)
     if (parts.shared.length > 0) await Promise.all(pools.map(({ refreshed }) => refreshed))
     const periods = periodParts(layout, parts, request.periods)
-    const [own, site] = await Promise.all([
+    const [own, shared] = await Promise.all([
       this.#places.shard(subject).read({ subject, categories, layers: parts.own, periods: periods.own }),
-      shared.read({ subject, categories, layers: parts.shared, periods: periods.shared }),
+      sharedShard.read({ subject, categories, layers: parts.shared, periods: periods.shared }),
     ])
     if (own.isStale === true) return own
-    if (site.isStale === true) return site
+    if (shared.isStale === true) return shared
     const states = categories.map((category, index) => {
-      const ofSite = site.states[index]!
+      const ofShared = shared.states[index]!
       const hasPool = parts.shared.length > 0
-      const used = hasPool ? withoutIdle(layout, ofSite, this.#places.pool(category, parts.shared)) : ofSite
+      const used = hasPool ? withoutIdle(layout, ofShared, this.#places.pool(category, parts.shared)) : ofShared
       return this.#places.joined(parts, own.states[index]!, used)
     })
-    return { now: parts.own.length === 0 ? site.now : own.now, states }
+    return { now: parts.own.length === 0 ? shared.now : own.now, states }
   }
 
   async settle(request: SettleRequest): Promise<void> {
     const { subject, category, giveBack } = request
-    const { schema, layout, site } = this.#places
+    const { schema, layout, sharedShard } = this.#places
     const parts = partsOf(schema, request.layers)
     const own = { ...request, layers: parts.own, states: rowsOf(layout, request.states, parts.ownAt) }
     const hasOwn = parts.own.length > 0 || request.id !== undefined
@@ -103,16 +103,16 @@ export class LeasedCounters implements RedisCounters {
     const states = rowsOf(layout, request.states, parts.sharedAt)
     const pool = this.#places.pool(category, parts.shared)
     if (giveBack.every((amount) => amount >= 0)) return pool.putBack(startsOf(states), giveBack)
-    await site.settle({ ...request, layers: parts.shared, states, id: undefined })
+    await sharedShard.settle({ ...request, layers: parts.shared, states, id: undefined })
     pool.forgetDenial()
   }
 
   async reset(request: ResetRequest): Promise<void> {
-    const { schema, site, pools } = this.#places
+    const { schema, sharedShard, pools } = this.#places
     const { own, shared } = partsOf(schema, request.layers)
     if (own.length > 0) await this.#places.shard(request.subject).reset({ ...request, layers: own })
     if (shared.length === 0) return
-    await site.reset({ ...request, layers: shared })
+    await sharedShard.reset({ ...request, layers: shared })
     for (const pool of pools) pool.forget()
   }
 
@@ -160,24 +160,24 @@ export class LeasedCounters implements RedisCounters {
   async #takeAfter(
     request: TakeRequest,
     parts: QuotaParts,
-    asked: SiteAnswer | Promise<SiteAnswer>,
+    asked: SharedAnswer | Promise<SharedAnswer>,
   ): Promise<TakeReply> {
-    const site = await asked
-    if (site.outcome === 'stale') return stale(site)
-    if (site.outcome === 'would-open') return this.#takeOwnFirst(request, parts)
-    if (site.outcome === 'refused') return this.#refusedBySite(request, parts, site)
-    return this.#takeCharged(request, parts, site)
+    const shared = await asked
+    if (shared.outcome === 'stale') return stale(shared)
+    if (shared.outcome === 'would-open') return this.#takeOwnFirst(request, parts)
+    if (shared.outcome === 'refused') return this.#refusedByShared(request, parts, shared)
+    return this.#takeCharged(request, parts, shared)
   }
 
-  #takeCharged(request: TakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
-    if (parts.own.length > 0) return this.#takeOwnAfter(request, parts, site)
-    return Promise.resolve({ outcome: 'admitted', now: site.now, states: site.states })
+  #takeCharged(request: TakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
+    if (parts.own.length > 0) return this.#takeOwnAfter(request, parts, shared)
+    return Promise.resolve({ outcome: 'admitted', now: shared.now, states: shared.states })
   }
 
-  /** The shared tokens are this request's; what it does not need goes back, but not where nobody knows. */
-  async #takeOwnAfter(request: TakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
+  /** The shared tokens are this request's; what it does not need goes back, but not where its outcome is in doubt. */
+  async #takeOwnAfter(request: TakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
     const { costs, category } = request
-    const putBack = () => this.#places.putBack(category, parts, site.states, costs)
+    const putBack = () => this.#places.putBack(category, parts, shared.states, costs)
     let own: TakeReply
     try {
       own = await this.#takeOwn(request, parts)
@@ -186,10 +186,13 @@ export class LeasedCounters implements RedisCounters {
       else this.#places.strand(costs)
       throw error
     }
-    if (own.outcome === 'admitted') return { ...own, states: this.#places.joined(parts, own.states, site.states) }
+    if (own.outcome === 'admitted') return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
     await putBack()
     if (own.outcome !== 'refused') return { ...own, states: [] }
-    return { ...own, states: this.#places.joined(parts, own.states, without(this.#places.layout, site.states, costs)) }
+    return {
+      ...own,
+      states: this.#places.joined(parts, own.states, without(this.#places.layout, shared.states, costs)),
+    }
   }
 
   /** Charges the own rows, then the shared ones; where those refuse, the own rows become as they were. */
@@ -197,18 +200,18 @@ export class LeasedCounters implements RedisCounters {
     const own = await this.#takeOwn(request, parts)
     if (own.outcome === 'refused') return this.#refusedByOwn(request, parts, own)
     if (own.outcome !== 'admitted') return own
-    let site: SiteAnswer
+    let shared: SharedAnswer
     try {
-      site = await this.#places.takeSite(request, parts, true)
+      shared = await this.#places.takeShared(request, parts, true)
     } catch (error) {
-      // Nothing was charged at the site, or nobody knows: the caller is turned away either way.
+      // Nothing was charged at the shared layers, or that is in doubt: the caller is turned away either way.
       await this.#undo(request, parts, own).catch(() => undefined)
       throw error
     }
-    if (site.outcome === 'charged') return { ...own, states: this.#places.joined(parts, own.states, site.states) }
+    if (shared.outcome === 'charged') return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
     await this.#undo(request, parts, own)
-    if (site.outcome === 'refused') return this.#refusedBySite(request, parts, site)
-    return stale(site)
+    if (shared.outcome === 'refused') return this.#refusedByShared(request, parts, shared)
+    return stale(shared)
   }
 
   async #undo(
@@ -222,20 +225,20 @@ export class LeasedCounters implements RedisCounters {
   }
 
   /** A refusal names every window that refuses, of the own rows as well, so that waiting as long as it says helps. */
-  async #refusedBySite(request: TakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
-    if (parts.own.length === 0) return { outcome: 'refused', now: site.now, states: site.states }
+  async #refusedByShared(request: TakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
+    if (parts.own.length === 0) return { outcome: 'refused', now: shared.now, states: shared.states }
     // A decision under limits of 0: it charges nothing, and like every refusal moves windows that a fast clock opened.
     const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing, costs: atLeastOne(request.costs) }
     const own = await this.#places.shard(request.subject).take({ ...asked, id: undefined })
     if (own.outcome === 'stale') return own
-    return { outcome: 'refused', now: site.now, states: this.#places.joined(parts, own.states, site.states) }
+    return { outcome: 'refused', now: shared.now, states: this.#places.joined(parts, own.states, shared.states) }
   }
 
   /** The same for the shared rows. */
   async #refusedByOwn(request: TakeRequest, parts: QuotaParts, own: TakeReply): Promise<TakeReply> {
-    const site = await this.#places.readSite(request, parts)
-    if (site.isStale === true) return { outcome: 'stale', now: site.now, states: [] }
-    return { ...own, states: this.#places.joined(parts, own.states, site.states) }
+    const shared = await this.#places.readShared(request, parts)
+    if (shared.isStale === true) return { outcome: 'stale', now: shared.now, states: [] }
+    return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
   }
 
   /** An admission whose caller was turned away before it arrived. */
@@ -248,7 +251,7 @@ export class LeasedCounters implements RedisCounters {
   }
 }
 
-function stale({ now, settingsRevision }: SiteAnswer): TakeReply {
+function stale({ now, settingsRevision }: SharedAnswer): TakeReply {
   return { outcome: 'stale', now, states: [], settingsRevision }
 }
 

@@ -20,16 +20,16 @@ import { atLeastOne, isNothing, type UnitAmounts } from './amounts.ts'
 import type { QuotaParts } from './parts.ts'
 import type { Places } from './places.ts'
 import { chargeOf, UNSAID } from './shared-amounts.ts'
-import type { SiteAnswer } from './site-answer.ts'
-import { without } from './site-rows.ts'
+import type { SharedAnswer } from './shared-answer.ts'
+import { without } from './shared-rows.ts'
 
-/** Most ended holds that one sweep tells of. */
+/** Most ended holds that one sweep returns. */
 const MOST_ENDED = 1_000
 
 /**
- * Holds whose shared part is leased. The record is in the slot of its subject, and says what the hold has at the site: so the
- * own part is one atomic step, and whoever ends the hold is handed what goes back to the site, once. Tokens of the site are
- * in a record or in a process, never in both; those of which nobody knows stay charged.
+ * Holds whose shared part is leased. The record is in the slot of its subject, and says what the hold has at the shared layers: so the
+ * own part is one atomic step, and the process that ends the hold gets what goes back to the shared layers, once. Tokens of the shared layers are
+ * in a record or in a process, never in both; those in doubt stay charged.
  */
 export class LeasedHolds {
   readonly #places: Places
@@ -40,13 +40,13 @@ export class LeasedHolds {
 
   async take(request: HoldTakeRequest, parts: QuotaParts): Promise<TakeReply> {
     if (parts.shared.length === 0) return plain(await this.#takeOwn(request, parts))
-    // What costs nothing is charged nowhere, and so refused by nobody.
+    // What costs nothing is charged nowhere, and so never refused.
     if (isNothing(request.costs.slice(0, -1))) return this.#takeNothing(request, parts)
-    const site = await this.#places.takeSite(request, parts, false)
-    if (site.outcome === 'stale') return stale(site)
-    if (site.outcome === 'would-open') return this.#takeOwnFirst(request, parts)
-    if (site.outcome === 'refused') return this.#refusedBySite(request, parts, site)
-    return this.#takeOwnAfter(request, parts, site)
+    const shared = await this.#places.takeShared(request, parts, false)
+    if (shared.outcome === 'stale') return stale(shared)
+    if (shared.outcome === 'would-open') return this.#takeOwnFirst(request, parts)
+    if (shared.outcome === 'refused') return this.#refusedByShared(request, parts, shared)
+    return this.#takeOwnAfter(request, parts, shared)
   }
 
   /** A hold whose caller was turned away before it was there. One that cannot be cancelled ends by itself. */
@@ -65,23 +65,23 @@ export class LeasedHolds {
   async grow(request: GrowRequest): Promise<HoldReply> {
     const parts = this.#places.partsOf(request.quotas)
     if (parts.shared.length === 0) return this.#growOwn(request, parts, newMark())
-    const site = await this.#places.takeSite(request, parts, false)
-    if (site.outcome === 'stale') return stale(site)
-    if (site.outcome === 'would-open') return this.#growOwnFirst(request, parts)
-    if (site.outcome === 'refused') return this.#growRefused(request, parts, site)
-    return this.#growOwnAfter(request, parts, site)
+    const shared = await this.#places.takeShared(request, parts, false)
+    if (shared.outcome === 'stale') return stale(shared)
+    if (shared.outcome === 'would-open') return this.#growOwnFirst(request, parts)
+    if (shared.outcome === 'refused') return this.#growRefused(request, parts, shared)
+    return this.#growOwnAfter(request, parts, shared)
   }
 
   async settle(request: SettleHoldRequest): Promise<SettleHoldReply> {
     const parts = this.#places.partsOf(request.quotas)
-    const { ownQuotas, periodsOf, shared } = parts
+    const { ownQuotas, periodsOf } = parts
     const periods = periodsOf(request.periods).own
     const own = { ...request, quotas: ownQuotas, periods }
     const reply = await this.#places.shard(request.subject).settleHold(own)
     const { added = [] } = reply
-    if (isNothing(added) || shared.length === 0) return reply
-    const site = await this.#overrun(request, parts, added).catch(() => undefined)
-    return { ...reply, states: site === undefined ? [] : this.#places.joined(parts, reply.states, site) }
+    if (isNothing(added) || parts.shared.length === 0) return reply
+    const shared = await this.#overrun(request, parts, added).catch(() => undefined)
+    return { ...reply, states: shared === undefined ? [] : this.#places.joined(parts, reply.states, shared) }
   }
 
   list(request: ListHoldsRequest): Promise<ListHoldsReply> {
@@ -103,24 +103,24 @@ export class LeasedHolds {
   }
 
   async #takeNothing(request: HoldTakeRequest, parts: QuotaParts): Promise<TakeReply> {
-    const site = await this.#places.readSite(request, parts)
-    if (site.isStale === true) return { outcome: 'stale', now: site.now, states: [] }
-    return this.#answer(parts, await this.#takeOwn(request, parts), site.states)
+    const shared = await this.#places.readShared(request, parts)
+    if (shared.isStale === true) return { outcome: 'stale', now: shared.now, states: [] }
+    return this.#answer(parts, await this.#takeOwn(request, parts), shared.states)
   }
 
-  /** The shared tokens are this request's until they are in the record; what is not goes back, but not where nobody knows. */
-  async #takeOwnAfter(request: HoldTakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
+  /** The shared tokens are this request's until they are in the record; what is not goes back, but not where its outcome is in doubt. */
+  async #takeOwnAfter(request: HoldTakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
     const { costs, category } = request
-    const charge = chargeOf(this.#places, parts, category, site.states, costs)
-    const own = await this.#orPutBack(category, parts, site, costs, this.#takeOwn(request, parts, charge))
-    // Of a hold that has ended since, too: whoever ended it was handed them. One of an earlier try may be without.
-    if (own.mark === charge.mark) return this.#answer(parts, own, site.states)
+    const charge = chargeOf(this.#places, parts, category, shared.states, costs)
+    const own = await this.#orPutBack(category, parts, shared, costs, this.#takeOwn(request, parts, charge))
+    // Of a hold that has ended since, too: the process that ended it got them. One of an earlier try may be without.
+    if (own.mark === charge.mark) return this.#answer(parts, own, shared.states)
     if (own.isPartial === true) {
-      await this.#attach(request, parts, site, costs)
-      return this.#answer(parts, own, site.states)
+      await this.#attach(request, parts, shared, costs)
+      return this.#answer(parts, own, shared.states)
     }
-    await this.#putBack(category, parts, site, costs, own)
-    return this.#answer(parts, own, without(this.#places.layout, site.states, costs))
+    await this.#putBack(category, parts, shared, costs, own)
+    return this.#answer(parts, own, without(this.#places.layout, shared.states, costs))
   }
 
   /** The own rows, then the shared ones; where those refuse, the hold becomes one that never was. */
@@ -128,49 +128,49 @@ export class LeasedHolds {
     const own = await this.#takeOwn(request, parts, { mark: newMark(), ...UNSAID })
     // What an earlier try left without its shared part is completed; all else is as it is.
     if (own.isPartial !== true) return this.#answerBy(request, parts, own)
-    let site: SiteAnswer
+    let shared: SharedAnswer
     try {
-      site = await this.#places.takeSite(request, parts, true)
+      shared = await this.#places.takeShared(request, parts, true)
     } catch (error) {
       await this.#undo(request, parts, own.now, undefined).catch(() => undefined)
       throw error
     }
-    if (site.outcome === 'charged') {
-      await this.#attach(request, parts, site, request.costs)
-      return this.#answer(parts, own, site.states)
+    if (shared.outcome === 'charged') {
+      await this.#attach(request, parts, shared, request.costs)
+      return this.#answer(parts, own, shared.states)
     }
     await this.#undo(request, parts, own.now, undefined)
-    if (site.outcome === 'refused') return this.#refusedBySite(request, parts, site)
-    return stale(site)
+    if (shared.outcome === 'refused') return this.#refusedByShared(request, parts, shared)
+    return stale(shared)
   }
 
   /** A refusal names every limit that refuses, of the own rows as well; and under an id whatever that was used for before. */
-  async #refusedBySite(request: HoldTakeRequest, parts: QuotaParts, site: SiteAnswer): Promise<TakeReply> {
-    const refused: TakeReply = { outcome: 'refused', now: site.now, states: site.states }
+  async #refusedByShared(request: HoldTakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
+    const refused: TakeReply = { outcome: 'refused', now: shared.now, states: shared.states }
     const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing, costs: atLeastOne(request.costs) }
     const hasOwn = parts.own.length > 0
-    // Without own rows nothing refuses there: that no more holds may be had is said of ids alone that nobody used.
+    // Without own rows nothing refuses there: that no more holds may be had is said of unused ids alone.
     const hold = hasOwn ? request.hold : { ...request.hold, maxHolds: 0 }
     const own = await this.#places.shard(request.subject).takeHold({ ...asked, hold })
     if (own.outcome === 'too_many_holds' && !hasOwn) return refused
-    if (own.outcome === 'refused') return { ...refused, states: this.#places.joined(parts, own.states, site.states) }
-    if (own.isPartial !== true) return this.#answer(parts, own, site.states)
+    if (own.outcome === 'refused') return { ...refused, states: this.#places.joined(parts, own.states, shared.states) }
+    if (own.isPartial !== true) return this.#answer(parts, own, shared.states)
     await this.#undo(request, parts, own.now, undefined)
-    return this.#refusedBySite(request, parts, site)
+    return this.#refusedByShared(request, parts, shared)
   }
 
-  #answer(parts: QuotaParts, own: HoldTaken, site: WindowStates): TakeReply {
+  #answer(parts: QuotaParts, own: HoldTaken, shared: WindowStates): TakeReply {
     const hasStates = own.outcome === 'admitted' || own.outcome === 'refused'
-    return { ...plain(own), states: hasStates ? this.#places.joined(parts, own.states, site) : [] }
+    return { ...plain(own), states: hasStates ? this.#places.joined(parts, own.states, shared) : [] }
   }
 
-  /** The same where nothing is known of the site yet. */
+  /** The same where nothing is known of the shared layers yet. */
   async #answerBy(request: HoldTakeRequest, parts: QuotaParts, own: HoldTaken): Promise<TakeReply> {
     if (own.outcome !== 'admitted' && own.outcome !== 'refused') return plain(own)
-    const site = await this.#places.readSite(request, parts)
-    // An admission stays one: asked again it is told once more.
-    if (site.isStale === true) return { outcome: 'stale', now: site.now, states: [] }
-    return this.#answer(parts, own, site.states)
+    const shared = await this.#places.readShared(request, parts)
+    // An admission stays one: a repeat is answered alike.
+    if (shared.isStale === true) return { outcome: 'stale', now: shared.now, states: [] }
+    return this.#answer(parts, own, shared.states)
   }
 
   // Growths ----------------------------------------------------------------------------------------------------------
@@ -179,50 +179,53 @@ export class LeasedHolds {
     return this.#places.shard(request.subject).grow(this.#places.ownPart(request, parts), { mark, shared })
   }
 
-  async #growOwnAfter(request: GrowRequest, parts: QuotaParts, site: SiteAnswer): Promise<HoldReply> {
+  async #growOwnAfter(request: GrowRequest, parts: QuotaParts, shared: SharedAnswer): Promise<HoldReply> {
     const { category, costs } = request
-    const charge = chargeOf(this.#places, parts, category, site.states, costs)
+    const charge = chargeOf(this.#places, parts, category, shared.states, costs)
     const grown = await this.#orPutBack(
       category,
       parts,
-      site,
+      shared,
       costs,
       this.#growOwn(request, parts, charge.mark, charge),
     )
     const { hasGrown, isInDoubt, ...own } = grown
-    if (own.outcome === 'held') return { ...own, states: this.#places.joined(parts, own.states, site.states) }
-    if (hasGrown !== true) await this.#putBack(category, parts, site, costs, { isInDoubt })
+    if (own.outcome === 'held') return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
+    if (hasGrown !== true) await this.#putBack(category, parts, shared, costs, { isInDoubt })
     if (own.outcome !== 'refused') return own
-    return { ...own, states: this.#places.joined(parts, own.states, without(this.#places.layout, site.states, costs)) }
+    return {
+      ...own,
+      states: this.#places.joined(parts, own.states, without(this.#places.layout, shared.states, costs)),
+    }
   }
 
   async #growOwnFirst(request: GrowRequest, parts: QuotaParts): Promise<HoldReply> {
     const mark = newMark()
     const own = await this.#growOwn(request, parts, mark)
     if (own.outcome === 'refused') {
-      const site = await this.#places.readSite(request, parts)
-      if (site.isStale === true) return { outcome: 'stale', now: site.now, states: [] }
-      return { ...own, states: this.#places.joined(parts, own.states, site.states) }
+      const shared = await this.#places.readShared(request, parts)
+      if (shared.isStale === true) return { outcome: 'stale', now: shared.now, states: [] }
+      return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
     }
     if (own.outcome !== 'held') return own
-    let site: SiteAnswer
+    let shared: SharedAnswer
     try {
-      site = await this.#places.takeSite(request, parts, true)
+      shared = await this.#places.takeShared(request, parts, true)
     } catch (error) {
       await this.#undo(request, parts, own.now, mark).catch(() => undefined)
       throw error
     }
-    if (site.outcome === 'charged') {
-      await this.#attach(request, parts, site, request.costs)
-      return { ...own, states: this.#places.joined(parts, own.states, site.states) }
+    if (shared.outcome === 'charged') {
+      await this.#attach(request, parts, shared, request.costs)
+      return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
     }
     const { states } = await this.#undo(request, parts, own.now, mark)
-    if (site.outcome !== 'refused' || states.length === 0) return stale(site)
-    return { outcome: 'refused', now: site.now, states: this.#places.joined(parts, states, site.states) }
+    if (shared.outcome !== 'refused' || states.length === 0) return stale(shared)
+    return { outcome: 'refused', now: shared.now, states: this.#places.joined(parts, states, shared.states) }
   }
 
-  async #growRefused(request: GrowRequest, parts: QuotaParts, site: SiteAnswer): Promise<HoldReply> {
-    const refused: HoldReply = { outcome: 'refused', now: site.now, states: site.states }
+  async #growRefused(request: GrowRequest, parts: QuotaParts, shared: SharedAnswer): Promise<HoldReply> {
+    const refused: HoldReply = { outcome: 'refused', now: shared.now, states: shared.states }
     if (parts.own.length === 0) {
       const { outcome, now } = await this.extend({ ...request, ttlMs: 0 })
       return outcome === 'held' ? refused : { outcome, now, states: [] }
@@ -230,16 +233,16 @@ export class LeasedHolds {
     const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing }
     const own = await this.#places.shard(request.subject).grow(asked)
     if (own.outcome !== 'refused') return own
-    return { ...refused, states: this.#places.joined(parts, own.states, site.states) }
+    return { ...refused, states: this.#places.joined(parts, own.states, shared.states) }
   }
 
   // What both need ---------------------------------------------------------------------------------------------------
 
-  /** Waits for the own part; where that was certainly not done, the site's tokens go back. */
+  /** Waits for the own part; where that was certainly not done, the shared layers' tokens go back. */
   async #orPutBack<T>(
     category: number,
     parts: QuotaParts,
-    { states }: SiteAnswer,
+    { states }: SharedAnswer,
     costs: UnitAmounts,
     own: Promise<T>,
   ): Promise<T> {
@@ -256,7 +259,7 @@ export class LeasedHolds {
   async #putBack(
     category: number,
     parts: QuotaParts,
-    { states }: SiteAnswer,
+    { states }: SharedAnswer,
     costs: UnitAmounts,
     { isInDoubt }: { readonly isInDoubt?: boolean | undefined },
   ): Promise<void> {
@@ -264,23 +267,23 @@ export class LeasedHolds {
     else await this.#places.putBack(category, parts, states, costs)
   }
 
-  /** Says what was charged at the site after the own part. A hold that is gone by then does not need it. */
+  /** Says what was charged at the shared layers after the own part. A hold that is gone by then does not need it. */
   async #attach(
     request: HoldTakeRequest | GrowRequest,
     parts: QuotaParts,
-    site: SiteAnswer,
+    shared: SharedAnswer,
     costs: UnitAmounts,
   ): Promise<void> {
     const { subject, category, id } = request
-    const charge = chargeOf(this.#places, parts, category, site.states, costs)
+    const charge = chargeOf(this.#places, parts, category, shared.states, costs)
     const nothing = { subject, category, id, quotas: NO_QUOTAS, costs: costs.map(() => 0) }
     try {
       const { outcome, hasGrown } = await this.#places
         .shard(subject)
         .grow(nothing, { mark: charge.mark, shared: charge })
-      if (outcome !== 'held' && hasGrown !== true) await this.#places.putBack(category, parts, site.states, costs)
+      if (outcome !== 'held' && hasGrown !== true) await this.#places.putBack(category, parts, shared.states, costs)
     } catch {
-      // The hold stands, and so does the charge: nobody will give it back.
+      // The hold stands, and so does the charge: it will not be given back.
       this.#places.strand(costs)
     }
   }
@@ -296,13 +299,13 @@ export class LeasedHolds {
     return this.#places.shard(subject).undoHold({ subject, category, id, growth, costs, takenAt, layers: own, periods })
   }
 
-  /** Charges the site what a commit cost beyond its hold, whatever the limits; the states thereafter. */
+  /** Charges the shared layers what a commit cost beyond its hold, whatever the limits; resolves to the states after it. */
   async #overrun(request: SettleHoldRequest, parts: QuotaParts, added: UnitAmounts): Promise<WindowStates | undefined> {
     const { subject, category } = request
     const { shared, sharedQuotas, periodsOf } = parts
     const quotas = { ...sharedQuotas, limits: sharedQuotas.limits.map(() => Number.POSITIVE_INFINITY) }
     const periods = periodsOf(request.periods).shared
-    const { outcome, states } = await this.#places.site.take({
+    const { outcome, states } = await this.#places.sharedShard.take({
       subject,
       category,
       quotas,
@@ -316,7 +319,7 @@ export class LeasedHolds {
 
 const NO_QUOTAS = { layers: [], limits: [] } as const
 
-function stale({ now, settingsRevision }: Pick<SiteAnswer, 'now' | 'settingsRevision'>) {
+function stale({ now, settingsRevision }: Pick<SharedAnswer, 'now' | 'settingsRevision'>) {
   return { outcome: 'stale', now, states: [], settingsRevision } as const
 }
 

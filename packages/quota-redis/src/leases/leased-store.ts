@@ -38,7 +38,7 @@ export function leasedRedisStore(options: RedisStoreOptions): LeasedRedisStore {
 /** What is said of a policy with several layers of its own. */
 const ONE_SLOT =
   'this policy has several layers of their own keys: their counters are in one slot, where those of a policy with one ' +
-  'such layer are not, and begin anew'
+  'such layer are not, and begin at zero'
 
 class Store implements LeasedRedisStore {
   readonly sync = false
@@ -49,8 +49,8 @@ class Store implements LeasedRedisStore {
   readonly #groups: readonly string[]
   readonly #lines: Lines
   /** Of its own: waiting for replicas holds up what comes behind it. */
-  readonly #siteLines: Lines
-  /** To the site and every group. */
+  readonly #sharedLines: Lines
+  /** To the shared layers and every group. */
   readonly #servers: readonly Line[]
   readonly #counts = new LeaseCounts()
   readonly #pools: Pools
@@ -61,19 +61,19 @@ class Store implements LeasedRedisStore {
 
   constructor(options: ParsedRedisStoreOptions) {
     const { client, prefix, evictionPolicy, logger, deadlineMs, testClock } = options
-    const site = `{${prefix}}`
+    const tag = `{${prefix}}`
     this.deadlineMs = deadlineMs
     this.#options = options
     this.#groups = groupPrefixes(prefix)
     this.#lines = linesOf(client, { evictionPolicy, logger })
-    this.#siteLines = linesOf(client, { evictionPolicy, logger })
+    this.#sharedLines = linesOf(client, { evictionPolicy, logger })
     this.#tick = new Tick((send) => this.#lines.inOnePacket(send))
-    const line = this.#siteLines.to(site)
+    const line = this.#sharedLines.to(tag)
     const counted = new ReplicaCount()
     const replicas = client.isCluster ? (server: Line) => counted.of(server) : () => Promise.resolve(0)
     this.#pools = new Pools({ line, replicas, deadlineMs, testClock, process: randomUUID(), counts: this.#counts })
     // Asked for from the start, so that all servers are connected when they are needed.
-    this.#servers = [site, ...this.#groups.map((name) => `{${name}}`)].map((tag) => this.#lines.to(tag)).concat(line)
+    this.#servers = [tag, ...this.#groups.map((name) => `{${name}}`)].map((each) => this.#lines.to(each)).concat(line)
   }
 
   open(schema: StoreSchema): RedisCounters {
@@ -84,8 +84,8 @@ class Store implements LeasedRedisStore {
     }
     const counters = new LeasedCounters({
       schema,
-      site: this.#shardAt(prefix, schema),
-      siteOf: (other) => this.#shardAt(prefix, other),
+      sharedShard: this.#shardAt(prefix, schema),
+      sharedOf: (other) => this.#shardAt(prefix, other),
       shardOf: (group, freed) => this.#shardAt(this.#groups[group]!, schema, freed),
       pools: this.#pools,
       deadlineMs,
@@ -118,7 +118,7 @@ class Store implements LeasedRedisStore {
     limit.met()
     await Promise.all(this.#counters.map((counters) => counters.close()))
     this.#lines.close()
-    this.#siteLines.close()
+    this.#sharedLines.close()
   }
 
   /** @param freed there where holds are: of each subject in its own slot */

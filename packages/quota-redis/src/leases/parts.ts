@@ -27,7 +27,7 @@ export interface QuotaParts extends Parts {
   periodsOf(periods: readonly number[] | undefined): PeriodParts
 }
 
-/** Periods taken apart; the same arrays each time, as stores tell by them what requests have in common. */
+/** Periods taken apart; the same arrays each time, as stores compare them to see what requests have in common. */
 export interface PeriodParts {
   readonly own: readonly number[] | undefined
   readonly shared: readonly number[] | undefined

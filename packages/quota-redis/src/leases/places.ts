@@ -7,48 +7,48 @@ import type { LeaseCounts } from './lease-report.ts'
 import { joined, type Parts, type QuotaParts, quotaParts } from './parts.ts'
 import type { Pools } from './pools.ts'
 import { SharedAmounts } from './shared-amounts.ts'
-import type { SiteAnswer } from './site-answer.ts'
-import type { SitePool } from './site-pool.ts'
-import { startsOf, without } from './site-rows.ts'
+import type { SharedAnswer } from './shared-answer.ts'
+import type { SharedPool } from './shared-pool.ts'
+import { startsOf, without } from './shared-rows.ts'
 
 export interface PlacesParts {
   readonly schema: StoreSchema
-  readonly site: Shard
-  /** Makes that of a group of subjects. `freed` hears what holds had at the site that end there. */
+  readonly sharedShard: Shard
+  /** Makes that of a group of subjects. `freed` hears what holds had at the shared layers that end there. */
   readonly shardOf: (group: number, freed: (freed: FreedAmounts) => void) => Shard
-  /** Makes the site's shard under another schema. */
-  readonly siteOf: (schema: StoreSchema) => Shard
+  /** Makes the shared layers' shard under another schema. */
+  readonly sharedOf: (schema: StoreSchema) => Shard
   readonly pools: Pools
   readonly counts: LeaseCounts
 }
 
-/** What is asked of the site for a take or a growth. */
-export type SiteTake = Pick<TakeRequest, 'costs' | 'category' | 'settingsRevision' | 'periods'>
+/** What is asked of the shared layers for a take or a growth. */
+export type SharedTake = Pick<TakeRequest, 'costs' | 'category' | 'settingsRevision' | 'periods'>
 
-/** Where the counters of one policy are: shards of its subjects, the site's, and pools of what is leased. */
+/** Where the counters of one policy are: shards of its subjects, the shared layers', and pools of what is leased. */
 export class Places {
   readonly schema: StoreSchema
   readonly layout: Layout
-  readonly site: Shard
+  readonly sharedShard: Shard
   /** By group of subjects. */
   readonly shards: readonly Shard[]
   readonly #parts: PlacesParts
   readonly #shared: SharedAmounts
   /** By category and shared layers. */
-  readonly #pools = new Map<string, SitePool>()
+  readonly #pools = new Map<string, SharedPool>()
   readonly #quotaParts = new WeakMap<Quotas, QuotaParts>()
 
   constructor(parts: PlacesParts) {
     this.#parts = parts
     this.schema = parts.schema
-    this.site = parts.site
-    this.layout = parts.site.keys.layout
+    this.sharedShard = parts.sharedShard
+    this.layout = parts.sharedShard.keys.layout
     this.#shared = new SharedAmounts({
       schema: this.schema,
       layout: this.layout,
       pool: (category, layers) => this.pool(category, layers),
       strand: (amounts) => this.strand(amounts),
-      siteOf: parts.siteOf,
+      sharedOf: parts.sharedOf,
     })
     const freed = (amounts: FreedAmounts): void => this.#shared.giveBack(amounts)
     this.shards = Array.from({ length: GROUPS }, (_, group) => parts.shardOf(group, freed))
@@ -56,24 +56,24 @@ export class Places {
 
   /** Waits for the calls under way, a deadline at most for each kind; later ones fail. */
   async close(): Promise<void> {
-    // What ends there may have tokens of the site.
+    // What ends there may have tokens of the shared layers.
     await Promise.all(this.shards.map((shard) => shard.close()))
-    await Promise.all([this.site.close(), this.#shared.close()])
+    await Promise.all([this.sharedShard.close(), this.#shared.close()])
   }
 
   shard(subject: Subject): Shard {
     return this.shards[groupOf(this.schema.layers, subject)]!
   }
 
-  pool(category: number, layers: readonly number[]): SitePool {
+  pool(category: number, layers: readonly number[]): SharedPool {
     const key = `${category}:${layers.join()}`
-    const pool = this.#pools.get(key) ?? this.#parts.pools.of(this.site, category, layers)
+    const pool = this.#pools.get(key) ?? this.#parts.pools.of(this.sharedShard, category, layers)
     this.#pools.set(key, pool)
     return pool
   }
 
   /** Of all policies on the store. */
-  get pools(): readonly SitePool[] {
+  get pools(): readonly SharedPool[] {
     return this.#parts.pools.all
   }
 
@@ -90,7 +90,7 @@ export class Places {
     return joined(this.layout, parts, own, shared)
   }
 
-  /** The own part of a request. Without a revision: the settings are in the site's slot, and own rows learn by watching. */
+  /** The own part of a request. Without a revision: the settings are in the shared layers' slot, and own rows learn by watching. */
   ownPart<R extends { readonly periods?: readonly number[] | undefined }>(
     request: R,
     { ownQuotas, periodsOf }: QuotaParts,
@@ -100,22 +100,22 @@ export class Places {
   }
 
   /** @throws {QuotaError} `store_error` where too many wait */
-  takeSite(
-    { costs, settingsRevision, category, periods: both }: SiteTake,
+  takeShared(
+    { costs, settingsRevision, category, periods: both }: SharedTake,
     { shared, sharedQuotas: { limits }, periodsOf }: QuotaParts,
     mayOpen: boolean,
-  ): SiteAnswer | Promise<SiteAnswer> {
+  ): SharedAnswer | Promise<SharedAnswer> {
     const periods = periodsOf(both).shared
     return this.pool(category, shared).take({ costs, limits, settingsRevision, periods, mayOpen })
   }
 
   /** The shared rows of one category, without what lies idle in this process. */
-  async readSite(
+  async readShared(
     { category, periods }: Pick<TakeRequest, 'category' | 'periods'>,
     { shared: layers, periodsOf }: QuotaParts,
   ): Promise<Pick<ReadReply, 'now' | 'isStale'> & { readonly states: WindowStates }> {
     const categories = [category]
-    const reply = await this.site.read({ subject: '', categories, layers, periods: periodsOf(periods).shared })
+    const reply = await this.sharedShard.read({ subject: '', categories, layers, periods: periodsOf(periods).shared })
     const { now, isStale, states } = reply
     return {
       now,
@@ -124,7 +124,7 @@ export class Places {
     }
   }
 
-  /** What of the site a request does not need. Where it cannot go back it stays charged. */
+  /** What of the shared layers a request does not need. Where it cannot go back it stays charged. */
   async putBack(category: number, { shared }: Parts, states: WindowStates, amounts: UnitAmounts): Promise<void> {
     await this.pool(category, shared)
       .putBack(startsOf(states), amounts)
@@ -137,6 +137,6 @@ export class Places {
 }
 
 /** What is used as far as this process knows: without the tokens that lie idle in its leases. */
-export function withoutIdle(layout: Layout, states: readonly number[], pool: SitePool): readonly number[] {
+export function withoutIdle(layout: Layout, states: readonly number[], pool: SharedPool): readonly number[] {
   return without(layout, states, pool.idleIn(startsOf(states)))
 }

@@ -5,8 +5,8 @@ import type { Shard } from '../store/shard.ts'
 import { elapsedMs, momentBy } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import { statesOf } from './parts.ts'
-import { SiteCalls } from './site-calls.ts'
-import { SitePool } from './site-pool.ts'
+import { SharedCalls } from './shared-calls.ts'
+import { SharedPool } from './shared-pool.ts'
 
 export interface PoolsParts {
   /** Of its own: waiting for replicas holds up what comes behind. */
@@ -25,26 +25,26 @@ export interface PoolsParts {
  */
 export class Pools {
   readonly #parts: PoolsParts
-  readonly #pools = new Map<string, SitePool>()
-  readonly #calls = new Map<Keys, SiteCalls>()
+  readonly #pools = new Map<string, SharedPool>()
+  readonly #calls = new Map<Keys, SharedCalls>()
   #leaseCount = 0
 
   constructor(parts: PoolsParts) {
     this.#parts = parts
   }
 
-  get all(): readonly SitePool[] {
+  get all(): readonly SharedPool[] {
     return [...this.#pools.values()]
   }
 
-  /** @param shard of the site, under the policy that asks */
-  of(shard: Shard, category: number, layers: readonly number[]): SitePool {
+  /** @param shard of the shared layers, under the policy that asks */
+  of(shard: Shard, category: number, layers: readonly number[]): SharedPool {
     const name = nameOf(shard, category, layers)
     const known = this.#pools.get(name)
     if (known !== undefined) return known
     const { keys } = shard
     const { testClock, counts, process } = this.#parts
-    const pool = new SitePool({
+    const pool = new SharedPool({
       calls: this.#callsOf(shard),
       at: { category, layers },
       layout: keys.layout,
@@ -62,10 +62,10 @@ export class Pools {
     return pool
   }
 
-  #callsOf({ keys }: Shard): SiteCalls {
+  #callsOf({ keys }: Shard): SharedCalls {
     const known = this.#calls.get(keys)
     if (known !== undefined) return known
-    const calls = new SiteCalls({ ...this.#parts, keys })
+    const calls = new SharedCalls({ ...this.#parts, keys })
     this.#calls.set(keys, calls)
     return calls
   }

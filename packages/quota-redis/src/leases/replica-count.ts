@@ -21,7 +21,7 @@ export class ReplicaCount {
       this.#looking ??= this.#look(server).finally(() => {
         this.#looking = undefined
       })
-      // An old count holds nobody up; a look that fails is made again by the next call.
+      // An old count delays no call; a look that fails is made again by the next one.
       if (isKnown) this.#looking.catch(() => undefined)
       else await this.#looking
     }

@@ -1,6 +1,6 @@
 import type { Moment } from './lease.ts'
 
-/** What the site last said. */
+/** What the shared layers last said. */
 export interface Seen {
   readonly now: number
   readonly at: Moment

@@ -15,17 +15,17 @@ import type { FreedAmounts, FreedRows, SharedCharge } from '../operations/hold-s
 import type { Shard } from '../store/shard.ts'
 import type { UnitAmounts } from './amounts.ts'
 import { type Parts, statesOf } from './parts.ts'
-import type { SitePool } from './site-pool.ts'
-import { startsOf } from './site-rows.ts'
+import type { SharedPool } from './shared-pool.ts'
+import { startsOf } from './shared-rows.ts'
 
-/** Of a take that is yet to be charged at the site. */
+/** Of a take that is yet to be charged at the shared layers. */
 export const UNSAID: Omit<SharedCharge, 'mark'> = { of: '', cells: [] }
 
-/** Which rows and windows, by names: whoever gives tokens back may have another policy. */
+/** Which rows and windows, by names: the process that gives tokens back may have another policy. */
 type RowNames = readonly [category: string, layers: readonly string[], windows: readonly string[]]
 
 /**
- * What a hold was charged at the site, for its record.
+ * What a hold was charged at the shared layers, for its record.
  *
  * @param states of the shared rows after the charge
  */
@@ -53,17 +53,17 @@ function windowsOf({ identities, width }: Layout): readonly string[] {
 export interface SharedAmountsParts {
   readonly schema: StoreSchema
   readonly layout: Layout
-  readonly pool: (category: number, layers: readonly number[]) => SitePool
-  /** What stays charged, as nobody will give it back. */
+  readonly pool: (category: number, layers: readonly number[]) => SharedPool
+  /** What stays charged, as it will not be given back. */
   readonly strand: (amounts: UnitAmounts) => void
-  /** Makes the site's shard under another schema. */
-  readonly siteOf: (schema: StoreSchema) => Shard
+  /** Makes the shared layers' shard under another schema. */
+  readonly sharedOf: (schema: StoreSchema) => Shard
 }
 
-/** Gives back at the site what holds had there that ended in slots of their own: sent once, as what is lost is lost. */
+/** Gives back at the shared layers what holds had there that ended in slots of their own: sent once, as what is lost is lost. */
 export class SharedAmounts {
   readonly #parts: SharedAmountsParts
-  /** The site's rows as other policies name them, by those names. */
+  /** The shared layers' rows as other policies name them, by those names. */
   readonly #others = new Map<string, Shard>()
 
   constructor(parts: SharedAmountsParts) {
@@ -98,18 +98,18 @@ export class SharedAmounts {
       return this.#parts.pool(own.category, own.layers).putBack(cells, amountsIn(schema.units, back))
     }
     const all = [...layers.keys()]
-    const site = this.#otherSite(of, names)
-    const giveBack = amountsIn(site.keys.schema.units, back)
+    const shared = this.#otherShared(of, names)
+    const giveBack = amountsIn(shared.keys.schema.units, back)
     const settle = { subject: '', category: 0, layers: all, states: statesOf(starts), giveBack } as const
-    await site.settle({ ...settle, as: 'cancelled' })
+    await shared.settle({ ...settle, as: 'cancelled' })
   }
 
-  #otherSite(of: string, [category, names, windows]: RowNames): Shard {
+  #otherShared(of: string, [category, names, windows]: RowNames): Shard {
     const layers = names.map((name) => ({ name, shared: true }))
     const limits = limitsOf(windows)
     const units = [...new Set(limits.map(({ unit }) => unit))]
     const schema = { units, cells: cellsIn(units, limits), categories: [category], layers }
-    const shard = this.#others.get(of) ?? this.#parts.siteOf(schema)
+    const shard = this.#others.get(of) ?? this.#parts.sharedOf(schema)
     this.#others.set(of, shard)
     return shard
   }

@@ -4,11 +4,14 @@ import holdShared from './hold-shared.lua'
 import holds from './holds.lua'
 import ids from './ids.lua'
 import lists from './lists.lua'
+import odd from './odd.lua'
+import oddTakes from './odd-takes.lua'
+import oddWrites from './odd-writes.lua'
 import operations from './operations.lua'
 import revision from './revision.lua'
 import rowChanges from './row-changes.lua'
 import rows from './rows.lua'
-import { type ScriptOfShape, scriptOf, scriptsByShape } from './script.ts'
+import { type ScriptOfShape, type Shape, scriptOf, scriptsByShape } from './script.ts'
 import take from './take.lua'
 import terms from './terms.lua'
 import write from './write.lua'
@@ -35,10 +38,13 @@ export const CODES = {
 } as const
 
 /** Places among the numbers of a batch. */
-const NUMBERS = { NOW: 1, HEAD: 2, ROWS: 3, RECORDS: 4, KINDS: 5, TERMS: 6, FIRST_TEXT: 7, LENGTHS: 7 } as const
+const NUMBERS = { NOW: 1, HEAD: 2, ROWS: 3, RECORDS: 4, TERMS: 5, OPERATIONS: 6, FIRST_TEXT: 7, LENGTHS: 7 } as const
 
 /** Which of a script's keys is the first row: settings and lists stand before. */
 const FIRST_ROW = 3
+
+/** Which of a script's arguments the first revision is, if there is one. */
+const REVISIONS = 4
 
 /** When the record of an open hold ends, as its six bytes have it: never. */
 const NEVER = 2 ** 48 - 1
@@ -48,12 +54,36 @@ const constants = {
   ...NUMBERS,
   UNDER_ID: -CODES.UNDER_ID,
   FIRST_ROW,
+  REVISIONS,
   NEVER,
   // In place of how long a record is kept: for ever, not at all.
   ENDLESS: -1,
   GONE: 0,
   // Growths that a hold's record remembers, to know one that is asked for again.
   MAX_GROWTHS: 16,
+}
+
+/** Reads the revision of the settings in force, where any terms follow one. */
+const readRevision = [
+  'if n[FIRST_TEXT] > REVISIONS then',
+  revision,
+  "batch.revision = revision_of(call('GETRANGE', KEYS[1], 0, REVISION_BYTES - 1))",
+  'end',
+]
+
+/** What kinds of limits differ in: since when a cell is open, and when one that opens starts. See `terms.lua`. */
+function constantsOfCells({ cells }: Shape): Record<string, string> {
+  const texts: Record<string, string> = {}
+  let period = cells.length
+  for (const [index, { kind }] of cells.entries()) {
+    const cell = index + 1
+    texts[`SINCE_${cell}`] = kind === 'concurrency' ? '0' : `(now - n[${NUMBERS.LENGTHS + cell}] + 1)`
+    texts[`OPENS_${cell}`] = 'now'
+    if (kind !== 'calendar') continue
+    for (const name of ['SINCE', 'ENDS', 'NEXT_END']) texts[`${name}_${cell}`] = `n[kind + ${++period}]`
+    texts[`OPENS_${cell}`] = texts[`SINCE_${cell}`]!
+  }
+  return texts
 }
 
 /**
@@ -64,8 +94,9 @@ const constants = {
 export function batchScripts(...more: readonly string[]): ScriptOfShape {
   const rare = [rowChanges, ids, operations, holdShared, holdRecord, holds, ...more]
   const makeRare = ['local function make_rare()', ...rare, 'return { other = other, known_take = known_take }', 'end']
-  const parts = [revision, begin, rows, lists, terms, take, ...makeRare, write]
-  return scriptsByShape((shape) => scriptOf(parts, shape, constants))
+  const makeOdd = ['local function make_odd()', lists, rows, oddTakes, oddWrites, ...makeRare, odd, 'end']
+  const parts = [begin, ...readRevision, terms, ...makeOdd, take, write]
+  return scriptsByShape((shape) => scriptOf(parts, shape, { ...constants, ...constantsOfCells(shape) }))
 }
 
 export const batchScript: ScriptOfShape = batchScripts()

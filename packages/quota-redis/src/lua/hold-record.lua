@@ -10,8 +10,8 @@
 -- A place of the index by end and one of the index of its owner's holds go with each: sorted sets of what records' keys have
 -- behind the prefix, by end.
 
-local function key_of_record(batch, place) return KEYS[FIRST_ROW - 1 + batch.row_count + place] end
-local function key_of_other(batch, place) return KEYS[FIRST_ROW - 1 + batch.row_count + batch.record_count + place] end
+local function key_of_record(batch, place) return KEYS[FIRST_ROW - 1 + n[ROWS] + place] end
+local function key_of_other(batch, place) return KEYS[FIRST_ROW - 1 + n[ROWS] + n[RECORDS] + place] end
 
 -- The place of a row among those that an operation names: nothing else of it changes.
 local function place_of(at, name)
@@ -111,7 +111,7 @@ local function give_back(batch, at, hold, back)
   end
 end
 
--- Takes a charge back from a hold as if it had never been: windows that it opened and that nobody else used are closed.
+-- Takes a charge back from a hold as if it had never been: windows that it opened and that nothing else used are closed.
 local function undo_charge(batch, at, charged, costs, taken, with_slots)
   local own = lists_of(batch).own
   for _, row in ipairs(charged) do
@@ -152,7 +152,7 @@ end
 local function count_of(batch, place)
   batch.counts = batch.counts or {}
   if batch.counts[place] == nil then
-    local open = redis.pcall('ZCOUNT', key_of_other(batch, place), string.format('(%.0f', batch.now), '+inf')
+    local open = redis.pcall('ZCOUNT', key_of_other(batch, place), string.format('(%.0f', now), '+inf')
     batch.counts[place] = type(open) == 'number' and open or false
   end
   return batch.counts[place]
@@ -184,7 +184,7 @@ local function close_hold(batch, at, record, state, back, answer)
   if record.state == 'R' then
     give_back(batch, at, hold, back)
     at.has_changed = true
-    if hold.ends > batch.now then add_to_count(batch, at.owner, -1) end
+    if hold.ends > now then add_to_count(batch, at.owner, -1) end
     if hold.shared then at.freed = freed_of(hold, back) end
   end
   if hold.shared then hold.shared = { hold.shared[1] } end
@@ -196,6 +196,6 @@ end
 -- Makes a hold one that never was.
 local function remove_hold(batch, at, record)
   batch.records[at.record], batch.record_ttls[at.record] = false, GONE
-  if record.hold.ends > batch.now then add_to_count(batch, at.owner, -1) end
+  if record.hold.ends > now then add_to_count(batch, at.owner, -1) end
   forget(batch, at)
 end

@@ -1,5 +1,5 @@
--- What a hold has in rows of another slot, where a script cannot charge them: whoever takes the hold charges them, says so
--- with the take, and whoever ends it is handed what goes back, once. In a record that is { mark of the take, for each kind of
+-- What a hold has in rows of another slot, where a script cannot charge them: the process that takes the hold charges them, says
+-- so with the take, and the one that ends it gets what goes back, once. In a record that is { mark of the take, for each kind of
 -- rows: what they are (text), their cells in turn (start and amount, 6 and 7 bytes) }. Afterwards the mark is left, which says
 -- which take's charge the record had.
 

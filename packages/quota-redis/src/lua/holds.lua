@@ -12,7 +12,7 @@
 -- ARGV          TAKE_HOLD reads: how the record of an id begins, category, owner, S; EXTEND: nonce; GROW: nonce, 8 characters
 --               that are this growth's own, S; SETTLE_HOLD: 'C' or 'X', nonce, fingerprint, 'refuse', 'charge' or 'fit';
 --               UNDO_HOLD: nonce, the growth's characters (empty: the take). S: see hold-shared.lua
--- REPLY         every one tells three texts beside its letter: its rows as they are then (or of letter m the states that the
+-- REPLY         every one answers three texts beside its letter: its rows as they are then (or of letter m the states that the
 --               record keeps), facts, a JSON array; and where it ended a hold that has something in another slot, what goes
 --               back there, as facts
 
@@ -54,7 +54,7 @@ end
 local function found(batch, at)
   local record = record_at(batch, at.record)
   if record == nil then return nil, 'b' end
-  if not record or not is_open_hold(record) or record.hold.ends > batch.now then return record end
+  if not record or not is_open_hold(record) or record.hold.ends > now then return record end
   local missing = missing_rows(at, record.hold)
   if missing[1] then return nil, 'k', missing end
   close_hold(batch, at, record, 'E')
@@ -87,7 +87,7 @@ end
 local function note_charges(batch, hold, charged, rows, costs, ends)
   for _, place in ipairs(rows) do
     add_charged(batch, charged, place, costs)
-    -- A row with slots lives as long as whoever has one.
+    -- A row with slots lives as long as the holds that have them.
     local list = batch.rows[place]
     if (costs[UNITS + 1] or 0) > 0 then list.ends_at, list.is_moved = math.max(list.ends_at or 0, ends), true end
   end
@@ -113,7 +113,7 @@ local function take_hold(batch, at, read, own_places)
   if record == nil then return letter, facts end
   if record then
     letter = known_take(batch, at.record, given)
-    if letter == 'm' then at.states = table.remove(batch.told) end
+    if letter == 'm' then at.states = table.remove(batch.answers) end
     local is_mine = letter == 'm' or letter == 'e' or letter == 'x' and record.nonce == select(2, struct.unpack('<I4Hc0', given))
     return letter, is_mine and hold_facts(record)
   end
@@ -125,14 +125,14 @@ local function take_hold(batch, at, read, own_places)
   if letter ~= 'a' then return letter end
   local list, nonce, fingerprint, tables = struct.unpack('<I4Hc0Hc0Hc0', given)
   local cells = {}
-  for i, row in ipairs(record) do cells[i] = table.concat({ record_cells(batch.now, row, costs) }) end
+  for i, row in ipairs(record) do cells[i] = table.concat({ record_cells(row, costs) }) end
   local hold = {
-    category = category, owner = owner, keep = keep, costs = named(costs), taken = batch.now, ends = batch.now + lasts,
+    category = category, owner = owner, keep = keep, costs = named(costs), taken = now, ends = now + lasts,
     growths = '', answer = false,
   }
   if shared then add_shared(hold, shared) end
   record = { state = 'R', list = list, nonce = nonce, fingerprint = fingerprint, tables = tables, cells = table.concat(cells), hold = hold }
-  note_charges(batch, hold, {}, at.charged(t, own), costs, hold.ends)
+  note_charges(batch, hold, {}, places_of(batch, t, own), costs, hold.ends)
   keep_hold(batch, at, record, true)
   return 'a', hold_facts(record)
 end
@@ -142,7 +142,7 @@ local function extend(batch, at, read)
   local record, charged, facts = open_hold(batch, at, nonce)
   if not record then return charged, facts end
   local hold = record.hold
-  hold.ends = math.max(hold.ends, batch.now + ttl)
+  hold.ends = math.max(hold.ends, now + ttl)
   for _, row in ipairs(hold.costs.slots and charged or {}) do
     local list = cells_at(batch, place_of(at, row[1]))
     if not list.is_new then list.ends_at, list.is_moved = math.max(list.ends_at or 0, hold.ends), true end
@@ -169,7 +169,7 @@ local function grow(batch, at, read, own_places)
   if is_among(hold.growths, growth) then return 'y', { hold.ends } end
   local letter = take_all(batch, t, own, costs)
   if letter ~= 'a' then return letter end
-  note_charges(batch, hold, charged, at.charged(t, own), costs, hold.ends)
+  note_charges(batch, hold, charged, places_of(batch, t, own), costs, hold.ends)
   if shared then add_shared(hold, shared) end
   for name, amount in pairs(named(costs)) do hold.costs[name] = (hold.costs[name] or 0) + amount end
   hold.growths = string.sub(growth .. hold.growths, 1, 8 * MAX_GROWTHS)
@@ -204,14 +204,14 @@ local function overrun(batch, t, own, amounts, fits)
   local rows, letter = rows_of_terms(batch, t, own)
   if letter then return nil, letter end
   for _, list in ipairs(rows) do
-    if list.is_ahead then reanchor(batch.now, list, amounts) end
+    if list.is_ahead then reanchor(list, amounts) end
     for u, amount in ipairs(amounts) do
       if fits then amounts[u] = math.max(0, math.min(amount, list[ROOM + u])) end
     end
   end
   for _, list in ipairs(rows) do
     for u, amount in ipairs(amounts) do list[ROOM + u] = list[ROOM + u] - amount end
-    fold(batch.now, list)
+    fold(list)
   end
   return amounts
 end
@@ -306,7 +306,7 @@ end
 local function show(batch, at)
   local record = record_at(batch, at.record)
   if record == nil then return 'b' end
-  if not is_open_hold(record) or record.hold.ends <= batch.now then return 'n' end
+  if not is_open_hold(record) or record.hold.ends <= now then return 'n' end
   local hold, cells, name = record.hold, {}, name_of(key_of_row(at.rows[1]))
   for _, row in ipairs(charged_of(batch, hold) or {}) do
     for c = 1, SIZE do
@@ -320,17 +320,15 @@ local function show(batch, at)
 end
 
 more_operations[#more_operations + 1] = function(batch, operations, read, own_places)
-  -- Names its rows, and tells them as they are then, where it is about them or ended a hold that has something in them.
+  -- Names its rows, and answers them as they are then, where it is about them or ended a hold that has something in them.
   local function on_hold(operation)
     return function()
       local at = { rows = read.places(), record = read.number(), index = read.number(), owner = read.number() }
-      -- The rows that terms charge, shared ones first.
-      function at.charged(t, own) return joined({}, batch.terms[t].places, own) end
       local letter, facts = operation(batch, at, read, own_places)
-      local told = batch.told
-      told[#told + 1] = at.states or at.has_changed and bytes_of(batch, at.rows) or ''
-      told[#told + 1] = facts and facts_of(facts) or '[]'
-      told[#told + 1] = at.freed and facts_of(at.freed) or ''
+      local answers = batch.answers
+      answers[#answers + 1] = at.states or at.has_changed and bytes_of(batch, at.rows) or ''
+      answers[#answers + 1] = facts and facts_of(facts) or '[]'
+      answers[#answers + 1] = at.freed and facts_of(at.freed) or ''
       return letter
     end
   end

@@ -27,7 +27,7 @@ local function record_at(batch, place)
   if not text then return false end
   local is_read, state, ends, list, nonce, fingerprint, tables, cells, at = pcall(struct.unpack, RECORD_HEAD, text)
   if not is_read then return nil end
-  if batch.now >= ends then return false end
+  if now >= ends then return false end
   local record = { state = state, ends = ends, list = list, nonce = nonce, fingerprint = fingerprint, tables = tables, cells = cells }
   if at <= #text then
     is_read, record.hold = pcall(cmsgpack.unpack, string.sub(text, at))
@@ -40,7 +40,7 @@ end
 
 -- Writes a record that goes after so long (ms), or ENDLESS.
 local function write_record(batch, place, record, ttl)
-  local ends = ttl == ENDLESS and NEVER or batch.now + ttl
+  local ends = ttl == ENDLESS and NEVER or now + ttl
   local nonce, fingerprint, tables, cells = record.nonce, record.fingerprint, record.tables, record.cells
   batch.records[place] = struct.pack(
     RECORD_HEAD, record.state, ends, record.list, #nonce, nonce, #fingerprint, fingerprint, #tables, tables, #cells, cells
@@ -92,6 +92,6 @@ local function known_take(batch, place, given)
   if record.state == 'X' then return 'x' end
   if record.nonce ~= nonce then return 'd' end
   if record.state == 'E' then return 'e' end
-  batch.told[#batch.told + 1] = states_of(batch, record, tables)
+  batch.answers[#batch.answers + 1] = states_of(batch, record, tables)
   return 'm'
 end

@@ -6,8 +6,27 @@
 -- another form are limits that this version does not know, and never end. In a row limits stand by length, then by label;
 -- those without a length come last.
 
-function make_lists(batch)
-  local now, own_hash = batch.now, (batch.head - ROW_VERSION) / 256
+-- The unit of each cell.
+local UNIT_OF = { @{%|, } }
+
+local function key_of_row(place) return KEYS[FIRST_ROW - 1 + place] end
+
+local function never_opened()
+  return { @{CLOSED|, }, @{0|, }, is_new = true }
+end
+
+local function own_bytes(head, list) return struct.pack('<I5@{i7|}@{I6|}', head, unpack(list, 1, 2 * SIZE)) end
+
+-- Damage is shown as such in the reply; nothing is left in such a row.
+local function damaged(batch, place)
+  batch.raw[place] = DAMAGED_ROW
+  local list = { @{CLOSED|, }, @{0|, }, is_damaged = true }
+  for u = 1, UNITS_AND_SLOTS do list[ROOM + u], list[FULL + u] = NOTHING, NOTHING end
+  return list
+end
+
+local function make_lists(batch)
+  local own_hash = (n[HEAD] - ROW_VERSION) / 256
   local function hash_of(text)
     local hash = 2166136261
     for i = 1, #text do
@@ -65,7 +84,7 @@ function make_lists(batch)
           { name = limit.name, label = limit.label, length = limit.length, slots = limit.slots, start = start, used = used }
       end
     end
-    batch.raw[place] = own_bytes(batch.head, list)
+    batch.raw[place] = own_bytes(n[HEAD], list)
     return list
   end
 
@@ -111,7 +130,7 @@ function make_lists(batch)
     end
     if #limits == SIZE then
       batch.needed[own_hash] = ARGV[2]
-      return own_bytes(batch.head, list)
+      return own_bytes(n[HEAD], list)
     end
     local hash, cells = listed(limits), {}
     for i, limit in ipairs(limits) do cells[i], cells[#limits + i] = limit.used, limit.start end
@@ -119,4 +138,9 @@ function make_lists(batch)
   end
 
   return { own = own, own_hash = own_hash, list_of = list_of, listed = listed, read = read, packed = packed }
+end
+
+local function lists_of(batch)
+  batch.lists = batch.lists or make_lists(batch)
+  return batch.lists
 end

@@ -27,7 +27,7 @@ local function reader(batch)
   local read = {}
   function read.number()
     batch.at = batch.at + 1
-    return batch.n[batch.at]
+    return n[batch.at]
   end
   function read.numbers(count)
     local list = {}
@@ -36,8 +36,8 @@ local function reader(batch)
   end
   function read.places() return read.numbers(read.number()) end
   function read.text()
-    batch.text = batch.text + 1
-    return ARGV[batch.text - 1]
+    n[FIRST_TEXT] = n[FIRST_TEXT] + 1
+    return ARGV[n[FIRST_TEXT] - 1]
   end
   return read
 end
@@ -71,7 +71,7 @@ end
 local function close(batch, place)
   local list = cells_at(batch, place)
   if not list then
-    batch.rows[place] = { @{CLOSED|, }, @{batch.now|, }, is_moved = true }
+    batch.rows[place] = { @{CLOSED|, }, @{now|, }, is_moved = true }
     batch.needed[lists_of(batch).own_hash] = ARGV[2]
     return
   end
@@ -80,20 +80,24 @@ local function close(batch, place)
   end
 end
 
--- The rows of some terms, counted: those that everybody shares, then the own ones; nothing and a letter where they are stale or
--- cannot be read.
+-- The rows that terms charge, shared ones first.
+local function places_of(batch, t, own_places)
+  local terms, places = n[TERMS] + t - 1, {}
+  for s = 1, n[terms + 2] do places[s] = n[terms + 3 + n[terms + 2] + n[terms + 3] + s] end
+  for _, place in ipairs(own_places) do places[#places + 1] = place end
+  return places
+end
+
+-- The same as tables, counted, and their kinds; nothing and a letter where terms are stale, a letter where some row cannot be
+-- read.
 local function rows_of_terms(batch, t, own_places)
-  local terms = use_terms(batch, t)
-  if terms.stale then return nil, terms.stale end
-  local rows, kinds = {}, {}
-  for s = 1, terms.count do rows[s], kinds[s] = terms.rows[s], terms.kinds[s] end
-  for o, place in ipairs(own_places) do
-    local list = row_at(batch, place)
-    rows[#rows + 1], kinds[#kinds + 1] = list.kind == terms.own[o] and list or count(batch.now, list, terms.own[o]), terms.own[o]
-  end
-  local letter
-  for _, list in ipairs(rows) do
-    if list.is_damaged then letter = 'b' end
+  local terms, rows, kinds = n[TERMS] + t - 1, {}, {}
+  local letter = stale_of(terms)
+  if letter then return nil, letter end
+  for i, place in ipairs(places_of(batch, t, own_places)) do
+    rows[i], kinds[i] = row_at(place), n[terms + 3 + i]
+    if rows[i].kind ~= kinds[i] then count(rows[i], kinds[i]) end
+    if rows[i].is_damaged then letter = 'b' end
   end
   return rows, letter, kinds
 end
@@ -103,8 +107,8 @@ local function take_all(batch, t, own_places, costs)
   local rows, letter, kinds = rows_of_terms(batch, t, own_places)
   if not rows then return letter end
   for i, list in ipairs(rows) do
-    if list.is_ahead then reanchor(batch.now, list, costs) end
-    if not letter then letter = refusal(batch.now, list, kinds[i], costs) end
+    local why = refusal(list, kinds[i], costs)
+    letter = letter or why
   end
   if letter then return letter, rows end
   for _, list in ipairs(rows) do
@@ -116,10 +120,7 @@ end
 local function make_settles(batch, read)
   local made = {}
 
-  local function own_places(t)
-    local terms = batch.terms[t]
-    return read.numbers(type(terms) == 'number' and batch.n[terms + 3] or #terms.own)
-  end
+  local function own_places(t) return read.numbers(n[n[TERMS] + t + 2]) end
   made.own_places = own_places
 
   function made.take_free()
@@ -132,9 +133,9 @@ local function make_settles(batch, read)
     if letter then return letter end
     local cells, costs = {}, {}
     for u = 1, UNITS do costs[u] = 0 end
-    for i, list in ipairs(rows) do cells[i] = table.concat({ record_cells(batch.now, list, costs) }) end
+    for i, list in ipairs(rows) do cells[i] = table.concat({ record_cells(list, costs) }) end
     if place == 0 then return 'a' end
-    batch.records[place] = struct.pack('<c1I6', 'R', batch.now + ttl) .. given .. table.concat(cells)
+    batch.records[place] = struct.pack('<c1I6', 'R', now + ttl) .. given .. table.concat(cells)
     batch.record_ttls[place] = ttl
     return 'a'
   end
@@ -174,7 +175,7 @@ local function make_settles(batch, read)
     return 'y'
   end
 
-  -- As if the take had never been: windows that it opened and that nobody else used are closed.
+  -- As if the take had never been: windows that it opened and that nothing else used are closed.
   local function undo(places, with_id)
     local amounts, starts, taken = read.numbers(UNITS), read.numbers(#places * WINDOWS), read.number()
     local place, nonce = with_id and read.number(), with_id and read.text()
@@ -207,12 +208,12 @@ end
 local function make_operations(batch)
   local read = reader(batch)
   local made = make_settles(batch, read)
-  -- Names its rows, and tells them as they are then.
+  -- Names its rows, and answers them as they are then.
   local function on_rows(operation)
     return function()
       local places = read.places()
       local letter = operation(places)
-      batch.told[#batch.told + 1] = bytes_of(batch, places)
+      batch.answers[#batch.answers + 1] = bytes_of(batch, places)
       return letter
     end
   end

@@ -2,7 +2,7 @@
 
 -- The cells of a row; nothing where it cannot be read.
 local function cells_at(batch, place)
-  local list = fold(batch.now, row_at(batch, place))
+  local list = fold(row_at(place))
   return not list.is_damaged and list or nil
 end
 
@@ -11,7 +11,7 @@ local function bytes_of(batch, places)
   local bytes = {}
   for l, place in ipairs(places) do
     local list = cells_at(batch, place)
-    bytes[l] = list and own_bytes(batch.head, list) or DAMAGED_ROW
+    bytes[l] = list and own_bytes(n[HEAD], list) or DAMAGED_ROW
   end
   return table.concat(bytes)
 end

@@ -1,6 +1,6 @@
 /// <reference path="../lua.d.ts" />
 import { createHash } from 'node:crypto'
-import { CLOSED, GRACE_MS, MAX_AHEAD_MS, MAX_USED } from '@scoregw/quota/store'
+import { CLOSED, GRACE_MS, MAX_AHEAD_MS, MAX_USED, PERIOD_NUMBERS } from '@scoregw/quota/store'
 
 /** A script as servers know it. */
 export interface Script {
@@ -49,7 +49,7 @@ export function scriptOf(parts: readonly string[], shape: Shape = NO_ROWS, const
         each.replaceAll('$', String(number)).replaceAll('%', String(1 + (cells[number - 1]?.unit ?? 0))),
       ).join(between),
     )
-    .replace(/\b[A-Z][A-Z_]*\b/g, (name) => String(known[name] ?? name))
+    .replace(/\b[A-Z][A-Z_]*(?:_\d+)?\b/g, (name) => String(known[name] ?? name))
   return plainScript(written)
 }
 
@@ -75,6 +75,7 @@ function constantsOf(shape: Shape): Constants {
     WINDOWS: windows,
     UNITS: units,
     UNITS_AND_SLOTS: units + slots,
+    KIND_NUMBERS: cells.length + PERIOD_NUMBERS * numbersOf(shape).c!.length,
     ROOM: 2 * cells.length,
     FULL: 2 * cells.length + units + slots,
     NOTHING: -1,

@@ -3,7 +3,7 @@ import { CODES } from '../lua/batch-script.ts'
 import { ROW_VERSION } from '../lua/script.ts'
 import type { Keys } from '../store/keys.ts'
 import { type BatchReply, Replay } from './replay.ts'
-import { type Terms, type TermsRequest, TermsTable } from './terms.ts'
+import { HEAD_NUMBERS, type Terms, type TermsRequest, TermsTable } from './terms.ts'
 
 /** Keys of one script call, in characters at the most: far below the 8,000 keys that Lua can take in at once. */
 const MAX_KEY_CHARACTERS = 32 * 1024
@@ -174,11 +174,11 @@ export class Batch {
   args(): (string | Buffer)[] {
     const { settings, lists, schema } = this.keys
     const { hash, lengthsMs, list } = this.layout
-    const { kindNumbers, termNumbers, kinds, count, revisions } = this.#terms
-    const texts = FIRST_TEXT + revisions.length
-    const sizes = [this.#rows.size, this.#records.size, kinds, count, texts]
-    const head = [this.#testNow ?? -1, ROW_VERSION + 256 * hash, ...sizes, ...lengthsMs]
-    const numbers = Float64Array.from([...head, ...kindNumbers, ...termNumbers, ...this.#numbers])
+    const { kindNumbers, termNumbers, revisions } = this.#terms
+    const terms = HEAD_NUMBERS + lengthsMs.length + kindNumbers.length
+    const places = [terms, terms + termNumbers.length, FIRST_TEXT + revisions.length]
+    const head = [this.#testNow ?? -1, ROW_VERSION + 256 * hash, this.#rows.size, this.#records.size, ...places]
+    const numbers = Float64Array.from([...head, ...lengthsMs, ...kindNumbers, ...termNumbers, ...this.#numbers])
     const keys = [settings, lists, ...this.#rows.keys(), ...this.#records.keys(), ...this.#others.keys()]
     return [
       String(keys.length),

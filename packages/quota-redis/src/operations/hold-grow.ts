@@ -6,10 +6,10 @@ import { encodeShared, type SharedCharge } from './hold-shared.ts'
 import type { Waiter } from './operation.ts'
 import type { Replay } from './replay.ts'
 
-/** Bytes of what tells growths of one hold apart: 8 characters. */
+/** Bytes of a mark: 8 characters. */
 const GROWTH_BYTES = 6
 
-/** What tells a growth, or a take, from all others: 8 characters. */
+/** Identifies a growth or a take among all others: 8 characters. */
 export function newMark(): string {
   return randomBytes(GROWTH_BYTES).toString('base64url')
 }

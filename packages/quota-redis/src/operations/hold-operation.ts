@@ -20,7 +20,7 @@ export const HOLD_OUTCOMES: Readonly<Record<string, HoldOutcome>> = {
   t: 'stale',
 }
 
-/** What the script tells of a hold beside its letter. */
+/** What the script answers of a hold beside its letter. */
 export type HoldFacts = readonly (number | string)[]
 
 /** Where operations on holds leave what is not for their callers. */
@@ -71,9 +71,9 @@ export abstract class HoldOperation<T> implements Operation {
 
   answer(replay: Replay, letter: string): void {
     this.#isOut = false
-    const rows = replay.told()
-    const facts = JSON.parse(replay.told().toString()) as HoldFacts
-    const freed = readFreed(replay.told())
+    const rows = replay.answer()
+    const facts = JSON.parse(replay.answer().toString()) as HoldFacts
+    const freed = readFreed(replay.answer())
     if (freed !== undefined) this.#desk.freed(freed)
     if (letter === MORE_ROWS) {
       this.#moreRows = [...this.#moreRows, ...(facts as readonly string[])]

@@ -3,7 +3,7 @@ import type { Batch } from './batch.ts'
 
 /** What a hold was charged in rows of another slot, before it comes to its own. */
 export interface SharedCharge {
-  /** Of the take or growth: tells whose charge the record has, where it is sent again. */
+  /** Of the take or growth: identifies whose charge the record has, where it is sent again. */
   readonly mark: string
   /** Which rows, as text that scripts pass on; empty: that is yet to be said, by a growth of nothing. */
   readonly of: string

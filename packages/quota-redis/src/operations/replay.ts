@@ -15,7 +15,7 @@ import { damagedRow } from '../line/errors.ts'
 import { readRow, rowBytes } from './row-bytes.ts'
 
 /** The reply to a batch, see `lua/write.lua`: where there is nothing else to say, one text. */
-export type BatchReply = Buffer | readonly [text: Buffer, told: readonly Buffer[], revision: Buffer]
+export type BatchReply = Buffer | readonly [text: Buffer, answers: readonly Buffer[], revision: Buffer]
 
 /** Bytes of the time in a reply. */
 const NOW_BYTES = 8
@@ -39,18 +39,18 @@ export class Replay {
   readonly layout: Layout
   readonly #cells: Float64Array
   readonly #instant: Instant
-  readonly #told: Iterator<Buffer>
+  readonly #answers: Iterator<Buffer>
   readonly #keys: () => readonly string[]
   readonly #damaged = new Set<number>()
 
   /** @param keys of the rows, by their places */
   constructor(reply: BatchReply, keys: () => readonly string[], count: number, layout: Layout, instant: Instant) {
-    const [text, told, revision] = Buffer.isBuffer(reply) ? [reply, [], undefined] : reply
+    const [text, answers, revision] = Buffer.isBuffer(reply) ? [reply, [], undefined] : reply
     const each = rowBytes(layout)
     this.layout = layout
     this.#instant = instant
     this.#keys = keys
-    this.#told = told.values()
+    this.#answers = answers.values()
     this.#cells = new Float64Array(count * layout.rowCells)
     this.settingsRevision = revision?.toString('latin1') ?? ''
     for (let row = 0; row < count; row++) this.#read(text, row * each, row)
@@ -58,9 +58,9 @@ export class Replay {
     this.letters = text.toString('latin1', count * each + NOW_BYTES)
   }
 
-  /** What an operation told beside its letter. */
-  told(): Buffer {
-    return this.#told.next().value as Buffer
+  /** What the next operation was answered beside its letter. */
+  answer(): Buffer {
+    return this.#answers.next().value as Buffer
   }
 
   /** A copy of the cells of rows as they are, one behind the other. */
@@ -73,7 +73,7 @@ export class Replay {
     return cells
   }
 
-  /** Rows as an operation told they are then; nothing where it told none. */
+  /** Rows as they are after an operation; nothing where it was answered without. */
   put(rows: Rows, bytes: Buffer): void {
     if (bytes.length === 0) return
     const each = rowBytes(this.layout)

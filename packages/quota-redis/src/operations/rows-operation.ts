@@ -17,7 +17,7 @@ interface RowsTerms<T> {
   readonly reply: (replay: Replay, rows: readonly number[], letter: string) => T
 }
 
-/** Something done with rows, which are told as they are then. */
+/** Something done with rows, answered with the rows as they are then. */
 class RowsOperation<T> implements Operation {
   readonly repeatable: boolean
   readonly #terms: RowsTerms<T>
@@ -39,7 +39,7 @@ class RowsOperation<T> implements Operation {
   }
 
   answer(replay: Replay, letter: string): void {
-    replay.put(this.#rows, replay.told())
+    replay.put(this.#rows, replay.answer())
     if (letter === DAMAGE) this.fail(replay.damage(this.#rows))
     else this.#waiter.resolve(this.#terms.reply(replay, this.#rows, letter))
   }

@@ -77,7 +77,7 @@ export class TakeOperation implements Operation {
 
   #states(replay: Replay, letter: string): WindowStates {
     const { periods, costs } = this.#request
-    if (letter === STORED) return statesOfRecord(replay.told(), replay.layout, this.#terms!.order)
+    if (letter === STORED) return statesOfRecord(replay.answer(), replay.layout, this.#terms!.order)
     if (letter !== 'a' && letter !== 'r') return []
     if (letter === 'r') {
       replay.reanchor(this.#rows, this.#request)

@@ -6,7 +6,7 @@ export type TermsRequest = Pick<TakeRequest, 'quotas' | 'category' | 'settingsRe
 
 /** Terms of a batch, and the rows of a take under them: those that everybody shares first, then the subject's own. */
 export interface Terms extends Omit<TermsRequest, 'subject'> {
-  /** From 1. */
+  /** Where they stand among the numbers of all terms, from 1. */
   readonly number: number
   /** Which of the request's layers are the subject's own, by their places in `quotas.layers`. */
   readonly own: readonly number[]
@@ -15,6 +15,9 @@ export interface Terms extends Omit<TermsRequest, 'subject'> {
   /** Places of the rows that everybody shares. */
   readonly shared: readonly number[]
 }
+
+/** How many numbers of a batch stand before the lengths of windows, which kinds stand behind. */
+export const HEAD_NUMBERS = 7
 
 /** No period has these: the script finds its clock outside of them. */
 const UNKNOWN = 0
@@ -33,14 +36,6 @@ export class TermsTable {
 
   constructor(keys: Keys) {
     this.#keys = keys
-  }
-
-  get count(): number {
-    return this.#known.length
-  }
-
-  get kinds(): number {
-    return this.#kinds.size
   }
 
   get revisions(): readonly string[] {
@@ -65,12 +60,10 @@ export class TermsTable {
     const own = slots.filter((slot) => !isShared(slot))
     const shared = sharedSlots.map((slot) => placeOf(quotas.layers[slot]!))
     const revision = settingsRevision === undefined ? 0 : firstText + this.#revisionOf(settingsRevision)
-    this.termNumbers.push(revision, shared.length, own.length)
-    for (const [index, slot] of sharedSlots.entries())
-      this.termNumbers.push(shared[index]!, this.#kindOf(request, slot))
-    for (const slot of own) this.termNumbers.push(this.#kindOf(request, slot))
     const order = [...sharedSlots, ...own]
-    const number = this.#known.length + 1
+    const number = this.termNumbers.length + 1
+    const kinds = order.map((slot) => this.#kindOf(request, slot))
+    this.termNumbers.push(revision, shared.length, own.length, ...kinds, ...shared)
     const terms: Terms = { quotas, category, settingsRevision, periods, number, own, order, shared }
     this.#known.push(terms)
     return terms
@@ -81,7 +74,7 @@ export class TermsTable {
     return known === -1 ? this.#revisions.push(revision) - 1 : known
   }
 
-  /** The number of the kind of one row of a request, from 1. */
+  /** The kind of one row of a request: how many of the batch's numbers stand before it. */
   #kindOf({ quotas, periods }: TermsRequest, slot: number): number {
     const { layout } = this.#keys
     const numbers = layout.limitsOf(quotas.limits, slot)
@@ -90,9 +83,10 @@ export class TermsTable {
     const name = numbers.join()
     const known = this.#kinds.get(name)
     if (known !== undefined) return known
+    const number = HEAD_NUMBERS + layout.lengthsMs.length + this.kindNumbers.length
     this.kindNumbers.push(...numbers)
-    this.#kinds.set(name, this.#kinds.size + 1)
-    return this.#kinds.size
+    this.#kinds.set(name, number)
+    return number
   }
 }
 

@@ -6,7 +6,7 @@ export class Deadline {
   readonly #timer: SharedTimer
   readonly #onOver: () => void
   #state: 'running' | 'met' | 'over' = 'running'
-  /** Made for whoever waits. */
+  /** Made once it is awaited. */
   #settled: Promise<void> | undefined
   #settle: (() => void) | undefined
 
@@ -73,7 +73,7 @@ class SharedTimer {
     else if (this.#running === 1) this.#timer.ref()
   }
 
-  /** A timer that nobody waits for keeps no process alive. */
+  /** A timer without running limits keeps no process alive. */
   ended(): void {
     this.#running--
     if (this.#running === 0) this.#timer?.unref()
@@ -105,7 +105,7 @@ class SharedTimer {
     const next = this.#limits[this.#first]
     this.#timer = undefined
     if (next !== undefined) this.#fireIn(Math.max(1, Math.ceil(next.endsAtMs - firedAtMs)))
-    // Last, as whoever hears of it may set limits of its own.
+    // Last, as a callback may set limits of its own.
     for (const deadline of due) deadline.over()
   }
 }

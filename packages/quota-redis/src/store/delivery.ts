@@ -31,7 +31,7 @@ export class Delivery {
   readonly #context: DeliveryContext
   readonly #deadline: Deadline
   #batch: Batch
-  /** Whether something was written of which nobody knows that it was not carried out. */
+  /** Whether something was written that may have been carried out. */
   #mayBeDone = false
   /** What became of the last attempt. */
   #error: unknown

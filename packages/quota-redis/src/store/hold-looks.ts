@@ -15,7 +15,7 @@ export interface HoldLook {
   readonly now: number
   /** What the keys of records have behind the prefix; the earliest end first. */
   readonly names: readonly string[]
-  /** Holds in the index, those that nobody settled yet included. */
+  /** Holds in the index, those not settled yet included. */
   readonly size: number
 }
 

@@ -5,20 +5,20 @@ import type { HoldLook } from './hold-looks.ts'
 const SWEEP_EVERY_MS = 500
 /** Holds that are settled at one time. */
 const SWEPT_AT_ONCE = 32
-/** Most ended holds that are remembered until somebody asks. */
+/** Most ended holds that are kept until they are drained. */
 const MAX_ENDED = 1_000
 
 /** What a {@link HoldSweeper} works with. */
 export interface HoldSweeperParts {
-  /** Whether anybody would answer now. */
+  /** Whether the server can be called now. */
   readonly isUsable: () => boolean
   /** Looks for holds that have ended, so many at the most. */
   readonly look: (most: number) => Promise<HoldLook>
-  /** Settles a hold that has ended; `undefined` where somebody else was first. */
+  /** Settles a hold that has ended; `undefined` where another process was first. */
   readonly settle: (name: string) => Promise<EndedHold | undefined>
 }
 
-/** Gives back what holds had that nobody settled, whoever took them. */
+/** Gives back what holds had that were not settled, whichever process took them. */
 export class HoldSweeper {
   readonly #parts: HoldSweeperParts
   #timer: NodeJS.Timeout | undefined

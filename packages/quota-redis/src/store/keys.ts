@@ -67,7 +67,7 @@ export class Keys {
     return `${this.#start}$${hashOf(this.schema.categories[category]!, ...names)}`
   }
 
-  /** The length tells where a subject ends, so that no two (subject, id) share a key whatever characters they hold. */
+  /** The length says where a subject ends, so that no two (subject, id) share a key whatever characters they hold. */
   record(category: number, subject: Subject, id: string): string {
     const owner = safe(idOwnerKey(this.schema, subject))
     return `${this.#recordTables[category]!}${owner.length}:${owner}${safe(id)}`

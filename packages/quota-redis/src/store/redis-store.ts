@@ -20,7 +20,7 @@ import { Tick } from './tick.ts'
 /** Counters of one policy in Redis. */
 export interface RedisCounters extends AsyncCounters {
   /**
-   * @throws {QuotaError} `store_error` when the call was not answered in time, or nobody knows what became of it;
+   * @throws {QuotaError} `store_error` when the call was not answered in time, or its outcome is in doubt;
    *   `damaged_row` when a row or record that it needs cannot be read
    */
   take(request: TakeRequest): Promise<TakeReply>

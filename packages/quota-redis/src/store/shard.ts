@@ -63,7 +63,7 @@ export interface ShardParts {
   readonly schema: StoreSchema
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
-  /** Whether there may be holds in its slot, which somebody has to end. */
+  /** Whether there may be holds in its slot, which have to be ended in time. */
   readonly hasHolds: boolean
   /** Makes the script that carries out batches, by default one that knows no leases. */
   readonly script?: ScriptOfShape | undefined
@@ -106,7 +106,7 @@ export class Shard {
       look: (most) => lookAtHolds(parts, this.keys.holds, 'ended', most),
       settle: (name) => this.#sweep(name),
     })
-    // A clock in somebody's hand turns no timers.
+    // A manual clock turns no timers.
     if (parts.hasHolds && parts.testClock === undefined) this.sweeper.start()
     this.#refunds = new Outbox({ ...outbox, send: (batch) => this.#follow(batch, sender.sendAnyway(batch)) })
   }
@@ -127,7 +127,7 @@ export class Shard {
     return this.#asked((waiter) => new HoldTakeOperation(request, shared, waiter, this.#desk, cancel))
   }
 
-  /** Makes a hold one that never was, or a growth of it: windows that it opened and nobody used are closed again. */
+  /** Makes a hold one that never was, or a growth of it: windows that it opened and nothing else used are closed again. */
   undoHold(request: UndoHoldRequest): Promise<Undone> {
     return this.#asked((waiter) => new UndoHoldOperation(request, waiter, this.#desk))
   }
@@ -164,7 +164,7 @@ export class Shard {
   }
 
   /**
-   * Makes an admission one that never was: as cancelled, but windows that it opened and nobody used are closed again, and
+   * Makes an admission one that never was: as cancelled, but windows that it opened and nothing else used are closed again, and
    * its id is forgotten.
    *
    * @param takenAt the time of the reply that admitted it

@@ -83,7 +83,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     })
   }
 
-  async function siteOf({ counters }: Member, periods: readonly number[]): Promise<readonly number[]> {
+  async function sharedOf({ counters }: Member, periods: readonly number[]): Promise<readonly number[]> {
     const { states } = await counters.read({ subject: 'nobody', categories: [0], layers: [1], periods })
     return states[0]!
   }
@@ -116,7 +116,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect((await take(one, 5, periods)).states).toEqual([end, 5, end, 5])
     await vi.waitFor(() => expect(one.store.leases().strandedTokens).toBe(0), { timeout: 15_000, interval: 5 })
     await one.store.close()
-    expect(await siteOf(other, periods)).toEqual([end, 5])
+    expect(await sharedOf(other, periods)).toEqual([end, 5])
   })
 
   it('of a rolling window beside one end with whichever ends first', async () => {
@@ -128,7 +128,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     clock.advance(1_500)
     expect((await take(one, 3, periods, { windows: 2 })).states.slice(4)).toEqual([opened, taken + 3, end, 3])
     await one.store.close()
-    expect(await siteOf(other, periods)).toEqual([opened, taken + 3, end, 3])
+    expect(await sharedOf(other, periods)).toEqual([opened, taken + 3, end, 3])
   })
 
   it('are not for requests that tell other periods, which are stale', async () => {
@@ -141,9 +141,9 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
       expect(reply.settingsRevision).toBeUndefined()
     }
     await isStale(periods, { site: ahead })
-    const ofSite = { subject: 'u', category: 0, quotas: { layers: [1], limits: [LIMIT] }, costs: [5, 0] }
-    expect(await one.counters.take({ ...ofSite, periods: ahead })).toMatchObject({ outcome: 'stale', states: [] })
-    expect(await siteOf(one, periods)).toEqual([-1, 0])
+    const ofShared = { subject: 'u', category: 0, quotas: { layers: [1], limits: [LIMIT] }, costs: [5, 0] }
+    expect(await one.counters.take({ ...ofShared, periods: ahead })).toMatchObject({ outcome: 'stale', states: [] })
+    expect(await sharedOf(one, periods)).toEqual([-1, 0])
     const taken = await untilLeased(one, periods)
     const { idleTokens } = one.store.leases()
     await isStale(periods, { site: ahead })
@@ -152,7 +152,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect((await take(one, idleTokens, [start - DAY_MS, start, end])).outcome).toBe('admitted')
     const read = { subject: 'nobody', categories: [0], layers: [1], periods: [end, nextEnd, nextEnd + 1] }
     expect(await one.counters.read(read)).toMatchObject({ isStale: true, states: [] })
-    expect((await siteOf(one, [start, end, nextEnd]))[1]).toBe(taken + idleTokens)
+    expect((await sharedOf(one, [start, end, nextEnd]))[1]).toBe(taken + idleTokens)
   })
 
   it('a refusal stands no longer than its period', async () => {
@@ -202,7 +202,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     const { grants } = one.store.leases()
     clock.advance(60_000)
     for (let day = 0; day < 10; day++) {
-      expect(await siteOf(one, [start, end, nextEnd])).toEqual([-1, 0])
+      expect(await sharedOf(one, [start, end, nextEnd])).toEqual([-1, 0])
       clock.advance(DAY_MS)
     }
     expect([one, other].map(({ store }) => store.leases().grants)).toEqual([grants, 0])

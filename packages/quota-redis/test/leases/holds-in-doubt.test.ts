@@ -1,7 +1,7 @@
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Places } from '../../src/leases/places.ts'
-import { SitePool } from '../../src/leases/site-pool.ts'
+import { SharedPool } from '../../src/leases/shared-pool.ts'
 import { Shard } from '../../src/store/shard.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups } from '../support/cleanups.ts'
@@ -142,7 +142,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
   it('where the site refuses what the own limits were charged for first, nothing is left of it', async () => {
     const one = await holder({ prefix: newPrefix(), schema: SLOTS, limits: [MANY, 1], siteLimits: [10, 0] })
     await one.take(8, 'v')
-    const spy = vi.spyOn(SitePool.prototype, 'take')
+    const spy = vi.spyOn(SharedPool.prototype, 'take')
     later(() => spy.mockRestore())
     // As when others came in between.
     spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: 0, states: [] }))
@@ -166,9 +166,9 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
   it('a hold that ends while the site is asked leaves nothing there', async () => {
     const clock = manualClock()
     const one = await holder({ prefix: newPrefix(), clock })
-    const original = SitePool.prototype.take
+    const original = SharedPool.prototype.take
     let asked = 0
-    const spy = vi.spyOn(SitePool.prototype, 'take').mockImplementation(function (this: SitePool, request) {
+    const spy = vi.spyOn(SharedPool.prototype, 'take').mockImplementation(function (this: SharedPool, request) {
       if (asked++ === 1) clock.advance(60_000)
       return original.call(this, request)
     })
@@ -181,7 +181,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
 
   it('a take that died between its own part and the site is completed by the next try, once', async () => {
     const one = await holder({ prefix: newPrefix(), siteLimits: [10], deadlineMs: 500 })
-    const spy = vi.spyOn(Places.prototype, 'takeSite')
+    const spy = vi.spyOn(Places.prototype, 'takeShared')
     later(() => spy.mockRestore())
     const dies = () => {
       // As a process that is killed: it undoes nothing.
@@ -217,13 +217,16 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
   it('a hold that is there too late for its caller is cancelled, at the site as well', async () => {
     const one = await holder({ prefix: newPrefix(), deadlineMs: 500, siteLimits: [100] })
     await vi.waitFor(() => one.take(1), { timeout: 15_000 })
-    const original = Places.prototype.takeSite
+    const original = Places.prototype.takeShared
     let answer = (): void => undefined
     const answered = new Promise<void>((resolve) => {
       answer = resolve
     })
     // The site takes its time; thereafter the own part is in time for itself, and too late for the caller.
-    const spy = vi.spyOn(Places.prototype, 'takeSite').mockImplementationOnce(async function (this: Places, ...asked) {
+    const spy = vi.spyOn(Places.prototype, 'takeShared').mockImplementationOnce(async function (
+      this: Places,
+      ...asked
+    ) {
       await answered
       return original.apply(this, asked)
     })

@@ -1,6 +1,6 @@
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { SitePool } from '../../src/leases/site-pool.ts'
+import { SharedPool } from '../../src/leases/shared-pool.ts'
 import { Shard } from '../../src/store/shard.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups } from '../support/cleanups.ts'
@@ -189,7 +189,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     clock.advance(HOUR_MS)
     // The site refuses what the own windows were charged for: they are closed again.
     await other(15)
-    const spy = vi.spyOn(SitePool.prototype, 'take')
+    const spy = vi.spyOn(SharedPool.prototype, 'take')
     spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: clock.now(), states: [] }))
     later(() => spy.mockRestore())
     // What is sent twice is undone once.

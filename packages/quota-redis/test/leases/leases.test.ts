@@ -3,7 +3,7 @@ import { ownTime, withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { redisSettings } from '../../src/index.ts'
-import { SiteCalls } from '../../src/leases/site-calls.ts'
+import { SharedCalls } from '../../src/leases/shared-calls.ts'
 import { useCleanups } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
 import { type LeasedOptions, leasedEngine, sitePolicy, siteUsed, takes } from './engines.ts'
@@ -196,9 +196,9 @@ describe.runIf(redisTests)('leases', () => {
     const { quota } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const again: number[][] = []
-    const original = SiteCalls.prototype.giveBack
-    const spy = vi.spyOn(SiteCalls.prototype, 'giveBack').mockImplementation(async function (
-      this: SiteCalls,
+    const original = SharedCalls.prototype.giveBack
+    const spy = vi.spyOn(SharedCalls.prototype, 'giveBack').mockImplementation(async function (
+      this: SharedCalls,
       keys,
       lease,
       tokens,
@@ -222,8 +222,12 @@ describe.runIf(redisTests)('leases', () => {
     const { quota } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
     await takes(other, 20, 50)
-    const original = SiteCalls.prototype.giveBack
-    const spy = vi.spyOn(SiteCalls.prototype, 'giveBack').mockImplementation(function (this: SiteCalls, keys, lease) {
+    const original = SharedCalls.prototype.giveBack
+    const spy = vi.spyOn(SharedCalls.prototype, 'giveBack').mockImplementation(function (
+      this: SharedCalls,
+      keys,
+      lease,
+    ) {
       return original.call(this, keys, lease, [1_000_000_000])
     })
     await takes(quota, 20, 20)
@@ -247,7 +251,7 @@ describe.runIf(redisTests)('leases', () => {
     await store.ready()
     await vi.waitFor(() => quota.consume(take), { timeout: 15_000 })
     const before = await siteUsed(other)
-    const spy = vi.spyOn(SiteCalls.prototype, 'giveBack')
+    const spy = vi.spyOn(SharedCalls.prototype, 'giveBack')
     later(() => spy.mockRestore())
     proxy.latency(320)
     await expect(quota.consume({ ...take, operation: 'big' })).rejects.toMatchObject({ code: 'quota_unavailable' })

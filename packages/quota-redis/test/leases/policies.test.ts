@@ -92,7 +92,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     store.open(SCHEMA)
     expect(warn).not.toHaveBeenCalled()
     store.open({ ...SCHEMA, layers: [...SCHEMA.layers, { name: 'team', shared: false }] })
-    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/begin anew/))
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/begin at zero/))
   })
 
   it('a refusal that is remembered shows what this process used since, so that waiting helps', async () => {

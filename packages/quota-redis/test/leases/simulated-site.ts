@@ -1,15 +1,15 @@
 import type { UnitAmounts } from '../../src/leases/amounts.ts'
 import type { Lease, Moment } from '../../src/leases/lease.ts'
-import type { GrantReply } from '../../src/leases/site-calls.ts'
-import type { GrantRequest, SiteRowsAt } from '../../src/leases/site-operations.ts'
+import type { GrantReply } from '../../src/leases/shared-calls.ts'
+import type { GrantRequest, SharedRowsAt } from '../../src/leases/shared-operations.ts'
 
 const CLOSED = -1
 const COUNTED_MS = 5_000
 
 /** What one process asks of the site, and what it is told. */
 export interface SimulatedCalls {
-  grant(at: SiteRowsAt, request: GrantRequest): Promise<GrantReply>
-  giveBack(at: SiteRowsAt, terms: Lease['terms'], amounts: UnitAmounts): Promise<UnitAmounts>
+  grant(at: SharedRowsAt, request: GrantRequest): Promise<GrantReply>
+  giveBack(at: SharedRowsAt, terms: Lease['terms'], amounts: UnitAmounts): Promise<UnitAmounts>
 }
 
 /** The site's scripts (`grant.lua`, `return.lua`) on a clock that is turned by hand: one row, no network. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { cellsIn, Layout, windowCell } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
-import { SitePool } from '../../src/leases/site-pool.ts'
+import { SharedPool } from '../../src/leases/shared-pool.ts'
 import { randomOf } from '../support/random.ts'
 import { SimulatedSite } from './simulated-site.ts'
 
@@ -35,7 +35,7 @@ const LAYOUT = new Layout(
 
 interface Member {
   readonly name: string
-  readonly pool: SitePool
+  readonly pool: SharedPool
   /** Requests a tick. */
   readonly demand: number
   /** When it crashes, in epoch milliseconds. */
@@ -51,9 +51,9 @@ interface Result {
   readonly lost: number
 }
 
-function poolOn(site: SimulatedSite, name: string): SitePool {
+function poolOn(site: SimulatedSite, name: string): SharedPool {
   let leases = 0
-  return new SitePool({
+  return new SharedPool({
     calls: site.callsOf(name),
     at: { category: 0, layers: [0] },
     layout: LAYOUT,

@@ -1,8 +1,8 @@
 import { cellsIn, Layout, windowCell } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
-import type { SiteAnswer } from '../../src/leases/site-answer.ts'
-import { SitePool } from '../../src/leases/site-pool.ts'
+import type { SharedAnswer } from '../../src/leases/shared-answer.ts'
+import { SharedPool } from '../../src/leases/shared-pool.ts'
 import { SimulatedSite } from './simulated-site.ts'
 
 const HOUR_MS = 3_600_000
@@ -10,14 +10,14 @@ const NOW = 1_790_000_000_000
 
 interface Process {
   readonly site: SimulatedSite
-  readonly pool: SitePool
-  ask(cost: number): SiteAnswer | Promise<SiteAnswer>
+  readonly pool: SharedPool
+  ask(cost: number): SharedAnswer | Promise<SharedAnswer>
 }
 
 function newProcess(): Process {
   const site = new SimulatedSite([HOUR_MS], NOW)
   let leases = 0
-  const pool = new SitePool({
+  const pool = new SharedPool({
     calls: site.callsOf('one'),
     at: { category: 0, layers: [0] },
     units: 1,
@@ -47,7 +47,7 @@ async function withTwoLeases(): Promise<Process> {
 }
 
 /** Tokens of its leases. */
-function left({ leases }: SitePool): number[] {
+function left({ leases }: SharedPool): number[] {
   return leases.map(({ amounts }) => amounts[0]!)
 }
 

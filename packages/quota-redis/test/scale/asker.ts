@@ -1,5 +1,5 @@
-import type { SiteAnswer } from '../../src/leases/site-answer.ts'
-import type { SitePool } from '../../src/leases/site-pool.ts'
+import type { SharedAnswer } from '../../src/leases/shared-answer.ts'
+import type { SharedPool } from '../../src/leases/shared-pool.ts'
 import { type Gathered, Outbox } from '../../src/store/outbox.ts'
 import type { Costs } from './costs.ts'
 import { Processor, type Waits } from './machines.ts'
@@ -12,7 +12,7 @@ export interface AskerParts {
   readonly random: () => number
   readonly perSecond: number
   /** Without: every decision is one server's. */
-  readonly pool: SitePool | undefined
+  readonly pool: SharedPool | undefined
   readonly limits: readonly number[]
   readonly servers: readonly Processor[]
   readonly groups: number
@@ -129,13 +129,13 @@ export class Asker {
     else if (this.#isCharged(answer)) this.#ask(waiting)
   }
 
-  #answeredLate(answer: SiteAnswer, waiting: Waiting): void {
+  #answeredLate(answer: SharedAnswer, waiting: Waiting): void {
     if (!this.#isCharged(answer)) return
     this.#letThrough.push(waiting)
     this.#wake(this.#parts.timeline.nowUs)
   }
 
-  #isCharged({ outcome }: SiteAnswer): boolean {
+  #isCharged({ outcome }: SharedAnswer): boolean {
     if (outcome !== 'charged') this.#parts.counted.refused++
     return outcome === 'charged'
   }

@@ -2,8 +2,8 @@ import { cellsIn, Layout, windowCell } from '@scoregw/quota/store'
 import { GROUPS } from '../../src/leases/groups.ts'
 import type { Moment } from '../../src/leases/lease.ts'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
-import type { GrantReply } from '../../src/leases/site-calls.ts'
-import { SitePool, type SitePoolParts } from '../../src/leases/site-pool.ts'
+import type { GrantReply } from '../../src/leases/shared-calls.ts'
+import { SharedPool, type SharedPoolParts } from '../../src/leases/shared-pool.ts'
 import { SimulatedSite } from '../leases/simulated-site.ts'
 import { randomOf } from '../support/random.ts'
 import { Asker } from './asker.ts'
@@ -60,7 +60,7 @@ export async function simulate(load: Load, costs: Costs): Promise<Outcome> {
   const askers = Array.from({ length: processes }, (_, index) => {
     const name = `p${index}`
     const calls = siteCalls(name, { timeline, site, server: servers[0]!, costs, processes })
-    const pool = isLeased ? new SitePool({ ...poolParts(timeline, site), calls, newLeaseId: ids(name) }) : undefined
+    const pool = isLeased ? new SharedPool({ ...poolParts(timeline, site), calls, newLeaseId: ids(name) }) : undefined
     const random = randomOf(seed + index)
     const perProcess = perSecond / processes
     const limits = LENGTHS_MS.map(() => limit)
@@ -103,7 +103,7 @@ function momentOf({ nowUs }: Timeline): Moment {
   return { steadyMs: nowUs / 1000, wallMs: START_MS + nowUs / 1000 }
 }
 
-function poolParts(timeline: Timeline, site: SimulatedSite): Omit<SitePoolParts, 'calls' | 'newLeaseId'> {
+function poolParts(timeline: Timeline, site: SimulatedSite): Omit<SharedPoolParts, 'calls' | 'newLeaseId'> {
   return {
     at: { category: 0, layers: [0] },
     layout: LAYOUT,
@@ -124,7 +124,7 @@ interface SiteAt {
 }
 
 /** The site's script at the end of a network, behind whatever its server has to do; replicas hear before the answer. */
-function siteCalls(name: string, { timeline, site, server, costs, processes }: SiteAt): SitePoolParts['calls'] {
+function siteCalls(name: string, { timeline, site, server, costs, processes }: SiteAt): SharedPoolParts['calls'] {
   const { grantUs, grantProcessUs, networkUs } = costs
   const calls = site.callsOf(name)
   const answered = <T>(ask: () => Promise<T>, replicas: number): Promise<T> =>

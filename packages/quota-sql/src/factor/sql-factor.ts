@@ -1,11 +1,24 @@
+import { optionsParser } from '@scoregw/quota/options'
 import type { FactorState, FactorStore, VersionedFactor } from '@scoregw/quota/store'
 import { type QueryExecutorProvider, sql } from 'kysely'
 import { dialectOf } from '../schema/dialect.ts'
 import { tableNames } from '../schema/tables.ts'
 import { storeError } from '../step/store-error.ts'
 import { listenTo } from '../watch/listener.ts'
+import { type ParsedWatchOptions, type WatchOptions, watchChecks, watchFaults } from '../watch/options.ts'
 import { Watched } from '../watch/watched.ts'
-import { type ParsedSqlFactorOptions, parseSqlFactorOptions, type SqlFactorOptions } from './options.ts'
+
+/** What {@link sqlFactor} takes. */
+export interface SqlFactorOptions extends WatchOptions {
+  /** A Kysely on the database that has the tables, of either dialect. */
+  readonly db: QueryExecutorProvider
+}
+
+type ParsedOptions = SqlFactorOptions & ParsedWatchOptions
+
+const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser('sqlFactor()', watchChecks, {
+  between: watchFaults,
+})
 
 /** A {@link FactorStore} in a database: one factor for all processes that name the same tables. */
 export interface SqlFactor extends FactorStore {
@@ -26,7 +39,7 @@ export interface SqlFactor extends FactorStore {
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function sqlFactor(options: SqlFactorOptions): SqlFactor {
-  return new Store(parseSqlFactorOptions(options))
+  return new Store(parseOptions(options))
 }
 
 interface Row {
@@ -44,7 +57,7 @@ class Store implements SqlFactor {
   /** The move that listeners know of, `''`: that there is none. */
   #told = ''
 
-  constructor({ db, prefix, pollMs, listen }: ParsedSqlFactorOptions) {
+  constructor({ db, prefix, pollMs, listen }: ParsedOptions) {
     this.#db = db
     this.#table = tableNames(prefix).factor
     this.#tells = dialectOf(db) === 'postgres'

@@ -1,9 +1,14 @@
-import { type Checks, having, optionsParser, withDefault } from '@scoregw/quota/options'
-import { type MinuteOutcomes, OUTCOME_COLUMNS, OUTCOMES_KEPT_MINUTES, type OutcomeStore } from '@scoregw/quota/store'
+import { optionsParser } from '@scoregw/quota/options'
+import {
+  type MinuteOutcomes,
+  OUTCOME_COLUMNS,
+  OUTCOMES_KEPT_MINUTES,
+  type OutcomeColumn,
+  type OutcomeStore,
+} from '@scoregw/quota/store'
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
-import { prefixCheck } from '../schema/options.ts'
 import { tableNames } from '../schema/tables.ts'
-import { databaseFaults } from '../watch/options.ts'
+import { databaseChecks, databaseFaults } from '../watch/options.ts'
 
 /** What {@link sqlOutcomes} takes. */
 export interface SqlOutcomesOptions {
@@ -29,16 +34,13 @@ const FORGET_EVERY_MINUTES = 60
 
 type ParsedOptions = SqlOutcomesOptions & { readonly prefix: string }
 
-function checks(): Checks<ParsedOptions> {
-  return {
-    db: having<QueryExecutorProvider>(['getExecutor'], 'a Kysely'),
-    prefix: withDefault(prefixCheck(), 'quota'),
-  }
-}
-
-const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser('sqlOutcomes()', checks, {
-  between: databaseFaults,
-})
+const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser(
+  'sqlOutcomes()',
+  databaseChecks,
+  {
+    between: databaseFaults,
+  },
+)
 
 /**
  * Counts of outcomes in a database, one row a minute; what is older than anybody asks for is forgotten by whoever adds. Calls
@@ -132,14 +134,6 @@ function bothOf(one: MinuteOutcomes, other: MinuteOutcomes): MinuteOutcomes {
 }
 
 function fromRow(row: StoredMinute): MinuteOutcomes {
-  return {
-    minute: Number(row.minute),
-    calls: Number(row.calls),
-    codeZero: Number(row.code_zero),
-    clientError: Number(row.client_error),
-    serverError: Number(row.server_error),
-    businessFail: Number(row.business_fail),
-    refused: Number(row.refused),
-    quotaUnavailable: Number(row.quota_unavailable),
-  }
+  const counts = COLUMNS.map(([name, column]) => [column, Number(row[name])] as const)
+  return { minute: Number(row.minute), ...(Object.fromEntries(counts) as Record<OutcomeColumn, number>) }
 }

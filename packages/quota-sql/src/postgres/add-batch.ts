@@ -3,7 +3,8 @@ import type { RowRef } from '../step/asked.ts'
 import type { Operation } from '../step/operation.ts'
 import type { RowLayout, StoredRow } from '../step/row-layout.ts'
 import type { Charge, SchemaRows } from '../step/schema-rows.ts'
-import type { AddColumns, AddShape } from './add-statement.ts'
+import type { AddedValues, AddShape } from './add-statement.ts'
+import { arrayOf } from './session.ts'
 
 /** A take, which only adds to rows. */
 interface Add {
@@ -44,14 +45,6 @@ class AddedRow {
 export function kindOf({ rows: { layout }, refs, request }: Charge): string {
   const { category, quotas, settingsRevision } = request
   return `${layout.hash} ${category} ${quotas.layers} ${refs.length} ${settingsRevision ?? ''}`
-}
-
-/** The values of a statement for rows. */
-export interface BatchColumns {
-  readonly own: AddColumns
-  readonly shared: AddColumns
-  /** First and last place, from 1, of the rows of subjects whose sums are what shared rows take. */
-  readonly first: readonly [number, number]
 }
 
 /** Takes of one kind that a statement makes, as far as all of them fit together. */
@@ -118,23 +111,32 @@ export class AddBatch {
     return this.#rows.layout
   }
 
-  columns(): BatchColumns {
+  /** Whether none of its takes could fit, whatever is stored. */
+  get isEmpty(): boolean {
+    return this.#adds.length === 0
+  }
+
+  /** The statement's values for rows. */
+  values(): unknown[] {
     this.#ownRows = this.#rowsOf(this.#own)
     this.#sharedRows = this.#rowsOf(this.#shared)
     if (this.shape.isGrouped) this.#group()
     const isFirst = this.#ownRows.map(({ slot }) => slot === this.#own[0])
-    const first = [isFirst.indexOf(true) + 1, isFirst.lastIndexOf(true) + 1] as const
-    return { own: this.#columnsOf(this.#ownRows), shared: this.#columnsOf(this.#sharedRows), first }
+    const own = this.#ownRows.map((row) => this.#valuesOf(row))
+    const columns = own[0]!.map((_, column) => arrayOf(own.map((values) => values[column]!)))
+    const shared = this.#sharedRows.flatMap((row) => this.#valuesOf(row))
+    return [isFirst.indexOf(true) + 1, isFirst.lastIndexOf(true) + 1, ...columns, ...shared]
   }
 
   /**
    * Answers the takes whose rows were all added to, in an order in which they could have come.
    *
-   * @param keys of subjects' rows that were added to; `undefined`: all
+   * @param own the numbers of subjects' rows that were added to
+   * @param keys of those, where they are not all
    * @returns the others
    */
-  answer(now: number, own: readonly number[][], shared: readonly number[][], keys?: readonly string[]): Operation[] {
-    const added = keys?.map((key) => this.#byKey.get(key)!) ?? this.#ownRows
+  answer(now: number, own: readonly number[][], shared: readonly number[][], keys: readonly string[]): Operation[] {
+    const added = own.length === this.#ownRows.length ? this.#ownRows : keys.map((key) => this.#byKey.get(key)!)
     for (const [at, row] of added.entries()) row.pairs = own[at]!
     for (const [at, row] of this.#sharedRows.entries()) row.pairs = shared[at]
     const isMade = ({ rows }: Add): boolean => rows.every(({ pairs }) => pairs !== undefined)
@@ -207,18 +209,14 @@ export class AddBatch {
     return rows.sort((a, b) => (a.ref.key < b.ref.key ? -1 : 1))
   }
 
-  #columnsOf(rows: readonly AddedRow[]): AddColumns {
-    const cells = this.#rows.places.lengthsMs.map((_, c) => c)
+  #valuesOf({ ref, group, sums, limits, periods }: AddedRow): AddedValues {
     const { calendars } = this.#rows.places
-    return {
-      keys: rows.map(({ ref }) => ref.key),
-      groups: rows.map(({ group }) => group),
-      sums: cells.map((c) => rows.map(({ sums }) => sums[c]!)),
-      limits: cells.map((c) => rows.map(({ limits }) => limits[c]!)),
-      periods: cells.map((c) =>
-        calendars.includes(c) ? [0, 1, 2].map((at) => rows.map(({ periods }) => periods[c]?.[at] ?? 0)) : [],
-      ),
-    }
+    const cells = sums.flatMap((sum, c) => [
+      sum,
+      limits[c]!,
+      ...(calendars.includes(c) ? (periods[c] ?? [0, 0, 0]) : []),
+    ])
+    return [ref.key, group, ...cells]
   }
 
   /** Rows of subjects that takes have in common are of one group. */

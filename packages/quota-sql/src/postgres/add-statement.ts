@@ -11,28 +11,12 @@ export interface AddShape {
   readonly shared: number
 }
 
-/** Values for each row that is added to, a list for each column. */
-export interface AddColumns {
-  readonly keys: readonly string[]
-  /** Rows of one group are all added to or none; 0: it stands alone. */
-  readonly groups: readonly number[]
-  /** By cell: what is added, -1: nothing; and the least limit of those who add. */
-  readonly sums: readonly (readonly number[])[]
-  readonly limits: readonly (readonly number[])[]
-  /** By calendar cell: start of a period, its end, the end of the next. */
-  readonly periods: readonly (readonly (readonly number[])[])[]
-}
-
-/** The columns in the order of the statement's values. */
-export function columnsOf({ keys, groups, sums, limits, periods }: AddColumns): (readonly (string | number)[])[] {
-  return [keys, groups, ...sums.flatMap((sum, c) => [sum, limits[c]!, ...(periods[c] ?? [])])]
-}
-
-/** The values of each row in turn. */
-export function rowsOf(columns: AddColumns): (string | number)[] {
-  const all = columnsOf(columns)
-  return columns.keys.flatMap((_, row) => all.map((column) => column[row]!))
-}
+/**
+ * Values of each row that is added to: its key; a group, of which all rows are added to or none (0: it stands alone); then by
+ * cell what is added (-1: nothing), the least limit of those who add, and of a calendar cell the start of a period, its end and
+ * the end of the next.
+ */
+export type AddedValues = readonly (string | number)[]
 
 /** Values that come before those of rows. */
 const FIRST = 9
@@ -50,8 +34,8 @@ const FIRST = 9
  *
  * Values: 1 layout, 2 revision (null: any), 3 lock timeout with its unit, 4 deadline in ms, 5 instant (null: the server's),
  * 6 fence, 7 number of the statement, 8 and 9 first and last of the rows whose sums are what shared rows take; then the columns
- * of subjects' rows, then the values of each shared row, whose sums are those of all. Row: instant; how many rows of subjects were
- * added to; their cells; those of shared rows; the keys of subjects' rows where not all of them were added to.
+ * of subjects' rows, then the values of each shared row, whose sums are those of all. Row: instant; the cells of subjects' rows that
+ * were added to; those of shared rows; the keys of subjects' rows where not all of them were added to.
  */
 export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape, tables: TableNames): string {
   const { rows, settings, fences } = tables
@@ -147,7 +131,7 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
     ...(isGrouped ? [`o.n = (select count(*) from ${own} where true${isGood})`] : []),
   ]
   return `with ${parts.join(',\n')}
-    select n.now, o.n, o.cells, ${shared === undefined ? 'null' : "(select string_agg(cells, '') from other)"},
+    select n.now, o.cells, ${shared === undefined ? 'null' : "(select string_agg(cells, '') from other)"},
       (select keys from fence),
       1 / (o.n = 0 or ${conditions.join(' and ')})::int
     from now n, o${shared === undefined ? ' where $8::int <= $9::int' : ''}`

@@ -1,8 +1,8 @@
-import type { TableNames } from '../schema/tables.ts'
+import { tableNames } from '../schema/tables.ts'
 import type { Operation } from '../step/operation.ts'
 import { AddBatch, kindOf } from './add-batch.ts'
-import { addStatement, columnsOf, rowsOf } from './add-statement.ts'
-import { arrayOf, type Line, type Session } from './session.ts'
+import { addStatement } from './add-statement.ts'
+import type { Line, Session } from './session.ts'
 import { askedBy, read } from './transaction.ts'
 import { Turn, type TurnParts } from './turn.ts'
 
@@ -10,29 +10,12 @@ import { Turn, type TurnParts } from './turn.ts'
 const LOCK_SHARE = 4
 const MOST_LOCK_MS = 500
 
-/** Statements by what they are made for, made once. */
-export class AddStatements {
-  readonly #names: TableNames
-  readonly #texts = new Map<string, string>()
-
-  constructor(names: TableNames) {
-    this.#names = names
-  }
-
-  of({ shape, layout }: AddBatch): readonly [name: string, text: string] {
-    const name = `add ${layout.hash} ${shape.isGrouped} ${shape.shared}`
-    const text = this.#texts.get(name) ?? addStatement(shape, this.#names)
-    this.#texts.set(name, text)
-    return [name, text]
-  }
-}
-
 /** A turn for all takes of a kind: see {@link AddTurn}. */
 export function addTurns(
   parts: TurnParts,
   operations: readonly Operation[],
-  statements: AddStatements,
   line: Line,
+  texts: Map<string, string>,
 ): AddTurn[] {
   const batches = new Map<string, AddBatch>()
   for (const operation of operations) {
@@ -43,7 +26,7 @@ export function addTurns(
     batches.set(kind, batch)
     batch.add(operation, charge)
   }
-  return [...batches.values()].map((batch) => new AddTurn(parts, batch, statements, line))
+  return [...batches.values()].map((batch) => new AddTurn(parts, batch, line, texts))
 }
 
 /**
@@ -51,25 +34,27 @@ export function addTurns(
  */
 export class AddTurn extends Turn {
   readonly #batch: AddBatch
-  readonly #statement: readonly [name: string, text: string]
+  readonly #texts: Map<string, string>
 
-  constructor(parts: TurnParts, batch: AddBatch, statements: AddStatements, line: Line) {
+  /** @param texts of statements by their names: they are made once */
+  constructor(parts: TurnParts, batch: AddBatch, line: Line, texts: Map<string, string>) {
     super(parts, batch.operations, line)
     this.#batch = batch
-    this.#statement = statements.of(batch)
+    this.#texts = texts
   }
 
   protected async commit(session: Session): Promise<readonly Operation[]> {
-    const { deadlineMs, now } = this.parts
-    const { layout, revision } = this.#batch
-    const { own, shared, first } = this.#batch.columns()
+    const { deadlineMs, now, prefix } = this.parts
+    const { layout, revision, shape, isEmpty } = this.#batch
+    if (isEmpty) return this.operations
+    const name = `add ${layout.hash} ${shape.isGrouped} ${shape.shared}`
+    const text = this.#texts.get(name) ?? addStatement(shape, tableNames(prefix))
+    this.#texts.set(name, text)
     const lockMs = Math.min(MOST_LOCK_MS, Math.ceil(deadlineMs / LOCK_SHARE))
     const settings = [layout.hash, revision ?? null, `${lockMs}ms`, deadlineMs, now?.() ?? null]
-    const values = [...first, ...columnsOf(own).map(arrayOf), ...rowsOf(shared)]
-    const [row = []] = await session.query(...this.#statement, [...settings, ...this.send(), ...values])
-    const [at, added, ownCells, sharedCells, keys] = row
-    const names = Number(added) === own.keys.length ? undefined : (JSON.parse(String(keys ?? '[]')) as string[])
-    return this.#batch.answer(Number(at), pairsOf(ownCells), pairsOf(sharedCells), names)
+    const [row = []] = await session.query(name, text, [...settings, ...this.send(), ...this.#batch.values()])
+    const [at, own, shared, keys] = row
+    return this.#batch.answer(Number(at), pairsOf(own), pairsOf(shared), JSON.parse(String(keys ?? '[]')) as string[])
   }
 
   protected async found(session: Session, at: number, keys?: readonly string[]): Promise<readonly Operation[]> {

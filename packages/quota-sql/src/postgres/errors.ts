@@ -40,8 +40,8 @@ export function verdictOf(error: unknown): Verdict {
   return state === undefined || AWAY.test(state) || isBetween(error) ? 'again' : 'refused'
 }
 
-const READ_ONLY = 'the server is read-only: counters need the primary'
-const NO_RIGHTS = 'the role may not read and write the tables'
+export const READ_ONLY = 'the server is read-only: counters need the primary'
+export const NO_RIGHTS = 'the role may not read and write the tables'
 
 /** SQLSTATE: the tables do not have a column. */
 const NO_COLUMN = '42703'
@@ -52,12 +52,6 @@ const MENDS: Readonly<Record<string, string>> = {
   '42P01': 'the tables are not there: run the migrations, see quotaMigrations()',
   '42501': NO_RIGHTS,
   '25006': READ_ONLY,
-}
-
-/** What keeps a server that answers from counting; `undefined`: nothing. */
-export function hindranceOf(isReadOnly: boolean, mayWrite: boolean): QuotaError | undefined {
-  if (isReadOnly) return storeError(READ_ONLY)
-  return mayWrite ? undefined : storeError(NO_RIGHTS)
 }
 
 export function refusal(error: unknown): QuotaError {

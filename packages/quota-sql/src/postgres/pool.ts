@@ -32,13 +32,13 @@ export interface PostgresPool {
   on?(event: 'error', listener: (error: Error) => void): unknown
 }
 
-const HEARD = new WeakSet<PostgresPool>()
+const HEARD = new WeakSet<object>()
 
 /**
  * Listens to what a pool tells of connections that end while nobody has them: they are made anew when they are needed, and
  * a pool of pg to which nobody listens ends the process.
  */
-export function outliveLostConnections(pool: PostgresPool): void {
+export function outliveLostConnections(pool: { on?(event: 'error', listener: () => void): unknown }): void {
   if (HEARD.has(pool)) return
   HEARD.add(pool)
   pool.on?.('error', () => undefined)

@@ -1,11 +1,10 @@
-import { QuotaError } from '@scoregw/quota'
 import { Scratch } from '@scoregw/quota/store'
-import { FORMAT, tableNames } from '../schema/tables.ts'
+import { tableNames } from '../schema/tables.ts'
 import { Deadline } from '../step/deadline.ts'
 import { Layouts } from '../step/row-layout.ts'
-import { type SqlStore, sqlStore } from '../step/sql-store.ts'
+import { checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
 import { storeError } from '../step/store-error.ts'
-import { hindranceOf, refusal, verdictOf } from './errors.ts'
+import { NO_RIGHTS, READ_ONLY, refusal, verdictOf } from './errors.ts'
 import { type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
 import { outliveLostConnections } from './pool.ts'
 import { onSession, type Row, type SessionParts } from './session.ts'
@@ -72,13 +71,9 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   return {
     ...store,
     async ready() {
-      const [row = []] = await query('ready')
-      const version = Number(row[0])
-      const hindrance = hindranceOf(row[1] === true, row[2] === true)
-      if (version === FORMAT && hindrance === undefined) return
-      if (version === FORMAT) throw hindrance
-      const message = `the tables are of format ${version}, and this version needs ${FORMAT}: run its migrations`
-      throw new QuotaError('store_mismatch', message)
+      const [[version, isReadOnly, mayWrite] = []] = await query('ready')
+      checkFormat(Number(version))
+      if (isReadOnly === true || mayWrite !== true) throw storeError(isReadOnly === true ? READ_ONLY : NO_RIGHTS)
     },
   }
 }

@@ -1,54 +1,14 @@
 import type { TableNames } from '../schema/tables.ts'
 
-/** The statements of a step, made once for the names of the tables. Rows come as arrays. */
-export interface PostgresStatements {
-  /**
-   * Values: keys of rows, or the columns of ids, in the order of locks. Locks them, and makes those that are not there. Rows:
-   * the keys of those.
-   */
-  readonly lockRows: string
-  readonly lockIds: string
-  /** Values: keys. Rows: instant, revision, and place (from 1), layout, cells and end of each row that there is; at least one. */
-  readonly readRows: string
-  /** Values: the columns of ids. Rows: place, record. */
-  readonly readIds: string
-  /** Values: as of {@link lockRows} and {@link lockIds}. */
-  readonly deleteRows: string
-  readonly deleteIds: string
-  /** Values: hashes. Rows: hash, list. */
-  readonly layouts: string
-  /** Values: hashes in order, lists. Leaves those that there are. */
-  readonly keepLayouts: string
-  /** Values: an array of owners. Rows: category, owner, id, record. */
-  readonly openHolds: string
-  /** Values: keys, layouts, cells, ends. */
-  readonly updateRows: string
-  /** Values: the columns of ids, records, ends of records, ends of holds. */
-  readonly updateIds: string
-  /** Values: the instant, `null`: the server's; most. Rows: category, owner, id, record. */
-  readonly dueHolds: string
-  /** Rows: how many holds are open. */
-  readonly countHolds: string
-  /** Values: the instant, `null`: the server's; most. */
-  readonly forgetRows: string
-  readonly forgetIds: string
-  readonly forgetFences: string
-  /** Values: a fence, the number of a transaction. Fails where the fence was closed for that number. */
-  readonly raiseFence: string
-  /**
-   * Values: a fence, the number of a transaction, which is committed by now or never. Rows: the number and the instant of the
-   * last one that was committed, and the keys of the rows that it added to, `null`: all.
-   */
-  readonly closeFence: string
-  /** Rows: the version of what is stored, whether the server is read-only, whether the role may write. */
-  readonly ready: string
-}
+/** The names of the statements. */
+export type PostgresStatements = Readonly<Record<keyof ReturnType<typeof postgresStatements>, string>>
 
 const NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
 /** How long the last statement of a process is kept, in milliseconds. */
 const FENCE_MS = 86_400_000
 
-export function postgresStatements(names: TableNames): PostgresStatements {
+/** The statements of a step, made once for the names of the tables. Rows come as arrays. */
+export function postgresStatements(names: TableNames) {
   const { rows, layouts, fences, ids, settings, format } = names
   const keys = 'unnest($1::text[]) with ordinality as a(key, place)'
   const idKeys = 'unnest($1::text[], $2::text[], $3::text[]) with ordinality as a(category, owner, id, place)'
@@ -61,35 +21,55 @@ export function postgresStatements(names: TableNames): PostgresStatements {
     `delete from ${table} where (${key}) in (select ${key} from ${table}
        where ${ended} <= coalesce($1::bigint, ${NOW}) limit $2 for update skip locked)`
   return {
-    // An upsert has no other plan than one row after the other, and locks those that are there too.
+    /**
+     * Values: keys of rows, or the columns of ids, in the order of locks. Locks them, and makes those that are not there. Rows:
+     * the keys of those. An upsert has no other plan than one row after the other, and locks those that are there too.
+     */
     lockRows: `insert into ${rows} as r (key, layout, cells) select key, 0, '{}' from ${keys} order by place
       on conflict (key) do update set limits = r.limits where false returning r.key`,
     lockIds: `insert into ${ids} as i (category, owner, id, record) select category, owner, id, '' from ${idKeys} order by place
       on conflict (category, owner, id) do update set record = i.record where false returning i.category, i.owner, i.id`,
+    /** Values: keys. Rows: instant, revision, and place (from 1), layout, cells and end of each row that there is; at least one. */
     readRows: `select t.now, t.revision, r.place, r.layout, r.cells, r.ends_at
       from (select ${NOW} as now, ${revisionIn(settings)} as revision) t left join
         (select a.place, r.layout, r.cells::text, r.ends_at from ${keys} join ${rows} r on r.key = a.key) r on true`,
+    /** Values: the columns of ids. Rows: place, record. */
     readIds: `select a.place, i.record from ${idKeys} join ${ids} i on ${isId}`,
+    /** Values: as of {@link lockRows} and {@link lockIds}. */
     deleteRows: `delete from ${rows} where key = any($1::text[])`,
     deleteIds: `delete from ${ids} i using ${idKeys} where ${isId}`,
+    /** Values: hashes. Rows: hash, list. */
     layouts: `select hash, list from ${layouts} where hash = any($1::bigint[])`,
+    /** Values: hashes in order, lists. Leaves those that there are. */
     keepLayouts: `insert into ${layouts} (hash, list) select * from unnest($1::bigint[], $2::text[]) on conflict do nothing`,
+    /** Values: an array of owners. Rows: category, owner, id, record. */
     openHolds: `select category, owner, id, record from ${ids} where owner = any($1::text[]) and hold_ends_at is not null`,
+    /** Values: keys, layouts, cells, ends. */
     updateRows: `update ${rows} r set layout = a.layout, cells = a.cells::bigint[], ends_at = a.ends_at, limits = null
       from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[]) as a(key, layout, cells, ends_at) where r.key = a.key`,
+    /** Values: the columns of ids, records, ends of records, ends of holds. */
     updateIds: `update ${ids} i set record = a.record, expires_at = a.expires_at, hold_ends_at = a.hold_ends_at
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
         as a(category, owner, id, record, expires_at, hold_ends_at) where ${isId}`,
+    /** Values: the instant, `null`: the server's; most. Rows: category, owner, id, record. */
     dueHolds: `select category, owner, id, record from ${ids}
       where hold_ends_at is not null and hold_ends_at <= coalesce($1::bigint, ${NOW}) order by hold_ends_at limit $2`,
+    /** Rows: how many holds are open. */
     countHolds: `select count(*) from ${ids} where hold_ends_at is not null`,
-    forgetRows: forget(rows, 'key', 'ends_at'),
-    forgetIds: forget(ids, 'category, owner, id', 'expires_at'),
-    forgetFences: forget(fences, 'id', `at + ${FENCE_MS}`),
+    /** Values: the instant, `null`: the server's; most. */
+    forgetRows: forget(rows, 'key', 'ends_at') as string,
+    forgetIds: forget(ids, 'category, owner, id', 'expires_at') as string,
+    forgetFences: forget(fences, 'id', `at + ${FENCE_MS}`) as string,
+    /** Values: a fence, the number of a transaction. Fails where the fence was closed for that number. */
     raiseFence: `with raised as (${raise(fences, `select $1::text, $2::bigint, ${NOW}, 0, null`)})
       select 1 / count(*) from raised`,
+    /**
+     * Values: a fence, the number of a transaction, which is committed by now or never. Rows: the number and the instant of the
+     * last one that was committed, and the keys of the rows that it added to, `null`: all.
+     */
     closeFence: `insert into ${fences} as f (id, seq, at, closed) values ($1, 0, ${NOW}, $2)
       on conflict (id) do update set closed = greatest(f.closed, excluded.closed) returning f.seq, f.at, f.keys`,
+    /** Rows: the version of what is stored, whether the server is read-only, whether the role may write. */
     ready: `select version, current_setting('transaction_read_only') = 'on', ${[rows, layouts, fences, ids].map(mayWrite).join(' and ')}
       from ${format}`,
   }

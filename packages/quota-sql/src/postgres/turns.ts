@@ -1,15 +1,15 @@
 import { Breaker, notDone } from '@scoregw/quota/store'
-import { tableNames } from '../schema/tables.ts'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import { storeError } from '../step/store-error.ts'
-import { AddStatements, addTurns } from './adds.ts'
+import { addTurns } from './adds.ts'
 import { LockingTurn } from './locking.ts'
 import { Line } from './session.ts'
 import type { Turn, TurnParts } from './turn.ts'
 
 /** Statements that add, in flight at once. */
 const ADDS_AT_ONCE = 2
+const REFUSED = 'PostgreSQL gave no answers for a while and gets no calls now'
 
 /** The calls of a process to a server. One that gives no answers gets few of them. */
 export class Turns {
@@ -44,9 +44,9 @@ export class Turns {
         this.#followed.add(followed)
       },
     }
-    const [statements, line] = [new AddStatements(tableNames(parts.prefix)), new Line(parts)]
+    const [line, texts] = [new Line(parts), new Map<string, string>()]
     this.#queue = this.#queueOf(1, (operations) => [new LockingTurn(this.#parts, operations)])
-    this.#addQueue = this.#queueOf(ADDS_AT_ONCE, (operations) => addTurns(this.#parts, operations, statements, line))
+    this.#addQueue = this.#queueOf(ADDS_AT_ONCE, (operations) => addTurns(this.#parts, operations, line, texts))
   }
 
   /** Answers or fails an operation, within the deadline. */
@@ -74,7 +74,7 @@ export class Turns {
         const waiting = operations.filter(({ isOver }) => !isOver)
         if (waiting.length === 0) return
         if (this.#breaker.admits()) await Promise.all(turnsOf(waiting).map((turn) => this.#run(turn)))
-        else this.#refuse(waiting)
+        else for (const operation of waiting) operation.fail(notDone(storeError(REFUSED, this.#lastError)))
       },
     })
   }
@@ -83,11 +83,6 @@ export class Turns {
     this.#turns.add(turn)
     await turn.run()
     this.#turns.delete(turn)
-  }
-
-  #refuse(operations: readonly Operation[]): void {
-    const error = storeError('PostgreSQL gave no answers for a while and gets no calls now', this.#lastError)
-    for (const operation of operations) operation.fail(notDone(error))
   }
 
   #over(operations: readonly Operation[]): void {

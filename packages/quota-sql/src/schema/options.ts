@@ -16,12 +16,8 @@ export function prefixCheck(): Check<string> {
   return textLike(/^[a-z][a-z0-9_]{0,29}$/, '1 to 30 of `a-z 0-9 _`, the first a letter')
 }
 
-function dialectCheck(): Check<SqlDialect> {
-  return oneOf<SqlDialect>('postgres', 'sqlite')
-}
-
 function checks(): Checks<Required<SchemaOptions> & { readonly prefix: string }> {
-  return { dialect: dialectCheck(), prefix: withDefault(prefixCheck(), 'quota') }
+  return { dialect: oneOf<SqlDialect>('postgres', 'sqlite'), prefix: withDefault(prefixCheck(), 'quota') }
 }
 
 /** @throws {QuotaError} `invalid_options` naming every fault */

@@ -46,10 +46,10 @@ export type ParsedSqlSettingsOptions = SqlSettingsOptions & ParsedWatchOptions &
 
 function checks(): Checks<ParsedSqlSettingsOptions> {
   return {
+    ...watchChecks(),
     db: having<SettingsDatabase>(['transaction', 'getExecutor'], 'a Kysely'),
     clock: withDefault(aClock(), systemClock),
     onWrite: optional(aFunction()),
-    ...watchChecks(),
   }
 }
 

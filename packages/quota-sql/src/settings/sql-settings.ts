@@ -20,11 +20,6 @@ import { type ParsedSqlSettingsOptions, parseSqlSettingsOptions, type SqlSetting
 
 /** Settings in a database: see {@link sqlSettings}. */
 export interface SqlSettings extends AsyncSettingsStore {
-  readonly sync: false
-  read(): Promise<StoredDocument | undefined>
-  write(document: unknown, options: StoreWriteOptions): Promise<WriteReply>
-  readSubject(layer: string, key: string): Promise<StoredDocument | undefined>
-  writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply>
   within(transaction: unknown): SettingsReader
   /** Looks now for what other processes changed, and tells those who watch. */
   poll(): Promise<void>

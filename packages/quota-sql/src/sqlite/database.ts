@@ -15,6 +15,11 @@ export interface SqliteStatement {
   run(...values: readonly unknown[]): unknown
 }
 
+/** What a Kysely has, as far as the counters need it: one piece of work on its connection at a time. */
+export interface TakesTurns {
+  connection(): { execute<T>(work: () => Promise<T>): Promise<T> }
+}
+
 /** Whether an error says that another process is writing. */
 export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false

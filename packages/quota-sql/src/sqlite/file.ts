@@ -20,11 +20,8 @@ export interface ConnectionManner {
   /** How long a statement waits for another process that writes, in milliseconds. */
   readonly busyTimeoutMs: number
   /** How durable what is committed is. */
-  readonly synchronous: string
+  readonly synchronous: string | number
 }
-
-/** What `pragma synchronous` says as a number. */
-const LEVELS = ['off', 'normal', 'full', 'extra']
 
 /** A file with the tables: steps in a transaction that is open already, and small calls. All of it answers at once. */
 export class SqliteFile {
@@ -80,9 +77,8 @@ export class SqliteFile {
 
   /** How the connection does its work now. */
   manner(): ConnectionManner {
-    const first = (text: string): unknown => Object.values(this.#all(text)[0] ?? {})[0]
-    const synchronous = LEVELS[Number(first('pragma synchronous'))] ?? 'full'
-    return { busyTimeoutMs: Number(first('pragma busy_timeout')), synchronous }
+    const first = (text: string): number => Number(Object.values(this.#all(text)[0] ?? {})[0])
+    return { busyTimeoutMs: first('pragma busy_timeout'), synchronous: first('pragma synchronous') }
   }
 
   /** Has the connection do its work so from here on. Outside of transactions. */

@@ -11,8 +11,7 @@ import {
 } from '@scoregw/quota/options'
 import { systemClock } from '@scoregw/quota/store'
 import { prefixCheck } from '../schema/options.ts'
-import type { SqliteConnection } from './database.ts'
-import type { TakesTurns } from './turns.ts'
+import type { SqliteConnection, TakesTurns } from './database.ts'
 
 /** What {@link syncSqliteStore} takes. */
 export interface SyncSqliteStoreOptions {

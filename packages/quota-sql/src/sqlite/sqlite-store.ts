@@ -1,10 +1,10 @@
-import { QuotaError } from '@scoregw/quota'
 import { type SnapshotPart, type SyncStore, systemClock } from '@scoregw/quota/store'
-import { FORMAT, tableNames } from '../schema/tables.ts'
+import { tableNames } from '../schema/tables.ts'
 import { type AskNow, countersOf } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
-import { CAN, type SqlStore, sqlStore } from '../step/sql-store.ts'
+import { CAN, checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
 import { Ended, endWork, SWEPT_AT_ONCE } from '../step/sweeper.ts'
+import type { SqliteConnection } from './database.ts'
 import { SqliteFile } from './file.ts'
 import {
   parseSqliteStoreOptions,
@@ -43,16 +43,10 @@ export interface SqliteStore extends SqlStore {
  * const quota = createQuota({ policy: defaultPolicy(), store: sqliteStore({ database, db }) })
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
-  const { database, prefix, clock, db, deadlineMs, synchronous } = parseSqliteStoreOptions(options)
-  const file = checkedFile(new SqliteFile(database, tableNames(prefix)))
-  const turns = new SqliteTurns({
-    file,
-    clock,
-    db,
-    deadlineMs,
-    synchronous,
-    ended: (holds) => sweeper.ended.add(holds),
-  })
+  const parsed = parseSqliteStoreOptions(options)
+  const { database, clock, deadlineMs } = parsed
+  const file = fileOf(parsed)
+  const turns = new SqliteTurns({ ...parsed, file, ended: (holds) => sweeper.ended.add(holds) })
   const small = async <T>(work: () => T): Promise<T> => {
     try {
       return await turns.inTurn(work)
@@ -84,8 +78,9 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
  *   where there are none
  */
 export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
-  const { database, prefix, clock } = parseSyncSqliteStoreOptions(options)
-  const file = checkedFile(new SqliteFile(database, tableNames(prefix)))
+  const parsed = parseSyncSqliteStoreOptions(options)
+  const { clock } = parsed
+  const file = fileOf(parsed)
   const ended = new Ended()
   let calls = 0
   const done: AskNow = (work) => {
@@ -125,14 +120,12 @@ export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
   return { sync: true, can: CAN, open: (schema) => countersOf(schema, file.layouts, ask, sweep) }
 }
 
-function checkedFile(file: SqliteFile): SqliteFile {
-  let version: number
+function fileOf({ database, prefix }: { readonly database: SqliteConnection; readonly prefix: string }): SqliteFile {
+  const file = new SqliteFile(database, tableNames(prefix))
   try {
-    version = file.format()
+    checkFormat(file.format())
   } catch (error) {
     throw failureOf(error)
   }
-  if (version === FORMAT) return file
-  const message = `the tables are of format ${version}, and this version needs ${FORMAT}: run its migrations`
-  throw new QuotaError('store_mismatch', message)
+  return file
 }

@@ -6,23 +6,15 @@ import { Queue } from '../step/queue.ts'
 import { storeError } from '../step/store-error.ts'
 import { isBusy } from './database.ts'
 import type { ConnectionManner, SqliteFile } from './file.ts'
+import type { ParsedSqliteStoreOptions } from './options.ts'
 
 /** Pause before a file that another process writes is tried again, in milliseconds. */
 const AGAIN_AFTER_MS = 4
 
-/** What a Kysely has, as far as the counters need it: one piece of work on its connection at a time. */
-export interface TakesTurns {
-  connection(): { execute<T>(work: () => Promise<T>): Promise<T> }
-}
-
 /** What {@link SqliteTurns} work with. */
-export interface SqliteTurnParts {
+export interface SqliteTurnParts extends Pick<ParsedSqliteStoreOptions, 'clock' | 'db' | 'deadlineMs' | 'synchronous'> {
   readonly file: SqliteFile
-  readonly clock: Clock
-  readonly db: TakesTurns | undefined
-  readonly deadlineMs: number
-  readonly synchronous: 'normal' | 'full' | undefined
-  /** Hears of the holds that ended in what was committed. */
+  /** Gets the holds that ended in what was committed. */
   readonly ended: (holds: readonly EndedHold[]) => void
 }
 
@@ -40,9 +32,8 @@ export class SqliteTurns {
     this.#parts = parts
     this.#usual = parts.file.manner()
     // Somebody else who writes is waited for with a timer, not with the whole process.
-    const { synchronous = this.#usual.synchronous } = parts
-    this.#ours = { busyTimeoutMs: 0, synchronous }
-    this.#isUsual = this.#usual.busyTimeoutMs === 0 && this.#usual.synchronous === synchronous
+    this.#ours = { busyTimeoutMs: 0, synchronous: parts.synchronous ?? this.#usual.synchronous }
+    this.#isUsual = this.#usual.busyTimeoutMs === 0 && parts.synchronous === undefined
     const late = `the SQLite file was not free within ${parts.deadlineMs} ms`
     this.#queue = new Queue({
       deadlineMs: parts.deadlineMs,

@@ -1,4 +1,6 @@
+import { QuotaError } from '@scoregw/quota'
 import { type AsyncStore, notDone, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
+import { FORMAT } from '../schema/tables.ts'
 import { type Ask, countersOf, type SqlCounters } from './counters.ts'
 import { type Operation, operationOf } from './operation.ts'
 import type { Layouts } from './row-layout.ts'
@@ -60,4 +62,11 @@ export function sqlStore(parts: SqlStoreParts): { readonly store: SqlStore; read
     },
   }
   return { store, sweeper }
+}
+
+/** @throws {QuotaError} `store_mismatch` for tables of another format */
+export function checkFormat(version: number): void {
+  if (version === FORMAT) return
+  const message = `the tables are of format ${version}, and this version needs ${FORMAT}: run its migrations`
+  throw new QuotaError('store_mismatch', message)
 }

@@ -1,3 +1,5 @@
+import { outliveLostConnections } from '../postgres/pool.ts'
+
 /** A connection over which a server tells of changes, as pg's `PoolClient` is. */
 export interface ListenClient {
   query(text: string): PromiseLike<unknown>
@@ -42,8 +44,7 @@ class Listener {
 
   private constructor(pool: ListenPool) {
     this.#pool = pool
-    // They are made anew when they are needed; a pool of pg to which nobody listens ends the process.
-    pool.on?.('error', () => undefined)
+    outliveLostConnections(pool)
   }
 
   /**

@@ -33,9 +33,14 @@ export interface WatchOptions {
 /** {@link WatchOptions} after their check, defaults filled in. */
 export type ParsedWatchOptions = WatchOptions & { readonly prefix: string; readonly pollMs: number }
 
-export function watchChecks(): Checks<ParsedWatchOptions> {
+/** What all of them take. */
+export function databaseChecks(): Checks<{ readonly db: QueryExecutorProvider; readonly prefix: string }> {
+  return { db: having<QueryExecutorProvider>(['getExecutor'], 'a Kysely'), prefix: withDefault(prefixCheck(), 'quota') }
+}
+
+export function watchChecks(): Checks<ParsedWatchOptions & { readonly db: QueryExecutorProvider }> {
   return {
-    prefix: withDefault(prefixCheck(), 'quota'),
+    ...databaseChecks(),
     pollMs: withDefault(wholeNumber(10, MAX_POLL_BESIDE_LISTENING_MS, 'milliseconds'), 250),
     listen: optional(having<ListenPool>(['connect'], 'a pool of connections, new Pool(...) of pg')),
   }

@@ -6,8 +6,8 @@ export interface CuttingProxy {
   readonly port: number
   /** After so many more bytes of clients, which still arrive, every line is cut and new ones are made as ever. */
   cutAfter(bytes: number): void
-  /** The next answer of the server is lost, and its line with it: what it answers was done. */
-  loseAnswer(): void
+  /** The next answer of the server that has a text in it is lost, and its line with it: what it answers was done. */
+  loseAnswer(text: string): void
   /** Bytes of clients so far. */
   sent(): number
   /** Nothing is forwarded any more, and nothing closed. */
@@ -17,7 +17,8 @@ export interface CuttingProxy {
 
 export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
   const lines = new Set<readonly [Socket, Socket]>()
-  let [sent, left, isSilent, isLosing] = [0, Number.POSITIVE_INFINITY, false, false]
+  let [sent, left, isSilent] = [0, Number.POSITIVE_INFINITY, false]
+  let lost: string | undefined
 
   const listener = createServer({ noDelay: true }, (client) => {
     const server = connect({ port: targetPort, host: '127.0.0.1', noDelay: true })
@@ -47,8 +48,8 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       else server.end(last)
     })
     server.on('data', (data) => {
-      if (isLosing) {
-        isLosing = false
+      if (lost !== undefined && data.includes(lost)) {
+        lost = undefined
         end()
         return
       }
@@ -63,8 +64,8 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     cutAfter(bytes) {
       left = bytes
     },
-    loseAnswer() {
-      isLosing = true
+    loseAnswer(text) {
+      lost = text
     },
     sent: () => sent,
     silence(on) {

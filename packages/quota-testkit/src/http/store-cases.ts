@@ -1,5 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
-import type { HttpCase } from './http-case.ts'
+import type { HttpClient } from './client.ts'
+import { type HttpCase, plays } from './http-case.ts'
 import { saving } from './outcome-cases.ts'
 import type { HttpScenario } from './scenario.ts'
 
@@ -9,6 +10,37 @@ const scenario: HttpScenario = {
     ...saving({ body: 'done' }).routes,
     { path: '/bad', operation: 'save', reply: { status: 400, body: 'bad' } },
   ],
+}
+
+/** A stream that says in its middle what it cost. */
+const ENDING: HttpScenario = {
+  store: 'later',
+  routes: saving({ chunks: ['a', 'b'], settles: { commit: 2 }, settlesIn: 'middle' }, { settle: 'end' }).routes,
+}
+
+/** An answer that does not arrive whole before the store has settled. */
+function heldBack(
+  name: string,
+  of: HttpScenario,
+  path: string,
+  due: readonly [number, string],
+  tokens: number,
+): HttpCase {
+  const run = async (client: HttpClient): Promise<void> => {
+    await client.tell('store?settles=held')
+    let arrived = false
+    const answer = client.ask(path).finally(() => {
+      arrived = true
+    })
+    // Whole other requests go through in the meantime; the held one has not ended.
+    for (let i = 0; i < 3; i++) equal((await client.ask('/free')).status, 200)
+    equal(arrived, false)
+    await client.tell('let-go')
+    const { status, body } = await answer
+    deepEqual([status, body], due)
+    equal(await client.used(), tokens)
+  }
+  return { name, scenario: of, needs: 'waiting', run }
 }
 
 /** Stores that are slow, away, and back in between. */
@@ -45,29 +77,12 @@ export const HTTP_STORE_CASES: readonly HttpCase[] = [
       equal(await client.used(), 5)
     },
   },
-  {
-    name: 'a failure is held back until its tokens are back',
-    needs: 'waiting',
-    scenario,
-    async run(client) {
-      await client.tell('store?settles=held')
-      let arrived = false
-      const answer = client.ask('/bad').finally(() => {
-        arrived = true
-      })
-      // Whole other requests go through in the meantime; the held one has sent nothing.
-      for (let i = 0; i < 3; i++) equal((await client.ask('/free')).status, 200)
-      equal(arrived, false)
-      await client.tell('let-go')
-      deepEqual([(await answer).status, (await answer).body], [400, 'bad'])
-      equal(await client.used(), 0)
-    },
-  },
+  heldBack('a failure is held back until its tokens are back', scenario, '/bad', [400, 'bad'], 0),
   {
     name: 'nothing of a stream that fails leaves before its tokens are back',
     scenario: {
       store: 'later',
-      routes: [...saving({ status: 502, chunks: ['a', 'b'], waits: { for: 'gate', in: 'middle' } }).routes],
+      routes: saving({ status: 502, chunks: ['a', 'b'], waits: { for: 'gate', in: 'middle' } }).routes,
     },
     needs: 'waiting',
     async run(client) {
@@ -86,44 +101,12 @@ export const HTTP_STORE_CASES: readonly HttpCase[] = [
       equal(await client.used(), 0)
     },
   },
-  {
-    name: 'a success waits for no store',
-    scenario,
-    async run(client) {
-      await client.tell('store?settles=held')
-      equal((await client.ask('/x')).status, 200)
-    },
-  },
-  {
-    name: 'a failure goes out when the store is lost, charged, and the logger is told',
-    scenario,
-    async run(client) {
-      await client.tell('store?settles=away')
-      deepEqual([(await client.ask('/bad')).status, (await client.log()).errors], [400, ['quota_unavailable']])
-      await client.tell('store?settles=here')
-      equal(await client.used(), 5)
-    },
-  },
-  {
-    name: 'a stream that gives tokens back at its end is held at its end',
-    needs: 'waiting',
-    scenario: {
-      store: 'later',
-      routes: [
-        ...saving({ chunks: ['a', 'b'], settles: { commit: 2 }, settlesIn: 'middle' }, { settle: 'end' }).routes,
-      ],
-    },
-    async run(client) {
-      await client.tell('store?settles=held')
-      let arrived = false
-      const answer = client.ask('/x').finally(() => {
-        arrived = true
-      })
-      for (let i = 0; i < 3; i++) equal((await client.ask('/free')).status, 200)
-      equal(arrived, false)
-      await client.tell('let-go')
-      equal((await answer).body, 'ab')
-      equal(await client.used(), 2)
-    },
-  },
+  plays('a success waits for no store', scenario, ['store?settles=held', { status: 200 }]),
+  plays('a failure goes out when the store is lost, charged, and the error is logged', scenario, [
+    'store?settles=away',
+    { path: '/bad', status: 400, errors: ['quota_unavailable'] },
+    'store?settles=here',
+    5,
+  ]),
+  heldBack('a stream that gives tokens back at its end is held at its end', ENDING, '/x', [200, 'ab'], 2),
 ]

@@ -50,7 +50,7 @@ export const CLOCK_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.states(), [-1, 0])
   }),
   clockCase(
-    'a clock that steps back before a window ended opens no second one',
+    'a clock that steps back to before an end opens no second window',
     async ({ store, stepClock, advance }) => {
       const probe = new Probe(store, ONE_WINDOW, 10)
       const { now } = await probe.admitted(10)

@@ -100,7 +100,7 @@ export const FACTOR_STORE_CASES: readonly PortCase<FactorStore>[] = [
     version: async (store) => (await store.read())?.version,
   }),
   plainCase(
-    'factor: tickers of several processes tick each minute once, at the same time, late and twice',
+    'factor: tickers of several processes tick each minute once, also late and twice',
     async ({ store, peer }) => {
       const outcomes = memoryOutcomes()
       const clock = manualClock(MINUTE * 60_000)

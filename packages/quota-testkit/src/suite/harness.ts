@@ -109,7 +109,7 @@ function missing(capability: StoreCapability, method: string): () => never {
 }
 
 /** A harness in which everything is there. */
-export function contextOf(harness: StoreHarness): CaseContext {
+function contextOf(harness: StoreHarness): CaseContext {
   return {
     store: harness.store,
     peer: harness.peer ?? harness.store,

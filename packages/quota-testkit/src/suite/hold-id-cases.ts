@@ -22,30 +22,24 @@ const OTHER_USE = { fingerprint: 'hold write:2' } as const
 
 /** Promises about whose a hold is, how many there may be, how long they are known, and who is told of them. */
 export const HOLD_ID_CASES: readonly ConformanceCase[] = [
-  holdCase(
-    'a repeat by the same holder gets the first answer, another holder is told',
-    async ({ probe, peer, advance }) => {
-      const first = await probe.held('a', 4)
-      await advance(1_000)
-      await probe.admitted(2)
-      const again = await probe.held('a', 4, { store: peer, ttlMs: HOUR_MS })
-      assert.deepEqual([[...again.states], again.endsAt], [[...first.states], first.endsAt])
-      assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
-      assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
-      assert.deepEqual([await probe.used(), await probe.open()], [[6], 1])
-    },
-  ),
-  holdCase(
-    'a repeat after the end says that it ended, another holder is told as before',
-    async ({ probe, advance }) => {
-      await probe.held('a', 4)
-      await advance(HOLD_MS)
-      assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
-      assert.equal((await probe.hold('a', 4)).outcome, 'expired')
-      assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
-      assert.deepEqual([await probe.used(), await probe.open()], [[0], 0])
-    },
-  ),
+  holdCase('a repeat gets the first answer, another holder `duplicate`', async ({ probe, peer, advance }) => {
+    const first = await probe.held('a', 4)
+    await advance(1_000)
+    await probe.admitted(2)
+    const again = await probe.held('a', 4, { store: peer, ttlMs: HOUR_MS })
+    assert.deepEqual([[...again.states], again.endsAt], [[...first.states], first.endsAt])
+    assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
+    assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
+    assert.deepEqual([await probe.used(), await probe.open()], [[6], 1])
+  }),
+  holdCase('a repeat after the end says that it ended, another holder gets `duplicate`', async ({ probe, advance }) => {
+    await probe.held('a', 4)
+    await advance(HOLD_MS)
+    assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
+    assert.equal((await probe.hold('a', 4)).outcome, 'expired')
+    assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
+    assert.deepEqual([await probe.used(), await probe.open()], [[0], 0])
+  }),
   holdCase('a repeat after a settling charges nothing', async ({ probe }) => {
     await probe.held('a', 4)
     await probe.committed('a', { actual: 3 })
@@ -88,29 +82,26 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     assert.equal(again, one)
     assert.deepEqual([await probe.used(), await probe.open()], [[6], 1])
   }),
-  holdCase(
-    'a subject has as many as it may, over all categories, and nobody else is bound by them',
-    async ({ store, advance }) => {
-      const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
-      const most = { maxHolds: 3 } as const
-      for (const [n, id] of ['a', 'b', 'c'].entries())
-        await probe.held(id, 1, { ...most, category: n % 2, ttlMs: (n + 1) * 1_000 })
-      const reply = await probe.hold('d', 1, most)
-      assert.deepEqual([reply.outcome, [...reply.states]], ['too_many_holds', []])
-      await probe.held('a', 1, most)
-      await probe.held('a', 1, { ...most, subject: 'v' })
-      await probe.admitted(1)
-      assert.deepEqual((await probe.used())[0], 3)
-      await probe.committed('c')
-      await probe.held('e', 1, most)
-      assert.equal((await probe.hold('f', 1, most)).outcome, 'too_many_holds')
-      await advance(1_000)
-      await probe.sweep()
-      await probe.held('f', 1, most)
-      assert.equal((await probe.hold('d', 1, most)).outcome, 'too_many_holds')
-      await probe.held('d', 1, { maxHolds: 4 })
-    },
-  ),
+  holdCase('a subject has as many as it may over all categories, others have theirs', async ({ store, advance }) => {
+    const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
+    const most = { maxHolds: 3 } as const
+    for (const [n, id] of ['a', 'b', 'c'].entries())
+      await probe.held(id, 1, { ...most, category: n % 2, ttlMs: (n + 1) * 1_000 })
+    const reply = await probe.hold('d', 1, most)
+    assert.deepEqual([reply.outcome, [...reply.states]], ['too_many_holds', []])
+    await probe.held('a', 1, most)
+    await probe.held('a', 1, { ...most, subject: 'v' })
+    await probe.admitted(1)
+    assert.deepEqual((await probe.used())[0], 3)
+    await probe.committed('c')
+    await probe.held('e', 1, most)
+    assert.equal((await probe.hold('f', 1, most)).outcome, 'too_many_holds')
+    await advance(1_000)
+    await probe.sweep()
+    await probe.held('f', 1, most)
+    assert.equal((await probe.hold('d', 1, most)).outcome, 'too_many_holds')
+    await probe.held('d', 1, { maxHolds: 4 })
+  }),
   holdCase('a record is kept for its time after the end of the hold', async ({ probe, advance }) => {
     const keep = { idTtlMs: 2 * HOUR_MS, ttlMs: 30 * 60_000 } as const
     for (const id of ['a', 'b', 'c']) await probe.held(id, 1, keep)
@@ -142,54 +133,51 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     ])
     assert.deepEqual(await probe.used(), [2])
   }),
-  holdCase(
-    'open holds are listed with all that is known of them, the earliest end first',
-    async ({ store, advance }) => {
-      const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
-      const late = await probe.held('late', 5, { category: 1, ttlMs: HOUR_MS, fingerprint: 'hold write:5', nonce: 'n' })
-      await advance(10)
-      const soon = await probe.held('soon', 3)
-      await probe.held('gone', 2)
-      await probe.held('ended', 2, { ttlMs: 1_000 })
-      await probe.held('soon', 7, { subject: 'v' })
-      await probe.admitted(1)
-      await probe.committed('gone')
-      await probe.grow('soon', 4)
-      await advance(1_000)
-      await probe.sweep()
-      const { holds, now } = await probe.list()
-      assert.equal(now, late.now + 1_010)
-      const row = (start: number, tokens: number) => [start, tokens, start, tokens, start, tokens]
-      assert.deepEqual(
-        holds.map((hold) => ({ ...hold, charged: [...hold.charged] })),
-        [
-          {
-            category: 0,
-            id: 'soon',
-            nonce: 'nonce-a',
-            fingerprint: 'hold read:1',
-            costs: { tokens: 7 },
-            takenAt: soon.now,
-            endsAt: soon.now + HOLD_MS,
-            charged: row(soon.now, 7),
-          },
-          {
-            category: 1,
-            id: 'late',
-            nonce: 'n',
-            fingerprint: 'hold write:5',
-            costs: { tokens: 5 },
-            takenAt: late.now,
-            endsAt: late.now + HOUR_MS,
-            charged: row(late.now, 5),
-          },
-        ],
-      )
-      assert.deepEqual(await probe.list({ subject: 'nobody' }).then((reply) => reply.holds), [])
-      const [theirs, ...more] = (await probe.list({ subject: 'v' })).holds
-      assert.deepEqual([theirs?.costs.tokens, more], [7, []])
-    },
-  ),
+  holdCase('open holds are listed with all their facts, the earliest end first', async ({ store, advance }) => {
+    const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
+    const late = await probe.held('late', 5, { category: 1, ttlMs: HOUR_MS, fingerprint: 'hold write:5', nonce: 'n' })
+    await advance(10)
+    const soon = await probe.held('soon', 3)
+    await probe.held('gone', 2)
+    await probe.held('ended', 2, { ttlMs: 1_000 })
+    await probe.held('soon', 7, { subject: 'v' })
+    await probe.admitted(1)
+    await probe.committed('gone')
+    await probe.grow('soon', 4)
+    await advance(1_000)
+    await probe.sweep()
+    const { holds, now } = await probe.list()
+    assert.equal(now, late.now + 1_010)
+    const row = (start: number, tokens: number) => [start, tokens, start, tokens, start, tokens]
+    assert.deepEqual(
+      holds.map((hold) => ({ ...hold, charged: [...hold.charged] })),
+      [
+        {
+          category: 0,
+          id: 'soon',
+          nonce: 'nonce-a',
+          fingerprint: 'hold read:1',
+          costs: { tokens: 7 },
+          takenAt: soon.now,
+          endsAt: soon.now + HOLD_MS,
+          charged: row(soon.now, 7),
+        },
+        {
+          category: 1,
+          id: 'late',
+          nonce: 'n',
+          fingerprint: 'hold write:5',
+          costs: { tokens: 5 },
+          takenAt: late.now,
+          endsAt: late.now + HOUR_MS,
+          charged: row(late.now, 5),
+        },
+      ],
+    )
+    assert.deepEqual(await probe.list({ subject: 'nobody' }).then((reply) => reply.holds), [])
+    const [theirs, ...more] = (await probe.list({ subject: 'v' })).holds
+    assert.deepEqual([theirs?.costs.tokens, more], [7, []])
+  }),
   holdCase('what is past its end is not listed, also before anybody swept', async ({ probe, advance }) => {
     await probe.held('a', 4)
     await probe.held('b', 4, { ttlMs: HOLD_MS + 1 })
@@ -200,38 +188,35 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
       ['b'],
     )
   }),
-  holdCase(
-    'under two policies it is one hold, by the names of its category and layers',
-    async ({ store, peer, advance }) => {
-      const [before, after] = [new HoldProbe(store, SIX_WINDOWS, 100), new HoldProbe(peer, EDITED, 100)]
-      const read = { category: 2 } as const
-      await before.held('a', 4)
-      await after.held('b', 3, read)
-      await before.held('w', 1, { category: 1 })
-      assert.equal((await after.hold('a', 4, { ...read, ...ANOTHER })).outcome, 'duplicate')
-      assert.equal((await before.hold('b', 3, ANOTHER)).outcome, 'duplicate')
-      assert.equal((await before.hold('b', 3, { ...ANOTHER, ...OTHER_USE })).outcome, 'conflict')
-      assert.deepEqual((await before.list()).holds.map(({ id, category }) => [id, category]).sort(), [
-        ['a', 0],
-        ['b', 0],
-        ['w', 1],
-      ])
-      assert.deepEqual((await after.list()).holds.map(({ id, category }) => [id, category]).sort(), [
-        ['a', 2],
-        ['b', 2],
-        ['w', 1],
-      ])
-      assert.equal((await after.extend('a', HOUR_MS, read)).outcome, 'held')
-      assert.equal((await after.grow('a', 2, read)).outcome, 'held')
-      assert.deepEqual(await before.used({ layers: [0] }), [4, 9, 9])
-      assert.deepEqual(await after.used({ ...read, layers: [1] }), [5, 9, 9])
-      assert.equal(await before.released('b'), 'settled')
-      assert.deepEqual(await after.used({ ...read, layers: [0, 1] }), [2, 2, 2, 2, 6, 6])
-      assert.equal(await after.released('a', read), 'settled')
-      assert.deepEqual(await before.used(), [0, 0, 0, 0, 0, 0])
-      await advance(HOLD_MS)
-      assert.equal((await after.sweep()).length + (await before.sweep()).length, 1)
-      assert.deepEqual(await before.used({ category: 1 }), [0, 0, 0, 0, 0, 0])
-    },
-  ),
+  holdCase('under two policies it is one hold, by names of category and layers', async ({ store, peer, advance }) => {
+    const [before, after] = [new HoldProbe(store, SIX_WINDOWS, 100), new HoldProbe(peer, EDITED, 100)]
+    const read = { category: 2 } as const
+    await before.held('a', 4)
+    await after.held('b', 3, read)
+    await before.held('w', 1, { category: 1 })
+    assert.equal((await after.hold('a', 4, { ...read, ...ANOTHER })).outcome, 'duplicate')
+    assert.equal((await before.hold('b', 3, ANOTHER)).outcome, 'duplicate')
+    assert.equal((await before.hold('b', 3, { ...ANOTHER, ...OTHER_USE })).outcome, 'conflict')
+    assert.deepEqual((await before.list()).holds.map(({ id, category }) => [id, category]).sort(), [
+      ['a', 0],
+      ['b', 0],
+      ['w', 1],
+    ])
+    assert.deepEqual((await after.list()).holds.map(({ id, category }) => [id, category]).sort(), [
+      ['a', 2],
+      ['b', 2],
+      ['w', 1],
+    ])
+    assert.equal((await after.extend('a', HOUR_MS, read)).outcome, 'held')
+    assert.equal((await after.grow('a', 2, read)).outcome, 'held')
+    assert.deepEqual(await before.used({ layers: [0] }), [4, 9, 9])
+    assert.deepEqual(await after.used({ ...read, layers: [1] }), [5, 9, 9])
+    assert.equal(await before.released('b'), 'settled')
+    assert.deepEqual(await after.used({ ...read, layers: [0, 1] }), [2, 2, 2, 2, 6, 6])
+    assert.equal(await after.released('a', read), 'settled')
+    assert.deepEqual(await before.used(), [0, 0, 0, 0, 0, 0])
+    await advance(HOLD_MS)
+    assert.equal((await after.sweep()).length + (await before.sweep()).length, 1)
+    assert.deepEqual(await before.used({ category: 1 }), [0, 0, 0, 0, 0, 0])
+  }),
 ]

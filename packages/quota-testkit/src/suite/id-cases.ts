@@ -82,14 +82,11 @@ function sequences(length: number): Move[][] {
 export const ID_CASES: readonly ConformanceCase[] = [
   ...MOVES.map(
     (first): ConformanceCase =>
-      idCase(
-        `one id in the hands of two holders: every history that begins with ${first.join('.')}`,
-        async (context) => {
-          const probe = new Probe(context.store, ONE_WINDOW, 1_000)
-          // Each has a subject of its own, so that a store that gathers calls can gather theirs.
-          await Promise.all(sequences(3).map((rest) => play(probe, [first, ...rest])))
-        },
-      ),
+      idCase(`one id of two holders: every history that begins with ${first.join('.')}`, async (context) => {
+        const probe = new Probe(context.store, ONE_WINDOW, 1_000)
+        // Each has a subject of its own, so that a store that gathers calls can gather theirs.
+        await Promise.all(sequences(3).map((rest) => play(probe, [first, ...rest])))
+      }),
   ),
   idCase('two processes with one id: one is admitted, the other told of a duplicate', async ({ store, peer }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
@@ -120,22 +117,19 @@ export const ID_CASES: readonly ConformanceCase[] = [
     await advance(HOUR_MS)
     await probe.admitted(1, { id: idOf('attempt', 'c') })
   }),
-  idCase(
-    'another use of the same id is a conflict, also of a cancelled one, and charges nothing',
-    async ({ store }) => {
-      const probe = new Probe(store, ONE_WINDOW, 10)
-      const reply = await probe.admitted(2, { id: idOf('attempt', 'a', 'read:2') })
-      for (const nonce of ['a', 'b']) {
-        const other = await probe.take(3, { id: idOf('attempt', nonce, 'read:3') })
-        assert.equal(other.outcome, 'conflict')
-      }
-      assert.deepEqual(await probe.used(), [2])
-      await probe.cancel(reply, 2, { id: idOf('attempt', 'a', 'read:2') })
-      const late = await probe.take(3, { id: idOf('attempt', 'a', 'read:3') })
-      assert.equal(late.outcome, 'conflict')
-      assert.deepEqual(await probe.used(), [0])
-    },
-  ),
+  idCase('another use of an id is a conflict, also of a cancelled one, and charges nothing', async ({ store }) => {
+    const probe = new Probe(store, ONE_WINDOW, 10)
+    const reply = await probe.admitted(2, { id: idOf('attempt', 'a', 'read:2') })
+    for (const nonce of ['a', 'b']) {
+      const other = await probe.take(3, { id: idOf('attempt', nonce, 'read:3') })
+      assert.equal(other.outcome, 'conflict')
+    }
+    assert.deepEqual(await probe.used(), [2])
+    await probe.cancel(reply, 2, { id: idOf('attempt', 'a', 'read:2') })
+    const late = await probe.take(3, { id: idOf('attempt', 'a', 'read:3') })
+    assert.equal(late.outcome, 'conflict')
+    assert.deepEqual(await probe.used(), [0])
+  }),
   idCase('a cancel that overtakes its reserve keeps it from charging', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const id = idOf('attempt')

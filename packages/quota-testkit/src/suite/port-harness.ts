@@ -62,7 +62,7 @@ const HEARD_WITHIN_MS = 5_000
 const LOOK_EVERY_MS = 5
 
 /** A listener, and the wait for its call number `calls`, at most as long as the port allows. */
-export function hearing(calls = 1): { readonly listener: () => void; heard(): Promise<void> } {
+function hearing(calls = 1): { readonly listener: () => void; heard(): Promise<void> } {
   let left = calls
   return {
     listener() {

@@ -65,20 +65,17 @@ export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await after.take(3, { category: 2, id: idOf('second') })).outcome, 'cancelled')
     assert.deepEqual(await before.used({ layers: [0] }), [0, 0, 0])
   }),
-  idCase(
-    'a refund finds its windows after the other policy has written, also those that it does not know',
-    async (context) => {
-      const parties = new Parties(context, 'at once', BEFORE, AFTER)
-      const taken = await parties.take(BEFORE, 3, { id: idOf('attempt', 'a') })
-      await parties.advance(1_000)
-      const other = await parties.take(AFTER, 2, { id: idOf('other', 'b') })
-      await parties.take(AFTER, 4)
-      await parties.cancel(BEFORE, taken, 3)
-      await parties.cancel(AFTER, other, 1)
-      await parties.advance(HOUR_MS)
-      await parties.take(BEFORE, 1)
-    },
-  ),
+  idCase('a refund finds its windows after another policy wrote, also those unknown to that', async (context) => {
+    const parties = new Parties(context, 'at once', BEFORE, AFTER)
+    const taken = await parties.take(BEFORE, 3, { id: idOf('attempt', 'a') })
+    await parties.advance(1_000)
+    const other = await parties.take(AFTER, 2, { id: idOf('other', 'b') })
+    await parties.take(AFTER, 4)
+    await parties.cancel(BEFORE, taken, 3)
+    await parties.cancel(AFTER, other, 1)
+    await parties.advance(HOUR_MS)
+    await parties.take(BEFORE, 1)
+  }),
   {
     name: 'an id goes on when a layer of own keys is added behind the first',
     needs: 'regroup',

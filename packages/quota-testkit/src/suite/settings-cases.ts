@@ -47,18 +47,15 @@ const DOCUMENT_CASES: readonly SettingsCase[] = [
       await isStored(store, document, reply)
     }
   }),
-  plainCase(
-    'settings: versions count the writes, whoever makes them, and no revision comes twice',
-    async ({ store, peer }) => {
-      const revisions = new Set([''])
-      for (const [index, writer] of [store, peer, peer, store, peer].entries()) {
-        const { version, revision } = await written(writer, FIRST)
-        assert.equal(version, index + 1)
-        assert.equal(revisions.has(revision), false, `the revision "${revision}" of write ${index + 1} is not new`)
-        revisions.add(revision)
-      }
-    },
-  ),
+  plainCase('settings: versions count the writes of all, and no revision comes twice', async ({ store, peer }) => {
+    const revisions = new Set([''])
+    for (const [index, writer] of [store, peer, peer, store, peer].entries()) {
+      const { version, revision } = await written(writer, FIRST)
+      assert.equal(version, index + 1)
+      assert.equal(revisions.has(revision), false, `the revision "${revision}" of write ${index + 1} is not new`)
+      revisions.add(revision)
+    }
+  }),
   plainCase('settings: revisions of two documents are never the same', async ({ store, peer }) => {
     const [one, other] = [await written(store, FIRST), await store.writeSubject('personal', 'u', FIRST, {})]
     const third = await peer.writeSubject('personal', 'v', FIRST, {})
@@ -67,31 +64,25 @@ const DOCUMENT_CASES: readonly SettingsCase[] = [
 ]
 
 const COMPARE_CASES: readonly SettingsCase[] = [
-  plainCase(
-    'settings: a write over another revision than the stored one is refused, and told what is stored',
-    async ({ store, peer }) => {
-      const first = await written(store, FIRST)
-      const second = await written(peer, SECOND)
-      for (const ifRevision of ['', first.revision, 'never given', `${second.revision} `, second.revision.slice(1)]) {
-        const reply = await store.write(FIRST, { ifRevision })
-        assert.deepEqual(reply, { ...second, written: false }, `over "${ifRevision}"`)
-      }
-      await isStored(peer, SECOND, second)
-      const third = await written(store, FIRST, { ifRevision: second.revision })
-      await isStored(peer, FIRST, third)
-    },
-  ),
-  plainCase(
-    'settings: a write over nothing happens where nothing is stored, and only there',
-    async ({ store, peer }) => {
-      const early = await store.write(FIRST, { ifRevision: 'never given' })
-      assert.deepEqual(early, { written: false, version: 0, revision: '' })
-      await nothingIsStored(peer)
-      const first = await written(store, FIRST, { ifRevision: '' })
-      assert.deepEqual(await peer.write(SECOND, { ifRevision: '' }), { ...first, written: false })
-      await isStored(store, FIRST, first)
-    },
-  ),
+  plainCase('settings: a write over another revision is refused with the stored one', async ({ store, peer }) => {
+    const first = await written(store, FIRST)
+    const second = await written(peer, SECOND)
+    for (const ifRevision of ['', first.revision, 'never given', `${second.revision} `, second.revision.slice(1)]) {
+      const reply = await store.write(FIRST, { ifRevision })
+      assert.deepEqual(reply, { ...second, written: false }, `over "${ifRevision}"`)
+    }
+    await isStored(peer, SECOND, second)
+    const third = await written(store, FIRST, { ifRevision: second.revision })
+    await isStored(peer, FIRST, third)
+  }),
+  plainCase('settings: a write over nothing happens only where nothing is stored', async ({ store, peer }) => {
+    const early = await store.write(FIRST, { ifRevision: 'never given' })
+    assert.deepEqual(early, { written: false, version: 0, revision: '' })
+    await nothingIsStored(peer)
+    const first = await written(store, FIRST, { ifRevision: '' })
+    assert.deepEqual(await peer.write(SECOND, { ifRevision: '' }), { ...first, written: false })
+    await isStored(store, FIRST, first)
+  }),
   plainCase('settings: a write that names no revision is made over whatever is stored', async ({ store, peer }) => {
     await written(store, FIRST)
     const second = await written(peer, SECOND, { by: 'somebody' })
@@ -112,16 +103,13 @@ const COMPARE_CASES: readonly SettingsCase[] = [
       ifRevision = replies[index]?.revision ?? ''
     }
   }),
-  plainCase(
-    'settings: what was answered is what every later read gives, also by another process',
-    async ({ store, peer }) => {
-      for (let turn = 0; turn < 20; turn++) {
-        const [writer, reader] = turn % 2 === 0 ? [store, peer] : [peer, store]
-        const reply = await written(writer, { turn })
-        await isStored(reader, { turn }, reply)
-      }
-    },
-  ),
+  plainCase('settings: every later read gives the answer, also in another process', async ({ store, peer }) => {
+    for (let turn = 0; turn < 20; turn++) {
+      const [writer, reader] = turn % 2 === 0 ? [store, peer] : [peer, store]
+      const reply = await written(writer, { turn })
+      await isStored(reader, { turn }, reply)
+    }
+  }),
 ]
 
 /** Everything that a settings store has to do. */

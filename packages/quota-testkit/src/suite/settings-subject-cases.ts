@@ -17,24 +17,21 @@ const NAMES: readonly (readonly [layer: string, key: string])[] = [
 
 /** Promises about the documents of single subjects. */
 export const SETTINGS_SUBJECT_CASES: readonly SettingsCase[] = [
-  plainCase(
-    'settings: a subject has a document of its own, with versions and revisions of its own',
-    async ({ store, peer }) => {
-      await written(store, FIRST)
-      const first = await subjectWritten(store, USER, SECOND, { ifRevision: '' })
-      assert.equal(first.version, 1)
-      const second = await subjectWritten(peer, USER, FIRST, { ifRevision: first.revision })
-      assert.equal(second.version, 2)
-      const { version, revision } = second
-      assert.deepEqual({ ...(await store.readSubject(...USER)) }, { document: FIRST, version, revision })
-      assert.deepEqual(await store.writeSubject(...USER, SECOND, { ifRevision: first.revision }), {
-        written: false,
-        version,
-        revision,
-      })
-      assert.equal((await store.read())?.version, 1)
-    },
-  ),
+  plainCase('settings: a subject has a document, versions and revisions of its own', async ({ store, peer }) => {
+    await written(store, FIRST)
+    const first = await subjectWritten(store, USER, SECOND, { ifRevision: '' })
+    assert.equal(first.version, 1)
+    const second = await subjectWritten(peer, USER, FIRST, { ifRevision: first.revision })
+    assert.equal(second.version, 2)
+    const { version, revision } = second
+    assert.deepEqual({ ...(await store.readSubject(...USER)) }, { document: FIRST, version, revision })
+    assert.deepEqual(await store.writeSubject(...USER, SECOND, { ifRevision: first.revision }), {
+      written: false,
+      version,
+      revision,
+    })
+    assert.equal((await store.read())?.version, 1)
+  }),
   plainCase('settings: any text is a subject, and no two subjects share a document', async ({ store, peer }) => {
     for (const [index, name] of NAMES.entries()) await subjectWritten(store, name, { index }, { ifRevision: '' })
     for (const [index, [layer, key]] of NAMES.entries()) {
@@ -45,20 +42,17 @@ export const SETTINGS_SUBJECT_CASES: readonly SettingsCase[] = [
     assert.equal(await peer.readSubject('personal', 'nobody'), undefined)
     assert.equal(await peer.read(), undefined)
   }),
-  plainCase(
-    'settings: a subject that is removed has nothing stored, and its version goes on counting',
-    async ({ store, peer }) => {
-      const first = await subjectWritten(store, USER, FIRST)
-      const removed = await peer.writeSubject(...USER, null, { ifRevision: first.revision })
-      assert.deepEqual(removed, { written: true, version: 0, revision: '' })
-      await nothingIsStored(store)
-      const late = await store.writeSubject(...USER, SECOND, { ifRevision: first.revision })
-      assert.deepEqual(late, { written: false, version: 0, revision: '' })
-      const again = await subjectWritten(store, USER, FIRST, { ifRevision: '' })
-      assert.ok(again.version > first.version, `version ${again.version} after ${first.version}`)
-      assert.notEqual(again.revision, first.revision)
-    },
-  ),
+  plainCase('settings: of a removed subject nothing is stored, and its version goes on', async ({ store, peer }) => {
+    const first = await subjectWritten(store, USER, FIRST)
+    const removed = await peer.writeSubject(...USER, null, { ifRevision: first.revision })
+    assert.deepEqual(removed, { written: true, version: 0, revision: '' })
+    await nothingIsStored(store)
+    const late = await store.writeSubject(...USER, SECOND, { ifRevision: first.revision })
+    assert.deepEqual(late, { written: false, version: 0, revision: '' })
+    const again = await subjectWritten(store, USER, FIRST, { ifRevision: '' })
+    assert.ok(again.version > first.version, `version ${again.version} after ${first.version}`)
+    assert.notEqual(again.revision, first.revision)
+  }),
   plainCase('settings: a removal over another revision than the stored one is refused', async ({ store, peer }) => {
     const first = await subjectWritten(store, USER, FIRST)
     for (const ifRevision of ['', 'never given']) {
@@ -79,13 +73,10 @@ export const SETTINGS_SUBJECT_CASES: readonly SettingsCase[] = [
     const index = replies.findIndex((reply) => reply.written)
     assert.deepEqual((await store.readSubject(...USER))?.document, { index })
   }),
-  plainCase(
-    'settings: what is written for a subject leaves the settings of everybody alone',
-    async ({ store, peer }) => {
-      const reply = await written(store, FIRST)
-      await subjectWritten(peer, USER, SECOND)
-      await peer.writeSubject(...USER, null, {})
-      await isStored(store, FIRST, reply)
-    },
-  ),
+  plainCase('settings: a write for a subject leaves the settings of everybody alone', async ({ store, peer }) => {
+    const reply = await written(store, FIRST)
+    await subjectWritten(peer, USER, SECOND)
+    await peer.writeSubject(...USER, null, {})
+    await isStored(store, FIRST, reply)
+  }),
 ]

@@ -13,26 +13,23 @@ export const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
     write: async (store, writes) => void (await written(store, { writes })),
     version: async (store) => (await store.read())?.version,
   }),
-  plainCase(
-    'settings: whoever watches knows of each change whether it is about the settings or a subject',
-    async ({ store, peer }) => {
-      const heard: SettingsChange[][] = [[], []]
-      const stops = [store, peer].map((each, index) => each.watch((change) => heard[index]?.push(change)))
-      for (const writer of [store, peer, peer]) {
-        for (const list of heard) list.length = 0
-        await written(writer, FIRST)
-        await soon('a change of the settings is heard of', () => heard.every((list) => list.some(isAboutSettings)))
-        for (const list of heard) list.length = 0
-        await subjectWritten(writer, ['personal', KEY], SECOND)
-        const isHeard = (change: SettingsChange): boolean => isAboutSubject(change, 'personal', KEY)
-        await soon('a change of a subject is heard of', () => heard.every((list) => list.some(isHeard)))
-        for (const list of heard) list.length = 0
-        await writer.writeSubject('personal', KEY, null, {})
-        await soon('a removal is heard of', () => heard.every((list) => list.some(isHeard)))
-      }
-      for (const stop of stops) stop()
-    },
-  ),
+  plainCase('settings: listeners hear what each change is about', async ({ store, peer }) => {
+    const heard: SettingsChange[][] = [[], []]
+    const stops = [store, peer].map((each, index) => each.watch((change) => heard[index]?.push(change)))
+    for (const writer of [store, peer, peer]) {
+      for (const list of heard) list.length = 0
+      await written(writer, FIRST)
+      await soon('a change of the settings is heard of', () => heard.every((list) => list.some(isAboutSettings)))
+      for (const list of heard) list.length = 0
+      await subjectWritten(writer, ['personal', KEY], SECOND)
+      const isHeard = (change: SettingsChange): boolean => isAboutSubject(change, 'personal', KEY)
+      await soon('a change of a subject is heard of', () => heard.every((list) => list.some(isHeard)))
+      for (const list of heard) list.length = 0
+      await writer.writeSubject('personal', KEY, null, {})
+      await soon('a removal is heard of', () => heard.every((list) => list.some(isHeard)))
+    }
+    for (const stop of stops) stop()
+  }),
   plainCase('settings: a write that was refused is no change', async ({ store, peer }) => {
     await written(store, FIRST)
     let told = 0

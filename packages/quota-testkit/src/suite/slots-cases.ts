@@ -151,7 +151,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     'expiry',
   ),
   slotsCase(
-    'one of a row that was lost is not given back to the row that came after',
+    'one of a lost row is not given back to the row that came after',
     async ({ probe, advance, damage }) => {
       await probe.held('a', 5, SLOT)
       await damage(ROW, (bytes) => bytes.slice(0, -1))
@@ -191,7 +191,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.deepEqual([await probe.slots(), await probe.slots({ category: 1 })], [[1], [0]])
   }),
   slotsCase(
-    'a clock that steps back gives none back twice, and takes none again',
+    'a clock that steps back gives none back twice, takes none again',
     async ({ probe, advance, stepClock }) => {
       await probe.held('a', 5, SLOT)
       await advance(HOLD_MS)

@@ -1,11 +1,9 @@
 import type { Limit } from '../policy/policy.ts'
 import type { Counting } from '../policy/units.ts'
+import type { KindName } from '../windows/kinds.ts'
 
-/**
- * What ends a limit's count: `rolling`, its length after its first request; `calendar`, the next period; `concurrency`, the
- * end of the work that holds its slots.
- */
-export type LimitKind = 'rolling' | 'calendar' | 'concurrency'
+/** The kind of a limit, as decisions name it. */
+export type LimitKind = KindName
 
 /** One limit as a caller sees it: what it allows, what is used, when it ends. */
 export interface WindowStatus<C extends Counting = Counting> {

@@ -1,7 +1,6 @@
 import { calendarRule } from './kinds/calendar.ts'
-import type { KindName } from './kinds/kind.ts'
 import { rollingRule } from './kinds/rolling.ts'
-import { KINDS } from './kinds.ts'
+import { KINDS, type KindName } from './kinds.ts'
 import { SLOTS, TOKENS } from './units.ts'
 import type { WindowDefinition } from './window.ts'
 
@@ -54,14 +53,15 @@ export function slotsCell(label: string): CellDefinition {
 export function cellOfIdentity(identity: string): CellDefinition | undefined {
   const end = identity.lastIndexOf(UNIT_MARK)
   const named = end === -1 ? undefined : identity.slice(end + UNIT_MARK.length)
-  const [kind = '', label, ...rest] = (end === -1 ? identity : identity.slice(0, end)).split(' ')
-  if (!label || !Object.hasOwn(KINDS, kind)) return undefined
-  const { name, isWindow, lengthOf } = KINDS[kind as KindName]
+  const [name = '', label, ...rest] = (end === -1 ? identity : identity.slice(0, end)).split(' ')
+  if (!label || !Object.hasOwn(KINDS, name)) return undefined
+  const kind = name as KindName
+  const { isWindow, lengthOf } = KINDS[kind]
   const lengthMs = lengthOf(rest.join(' '))
   if (lengthMs === undefined) return undefined
-  if (named === undefined) return { kind: name, label, identity, lengthMs, unit: isWindow ? TOKENS : SLOTS }
+  if (named === undefined) return { kind, label, identity, lengthMs, unit: isWindow ? TOKENS : SLOTS }
   const isUnit = isWindow && UNIT_NAME.test(named) && named !== TOKENS && named !== SLOTS
-  return isUnit ? { kind: name, label, identity, lengthMs, unit: named } : undefined
+  return isUnit ? { kind, label, identity, lengthMs, unit: named } : undefined
 }
 
 /** The cells of a schema, in the order of a row, from what its limits are. */

@@ -3,7 +3,6 @@ import { type Kind, parsedLength } from './kind.ts'
 
 /** A window that is a period of the calendar: what starts at the period's beginning or later is open. */
 export const calendar: Kind = {
-  name: 'calendar',
   isWindow: true,
   after: (_, __, period) => period!.start - 1,
   opensAt: (_, period) => period!.start,

@@ -2,7 +2,6 @@ import { ALWAYS_OPEN, type Kind } from './kind.ts'
 
 /** Slots: how much work is under way. Nothing but the end of a hold gives one back: no time, no reset, no clock. */
 export const concurrency: Kind = {
-  name: 'concurrency',
   isWindow: false,
   after: () => ALWAYS_OPEN,
   opensAt: (now) => now,

@@ -1,8 +1,7 @@
 import type { Period } from '../period.ts'
 
-/** A kind of limit: what its counters are called, and when they are open. One file of this folder is one kind. */
+/** A kind of limit: when its counters are open, and how their names are read. One file of this folder is one kind. */
 export interface Kind {
-  readonly name: KindName
   /** Whether time ends its counts. Slots end with the work that holds them, and a reset leaves them. */
   readonly isWindow: boolean
   /**
@@ -36,12 +35,6 @@ export interface Lasting {
   /** Epoch milliseconds; `undefined`: it is not open, or no time ends it. */
   readonly endsAt: number | undefined
 }
-
-/**
- * What ends a limit's count: `rolling`, its length after its first request; `calendar`, the next period; `concurrency`, the
- * end of the work that holds its slots.
- */
-export type KindName = 'rolling' | 'calendar' | 'concurrency'
 
 /** An {@link Kind.after} that any start is later than: no time ends the cell. */
 export const ALWAYS_OPEN: number = Number.NEGATIVE_INFINITY

@@ -3,7 +3,6 @@ import { type Kind, parsedLength } from './kind.ts'
 
 /** A window that opens with the first admitted request and ends `lengthMs` later. */
 export const rolling: Kind = {
-  name: 'rolling',
   isWindow: true,
   after: (lengthMs, now) => now - lengthMs,
   opensAt: (now) => now,

@@ -6,14 +6,14 @@ import { Denials } from './denials.ts'
 import { areUsable, Lease, type LeaseTerms, type Moment } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import type { Seen } from './seen.ts'
-import { areSameTerms, isSame, OUTCOMES, type SiteAnswer, type SiteRequest, type Terms } from './site-answer.ts'
-import type { GrantReply, SiteCalls } from './site-calls.ts'
-import type { SiteRowsAt } from './site-operations.ts'
-import { SiteRows, startsOf, without } from './site-rows.ts'
+import { areSameTerms, isSame, OUTCOMES, type SharedAnswer, type SharedRequest, type Terms } from './shared-answer.ts'
+import type { GrantReply, SharedCalls } from './shared-calls.ts'
+import type { SharedRowsAt } from './shared-operations.ts'
+import { SharedRows, startsOf, without } from './shared-rows.ts'
 
 /** Most requests of one script call. */
 const MOST_ASKS = 256
-/** Most requests that wait for the site; more fail at once. */
+/** Most requests that wait for the shared layers; more fail at once. */
 const MOST_WAITING = 10_000
 
 /**
@@ -25,36 +25,36 @@ const RENEWED_AT = 1 / 4
 const NOTHING = { states: [], ends: [] } as const
 
 interface Ask {
-  readonly request: SiteRequest
+  readonly request: SharedRequest
   /** Asked again after this process returned what it held. */
   isAgain: boolean
-  readonly resolve: (answer: SiteAnswer) => void
+  readonly resolve: (answer: SharedAnswer) => void
   readonly reject: (error: unknown) => void
 }
 
-export interface SitePoolParts {
-  readonly calls: Pick<SiteCalls, 'grant' | 'giveBack'>
+export interface SharedPoolParts {
+  readonly calls: Pick<SharedCalls, 'grant' | 'giveBack'>
   /** Which rows. */
-  readonly at: SiteRowsAt
+  readonly at: SharedRowsAt
   readonly layout: Layout
   /** How many units the schema has. */
   readonly units: number
   readonly newLeaseId: () => string
   readonly moment: () => Moment
-  /** The site's clock now, from what it was at another moment; epoch milliseconds. */
+  /** The shared layers' clock now, from what it was at another moment; epoch milliseconds. */
   readonly timeAfter: (seen: Pick<Seen, 'now' | 'at'>, now: Moment) => number
   readonly counts: LeaseCounts
   /** Gives back to windows with these starts, once; not of a lease's record. */
   readonly refund: (starts: readonly number[], amounts: UnitAmounts) => Promise<void>
 }
 
-/** The shared rows of one category as one process has them: its leases, and requests that wait for the site. */
-export class SitePool {
-  readonly #parts: SitePoolParts
+/** The shared rows of one category as one process has them: its leases, and requests that wait for the shared layers. */
+export class SharedPool {
+  readonly #parts: SharedPoolParts
   readonly #waiting: Ask[] = []
   #leases: Lease[] = []
   #seen: Seen | undefined
-  /** Starts of the windows that last refused somebody. */
+  /** Starts of the windows that refused last. */
   #denied: readonly number[] | undefined
   readonly #denials: Denials
   readonly #demand: Demand
@@ -65,7 +65,7 @@ export class SitePool {
   #refreshed: Promise<void> | undefined
   readonly #returning = new Set<Promise<unknown>>()
 
-  constructor(parts: SitePoolParts) {
+  constructor(parts: SharedPoolParts) {
     this.#parts = parts
     this.#denials = new Denials(parts)
     this.#demand = new Demand(parts.units)
@@ -81,13 +81,13 @@ export class SitePool {
     return this.#refreshed
   }
 
-  take(request: SiteRequest): SiteAnswer | Promise<SiteAnswer> {
+  take(request: SharedRequest): SharedAnswer | Promise<SharedAnswer> {
     const now = this.#parts.moment()
     this.#demand.add(request.costs, now)
     const known = this.#fromLease(request, now) ?? this.#denials.answer(request, now)
     if (known !== undefined) return known
     if (this.#waiting.length >= MOST_WAITING) {
-      throw notDone(storeError(`${MOST_WAITING} requests wait for the site, and no more are taken on`))
+      throw notDone(storeError(`${MOST_WAITING} requests wait for the shared layers, and no more are taken on`))
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, isAgain: false, resolve, reject })
@@ -96,7 +96,7 @@ export class SitePool {
   }
 
   /**
-   * What was charged and is not needed: to a lease that lives, if it is of the same windows; else to the site.
+   * What was charged and is not needed: to a lease that lives, if it is of the same windows; else to the shared layers.
    * @throws {QuotaError} `store_error`; it stays charged then
    */
   async putBack(starts: readonly number[], amounts: UnitAmounts): Promise<void> {
@@ -118,7 +118,7 @@ export class SitePool {
     return this.#idle((lease) => isSame(lease.terms.starts, starts))
   }
 
-  /** Something was charged to the site that no lease and no grant knows of. */
+  /** Something was charged to the shared layers that no lease and no grant knows of. */
   forgetDenial(): void {
     this.#denials.forget()
   }
@@ -137,7 +137,7 @@ export class SitePool {
     await Promise.all(this.#returning)
   }
 
-  #fromLease(request: SiteRequest, now: Moment): SiteAnswer | undefined {
+  #fromLease(request: SharedRequest, now: Moment): SharedAnswer | undefined {
     const { costs } = request
     this.#retire(now, request)
     const lease = this.#spend(costs)
@@ -208,7 +208,7 @@ export class SitePool {
     return states
   }
 
-  /** What leases have that nobody spent, of each unit. */
+  /** What leases have left, of each unit. */
   #idle(counts: (lease: Lease) => boolean = () => true): UnitAmounts {
     const idle = new Array<number>(this.#parts.units).fill(0)
     for (const lease of this.#leases) {
@@ -259,7 +259,7 @@ export class SitePool {
   /** Never rejects. */
   async #grant(
     asks: readonly Ask[],
-    { limits, settingsRevision, periods, mayOpen }: Terms & Pick<SiteRequest, 'mayOpen'>,
+    { limits, settingsRevision, periods, mayOpen }: Terms & Pick<SharedRequest, 'mayOpen'>,
   ): Promise<void> {
     const { calls, at, newLeaseId, counts } = this.#parts
     const costs = asks.map(({ request }) => request.costs)
@@ -282,7 +282,7 @@ export class SitePool {
   #grantedLate({ now, amounts, sentAt, cells }: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
     if (isNothing(amounts)) return
     // What was granted was granted within the periods.
-    const rows = SiteRows.at(cells, this.#parts.layout, now, of.periods, this.#instant)!
+    const rows = SharedRows.at(cells, this.#parts.layout, now, of.periods, this.#instant)!
     rows.charge(amounts)
     const starts = startsOf(rows.states())
     this.#return(new Lease({ ...of, amounts, sentAt, now, endsAt: rows.endsAt(), starts }))
@@ -290,7 +290,7 @@ export class SitePool {
 
   #granted(asks: readonly Ask[], reply: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
     const { now, letters, amounts, sentAt, cells } = reply
-    const rows = SiteRows.at(cells, this.#parts.layout, now, of.periods, this.#instant)
+    const rows = SharedRows.at(cells, this.#parts.layout, now, of.periods, this.#instant)
     if (rows === undefined || letters.startsWith('s')) {
       const settingsRevision = letters.startsWith('s') ? reply.settingsRevision : undefined
       for (const ask of asks) ask.resolve({ outcome: 'stale', now, states: [], settingsRevision })
@@ -298,7 +298,7 @@ export class SitePool {
     }
     const before = rows.states()
     const idle = this.idleIn(startsOf(before))
-    const answers = asks.map((ask, index): SiteAnswer => {
+    const answers = asks.map((ask, index): SharedAnswer => {
       const letter = letters[index]
       if (letter === 'a') rows.charge(ask.request.costs)
       const outcome = OUTCOMES[letter ?? 'r'] ?? 'refused'
@@ -331,9 +331,9 @@ export class SitePool {
   }
 
   /** Some replica does not have the grant and could take over without it: it is not used. */
-  #notReplicated(asks: readonly Ask[], answers: readonly SiteAnswer[], lease: Lease): void {
+  #notReplicated(asks: readonly Ask[], answers: readonly SharedAnswer[], lease: Lease): void {
     this.#return(lease)
-    const error = storeError('a replica of the site does not follow: what it would forget is not spent')
+    const error = storeError('a replica of the shared layers does not follow: what it would forget is not spent')
     for (const [index, ask] of asks.entries()) {
       const answer = answers[index]!
       if (answer.outcome === 'charged') ask.reject(error)
@@ -346,7 +346,7 @@ export class SitePool {
     setTimeout(() => this.#retire(this.#parts.moment()), Math.max(0, lease.usableMs) + 1).unref()
   }
 
-  #answer(asks: readonly Ask[], answers: readonly SiteAnswer[]): void {
+  #answer(asks: readonly Ask[], answers: readonly SharedAnswer[]): void {
     const again: Ask[] = []
     const hasIdle = this.#leases.some(({ amounts }) => !isNothing(amounts))
     for (const [index, ask] of asks.entries()) {
@@ -355,7 +355,7 @@ export class SitePool {
       else again.push(ask)
     }
     if (again.length === 0) return
-    // What this process has leased is missing to itself: it is given back, and the site asked once more.
+    // What this process has leased is missing to itself: it is given back, and the shared layers asked once more.
     for (const ask of again) ask.isAgain = true
     for (const lease of this.#leases) this.#return(lease)
     this.#leases = []

@@ -14,10 +14,10 @@ import {
   type Granted,
   GrantOperation,
   type GrantRequest,
+  leaseScript,
   ReturnOperation,
-  type SiteRowsAt,
-  siteScript,
-} from './site-operations.ts'
+  type SharedRowsAt,
+} from './shared-operations.ts'
 
 /** A return is sent when the lease ends: every grant reads and writes all that are remembered, spent ones as well. */
 const TIMES = { rememberedMs: 5_000, countedMs: 5_000, usableMs: MAX_LEASE_MS }
@@ -31,10 +31,10 @@ export interface GrantReply extends Granted {
   readonly isReplicated: boolean
 }
 
-export interface SiteCallsParts {
+export interface SharedCallsParts {
   /** Of its own: `WAIT` holds up what comes behind it. */
   readonly line: Line
-  /** How many replicas could take the place of the site's server. */
+  /** How many replicas could take the place of the shared layers' server. */
   readonly replicas: (server: Line) => Promise<number>
   readonly keys: Keys
   readonly deadlineMs: number
@@ -43,13 +43,13 @@ export interface SiteCallsParts {
   readonly process: string
 }
 
-/** Asks the site's server for tokens, and gives tokens back. */
-export class SiteCalls {
-  readonly #parts: SiteCallsParts
+/** Asks the shared layers' server for tokens, and gives tokens back. */
+export class SharedCalls {
+  readonly #parts: SharedCallsParts
   readonly #breaker = new Breaker(() => performance.now())
   readonly #instant: Instant
 
-  constructor(parts: SiteCallsParts) {
+  constructor(parts: SharedCallsParts) {
     this.#parts = parts
     this.#instant = new Instant(parts.keys.layout)
   }
@@ -60,8 +60,9 @@ export class SiteCalls {
    * @param late gets a reply that comes after the deadline
    * @throws {QuotaError} `store_error`, `damaged_row`
    */
-  async grant(at: SiteRowsAt, request: GrantRequest, late: (reply: GrantReply) => void): Promise<GrantReply> {
-    if (!this.#breaker.admits()) throw notDone(storeError('the site gave no answers for a while and is not asked now'))
+  async grant(at: SharedRowsAt, request: GrantRequest, late: (reply: GrantReply) => void): Promise<GrantReply> {
+    if (!this.#breaker.admits())
+      throw notDone(storeError('the shared layers gave no answers for a while and are not called now'))
     const { testClock, deadlineMs, process } = this.#parts
     const work = async (server: Line): Promise<GrantReply> => {
       const replicas = await this.#parts.replicas(server)
@@ -80,7 +81,7 @@ export class SiteCalls {
    * @returns what was credited
    * @throws {QuotaError} `store_error`
    */
-  async giveBack(at: SiteRowsAt, lease: Lease['terms'], amounts: UnitAmounts): Promise<UnitAmounts> {
+  async giveBack(at: SharedRowsAt, lease: Lease['terms'], amounts: UnitAmounts): Promise<UnitAmounts> {
     const { line } = this.#parts
     await line.ready()
     const batch = this.#batch()
@@ -98,7 +99,7 @@ export class SiteCalls {
 
   #script(): Script {
     const { layout, schema } = this.#parts.keys
-    return siteScript({ cells: layout.cells, units: schema.units.length })
+    return leaseScript({ cells: layout.cells, units: schema.units.length })
   }
 
   async #within<T>(work: (server: Line) => Promise<T>, late: (answer: T) => void): Promise<T> {
@@ -113,13 +114,13 @@ export class SiteCalls {
     )
     try {
       const answer = await Promise.race([answered, deadline.settled.then(() => undefined)])
-      if (answer === undefined) throw storeError(`the site gave no answer within ${deadlineMs} ms`)
+      if (answer === undefined) throw storeError(`the shared layers gave no answer within ${deadlineMs} ms`)
       this.#breaker.succeeded()
       return answer
     } catch (error) {
       if (verdictOf(error) === 'refused') this.#breaker.succeeded()
       else this.#breaker.failed()
-      throw line.usable ? error : storeError('the site cannot be reached', error)
+      throw line.usable ? error : storeError('the shared layers cannot be reached', error)
     } finally {
       deadline.met()
     }
@@ -133,12 +134,13 @@ export class SiteCalls {
         return await work(line.server)
       } catch (error) {
         const verdict = verdictOf(error)
-        if (verdict === 'refused') throw notDone(refusal(error, 'the site'))
-        if (verdict === 'in-doubt') throw storeError('the connection to the site broke before the answer', error)
+        if (verdict === 'refused') throw notDone(refusal(error, 'the shared layers'))
+        if (verdict === 'in-doubt')
+          throw storeError('the connection to the shared layers broke before the answer', error)
         if (deadline.isOver) throw error
       }
       await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
-      if (deadline.isOver) throw storeError('the site gave no answer in time')
+      if (deadline.isOver) throw storeError('the shared layers gave no answer in time')
     }
   }
 }
@@ -166,7 +168,7 @@ async function waited(
   }
 }
 
-/** What an operation comes to that is answered before anybody waits for it. */
+/** The reply of an operation that may be answered before it is awaited. */
 function answerOf<T>(add: (waiter: Waiter<T>) => void): Promise<T> {
   const answer = new Promise<T>((resolve, reject) => add({ resolve, reject }))
   answer.catch(() => undefined)

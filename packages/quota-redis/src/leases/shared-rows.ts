@@ -2,7 +2,7 @@ import { add, type Instant, type Layout, PERIOD_NUMBERS, periodAt, reanchor, rol
 import type { UnitAmounts } from './amounts.ts'
 
 /** The rows that everybody shares as a grant found them, to replay on them what it did. */
-export class SiteRows {
+export class SharedRows {
   readonly #cells: Float64Array
   readonly #layout: Layout
   readonly #now: number
@@ -21,9 +21,9 @@ export class SiteRows {
     now: number,
     periods: readonly number[] | undefined,
     instant: Instant,
-  ): SiteRows | undefined {
+  ): SharedRows | undefined {
     if (!instant.moveTo(now, periods, cells.length / layout.rowCells)) return undefined
-    return new SiteRows(cells, layout, now, periods, instant)
+    return new SharedRows(cells, layout, now, periods, instant)
   }
 
   private constructor(

@@ -6,13 +6,13 @@ import type { Replay } from '../operations/replay.ts'
 import type { UnitAmounts } from './amounts.ts'
 import grant from './grant.lua'
 import type { Lease } from './lease.ts'
-import type { Terms } from './site-answer.ts'
+import type { Terms } from './shared-answer.ts'
 
 /** The script of batches, with leases. */
-export const siteScript: ScriptOfShape = batchScripts(grant)
+export const leaseScript: ScriptOfShape = batchScripts(grant)
 
 /** Which rows a call is about: those of one category and some shared layers. */
-export interface SiteRowsAt {
+export interface SharedRowsAt {
   readonly category: number
   readonly layers: readonly number[]
 }
@@ -48,7 +48,7 @@ export interface Granted {
   readonly amounts: UnitAmounts
   /** What live leases of other processes may have left, of each unit. */
   readonly leasedByOthers: UnitAmounts
-  /** Of the settings that the site knows, if it was asked. */
+  /** Of the settings that the shared layers know, if it was asked. */
   readonly settingsRevision: string
   /** Cells of the rows before the grant. */
   readonly cells: Float64Array
@@ -57,7 +57,7 @@ export interface Granted {
 /** Charges requests on the shared rows, and leases more. */
 export class GrantOperation implements Operation {
   readonly repeatable = false
-  readonly #at: SiteRowsAt
+  readonly #at: SharedRowsAt
   readonly #request: GrantRequest
   readonly #process: string
   readonly #times: LeaseTimes
@@ -65,7 +65,7 @@ export class GrantOperation implements Operation {
   #rows: readonly number[] = []
   #units = 0
 
-  constructor(at: SiteRowsAt, request: GrantRequest, process: string, times: LeaseTimes, waiter: Waiter<Granted>) {
+  constructor(at: SharedRowsAt, request: GrantRequest, process: string, times: LeaseTimes, waiter: Waiter<Granted>) {
     this.#at = at
     this.#request = request
     this.#process = process
@@ -90,8 +90,8 @@ export class GrantOperation implements Operation {
   }
 
   answer(replay: Replay, letter: string): void {
-    const letters = replay.told().toString()
-    const facts = JSON.parse(replay.told().toString()) as readonly number[]
+    const letters = replay.answer().toString()
+    const facts = JSON.parse(replay.answer().toString()) as readonly number[]
     if (letter === DAMAGE) {
       this.fail(replay.damage(this.#rows))
       return
@@ -110,12 +110,12 @@ export class GrantOperation implements Operation {
 /** Takes back what is left of a lease: once, and never more than was leased. */
 export class ReturnOperation implements Operation {
   readonly repeatable = false
-  readonly #at: SiteRowsAt
+  readonly #at: SharedRowsAt
   readonly #lease: Lease['terms']
   readonly #amounts: UnitAmounts
   readonly #waiter: Waiter<UnitAmounts>
 
-  constructor(at: SiteRowsAt, lease: Lease['terms'], amounts: UnitAmounts, waiter: Waiter<UnitAmounts>) {
+  constructor(at: SharedRowsAt, lease: Lease['terms'], amounts: UnitAmounts, waiter: Waiter<UnitAmounts>) {
     this.#at = at
     this.#lease = lease
     this.#amounts = amounts
@@ -134,7 +134,7 @@ export class ReturnOperation implements Operation {
   }
 
   answer(replay: Replay): void {
-    this.#waiter.resolve(JSON.parse(replay.told().toString()) as UnitAmounts)
+    this.#waiter.resolve(JSON.parse(replay.answer().toString()) as UnitAmounts)
   }
 
   fail(error: unknown): void {

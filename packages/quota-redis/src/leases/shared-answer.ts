@@ -1,5 +1,5 @@
 /** What is asked of the rows that everybody shares. */
-export interface SiteRequest extends Terms {
+export interface SharedRequest extends Terms {
   /** One number a unit; slots behind them are passed over. */
   readonly costs: readonly number[]
   /** Whether the request was charged to its own rows before, and so may open windows. */
@@ -31,23 +31,23 @@ export function areSameTerms(a: Terms, b: Terms): boolean {
 }
 
 /**
- * - `charged`: the tokens are this request's, from the site or from a lease.
+ * - `charged`: the tokens are this request's, from the shared layers or from a lease.
  * - `refused`: they do not fit; nothing was charged.
  * - `would-open`: they fit, but in a window that is closed; nothing was charged. The own rows come first then.
- * - `stale`: other settings are in force, or the site's clock is outside of the periods.
+ * - `stale`: other settings are in force, or the shared layers' clock is outside of the periods.
  */
-export interface SiteAnswer {
+export interface SharedAnswer {
   readonly outcome: 'charged' | 'refused' | 'would-open' | 'stale'
-  /** By the site's clock, epoch milliseconds. */
+  /** By the shared layers' clock, epoch milliseconds. */
   readonly now: number
   /** Of the shared rows, this request included if it was charged, idle tokens of this process left out. */
   readonly states: readonly number[]
-  /** Of `stale`: the revision that the site knows; absent where it is the periods that are stale. */
+  /** Of `stale`: the revision that the shared layers know; absent where it is the periods that are stale. */
   readonly settingsRevision?: string | undefined
 }
 
 /** By the letters of `grant.lua`. */
-export const OUTCOMES: Readonly<Record<string, SiteAnswer['outcome']>> = {
+export const OUTCOMES: Readonly<Record<string, SharedAnswer['outcome']>> = {
   a: 'charged',
   r: 'refused',
   w: 'would-open',
