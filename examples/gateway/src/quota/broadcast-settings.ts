@@ -28,12 +28,12 @@ export class BroadcastSettings implements AsyncSettingsStore {
     this.#logger = logger
   }
 
-  read(): Promise<StoredDocument | undefined> {
-    return this.#stored.read()
+  async read(): Promise<StoredDocument | undefined> {
+    return await this.#stored.read()
   }
 
-  readSubject(layer: string, key: string): Promise<StoredDocument | undefined> {
-    return this.#stored.readSubject(layer, key)
+  async readSubject(layer: string, key: string): Promise<StoredDocument | undefined> {
+    return await this.#stored.readSubject(layer, key)
   }
 
   async write(document: unknown, options: StoreWriteOptions): Promise<WriteReply> {

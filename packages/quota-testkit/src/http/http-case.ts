@@ -64,7 +64,7 @@ export async function runHttpCase(testCase: HttpCase, harness: HttpHarness): Pro
 export type HttpStep = string | number | HttpSight
 
 /** With a status it is a request; what is named has to be so then. */
-export interface HttpSight extends Omit<HttpAsk, 'body'> {
+interface HttpSight extends Omit<HttpAsk, 'body'> {
   readonly path?: string
   readonly status?: number
   /** Of the answer. */
