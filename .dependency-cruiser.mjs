@@ -17,7 +17,7 @@ const rooms = {
   http: ['options', 'engine', 'store', 'decision', 'policy', 'windows', 'time'],
   'score-gateway': ['options', 'http', 'decision', 'policy', 'time'],
   metrics: ['options', 'engine', 'decision', 'policy'],
-  top: ['options', 'engine', 'store', 'time'],
+  top: ['options', 'engine', 'policy', 'store', 'time'],
 }
 
 /** Outside packages that only some rooms may use. */

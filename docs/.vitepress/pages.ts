@@ -33,7 +33,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'status-and-reset',
     'algorithms',
   ],
-  'Language models': ['language-models', 'holds'],
+  'Language models': ['language-models', 'units', 'holds'],
   Stores: ['stores', 'memory-store', 'redis', 'cluster', 'sql', 'failure-policy', 'scale'],
   Operate: ['metrics', 'opentelemetry', 'events', 'top-subjects', 'cli', 'changing-a-policy', 'time-and-clocks'],
   Migrate: ['comparison', 'benchmarks', 'coming-from', 'from-the-first-version'],

@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** The one window of the user's quota, as `/me/quota` tells it. */
+/** One window of the user's quota, as `/me/quota` shows it. */
 interface Usage {
+  readonly unit: string
   readonly limit: number
   readonly used: number
   readonly remaining: number
@@ -18,12 +19,19 @@ export interface Story {
   /** Milliseconds from the kill until the tokens were back. */
   readonly backAfterMs: number
   readonly inTheEnd: Usage
+  /** Tokens charged for an answer whose reader hung up. */
+  readonly brokenOff: number
+  /** What a bill that came after its hold had ended was charged. */
+  readonly lateBill: { readonly charged: Readonly<Record<string, number>> }
+  /** What the user has spent in the end: requests, tokens, millionths of a dollar. */
+  readonly spent: readonly number[]
 }
 
 const TIMEOUT_MS = 30_000
 
 /**
  * Twenty chats of one user at once, each reserving 75 of 500 tokens. One of those that start costs 300, and one is killed.
+ * Then another user of the team hangs up in the middle of an answer, and a bill comes after its hold has ended.
  *
  * @param models those at work, so that one can be killed
  */
@@ -32,12 +40,15 @@ export async function playStory(
   models: ReadonlySet<ChildProcess>,
   tell: (line: string) => void,
 ): Promise<Story> {
-  const headers = { 'x-user': 'ada' }
-  const usage = async (): Promise<Usage> => {
-    const response = await fetch(`${url}/me/quota`, { headers })
-    const { windows } = (await response.json()) as { readonly windows: { readonly chat: readonly [Usage] } }
-    return windows.chat[0]
+  const headersOf = (user: string) => ({ 'x-user': user, 'x-team': 'engines' })
+  const headers = headersOf('ada')
+  const windowsOf = async (user: string): Promise<readonly [Usage, Usage, Usage]> => {
+    const response = await fetch(`${url}/me/quota`, { headers: headersOf(user) })
+    type Body = { readonly windows: { readonly chat: readonly [Usage, Usage, Usage, ...Usage[]] } }
+    const { chat } = ((await response.json()) as Body).windows
+    return [chat[0], chat[1], chat[2]]
   }
+  const usage = async (): Promise<Usage> => (await windowsOf('ada'))[1]
   const shown = ({ used, limit, held = 0 }: Usage): string => `${used} of ${limit} tokens used, ${held} of them held`
 
   // The first costs four times what it reserved; a model that would speak for ever is the one to be killed.
@@ -64,7 +75,53 @@ export async function playStory(
   const backAfterMs = performance.now() - killedAt
   tell(`the tokens of the killed one are back: ${shown(inTheEnd)}`)
   tell(`${inTheEnd.used - inTheEnd.limit} tokens of debt: the next chat waits for the window's end`)
-  return { started: started.length, refused, whileAllSpeak, afterTheLong, backAfterMs, inTheEnd }
+  const [requests, tokens, money] = await windowsOf('ada')
+  const spent = [requests.used, tokens.used, money.used]
+  tell(`in all ${requests.used} requests, ${tokens.used} tokens, $${(money.used / 1_000_000).toFixed(6)}`)
+  const brokenOff = await hangUp()
+  tell(`a reader hangs up: ${brokenOff} tokens were said until then, and are charged`)
+  const lateBill = await billLate()
+  tell(
+    `a bill that comes late: ${lateBill.charged.tokens} tokens and ${lateBill.charged.microusd} microdollars are charged`,
+  )
+  return {
+    started: started.length,
+    refused,
+    whileAllSpeak,
+    afterTheLong,
+    backAfterMs,
+    inTheEnd,
+    brokenOff,
+    lateBill,
+    spent,
+  }
+
+  /** Reads the first words of an answer without end, and hangs up. */
+  async function hangUp(): Promise<number> {
+    const reader = new AbortController()
+    const chat = { method: 'POST', headers: headersOf('grace'), signal: reader.signal }
+    const response = await fetch(`${url}/chat?words=1000000`, chat)
+    await response.body?.getReader().read()
+    reader.abort()
+    const [, { used }] = await until(
+      () => windowsOf('grace'),
+      ([, { held = 0 }]) => held === 0,
+    )
+    return used
+  }
+
+  /** Lets the hold of an answer end before its bill comes. */
+  async function billLate(): Promise<Story['lateBill']> {
+    const chat = { method: 'POST', headers: headersOf('alan') }
+    await (await fetch(`${url}/chat?words=10&billed=later&answer=a1`, chat)).text()
+    await until(
+      () => windowsOf('alan'),
+      ([, { used }]) => used === 0,
+    )
+    const bill = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
+    const body = JSON.stringify({ tokens: 10, microusd: 600 })
+    return (await (await fetch(`${url}/bill/a1`, { ...bill, body })).json()) as Story['lateBill']
+  }
 }
 
 /** The only model left when all others have ended. */

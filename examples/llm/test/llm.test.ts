@@ -12,7 +12,7 @@ afterAll(() => {
   server.close()
 })
 
-it('six of twenty chats start, a killed one gives its tokens back, and a long one leaves a debt', async () => {
+it('six of twenty chats start, a dead one gives back, a long one leaves a debt, and a late bill is charged', async () => {
   const lines: string[] = []
   const { port } = server.address() as AddressInfo
   const story = await playStory(`http://127.0.0.1:${port}`, models, (line) => lines.push(line))
@@ -22,5 +22,10 @@ it('six of twenty chats start, a killed one gives its tokens back, and a long on
   expect(story.backAfterMs).toBeLessThan(HOLD_MS + 1_000)
   expect(story.inTheEnd).toMatchObject({ limit: 500, used: 600, remaining: 0 })
   expect(lines[0]).toBe('20 chats at once: 6 start, 14 are told to wait')
-  expect(lines.at(-1)).toBe("100 tokens of debt: the next chat waits for the window's end")
+  expect(lines).toContain("100 tokens of debt: the next chat waits for the window's end")
+  // Four of 75 tokens, and one of 300; what the dead one had is back, its request and its money too.
+  expect(story.spent).toEqual([5, 600, 600 * 60])
+  expect(story.brokenOff).toBeGreaterThan(0)
+  expect(story.brokenOff).toBeLessThanOrEqual(375)
+  expect(story.lateBill).toMatchObject({ charged: { requests: 1, tokens: 10, microusd: 600 } })
 }, 60_000)

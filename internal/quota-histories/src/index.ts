@@ -9,6 +9,7 @@ export {
   runHistories,
   runHistory,
 } from './histories/run-history.ts'
+export { runUnitHistories } from './histories/unit-histories.ts'
 export { describeHttpFuzz } from './http/fuzz.ts'
 export { explore } from './living/explore.ts'
 export { holdMachine } from './living/hold-machine.ts'

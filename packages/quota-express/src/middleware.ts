@@ -1,4 +1,4 @@
-import type { SimpleQuota } from '@scoregw/quota'
+import type { Counting, OneUnit, SimpleQuota } from '@scoregw/quota'
 import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
 import type { Request, RequestHandler, Response } from 'express'
 import { EXPRESS } from './adapter.ts'
@@ -7,7 +7,7 @@ import type { QuotaAppOptions, QuotaMiddlewareOptions, QuotaRouteOptions } from 
 import { isGivenRequest, withoutOperation } from './wrong-use.ts'
 
 /** Middleware for single routes. */
-export interface QuotaRoutes<Operation extends string = string> {
+export interface QuotaRoutes<Operation extends string = string, C extends Counting = OneUnit> {
   /**
    * Meters every request of a route as one operation.
    *
@@ -16,11 +16,13 @@ export interface QuotaRoutes<Operation extends string = string> {
    * @example
    * app.post('/music', metered.operation('music.upsert'), handler)
    */
-  operation(name: Operation, overrides?: Partial<QuotaRouteOptions>): RequestHandler
+  operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): RequestHandler
 }
 
 /** Middleware for a whole app, and for single routes. */
-export interface QuotaMiddleware<Operation extends string = string> extends RequestHandler, QuotaRoutes<Operation> {}
+export interface QuotaMiddleware<Operation extends string = string, C extends Counting = OneUnit>
+  extends RequestHandler,
+    QuotaRoutes<Operation, C> {}
 
 /**
  * Express middleware that meters requests: with `operation(req)` for a whole app, without it for single routes by
@@ -37,12 +39,12 @@ export interface QuotaMiddleware<Operation extends string = string> extends Requ
 export function quotaMiddleware(
   options: QuotaMiddlewareOptions<SimpleQuota['operation']> & { readonly quota: SimpleQuota },
 ): QuotaMiddleware<SimpleQuota['operation']>
-export function quotaMiddleware<Operation extends string>(
-  options: QuotaAppOptions<Operation>,
-): QuotaMiddleware<Operation>
-export function quotaMiddleware<Operation extends string>(
-  options: QuotaMiddlewareOptions<Operation>,
-): QuotaRoutes<Operation>
+export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
+  options: QuotaAppOptions<Operation, C>,
+): QuotaMiddleware<Operation, C>
+export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
+  options: QuotaMiddlewareOptions<Operation, C>,
+): QuotaRoutes<Operation, C>
 export function quotaMiddleware(options: QuotaMiddlewareOptions, ...rest: readonly unknown[]): QuotaRoutes {
   if (isGivenRequest([options, ...rest], console)) return undefined as never
   const meter = new HttpMeter(ofRequest(options), EXPRESS)

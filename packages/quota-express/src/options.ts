@@ -1,3 +1,4 @@
+import type { Counting, OneUnit } from '@scoregw/quota'
 import type { HttpMeterOptions, MaybeAsync, QuotaAnswer, RouteOptions } from '@scoregw/quota/http'
 import type { NextFunction, Request, Response } from 'express'
 
@@ -19,11 +20,13 @@ interface ExpressOptions {
 }
 
 /** What one route may set for itself. */
-export interface QuotaRouteOptions extends Omit<RouteOptions<Request>, 'skip'>, ExpressOptions {}
+export interface QuotaRouteOptions<C extends Counting = OneUnit>
+  extends Omit<RouteOptions<Request, C>, 'skip'>,
+    ExpressOptions {}
 
 /** What {@link quotaMiddleware} takes. */
-export interface QuotaMiddlewareOptions<Operation extends string = string>
-  extends Omit<HttpMeterOptions<Request, Operation>, 'skip'>,
+export interface QuotaMiddlewareOptions<Operation extends string = string, C extends Counting = OneUnit>
+  extends Omit<HttpMeterOptions<Request, Operation, C>, 'skip'>,
     ExpressOptions {
   /**
    * Where a metered request carries its `RequestQuota`.
@@ -33,6 +36,7 @@ export interface QuotaMiddlewareOptions<Operation extends string = string>
 }
 
 /** Options of a middleware that serves a whole app. */
-export interface QuotaAppOptions<Operation extends string = string> extends QuotaMiddlewareOptions<Operation> {
+export interface QuotaAppOptions<Operation extends string = string, C extends Counting = OneUnit>
+  extends QuotaMiddlewareOptions<Operation, C> {
   readonly operation: (req: Request) => NoInfer<Operation> | undefined
 }

@@ -1,4 +1,4 @@
-import type { Quota, SimpleQuota } from '@scoregw/quota'
+import type { Counting, Quota, SimpleQuota } from '@scoregw/quota'
 import type { HttpMeterOptions, QuotaAnswer, RequestQuota, RouteOptions } from '@scoregw/quota/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -24,7 +24,7 @@ export interface QuotaFastifyOptions<Operation extends string = string>
   extends Omit<HttpMeterOptions<FastifyRequest, Operation>, 'quota'>,
     FastifyOptions {
   /** The engine that decides. */
-  readonly quota: Quota<Operation> | SimpleQuota
+  readonly quota: Quota<Operation, Counting> | SimpleQuota
   /**
    * The property of a metered request that holds its `RequestQuota`, and of a route's `config` that names its operation.
    * @default 'quota'

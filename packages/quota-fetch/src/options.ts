@@ -1,3 +1,4 @@
+import type { Counting, OneUnit } from '@scoregw/quota'
 import type { HttpMeterOptions, MaybeAsync, QuotaAnswer, RouteOptions, SettleMode } from '@scoregw/quota/http'
 
 type FunctionNames = 'subject' | 'cost' | 'plan' | 'skip'
@@ -9,18 +10,18 @@ type OfCall<T> = (request: Request, ...args: never[]) => T
 export type QuotaHandler = (answer: QuotaAnswer, request: Request, ...args: never[]) => MaybeAsync<Response>
 
 /** What one route may set for itself. */
-export interface QuotaRouteOptions extends Omit<RouteOptions<Request>, FunctionNames> {
+export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<RouteOptions<Request, C>, FunctionNames> {
   /**
    * The subject: one string, or one key for each layer that is not shared. `undefined`, `null`: see {@link anonymous}.
    * Never take it from data that a client may choose freely.
    */
   readonly subject: OfCall<ReturnType<RouteOptions<Request>['subject']>>
   /**
-   * Tokens instead of the operation's price, a whole number, 0 or more; a function may look at a clone of the request
-   * and answer `undefined` for the price.
+   * Tokens instead of the operation's price, a whole number, 0 or more; where the policy has several units, amounts by
+   * unit. A function may look at a clone of the request and answer `undefined` for the price.
    * @default the operation's price
    */
-  readonly cost?: number | OfCall<MaybeAsync<number | undefined>> | undefined
+  readonly cost?: C['cost'] | OfCall<MaybeAsync<C['cost'] | undefined>> | undefined
   /**
    * The plan of the subject; `undefined`: none. One in the subject's stored settings comes first.
    */
@@ -40,9 +41,9 @@ export interface QuotaRouteOptions extends Omit<RouteOptions<Request>, FunctionN
 }
 
 /** What {@link quotaFetch} takes. */
-export interface QuotaFetchOptions<Operation extends string = string>
-  extends Omit<HttpMeterOptions<Request, Operation>, FunctionNames | 'operation' | 'address' | 'locale'>,
-    QuotaRouteOptions {
+export interface QuotaFetchOptions<Operation extends string = string, C extends Counting = OneUnit>
+  extends Omit<HttpMeterOptions<Request, Operation, C>, FunctionNames | 'operation' | 'address' | 'locale'>,
+    QuotaRouteOptions<NoInfer<C>> {
   /** The operation a request is charged as; `undefined`: it is not metered. Needed for `metered(handler)`. */
   readonly operation?: OfCall<NoInfer<Operation> | undefined> | undefined
   /**

@@ -1,4 +1,4 @@
-import { QuotaError } from '@scoregw/quota'
+import { type Counting, type OneUnit, QuotaError } from '@scoregw/quota'
 import { type Admission, Exchange, type HttpAdapter, HttpMeter, type RequestQuota } from '@scoregw/quota/http'
 import { aFunction, optional } from '@scoregw/quota/options'
 import { answerResponse, misused } from './answer-response.ts'
@@ -17,7 +17,7 @@ export type Wrap = <R extends Request, Args extends readonly unknown[]>(
 ) => (request: R, ...args: Args) => Promise<Response>
 
 /** Wraps handlers of single operations. */
-export interface QuotaFetchRoutes<Operation extends string = string> {
+export interface QuotaFetchRoutes<Operation extends string = string, C extends Counting = OneUnit> {
   /**
    * Meters every request of a handler as one operation.
    *
@@ -26,11 +26,12 @@ export interface QuotaFetchRoutes<Operation extends string = string> {
    * @example
    * export const POST = metered.operation('write')(async (request) => Response.json(await save(request)))
    */
-  operation(name: Operation, overrides?: Partial<QuotaRouteOptions>): Wrap
+  operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): Wrap
 }
 
 /** Wraps handlers of many operations, or of single ones. */
-export type QuotaFetch<Operation extends string = string> = Wrap & QuotaFetchRoutes<Operation>
+export type QuotaFetch<Operation extends string = string, C extends Counting = OneUnit> = Wrap &
+  QuotaFetchRoutes<Operation, C>
 
 /** One call of a handler. */
 interface Call {
@@ -58,9 +59,11 @@ const FETCH: HttpAdapter<Call> = {
  * const metered = quotaFetch({ quota, subject: (request) => userOf(request), operation: () => 'read' })
  * export default { fetch: metered(() => new Response('hello')) }
  */
-export function quotaFetch<Operation extends string>(options: QuotaFetchOptions<Operation>): QuotaFetch<Operation> {
+export function quotaFetch<Operation extends string, C extends Counting = OneUnit>(
+  options: QuotaFetchOptions<Operation, C>,
+): QuotaFetch<Operation, C> {
   const meter = new HttpMeter<Call>(ofCall(options) as never, FETCH)
-  const routes: QuotaFetchRoutes<Operation> = {
+  const routes: QuotaFetchRoutes<Operation, C> = {
     operation: (name, overrides = {}) => wrapping(meter.operation(name, ofCall(overrides))),
   }
   return Object.assign(wrapping(meter), routes)

@@ -1,5 +1,11 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { checkPromises, runEditHistories, runHistories, runHoldHistories } from '@scoregw/quota-histories'
+import {
+  checkPromises,
+  runEditHistories,
+  runHistories,
+  runHoldHistories,
+  runUnitHistories,
+} from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { TestDatabase } from './support/database.ts'
 import { postgresFactory } from './support/postgres-factory.ts'
@@ -9,6 +15,8 @@ const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Each has a database's answers to wait for: 1,000 in every run are played on the embedded store. */
 const HISTORIES = { runs: deep ? 100_000 : 8, maxSteps: 30 }
 const PROMISES = { runs: deep ? 20_000 : 8, maxSteps: 30 }
+/** Of an engine over several units. */
+const UNITS = { runs: deep ? 5_000 : 8, maxSteps: 30 }
 const TIMEOUT_MS = deep ? 14_400_000 : 300_000
 
 const database = describe.runIf(postgresTests)
@@ -26,6 +34,10 @@ for (const [name, group, factoryOf] of [
     it(`${PROMISES.runs} of them break no promise`, { timeout: TIMEOUT_MS }, async () => {
       const { admitted } = await checkPromises(factory, PROMISES)
       expect(admitted).toBeGreaterThan(0)
+    })
+
+    it(`${UNITS.runs} of an engine over several units are, too`, { timeout: TIMEOUT_MS }, async () => {
+      expect(await runUnitHistories(factory, UNITS)).toBeGreaterThan(UNITS.runs)
     })
 
     it('short histories of two policies and of two holds', { timeout: TIMEOUT_MS }, async () => {

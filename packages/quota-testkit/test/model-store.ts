@@ -156,7 +156,7 @@ export class ModelledCounters implements SyncCounters {
     if (windows === undefined) return { outcome: 'stale', ...nothing }
     const { outcome, charged, uncharged, reserved, added } = this.model.settleHold(this.id(request, request.id), {
       ...request,
-      actual: request.actual === undefined ? {} : this.named(request.actual),
+      actual: this.actual(request.actual),
       maxOverrun: this.named(request.maxOverrun),
       windows,
     })
@@ -194,6 +194,12 @@ export class ModelledCounters implements SyncCounters {
     const category = this.schema.categories[request.category]
     const name = JSON.stringify([category, idOwnerKey(this.schema, request.subject), id])
     return { name, holder: nonce, use: fingerprint, ttlMs }
+  }
+
+  /** As {@link named}; units of which nothing is said are left out. */
+  actual(amounts: readonly (number | undefined)[] = []): ModelCosts {
+    const said = this.schema.units.map((unit, at) => [unit, amounts[at]] as const)
+    return Object.fromEntries(said.filter((each): each is [string, number] => each[1] !== undefined))
   }
 
   /** Every amount by the name of its unit, those of 0 too; slots have no part in it. */

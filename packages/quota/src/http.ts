@@ -34,11 +34,13 @@ export type { NodeRequest, NodeResponse } from './http/node/node-response.ts'
 export { type WatchDetails, watchResponse } from './http/node/watch-response.ts'
 export type {
   AnonymousMode,
+  HandlerUnits,
   HttpMeterOptions,
   MaybeAsync,
   RequestQuota,
   RouteOptions,
   SettleMode,
+  UnitsOfHandlers,
 } from './http/options.ts'
 export type { ProblemDetails } from './http/problem-details.ts'
 export type { AnswerContext, QuotaAnswers, QuotaExceededBody } from './http/quota-answers.ts'

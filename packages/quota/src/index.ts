@@ -4,39 +4,44 @@
  *
  * @module
  */
-export type {
-  AdmittedDecision,
-  Decision,
-  LimitKind,
-  RefusedDecision,
-  UncountedWindow,
-  Violation,
-  WindowStatus,
-} from './decision/decision.ts'
-export type { QuotaHolds } from './engine/admin/holds-admin.ts'
-export type { QuotaSettings } from './engine/admin/settings-admin.ts'
+export type { LimitKind } from './decision/decision.ts'
 export type { QuotaSubjects } from './engine/admin/subject-admin.ts'
 export type { WriteOptions } from './engine/admin/write-options.ts'
-export { createQuota, isSyncQuota, type SyncQuotaOptions } from './engine/create-quota.ts'
-export type { QuotaEvent, QuotaEvents } from './engine/events.ts'
-export type { FailurePolicy, QuotaOptions } from './engine/options.ts'
-export type { Quota, QuotaWithin, SyncQuota } from './engine/quota.ts'
+export { createQuota, isSyncQuota } from './engine/create-quota.ts'
+export type { QuotaEvent } from './engine/events.ts'
+export type { FailurePolicy } from './engine/options.ts'
 export type {
+  AdmittedDecision,
   CommitResult,
+  Decision,
   HeldReservation,
   Hold,
   NearLimit,
+  Policy,
+  Quota,
+  QuotaEvents,
+  QuotaHolds,
+  QuotaOptions,
   QuotaRequest,
+  QuotaSettings,
   QuotaStatus,
+  QuotaWithin,
+  RefusedDecision,
   Reservation,
   ReserveRequest,
-  ResetOptions,
   ResumedReservation,
   RunResult,
+  Settings,
+  SyncQuota,
+  SyncQuotaOptions,
   SyncReservation,
-} from './engine/requests.ts'
+  UncountedWindow,
+  VersionedSettings,
+  Violation,
+  WindowStatus,
+} from './engine/public-types.ts'
+export type { ResetOptions } from './engine/requests.ts'
 export {
-  type Duration,
   type SimpleQuota,
   type SimpleQuotaOptions,
   type SyncSimpleQuota,
@@ -49,8 +54,10 @@ export { quotaHeaders } from './http/headers.ts'
 export { memorySettings } from './memory/memory-settings.ts'
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './memory/memory-store.ts'
 export { type DefinedPolicy, definePolicy } from './policy/define-policy.ts'
-export type { Limit, LimitTable, Policy } from './policy/policy.ts'
-export type { Mode, Settings, SubjectSettings, VersionedSettings, VersionedSubjectSettings } from './policy/settings.ts'
+export type { Limit, LimitTable } from './policy/policy.ts'
+export type { Mode, SubjectSettings, VersionedSubjectSettings } from './policy/settings.ts'
+export type { Counting, MoneyFormat, OneUnit, SeveralUnits, UnitDefinition, UnitsOf } from './policy/units.ts'
+export type { Duration } from './policy/window-lengths.ts'
 export { defaultPolicy } from './score-gateway/default-policy.ts'
 export type { QuotaStore } from './store/quota-store.ts'
 export type { Subject } from './store/schema.ts'

@@ -7,19 +7,23 @@
 export type { WindowStates } from './decision/decide.ts'
 export type { DecisionSource } from './decision/decision.ts'
 export type { DeepPartial } from './engine/admin/merge-patch.ts'
-export type { SettingsInForce, SettingsUpdate } from './engine/admin/settings-admin.ts'
 export type { SubjectOptions } from './engine/admin/subject-admin.ts'
-export type { DecisionTime, QuotaListener } from './engine/events.ts'
+export type { DecisionTime } from './engine/events.ts'
 export type {
   EmptyReservation,
   HeldWindowStatus,
   HoldEnd,
+  OperationDefinition,
+  QuotaListener,
   QuotaOverrun,
   RefusedReservation,
   RepeatedReservation,
   ReservationCalls,
-  StatusOptions,
-} from './engine/requests.ts'
+  SettingsInForce,
+  SettingsUpdate,
+  Threshold,
+} from './engine/public-types.ts'
+export type { StatusOptions } from './engine/requests.ts'
 export type { UnknownPlan } from './engine/settings/live-settings.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export type { SnapshotPart } from './memory/snapshot.ts'
@@ -28,7 +32,6 @@ export type { Quotas } from './policy/limits.ts'
 export type {
   ConcurrencyDefinition,
   LayerDefinition,
-  OperationDefinition,
   OverrunPolicy,
   PlanTable,
 } from './policy/policy.ts'
@@ -38,7 +41,6 @@ export {
   type ShadowedLimits,
   type SharedLayerSettings,
   type SubjectAnchor,
-  type Threshold,
   type Versioned,
 } from './policy/settings.ts'
 export { hundredths, MAX_LIMIT } from './policy/values.ts'

@@ -225,9 +225,9 @@ describe('compiled settings', () => {
   it('know what takes a slot and what an overrun costs, whatever layers are on', () => {
     const { operations } = compiled({ layers: { all: { enabled: false, multiplier: 1 } } })
     expect([...operations.values()]).toEqual([
-      { name: 'chat', category: 0, costs: [1, 1], overrun: 'fit', maxOverrun: 5 },
-      { name: 'ask', category: 0, costs: [1, 0], overrun: 'refuse', maxOverrun: 0 },
-      { name: 'see', category: 1, costs: [1, 0], overrun: 'refuse', maxOverrun: 0 },
+      { name: 'chat', category: 0, costs: [1, 1], overrun: 'fit', maxOverrun: [5] },
+      { name: 'ask', category: 0, costs: [1, 0], overrun: 'refuse', maxOverrun: [0] },
+      { name: 'see', category: 1, costs: [1, 0], overrun: 'refuse', maxOverrun: [0] },
     ])
     const byCategory = { ...policy, concurrency: { label: 'running', categories: ['call', 'look'] } }
     const others = new CompiledSettings(byCategory, initialSettings(byCategory)).operations

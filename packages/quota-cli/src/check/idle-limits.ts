@@ -5,6 +5,7 @@ import { spanOf } from './spans.ts'
 
 interface Limited {
   readonly label: string
+  readonly unit: string | undefined
   readonly limit: number
   readonly shortestMs: number
   readonly longestMs: number
@@ -23,9 +24,11 @@ export function idleLimits(policy: Policy, path: string, table: OfLayer): Findin
   return policy.categories.flatMap((category) => {
     const limits = policy.windows.flatMap((window): Limited[] => {
       const limit = table[category]?.[window.label]
-      return typeof limit === 'number' ? [{ label: window.label, limit, ...spanOf(window) }] : []
+      return typeof limit === 'number' ? [{ label: window.label, unit: window.unit, limit, ...spanOf(window) }] : []
     })
-    return limits.flatMap((limit) => idle(limit, limits, `${path}.${category}`) ?? [])
+    // Limits of two units never reach each other.
+    const ofUnit = (unit: string | undefined): Limited[] => limits.filter((limit) => limit.unit === unit)
+    return limits.flatMap((limit) => idle(limit, ofUnit(limit.unit), `${path}.${category}`) ?? [])
   })
 }
 

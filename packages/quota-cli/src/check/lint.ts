@@ -111,6 +111,12 @@ function belowShared({ layers, categories, windows, base }: Policy): Finding[] {
   )
 }
 
+/** Of several units a price is an amount each. */
+function isNothing(cost: unknown): boolean {
+  const amounts = typeof cost === 'object' && cost !== null ? Object.values(cost) : [cost]
+  return amounts.every((amount) => amount === 0 || amount === undefined)
+}
+
 function unused({ categories, layers, windows, operations, base }: Policy): Finding[] {
   const named = Object.entries(operations)
   return categories.flatMap((category): Finding[] => {
@@ -129,7 +135,7 @@ function unused({ categories, layers, windows, operations, base }: Policy): Find
     const isLimited = layers.some(({ name }) =>
       windows.some(({ label }) => base[name]?.[category]?.[label] !== 'unlimited'),
     )
-    const free = mine.filter(([, { cost }]) => cost === 0)
+    const free = mine.filter(([, { cost }]) => isNothing(cost))
     return [
       ...(isLimited
         ? []

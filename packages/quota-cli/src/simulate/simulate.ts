@@ -1,7 +1,8 @@
 import type { Policy, RefusedDecision } from '@scoregw/quota'
+import { CliError, EXIT } from '../cli-error.ts'
 import type { Io } from '../io.ts'
 import { Progress } from '../progress.ts'
-import { percent } from '../text.ts'
+import { percent, plain } from '../text.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 import type { ReadLog } from './read-log.ts'
 import { replay, withoutConcurrency } from './replay.ts'
@@ -17,6 +18,14 @@ export interface NamedPolicy {
 /** Hears of every refusal; @param policy its file */
 export type RefusalListener = (policy: string, event: LoggedEvent, decision: RefusedDecision) => void
 
+/** A log has one cost a request: there is no saying in which of several units. */
+function checkUnits(file: string, { units = [] }: Policy): void {
+  if (units.length < 2) return
+  const message = `${plain(file, 200)} counts several units: simulate replays policies of one`
+  const mend = 'leave the windows of one unit in a copy of it, and its prices as numbers'
+  throw new CliError(message, { exitCode: EXIT.usage, mend })
+}
+
 /** What each policy would have done to a log. @param top how many subjects are named */
 export async function simulate(
   logs: readonly string[],
@@ -26,6 +35,7 @@ export async function simulate(
   io: Io,
   onRefusal: RefusalListener = () => undefined,
 ): Promise<Simulation> {
+  for (const { file, policy } of policies) checkUnits(file, policy)
   const { log } = read
   const [from, until] = spanOf(log)
   const tallies: Tally[] = []

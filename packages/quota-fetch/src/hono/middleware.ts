@@ -1,4 +1,4 @@
-import type { SimpleQuota } from '@scoregw/quota'
+import type { Counting, OneUnit, SimpleQuota } from '@scoregw/quota'
 import {
   type AdmittedRequest,
   type HttpAdapter,
@@ -36,11 +36,11 @@ interface HonoOptions {
 }
 
 /** What one route may set for itself. */
-export interface QuotaRouteOptions extends RouteOptions<Context>, HonoOptions {}
+export interface QuotaRouteOptions<C extends Counting = OneUnit> extends RouteOptions<Context, C>, HonoOptions {}
 
 /** What {@link quotaMiddleware} takes. */
-export interface QuotaMiddlewareOptions<Operation extends string = string>
-  extends HttpMeterOptions<Context, Operation>,
+export interface QuotaMiddlewareOptions<Operation extends string = string, C extends Counting = OneUnit>
+  extends HttpMeterOptions<Context, Operation, C>,
     HonoOptions {
   /**
    * The variable in which a metered request carries its `RequestQuota`: `c.get('quota')`.
@@ -50,12 +50,13 @@ export interface QuotaMiddlewareOptions<Operation extends string = string>
 }
 
 /** Options of a middleware that serves a whole app. */
-export interface QuotaAppOptions<Operation extends string = string> extends QuotaMiddlewareOptions<Operation> {
+export interface QuotaAppOptions<Operation extends string = string, C extends Counting = OneUnit>
+  extends QuotaMiddlewareOptions<Operation, C> {
   readonly operation: (c: Context) => NoInfer<Operation> | undefined
 }
 
 /** Middleware for single routes. */
-export interface QuotaRoutes<Operation extends string = string> {
+export interface QuotaRoutes<Operation extends string = string, C extends Counting = OneUnit> {
   /**
    * Meters every request of a route as one operation.
    *
@@ -64,11 +65,13 @@ export interface QuotaRoutes<Operation extends string = string> {
    * @example
    * app.post('/music', metered.operation('music.upsert'), handler)
    */
-  operation(name: Operation, overrides?: Partial<QuotaRouteOptions>): MiddlewareHandler
+  operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): MiddlewareHandler
 }
 
 /** Middleware for a whole app, and for single routes. */
-export interface QuotaMiddleware<Operation extends string = string> extends MiddlewareHandler, QuotaRoutes<Operation> {}
+export interface QuotaMiddleware<Operation extends string = string, C extends Counting = OneUnit>
+  extends MiddlewareHandler,
+    QuotaRoutes<Operation, C> {}
 
 const HONO: HttpAdapter<Context> = {
   name: 'quotaMiddleware()',
@@ -93,12 +96,12 @@ const HONO: HttpAdapter<Context> = {
 export function quotaMiddleware(
   options: QuotaMiddlewareOptions<SimpleQuota['operation']> & { readonly quota: SimpleQuota },
 ): QuotaMiddleware<SimpleQuota['operation']>
-export function quotaMiddleware<Operation extends string>(
-  options: QuotaAppOptions<Operation>,
-): QuotaMiddleware<Operation>
-export function quotaMiddleware<Operation extends string>(
-  options: QuotaMiddlewareOptions<Operation>,
-): QuotaRoutes<Operation>
+export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
+  options: QuotaAppOptions<Operation, C>,
+): QuotaMiddleware<Operation, C>
+export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
+  options: QuotaMiddlewareOptions<Operation, C>,
+): QuotaRoutes<Operation, C>
 export function quotaMiddleware(options: QuotaMiddlewareOptions): QuotaRoutes {
   const meter = new HttpMeter(options, HONO)
   const routes: QuotaRoutes = { operation: (name, overrides = {}) => metering(meter.operation(name, overrides)) }

@@ -5,7 +5,7 @@
 --                 TAKE_HOLD, H, T, costs, ttl of the record (ms), how long it lasts (ms), most open holds, S
 --                 EXTEND, H, how long from now on (ms)
 --                 GROW, H, T, costs, S
---                 SETTLE_HOLD, H, T, ttl of the record (ms), whether it has an actual cost, that, most beyond the hold
+--                 SETTLE_HOLD, H, T, ttl of the record (ms), actual cost (-1: what the hold has), most beyond the hold
 --                 SWEEP, H                                     end it if its time has come
 --                 SHOW, H                                      show what it has
 --                 UNDO_HOLD, H, costs, when it was charged     undo a take of a hold, or a growth
@@ -246,7 +246,7 @@ local function commit_of(reserved, actual, most, is_late)
   return within, excess, back, is_above
 end
 
-local function commit(batch, at, t, own, nonce, given, above, most)
+local function commit(batch, at, t, own, nonce, actual, above, most)
   local record, letter, facts = found(batch, at)
   if record == nil then return letter, facts end
   if not record or record.nonce ~= nonce or not is_hold(record) then return 'n' end
@@ -256,7 +256,10 @@ local function commit(batch, at, t, own, nonce, given, above, most)
   if answer then return 'y', joined({ 0 }, in_units(answer[1]), in_units(answer[2]), in_units(answer[3])) end
   if record.state == 'X' then return 'x' end
   local reserved, late = in_units(hold.costs), record.state == 'E'
-  local actual, failed = given or reserved, joined({ 0 }, nothing, nothing, reserved)
+  local failed = joined({ 0 }, nothing, nothing, reserved)
+  for u, amount in ipairs(actual) do
+    if amount < 0 then actual[u] = reserved[u] end
+  end
   if late and above ~= 'charge' then return 'e', failed end
   if not late then
     for u, amount in ipairs(above == 'refuse' and actual or {}) do
@@ -278,11 +281,11 @@ end
 
 local function settle_hold(batch, at, read, own_places)
   local t = read.number()
-  local own, ttl, has_actual = own_places(t), read.number(), read.number()
+  local own, ttl = own_places(t), read.number()
   local actual, most = read.numbers(UNITS), read.numbers(UNITS)
   local state, nonce, fingerprint, above = read.text(), read.text(), read.text(), read.text()
   if state == 'X' then return cancel(batch, at, nonce, fingerprint, ttl) end
-  return commit(batch, at, t, own, nonce, has_actual == 1 and actual or nil, above, most)
+  return commit(batch, at, t, own, nonce, actual, above, most)
 end
 
 -- The end of a hold, if it has come. What cannot be read is not looked for again.

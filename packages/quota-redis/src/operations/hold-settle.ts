@@ -14,6 +14,9 @@ const OUTCOMES: Readonly<Record<string, SettleHoldOutcome>> = {
   t: 'stale',
 }
 
+/** Of a unit whose actual cost is what the hold has. */
+const AS_HELD = -1
+
 /** The end of a hold by its holder. */
 export class SettleHoldOperation extends HoldOperation<SettleHoldReply> {
   readonly #request: SettleHoldRequest
@@ -31,8 +34,8 @@ export class SettleHoldOperation extends HoldOperation<SettleHoldReply> {
     this.targetOf(batch, this.#request, quotas.layers)
     // What is charged in addition goes by the limits of the request, whatever settings are in force.
     encodeTerms(batch, { subject, category, quotas, periods, settingsRevision: undefined })
-    batch.numbers([id.ttlMs, actual === undefined ? 0 : 1])
-    batch.amounts(actual ?? [])
+    batch.numbers([id.ttlMs])
+    batch.amounts(batch.keys.schema.units.map((_, unit) => actual?.[unit] ?? AS_HELD))
     batch.amounts(maxOverrun)
     batch.text(as === 'committed' ? 'C' : 'X', id.nonce, id.fingerprint, overrun)
   }

@@ -4,6 +4,7 @@ import type { Lasting } from '../windows/kinds/kind.ts'
 import { KINDS } from '../windows/kinds.ts'
 import type { Layout } from '../windows/layout.ts'
 import { PERIOD_NUMBERS, type Period, periodAt } from '../windows/period.ts'
+import { SLOTS } from '../windows/units.ts'
 import { NOT_OPEN } from '../windows/window.ts'
 import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
 
@@ -17,6 +18,8 @@ export type WindowStates = readonly number[]
 export interface DecisionFrame {
   readonly policy: Policy
   readonly layout: Layout
+  /** What the policy counts, by name. */
+  readonly units: readonly string[]
   /**
    * For each layer the limits that it has, as places in a row, in the order in which the policy names them and people see
    * them: its windows, and concurrency where that is limited.
@@ -139,6 +142,7 @@ export function violationsOf(
       category,
       window: label,
       kind,
+      ...unitMember(frame, cell),
       lengthMs,
       limit,
       used,
@@ -209,6 +213,7 @@ export function windowStatus(
     category,
     window: label,
     kind,
+    ...unitMember(frame, cell),
     lengthMs,
     limit: finite(limit),
     used,
@@ -223,6 +228,11 @@ export function windowStatus(
 export function uncountedWindows(frame: DecisionFrame, terms: Terms, { now }: Reading): UncountedWindow[] {
   const counts = { used: null, remaining: null, startedAt: null, resetAt: null }
   return windowStatuses(frame, terms, { now, states: [] }).map((window) => ({ ...window, ...counts }))
+}
+
+/** Where the policy names its units, what a cell counts. */
+function unitMember({ policy, layout, units }: DecisionFrame, cell: number): { readonly unit?: string } | undefined {
+  return policy.units === undefined ? undefined : { unit: units[layout.units[cell]!] ?? SLOTS }
 }
 
 function finite(tokens: number): Limit {

@@ -1,11 +1,12 @@
 import type { Limit } from '../policy/policy.ts'
+import type { Counting } from '../policy/units.ts'
 import type { KindName } from '../windows/kinds.ts'
 
 /** The kind of a limit, as decisions name it. */
 export type LimitKind = KindName
 
 /** One limit as a caller sees it: what it allows, what is used, when it ends. */
-export interface WindowStatus {
+export interface WindowStatus<C extends Counting = Counting> {
   /** The layer's name in the policy, for example `personal`. */
   readonly layer: string
   /** The layer as people read it, for example `Personal`. */
@@ -14,9 +15,11 @@ export interface WindowStatus {
   /** The limit's label, for example `1h`. */
   readonly window: string
   readonly kind: LimitKind
+  /** What it counts; there where the policy names its units. */
+  readonly unit?: C['unit'] | 'slots'
   /** How long the window lasts, in milliseconds; of the calendar the period that it is in. `null`: of concurrency. */
   readonly lengthMs: number | null
-  /** Effective limit in tokens; of concurrency in slots. */
+  /** Effective limit in its unit, tokens or what the policy names; of concurrency in slots. */
   readonly limit: Limit
   /** Tokens used in the window, 0 when it is not open; slots taken. May exceed a limit that was lowered since. */
   readonly used: number
@@ -34,7 +37,8 @@ export interface WindowStatus {
 }
 
 /** A window of a decision for which no counter was asked: the limit is known, and nothing else. */
-export interface UncountedWindow extends Omit<WindowStatus, 'used' | 'remaining' | 'startedAt' | 'resetAt'> {
+export interface UncountedWindow<C extends Counting = Counting>
+  extends Omit<WindowStatus<C>, 'used' | 'remaining' | 'startedAt' | 'resetAt'> {
   readonly used: null
   readonly remaining: null
   readonly startedAt: null
@@ -42,19 +46,21 @@ export interface UncountedWindow extends Omit<WindowStatus, 'used' | 'remaining'
 }
 
 /** One window that refuses a request, and what it has to say about it. */
-export interface Violation {
+export interface Violation<C extends Counting = Counting> {
   readonly layer: string
   readonly scope: string
   readonly category: string
   readonly window: string
   readonly kind: LimitKind
   /** As of {@link WindowStatus}. */
+  readonly unit?: C['unit'] | 'slots'
+  /** As of {@link WindowStatus}. */
   readonly lengthMs: number | null
-  /** Effective limit in tokens; of concurrency in slots. */
+  /** Effective limit in its unit, tokens or what the policy names; of concurrency in slots. */
   readonly limit: number
   /** Tokens used in the window, 0 when it is not open; slots taken. */
   readonly used: number
-  /** Tokens the refused request needed; of concurrency 1. */
+  /** What of it the refused request needed; of concurrency 1. */
   readonly requested: number
   /**
    * Epoch milliseconds of the window's end; of a window not open, what it would be if it opened now. Of concurrency one
@@ -71,13 +77,13 @@ export interface Violation {
  */
 export type DecisionSource = 'store' | 'fallback' | 'free'
 
-interface DecisionBase {
+interface DecisionBase<C extends Counting> {
   /** Who asked: one string, or one key a layer. */
   readonly subject: string | Readonly<Record<string, string>>
   readonly operation: string
   readonly category: string
-  /** Tokens the request needs. */
-  readonly cost: number
+  /** What the request needs, also at its price: tokens, or an amount of each unit that the policy names. */
+  readonly cost: C['amount']
   /** Instant of the decision by the store's clock, epoch milliseconds. */
   readonly now: number
   /** Version of the settings it was decided under. */
@@ -87,32 +93,32 @@ interface DecisionBase {
    * What shadowed limits have to say: those that would refuse the request if they were enforced, as they were before it, in
    * the policy's order; `resetAt` is when the windows end that the request was charged to. Usually empty.
    */
-  readonly shadowed: readonly Violation[]
+  readonly shadowed: readonly Violation<C>[]
   /**
    * Every limit that applies, after the decision, in the policy's order; the counts are `null` where no counter was
    * asked, which is so unless `source` is `store`.
    */
-  readonly windows: readonly (WindowStatus | UncountedWindow)[]
+  readonly windows: readonly (WindowStatus<C> | UncountedWindow<C>)[]
 }
 
 /** The request may go on; its cost is charged in every window. */
-export interface AdmittedDecision extends DecisionBase {
+export interface AdmittedDecision<C extends Counting = Counting> extends DecisionBase<C> {
   readonly allowed: true
   /**
    * A plain copy of everything. A decision computes what few callers read, such as `windows`, on access, so that
    * `{ ...decision }` and `structuredClone(decision)` lack it; copies of `decision.toJSON()` are complete.
    */
-  toJSON(): Omit<AdmittedDecision, 'toJSON'>
+  toJSON(): Omit<AdmittedDecision<C>, 'toJSON'>
 }
 
 /** The request may not go on; nothing was charged anywhere. */
-export interface RefusedDecision extends DecisionBase {
+export interface RefusedDecision<C extends Counting = Counting> extends DecisionBase<C> {
   readonly allowed: false
-  readonly windows: readonly WindowStatus[]
+  readonly windows: readonly WindowStatus<C>[]
   /** Every limit that refuses, in the policy's order; at least one. */
-  readonly violations: readonly Violation[]
+  readonly violations: readonly Violation<C>[]
   /** The one to report: see `bindingViolation()`. */
-  readonly binding: Violation
+  readonly binding: Violation<C>
   /** `false`: some limit is below the cost, so that waiting will not help. */
   readonly retryable: boolean
   /** Epoch milliseconds at which the binding window ends. */
@@ -122,8 +128,8 @@ export interface RefusedDecision extends DecisionBase {
   /** `max(1, ceil((resetAt - now) / 1000))`. */
   readonly retryAfterSeconds: number
   /** A plain copy of everything, as of {@link AdmittedDecision}. */
-  toJSON(): Omit<RefusedDecision, 'toJSON'>
+  toJSON(): Omit<RefusedDecision<C>, 'toJSON'>
 }
 
 /** The one answer to a request, over every window of every layer that applies to it. */
-export type Decision = AdmittedDecision | RefusedDecision
+export type Decision<C extends Counting = Counting> = AdmittedDecision<C> | RefusedDecision<C>

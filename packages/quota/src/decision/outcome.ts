@@ -1,3 +1,4 @@
+import { type Amount, amountOf } from '../policy/units.ts'
 import {
   bindingViolation,
   type DecisionFrame,
@@ -48,7 +49,7 @@ class Outcome {
   readonly subject: string | Readonly<Record<string, string>>
   readonly operation: string
   readonly category: string
-  readonly cost: number
+  readonly cost: Amount
   readonly now: number
   readonly settingsVersion: number
   readonly source: DecisionSource
@@ -62,7 +63,7 @@ class Outcome {
     this.subject = demand.subject
     this.operation = demand.operation
     this.category = frame.category
-    this.cost = demand.costs[0]!
+    this.cost = amountOf(frame.units, demand.costs)
     this.now = reading.now
     this.settingsVersion = demand.settingsVersion
     this.source = source

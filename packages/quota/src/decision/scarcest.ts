@@ -1,3 +1,4 @@
+import { type Amount, amountsOf, type Counting, ofUnit } from '../policy/units.ts'
 import { lastingOf, type Reading, windowStatus } from './decide.ts'
 import type { Decision, UncountedWindow, WindowStatus } from './decision.ts'
 import { type Made, madeOf } from './outcome.ts'
@@ -9,15 +10,19 @@ const SLOTS = -1
  * The limit that lets the fewest more requests of a decision's cost through; of equals, the one that ends later. A limit of
  * concurrency is one only where there is no other. `undefined` where no limit was counted.
  *
- * @param more tokens that were charged since the decision, in every window; negative: that went back
+ * @param more what was charged since the decision; negative: that went back
  */
-export function scarcestWindow(decision: Decision, more: number): WindowStatus | undefined {
+export function scarcestWindow<C extends Counting>(
+  decision: Decision<C>,
+  more: C['amount'],
+): WindowStatus<C> | undefined {
   const made = madeOf(decision)
-  return made === undefined ? scarcestOfCopied(decision, more) : scarcestOfCounted(made, decision.cost, more)
+  const found = made === undefined ? scarcestOfCopied(decision, more) : scarcestOfCounted(made, more)
+  return found as WindowStatus<C> | undefined
 }
 
-function scarcestOfCounted({ frame, demand, reading }: Made, cost: number, more: number): WindowStatus | undefined {
-  const { size, width } = frame.layout
+function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): WindowStatus | undefined {
+  const { size, width, units } = frame.layout
   // Some states are made whenever they are read.
   const read: Reading = { now: reading.now, states: reading.states }
   const endAt = (at: number): number => {
@@ -25,12 +30,19 @@ function scarcestOfCounted({ frame, demand, reading }: Made, cost: number, more:
     if (cell >= width) return SLOTS
     return lastingOf(frame, (at - cell) / size, cell, read.states[2 * at]!, demand, read.now).endsAt ?? 0
   }
-  const at = placeOfScarcest(demand.quotas.limits, read.states, cost, more, endAt)
+  const moreOf = amountsOf(frame.units, more)
+  const at = placeOfScarcest(
+    demand.quotas.limits,
+    read.states,
+    (place) => (place % size < width ? demand.costs[units[place % size]!]! : 0),
+    (place) => moreOf[units[place % size]!] ?? 0,
+    endAt,
+  )
   return at === -1 ? undefined : windowStatus(frame, demand, read, Math.floor(at / size), at % size)
 }
 
 /** A decision that was sent as JSON has its windows alone. */
-function scarcestOfCopied({ windows, cost }: Decision, more: number): WindowStatus | undefined {
+function scarcestOfCopied({ windows, cost }: Decision, more: Amount = 0): WindowStatus | undefined {
   const counted = (windows as readonly (WindowStatus | UncountedWindow)[]).filter(
     (window): window is WindowStatus => window.used !== null && window.enforced,
   )
@@ -40,19 +52,32 @@ function scarcestOfCopied({ windows, cost }: Decision, more: number): WindowStat
     const { kind, resetAt } = counted[at]!
     return kind === 'concurrency' ? SLOTS : (resetAt ?? 0)
   }
-  return counted[placeOfScarcest(limits, states, cost, more, endAt)]
+  const ofWindow = (amount: Amount, at: number): number => {
+    const { kind, unit } = counted[at]!
+    return kind === 'concurrency' ? 0 : ofUnit(amount, unit)
+  }
+  const place = placeOfScarcest(
+    limits,
+    states,
+    (at) => ofWindow(cost, at),
+    (at) => ofWindow(more, at),
+    endAt,
+  )
+  return counted[place]
 }
 
 /**
  * @param limits infinite ones are unlimited, or shadowed
+ * @param costAt what a request costs in the unit of a limit, 0 of slots; windows of units that it does not cost are left out
+ * @param moreAt what was charged there since
  * @param endAt asked of those alone that may be it
  * @returns -1: there is none
  */
 function placeOfScarcest(
   limits: readonly number[],
   states: readonly number[],
-  cost: number,
-  more: number,
+  costAt: (at: number) => number,
+  moreAt: (at: number) => number,
   endAt: (at: number) => number,
 ): number {
   let found = -1
@@ -60,20 +85,22 @@ function placeOfScarcest(
   let fewest = Number.POSITIVE_INFINITY
   let latest = SLOTS
   // What is free now may cost something once it is known.
-  const each = Math.max(1, cost)
+  const isFree = limits.every((_, at) => costAt(at) === 0)
   for (let at = 0; at < limits.length; at++) {
-    const used = states[2 * at + 1]! + more
-    const left = used > 0 ? limits[at]! - used : limits[at]!
-    if (left === Number.POSITIVE_INFINITY) continue
-    const requests = left > 0 ? Math.floor(left / each) : 0
-    if (requests > fewest) continue
+    const requests = requestsLeft(limits[at]!, states[2 * at + 1]! + moreAt(at), costAt(at))
+    if (requests === Number.POSITIVE_INFINITY || requests > fewest) continue
     const end = endAt(at)
     if (end === SLOTS) slots = at
-    else if (requests < fewest || end > latest) {
+    else if ((isFree || costAt(at) > 0) && (requests < fewest || end > latest)) {
       found = at
       fewest = requests
       latest = end
     }
   }
   return found === -1 ? slots : found
+}
+
+function requestsLeft(limit: number, used: number, cost: number): number {
+  const left = used > 0 ? limit - used : limit
+  return left > 0 ? Math.floor(left / Math.max(1, cost)) : 0
 }

@@ -1,3 +1,4 @@
+import type { Counting, OneUnit } from '../policy/units.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { QuotaEngine, SyncQuotaEngine } from './engine.ts'
@@ -6,7 +7,8 @@ import { type ParsedOptions, parseQuotaOptions, type QuotaOptions } from './opti
 import type { Quota, SyncQuota } from './quota.ts'
 
 /** Options of an engine whose stores answer at once. */
-export interface SyncQuotaOptions<Operation extends string = string> extends QuotaOptions<Operation> {
+export interface SyncQuotaOptions<Operation extends string = string, C extends Counting = Counting>
+  extends QuotaOptions<Operation, C> {
   readonly store?: SyncStore | undefined
   readonly settingsStore?: SyncSettingsStore | undefined
 }
@@ -20,8 +22,12 @@ export interface SyncQuotaOptions<Operation extends string = string> extends Quo
  * const decision = await quota.consume({ subject: 'u42', operation: 'write' })
  * if (!decision.allowed) console.log(`wait ${decision.retryAfterSeconds} s`)
  */
-export function createQuota<Operation extends string>(options: SyncQuotaOptions<Operation>): SyncQuota<Operation>
-export function createQuota<Operation extends string>(options: QuotaOptions<Operation>): Quota<Operation>
+export function createQuota<Operation extends string, C extends Counting = OneUnit>(
+  options: SyncQuotaOptions<Operation, C>,
+): SyncQuota<Operation, C>
+export function createQuota<Operation extends string, C extends Counting = OneUnit>(
+  options: QuotaOptions<Operation, C>,
+): Quota<Operation, C>
 export function createQuota(options: QuotaOptions): Quota {
   return quotaOf(parseQuotaOptions(options))
 }
@@ -34,6 +40,8 @@ export function quotaOf(options: ParsedOptions): Quota {
 }
 
 /** Whether an engine has the `...Sync` calls. */
-export function isSyncQuota<Operation extends string>(quota: Quota<Operation>): quota is SyncQuota<Operation> {
+export function isSyncQuota<Operation extends string, C extends Counting>(
+  quota: Quota<Operation, C>,
+): quota is SyncQuota<Operation, C> {
   return quota.sync
 }

@@ -6,6 +6,7 @@ import { memoryStore } from '../memory/memory-store.ts'
 import { hasLimit, limitLabels, policyCells } from '../policy/cells.ts'
 import { planNames } from '../policy/plans.ts'
 import type { Policy } from '../policy/policy.ts'
+import { unitNames } from '../policy/units.ts'
 import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { Counters, QuotaStore } from '../store/quota-store.ts'
@@ -74,7 +75,7 @@ export class EngineParts {
     this.live = this.#liveSettings(options.logger)
     const { events, live, periods, deadlineMs } = this
     this.reports = new Reports({ policy, events, stopwatch, live, thresholds })
-    this.demands = new Demands(live, periods)
+    this.demands = new Demands(live, periods, this.check.units)
     this.counters = this.store.open(storeSchema(policy))
     const [driver, settingsDriver] = [this.store, this.settingsStore].map(({ sync }) => (sync ? NOW : LATER)) as [
       Driver,
@@ -101,6 +102,7 @@ export class EngineParts {
     })
     const { calls, takes, decisions, check } = this
     this.reservations = new Reservations({
+      check,
       calls,
       driver: this.driver,
       demands,
@@ -168,10 +170,12 @@ function checkOf({ policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }
 /** A frame for each category, shared by all its decisions. */
 function decisionFrames(policy: Policy, periods: LivePeriods): readonly DecisionFrame[] {
   const { layers, categories } = policy
+  const units = unitNames(policy)
   const layout = new Layout(policyCells(policy))
   return categories.map((category) => ({
     policy,
     layout,
+    units,
     layers,
     category,
     periodsAt: (quotas, instant) => periods.at(quotas, instant),

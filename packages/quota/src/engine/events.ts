@@ -3,24 +3,25 @@ import { type Fault, QuotaError } from '../errors/quota-error.ts'
 import { kindOf } from '../errors/shown.ts'
 import { noSuchName } from '../options/names.ts'
 import type { VersionedSettings } from '../policy/settings.ts'
+import type { Counting } from '../policy/units.ts'
 import type { HoldEnd, NearLimit, QuotaOverrun } from './requests.ts'
 import type { UnknownPlan } from './settings/live-settings.ts'
 
 /** What an engine tells, by event name. */
-export interface QuotaEvents {
+export interface QuotaEvents<C extends Counting = Counting> {
   /** A request was admitted and charged. */
-  admitted: AdmittedDecision
+  admitted: AdmittedDecision<C>
   /** A request was refused. */
-  refused: RefusedDecision
+  refused: RefusedDecision<C>
   /**
    * Shadowed limits would have refused a request, which was decided without them; told after `admitted` or `refused`, with
    * these limits in the decision's `shadowed`.
    */
-  shadowed: Decision
+  shadowed: Decision<C>
   /** A charge took a limit across a threshold, see `thresholds` of the options and of the settings. */
-  nearLimit: NearLimit
+  nearLimit: NearLimit<C>
   /** Other settings are in force. */
-  settings: VersionedSettings
+  settings: VersionedSettings<C>
   /** A stored document has members that the policy cannot take: they are kept, and are not in force. */
   settingsFault: {
     readonly of: 'settings' | { readonly layer: string; readonly key: string }
@@ -29,9 +30,9 @@ export interface QuotaEvents {
   /** A request or a subject's settings name a plan that there is not; told once under one version of the settings. */
   unknownPlan: UnknownPlan
   /** A hold ended, and nobody had settled it. Told by one process, which asks for it each second while it is listened to. */
-  holdEnded: HoldEnd
+  holdEnded: HoldEnd<C>
   /** A commit was above what its hold had reserved. Emitted by the commit that settled the hold, never by a repeat. */
-  overrun: QuotaOverrun
+  overrun: QuotaOverrun<C>
   /** The store did not answer, and the failure policy decided. */
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
   /** A decision was made, however it came out; told before the event that says more about it. */
@@ -48,7 +49,7 @@ export interface DecisionTime {
 }
 
 export type QuotaEvent = keyof QuotaEvents
-export type QuotaListener<E extends QuotaEvent> = (event: QuotaEvents[E]) => void
+export type QuotaListener<E extends QuotaEvent, C extends Counting = Counting> = (event: QuotaEvents<C>[E]) => void
 
 /** Listeners by event; a look at {@link hears} is all that an unheard event costs. */
 export class Events {

@@ -13,12 +13,15 @@ import {
   wholeNumber,
   withDefault,
 } from '../options/checks.ts'
+import { faultsOf, within } from '../options/faults.ts'
 import { noSuchName } from '../options/names.ts'
 import { optionsParser, refusedOptions } from '../options/options-parser.ts'
 import { copyOfPolicy, type Policy } from '../policy/policy.ts'
 import { policyFaults } from '../policy/schema.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { DEFAULT_THRESHOLDS, thresholdsCheck } from '../policy/threshold-rules.ts'
+import { type Counting, unitNames } from '../policy/units.ts'
+import { withLengths } from '../policy/window-lengths.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
@@ -40,9 +43,9 @@ import type { Calendar } from '../windows/calendar.ts'
 export type FailurePolicy = 'closed' | 'open' | { readonly local: { readonly expectedProcesses: number } }
 
 /** What {@link createQuota} takes. */
-export interface QuotaOptions<Operation extends string = string> {
+export interface QuotaOptions<Operation extends string = string, C extends Counting = Counting> {
   /** Windows, categories, layers, operations and base limits; `defaultPolicy()` is a start. */
-  readonly policy: Policy<Operation>
+  readonly policy: Policy<Operation, C>
   /**
    * Where the counters live.
    * @default `memoryStore()` with the engine's clock
@@ -96,10 +99,10 @@ export interface QuotaOptions<Operation extends string = string> {
   readonly calendar?: Calendar | undefined
   /**
    * When limits are near, told by the event `nearLimit`: from a share of the limit on, above 0 to 1, or as soon as no more
-   * than some tokens are left. At most 8; the settings can have others.
+   * than some tokens are left; with `unit`, of windows that count it. At most 8; the settings can have others.
    * @default [{ share: 0.8 }]
    */
-  readonly thresholds?: readonly Threshold[] | undefined
+  readonly thresholds?: readonly Threshold<C>[] | undefined
   /**
    * Where the time comes from for what no store is asked; counters go by their store's clock.
    * @default the machine's clock
@@ -196,9 +199,13 @@ function isFailurePolicy(value: unknown): boolean {
 /** @throws {QuotaError} `invalid_options`, `invalid_policy`, naming every fault */
 export function parseQuotaOptions(options: QuotaOptions): ParsedOptions {
   const parsed = parse(options)
-  const faults = policyFaults(parsed.policy)
+  const given = parsed.policy
+  const complete = { ...given, windows: withLengths(given.windows) as Policy['windows'] }
+  const faults = policyFaults(complete)
   if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
-  const policy = copyOfPolicy(parsed.policy)
+  const policy = copyOfPolicy(complete)
+  const ofThresholds = faultsOf(thresholdsCheck(unitNames(policy)), parsed.thresholds)
+  if (ofThresholds.length > 0) throw refusedOptions('createQuota()', within('thresholds', ofThresholds))
   const strangers = Object.keys(parsed.failurePolicy).filter((category) => !policy.categories.includes(category))
   if (strangers.length > 0) {
     const faultsOfStrangers = strangers.map((category) => ({

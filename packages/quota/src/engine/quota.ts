@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
+import type { Counting } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import type { QuotaHolds } from './admin/holds-admin.ts'
 import type { QuotaSettings, SettingsInForce } from './admin/settings-admin.ts'
@@ -24,8 +25,8 @@ import type {
  * Errors that every call may throw ({@link QuotaError}): `unknown_operation`, `invalid_cost`, `invalid_subject` for bad
  * requests; `quota_unavailable` when a store does not answer and the failure policy says `closed`; `quota_closed`.
  */
-export interface Quota<Operation extends string = string> {
-  readonly policy: Policy<Operation>
+export interface Quota<Operation extends string = string, C extends Counting = Counting> {
+  readonly policy: Policy<Operation, C>
   /** Whether it is a {@link SyncQuota}: both stores answer at once. */
   readonly sync: boolean
   /** How long holds last that say nothing else, in milliseconds; `undefined`: the store has none. */
@@ -35,17 +36,17 @@ export interface Quota<Operation extends string = string> {
    * Decides a request and, if it is admitted, charges it in every window.
    * @throws {QuotaError} `reservation_required` for operations that need a slot
    */
-  consume(request: QuotaRequest<Operation>): Promise<Decision>
+  consume(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
 
   /** What {@link consume} would answer now; changes nothing. */
-  peek(request: QuotaRequest<Operation>): Promise<Decision>
+  peek(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
 
   /**
    * Charges a request before its work, to be settled by its outcome. With `ttlMs`, and for operations that need a slot, it is
    * a hold: what nobody settles goes back when it ends.
    * @throws {QuotaError} `invalid_id`, `id_conflict`, `invalid_ttl`, `too_many_holds`, `holds_unsupported`
    */
-  reserve(request: ReserveRequest<Operation>): Promise<Reservation>
+  reserve(request: ReserveRequest<Operation, C>): Promise<Reservation<C>>
 
   /**
    * Takes up a hold that another process, or this one earlier, reserved. A hold that has ended can be resumed as long as
@@ -54,7 +55,7 @@ export interface Quota<Operation extends string = string> {
    * @param token as `reservation.token` gives it
    * @throws {QuotaError} `invalid_token`; `reservation_expired` where nothing is known of it any more
    */
-  resume(token: string): Promise<ResumedReservation>
+  resume(token: string): Promise<ResumedReservation<C>>
 
   /**
    * Reserves, works, and settles by the outcome: commits when the work returns, cancels when it throws. A hold is kept alive
@@ -62,9 +63,9 @@ export interface Quota<Operation extends string = string> {
    * The work may settle by itself; what it throws is thrown on.
    */
   run<T>(
-    request: ReserveRequest<Operation>,
-    work: (reservation: HeldReservation) => T | PromiseLike<T>,
-  ): Promise<RunResult<T>>
+    request: ReserveRequest<Operation, C>,
+    work: (reservation: HeldReservation<C>) => T | PromiseLike<T>,
+  ): Promise<RunResult<T, C>>
 
   /**
    * The same decisions as a part of a transaction of the caller's, on the database that the counters are in: what is charged
@@ -73,10 +74,10 @@ export interface Quota<Operation extends string = string> {
    * @param transaction what the store calls one, such as kysely's `Transaction`
    * @throws {QuotaError} `store_unsupported` where the store has no transactions; `invalid_options` for what is none
    */
-  within(transaction: unknown): QuotaWithin<Operation>
+  within(transaction: unknown): QuotaWithin<Operation, C>
 
   /** The limits that apply to a subject; changes nothing. */
-  status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus>
+  status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus<C>>
 
   /**
    * Closes the windows of a subject, so that nothing is used in them. Slots stay taken.
@@ -85,14 +86,14 @@ export interface Quota<Operation extends string = string> {
   reset(subject: Subject, options?: ResetOptions): Promise<void>
 
   /** What this process decides by at this moment; asks no store. */
-  inForce(): SettingsInForce
+  inForce(): SettingsInForce<C>
 
-  readonly settings: QuotaSettings
+  readonly settings: QuotaSettings<C>
   readonly subjects: QuotaSubjects
-  readonly holds: QuotaHolds
+  readonly holds: QuotaHolds<C>
 
   /** Calls `listener` on an event until the returned function is called. */
-  on<E extends QuotaEvent>(event: E, listener: QuotaListener<E>): () => void
+  on<E extends QuotaEvent>(event: E, listener: QuotaListener<E, C>): () => void
 
   /** Settles when the settings were read once; calls wait for that by themselves. */
   ready(): Promise<void>
@@ -101,21 +102,22 @@ export interface Quota<Operation extends string = string> {
 }
 
 /** Decisions as a part of a transaction. */
-export interface QuotaWithin<Operation extends string = string> {
+export interface QuotaWithin<Operation extends string = string, C extends Counting = Counting> {
   /**
    * As {@link Quota.consume}; a signal is not looked at, and no failure policy answers.
    * @throws {QuotaError} `reservation_required`; `quota_unavailable` when the store does not answer: the transaction is to be
    *   rolled back
    */
-  consume(request: QuotaRequest<Operation>): Promise<Decision>
+  consume(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
 }
 
 /** An engine whose stores answer at once: every question can be asked without waiting. */
-export interface SyncQuota<Operation extends string = string> extends Quota<Operation> {
+export interface SyncQuota<Operation extends string = string, C extends Counting = Counting>
+  extends Quota<Operation, C> {
   readonly sync: true
   /** As {@link Quota.consume}; a signal is not looked at. */
-  consumeSync(request: QuotaRequest<Operation>): Decision
-  peekSync(request: QuotaRequest<Operation>): Decision
-  reserveSync(request: ReserveRequest<Operation>): SyncReservation
-  statusSync(subject: Subject, options?: StatusOptions): QuotaStatus
+  consumeSync(request: QuotaRequest<Operation, C>): Decision<C>
+  peekSync(request: QuotaRequest<Operation, C>): Decision<C>
+  reserveSync(request: ReserveRequest<Operation, C>): SyncReservation<C>
+  statusSync(subject: Subject, options?: StatusOptions): QuotaStatus<C>
 }

@@ -1,18 +1,20 @@
 import type { AdmittedDecision, Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
 import type { Threshold } from '../policy/settings.ts'
+import type { Counting } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 
 /** One request for tokens. */
-export interface QuotaRequest<Operation extends string = string> {
+export interface QuotaRequest<Operation extends string = string, C extends Counting = Counting> {
   /** Who asks: one string, or one key for each layer that is not shared. Any text of 1 to 256 bytes. */
   readonly subject: Subject
   /** A name from the policy's operations. */
   readonly operation: Operation
   /**
-   * Tokens needed instead of the operation's price, never in another category. A whole number, 0 or more.
+   * Tokens needed instead of the operation's price, never in another category. A whole number, 0 or more. Where the policy
+   * has several units, amounts by unit: those that it does not name are needed at their price.
    * @default the operation's price
    */
-  readonly cost?: number | undefined
+  readonly cost?: C['cost'] | undefined
   /**
    * The subject's plan, for example from the claims of its token. A plan in the subject's stored settings comes first; one
    * that there is not follows the base limits, and is told by the event `unknownPlan`.
@@ -23,7 +25,8 @@ export interface QuotaRequest<Operation extends string = string> {
 }
 
 /** A request whose tokens are settled by the outcome of the work. */
-export interface ReserveRequest<Operation extends string = string> extends QuotaRequest<Operation> {
+export interface ReserveRequest<Operation extends string = string, C extends Counting = Counting>
+  extends QuotaRequest<Operation, C> {
   /**
    * The server's own id of this attempt (1 to 256 bytes, never one from a client), which makes repeats harmless: only
    * the first is told to work. It belongs to one subject, operation and cost, and is kept `idTtlMs` after its last use.
@@ -37,16 +40,16 @@ export interface ReserveRequest<Operation extends string = string> extends Quota
   readonly ttlMs?: number | undefined
 }
 
-/** What a commit came to, in tokens. */
-export interface CommitResult {
+/** What a commit came to: tokens, or amounts of each unit that the policy has. */
+export interface CommitResult<C extends Counting = Counting> {
   /** What stays charged. */
-  readonly charged: number
+  readonly charged: C['amount']
   /** What the work cost and nobody was charged for: it was above what `overrun` and `maxOverrun` allow. */
-  readonly uncharged: number
+  readonly uncharged: C['amount']
 }
 
 /** The calls that a reservation and a hold taken up elsewhere have in common. */
-export interface ReservationCalls {
+export interface ReservationCalls<C extends Counting = Counting> {
   /**
    * Names the hold in any process of the policy: see `quota.resume()`. Whoever has it can settle the hold, so keep it on
    * servers. `undefined`: no hold.
@@ -58,11 +61,11 @@ export interface ReservationCalls {
    * The work was done. Settles once; later calls do nothing, and calls meanwhile share its promise. Where it rejects and
    * it is certain that nothing was done, or the reservation is a hold or has an id, it may be called again.
    *
-   * @param actual tokens it cost; the rest goes back. Above the tokens reserved only for holds of operations whose `overrun`
-   * is `charge` or `fit`. Default: all of them
+   * @param actual what it cost: tokens, or amounts by unit; the rest goes back. Above what is reserved only for holds of
+   * operations whose `overrun` is `charge` or `fit`. Default, also of units that it does not name: all that is reserved
    * @throws {QuotaError} `commit_above_reservation`, `invalid_cost`; of a hold `reservation_expired`, `reservation_cancelled`
    */
-  commit(actual?: number): Promise<CommitResult>
+  commit(actual?: C['cost']): Promise<CommitResult<C>>
   /** The work was not done: the tokens go back to the windows they came from. Settles once. */
   cancel(): Promise<void>
   /**
@@ -74,25 +77,26 @@ export interface ReservationCalls {
    */
   extend(ttlMs?: number): Promise<number>
   /**
-   * Grows the hold: more tokens are charged in every window, or in none.
+   * Grows the hold: more is charged in every window, or in none.
    *
+   * @param cost tokens, or amounts by unit: of those that it does not name nothing
    * @returns the decision; the hold is as it was where it refuses
    * @throws {QuotaError} `reservation_expired`, `hold_required`, `invalid_cost`
    */
-  add(tokens: number): Promise<Decision>
+  add(cost: C['cost']): Promise<Decision<C>>
   /** Extends the hold again and again, until the returned function is called or it is settled. Without a hold: nothing. */
   keepAlive(): () => void
 }
 
 /** Tokens are held for the work; commit what it cost, or cancel. What nobody settles stays charged, unless it is a hold. */
-export interface HeldReservation extends ReservationCalls {
+export interface HeldReservation<C extends Counting = Counting> extends ReservationCalls<C> {
   readonly status: 'reserved'
   readonly allowed: true
-  readonly decision: AdmittedDecision
+  readonly decision: AdmittedDecision<C>
 }
 
 /** A hold that another process, or this one earlier, reserved. */
-export interface ResumedReservation extends ReservationCalls {
+export interface ResumedReservation<C extends Counting = Counting> extends ReservationCalls<C> {
   readonly status: 'resumed'
   readonly token: string
   readonly subject: Subject
@@ -100,18 +104,18 @@ export interface ResumedReservation extends ReservationCalls {
 }
 
 /** A reservation that holds nothing. */
-export interface EmptyReservation {
+export interface EmptyReservation<C extends Counting = Counting> {
   readonly allowed: false
   /** @throws {QuotaError} `commit_refused` for a refused one, since work was done without admission; else nothing */
-  commit(actual?: number): Promise<CommitResult>
+  commit(actual?: C['cost']): Promise<CommitResult<C>>
   /** Nothing to give back: does nothing. */
   cancel(): Promise<void>
 }
 
 /** The request does not fit; nothing was charged. */
-export interface RefusedReservation extends EmptyReservation {
+export interface RefusedReservation<C extends Counting = Counting> extends EmptyReservation<C> {
   readonly status: 'refused'
-  readonly decision: RefusedDecision
+  readonly decision: RefusedDecision<C>
 }
 
 /**
@@ -119,45 +123,51 @@ export interface RefusedReservation extends EmptyReservation {
  * - `cancelled`: the id was cancelled and is used up.
  * - `expired`: it was this handle's hold, and has ended.
  */
-export interface RepeatedReservation extends EmptyReservation {
+export interface RepeatedReservation<C extends Counting = Counting> extends EmptyReservation<C> {
   readonly status: 'duplicate' | 'cancelled' | 'expired'
   readonly decision?: undefined
 }
 
-export type Reservation = HeldReservation | RefusedReservation | RepeatedReservation
+export type Reservation<C extends Counting = Counting> =
+  | HeldReservation<C>
+  | RefusedReservation<C>
+  | RepeatedReservation<C>
 
 /** A reservation of an engine whose stores answer at once. */
-export type SyncReservation =
-  | Synchronous<HeldReservation>
-  | Synchronous<RefusedReservation>
-  | Synchronous<RepeatedReservation>
+export type SyncReservation<C extends Counting = Counting> =
+  | Synchronous<HeldReservation<C>>
+  | Synchronous<RefusedReservation<C>>
+  | Synchronous<RepeatedReservation<C>>
 
 /** The same with calls that answer at once. */
-type Synchronous<T extends EmptyReservation | ReservationCalls> = {
+type Synchronous<T> = {
   readonly [K in keyof T]: K extends 'keepAlive'
     ? T[K]
     : T[K] extends (...args: infer Args) => Promise<infer R>
-      ? (...args: Args) => R
+      ? Method<Args, R>
       : T[K]
 }
 
+/** Compared as methods are, so that an engine of some units is one of any. */
+type Method<Args extends unknown[], R> = { call(...args: Args): R }['call']
+
 /** What came of {@link Quota.run}: the work's value, or why there was no work. */
-export type RunResult<T> =
-  | { readonly allowed: true; readonly decision: AdmittedDecision; readonly value: T }
-  | { readonly allowed: false; readonly status: 'refused'; readonly decision: RefusedDecision }
+export type RunResult<T, C extends Counting = Counting> =
+  | { readonly allowed: true; readonly decision: AdmittedDecision<C>; readonly value: T }
+  | { readonly allowed: false; readonly status: 'refused'; readonly decision: RefusedDecision<C> }
   | { readonly allowed: false; readonly status: RepeatedReservation['status']; readonly decision?: undefined }
 
 /** The windows that apply to a subject, by category, in the policy's order. */
-export interface QuotaStatus {
+export interface QuotaStatus<C extends Counting = Counting> {
   readonly subject: Subject
   /** Instant of the look by the store's clock, epoch milliseconds. */
   readonly now: number
   readonly settingsVersion: number
-  readonly windows: Readonly<Record<string, readonly HeldWindowStatus[]>>
+  readonly windows: Readonly<Record<string, readonly HeldWindowStatus<C>[]>>
 }
 
 /** A limit of a status. */
-export interface HeldWindowStatus extends WindowStatus {
+export interface HeldWindowStatus<C extends Counting = Counting> extends WindowStatus<C> {
   /**
    * How much of `used` open holds of the subject have, and may still give back. There where it is above 0, in the first
    * layer of the subject's own.
@@ -171,14 +181,15 @@ export interface StatusOptions {
   readonly plan?: string | undefined
 }
 
-/** An open hold of a subject. */
-export interface Hold {
+/**
+ * An open hold of a subject. What it has, in every window, is `tokens`, a number; where the policy has several units `cost`, an
+ * amount of each.
+ */
+export type Hold<C extends Counting = Counting> = C['held'] & {
   /** Names it to `release`. */
   readonly ref: string
   readonly operation: string
   readonly category: string
-  /** Tokens that it has, in every window. */
-  readonly tokens: number
   /** Whether it has a slot. */
   readonly slot: boolean
   /** Epoch milliseconds. */
@@ -186,25 +197,23 @@ export interface Hold {
   readonly endsAt: number
 }
 
-/** A hold that ended and nobody had settled. */
-export interface HoldEnd {
+/** A hold that ended and nobody had settled; what went back is as of {@link Hold}. */
+export type HoldEnd<C extends Counting = Counting> = C['held'] & {
   readonly operation: string
   readonly category: string
   /** The subject's key in the first layer of its own. */
   readonly owner: string
-  /** Tokens that went back. */
-  readonly tokens: number
   /** Epoch milliseconds. */
   readonly endsAt: number
 }
 
 /** A commit above what was reserved. */
-export interface QuotaOverrun extends CommitResult {
+export interface QuotaOverrun<C extends Counting = Counting> extends CommitResult<C> {
   readonly subject: Subject
   readonly operation: string
   readonly category: string
-  /** Tokens that were reserved. */
-  readonly reserved: number
+  /** What was reserved. */
+  readonly reserved: C['amount']
 }
 
 /** What {@link Quota.reset} closes. */
@@ -219,10 +228,10 @@ export interface ResetOptions {
 }
 
 /** A charge took a window, or slots, across a threshold of its limit. */
-export interface NearLimit {
+export interface NearLimit<C extends Counting = Counting> {
   readonly subject: Subject
-  readonly decision: Decision
+  readonly decision: Decision<C>
   /** After the charge. */
-  readonly window: WindowStatus
-  readonly threshold: Threshold
+  readonly window: WindowStatus<C>
+  readonly threshold: Threshold<C>
 }

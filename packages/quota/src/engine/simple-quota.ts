@@ -1,12 +1,13 @@
 import type { Decision } from '../decision/decision.ts'
 import { type Check, type Checks, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
-import { A_LIMIT } from '../policy/names.ts'
+import { aLimit } from '../policy/names.ts'
 import type { Policy } from '../policy/policy.ts'
+import type { OneUnit } from '../policy/units.ts'
 import { isLimit } from '../policy/values.ts'
+import { type Duration, isWindowLength, labelOf, millisecondsOf } from '../policy/window-lengths.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
-import { MAX_WINDOW_MS, MIN_WINDOW_MS } from '../windows/window.ts'
 import { quotaOf } from './create-quota.ts'
 import {
   type FailurePolicy,
@@ -24,9 +25,6 @@ import type {
   RunResult,
   SyncReservation,
 } from './requests.ts'
-
-/** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
-export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
 
 /** What {@link simpleQuota} takes: one limit, and whatever else {@link createQuota} takes. */
 export interface SimpleQuotaOptions extends Omit<QuotaOptions, 'policy' | 'failurePolicy'> {
@@ -80,7 +78,7 @@ const parse = /* @__PURE__ */ optionsParser<ParsedSimpleOptions>('simpleQuota()'
 
 function simpleChecks(): Checks<ParsedSimpleOptions> {
   return {
-    limit: where<number>((value) => value !== 'unlimited' && isLimit(value), A_LIMIT),
+    limit: where<number>((value) => value !== 'unlimited' && isLimit(value), aLimit()),
     per: durationCheck(),
     failurePolicy: withDefault(failurePolicyCheck(), 'closed'),
     ...sharedChecks(),
@@ -92,26 +90,7 @@ const A_DURATION =
   'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds; months are for createQuota(), every: "month"'
 
 function durationCheck(): Check<Duration> {
-  const isDuration = (value: unknown): boolean => {
-    const lengthMs = millisecondsOf(value)
-    return Number.isSafeInteger(lengthMs) && lengthMs >= MIN_WINDOW_MS && lengthMs <= MAX_WINDOW_MS
-  }
-  return where<Duration>(isDuration, A_DURATION)
-}
-
-const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
-
-/** `NaN` for what is no length of time. */
-function millisecondsOf(duration: unknown): number {
-  if (typeof duration === 'number') return duration
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(String(duration)) ?? []
-  return Number(count) * UNITS[unit as keyof typeof UNITS]
-}
-
-/** The same for each way to write a length: a counter is recognised by it. */
-function labelOf(lengthMs: number): string {
-  const [unit, ofUnit] = Object.entries(UNITS).find(([, each]) => lengthMs % each === 0)!
-  return `${lengthMs / ofUnit}${unit}`
+  return where<Duration>(isWindowLength, A_DURATION)
 }
 
 /**
@@ -130,10 +109,10 @@ export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota {
   const { limit, per, failurePolicy, ...shared } = parse(options)
   const policy = policyOf(limit, millisecondsOf(per))
   const quota = quotaOf({ ...shared, policy, failurePolicy: { all: failurePolicy } })
-  return Object.assign(quota as Quota<SimpleOperation>, { operation: OPERATION })
+  return Object.assign(quota, { operation: OPERATION }) as SimpleQuota
 }
 
-function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {
+function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation, OneUnit> {
   const label = labelOf(lengthMs)
   return {
     windows: [{ label, lengthMs }],
@@ -148,33 +127,33 @@ function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation> {
 type SimpleOperation = 'request'
 
 /** A request that need not name its operation, since there is one. */
-type Unnamed<Request extends QuotaRequest<SimpleOperation>> = Omit<Request, 'operation'> & {
+type Unnamed<Request extends QuotaRequest<SimpleOperation, OneUnit>> = Omit<Request, 'operation'> & {
   readonly operation?: SimpleOperation | undefined
 }
 
-type SimpleRequest = Unnamed<QuotaRequest<SimpleOperation>>
-type SimpleReserveRequest = Unnamed<ReserveRequest<SimpleOperation>>
+type SimpleRequest = Unnamed<QuotaRequest<SimpleOperation, OneUnit>>
+type SimpleReserveRequest = Unnamed<ReserveRequest<SimpleOperation, OneUnit>>
 
 /** An engine with one limit and one operation, `request`, which requests need not name. */
-export interface SimpleQuota extends Quota<SimpleOperation> {
+export interface SimpleQuota extends Quota<SimpleOperation, OneUnit> {
   /** What its requests are: middleware without an `operation` meters every request as that. */
   readonly operation: SimpleOperation
-  consume(request: SimpleRequest): Promise<Decision>
-  peek(request: SimpleRequest): Promise<Decision>
-  reserve(request: SimpleReserveRequest): Promise<Reservation>
+  consume(request: SimpleRequest): Promise<Decision<OneUnit>>
+  peek(request: SimpleRequest): Promise<Decision<OneUnit>>
+  reserve(request: SimpleReserveRequest): Promise<Reservation<OneUnit>>
   run<T>(
     request: SimpleReserveRequest,
-    work: (reservation: HeldReservation) => T | PromiseLike<T>,
-  ): Promise<RunResult<T>>
-  within(transaction: unknown): QuotaWithin<SimpleOperation> & {
-    consume(request: SimpleRequest): Promise<Decision>
+    work: (reservation: HeldReservation<OneUnit>) => T | PromiseLike<T>,
+  ): Promise<RunResult<T, OneUnit>>
+  within(transaction: unknown): QuotaWithin<SimpleOperation, OneUnit> & {
+    consume(request: SimpleRequest): Promise<Decision<OneUnit>>
   }
 }
 
 /** The same where both stores answer at once. */
-export interface SyncSimpleQuota extends SimpleQuota, Omit<SyncQuota<SimpleOperation>, keyof Quota> {
+export interface SyncSimpleQuota extends SimpleQuota, Omit<SyncQuota<SimpleOperation, OneUnit>, keyof Quota> {
   readonly sync: true
-  consumeSync(request: SimpleRequest): Decision
-  peekSync(request: SimpleRequest): Decision
-  reserveSync(request: SimpleReserveRequest): SyncReservation
+  consumeSync(request: SimpleRequest): Decision<OneUnit>
+  peekSync(request: SimpleRequest): Decision<OneUnit>
+  reserveSync(request: SimpleReserveRequest): SyncReservation<OneUnit>
 }

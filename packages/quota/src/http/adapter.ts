@@ -1,4 +1,5 @@
 import type { Check } from '../options/checks.ts'
+import type { Cost } from '../policy/units.ts'
 import type { QuotaWarningCode } from './warnings.ts'
 
 /** How an adapter reads the requests of its framework. */
@@ -42,8 +43,8 @@ export interface HttpRequest<Operation extends string = string> {
   readonly operation: Operation | undefined
   /** The subject. */
   readonly subject?: PlainSubject
-  /** Tokens instead of the operation's price. */
-  readonly cost?: number | undefined
+  /** Tokens, or amounts by unit, instead of the operation's price. */
+  readonly cost?: Cost | undefined
   /** The plan of the subject. */
   readonly plan?: string | undefined
   /** The caller's network address. */
@@ -68,6 +69,6 @@ export const PLAIN: HttpAdapter<HttpRequest> = {
 export const PLAIN_OPTIONS = {
   subject: ({ subject }: HttpRequest): PlainSubject => subject,
   operation: ({ operation }: HttpRequest): string | undefined => operation,
-  cost: ({ cost }: HttpRequest): number | undefined => cost,
+  cost: ({ cost }: HttpRequest): Cost | undefined => cost,
   plan: ({ plan }: HttpRequest): string | undefined => plan,
 } as const

@@ -38,6 +38,8 @@ export function refusalMessage(decision: RefusedDecision, options: QuotaExceeded
 export interface WindowStatusBody {
   readonly scope: string
   readonly window: string
+  /** What the limit counts; there where the policy names its units. */
+  readonly unit?: string
   readonly limit: Limit
   readonly used: number
   readonly remaining: Limit
@@ -73,10 +75,11 @@ export function quotaStatusBody(
 }
 
 function windowBody(status: HeldWindowStatus): WindowStatusBody {
-  const { scope, window, limit, used, remaining, held, startedAt, resetAt } = status
+  const { scope, window, unit, limit, used, remaining, held, startedAt, resetAt } = status
   return {
     scope,
     window,
+    ...(unit === undefined ? {} : { unit }),
     limit,
     used,
     remaining,

@@ -1,6 +1,8 @@
 import type { Decision, RefusedDecision, UncountedWindow, WindowStatus } from '../decision/decision.ts'
 import { scarcestWindow } from '../decision/scarcest.ts'
+import { type Amount, ofUnit } from '../policy/units.ts'
 import { isoText } from '../time/zoned.ts'
+import { SLOTS } from '../windows/units.ts'
 
 /** Names of the header fields a 429 carries, for CORS configurations that expose them. */
 export const QUOTA_HEADER_NAMES = ['Retry-After', 'X-Quota-Reset', 'RateLimit', 'RateLimit-Policy'] as const
@@ -27,12 +29,12 @@ export function refusalHeaders(decision: RefusedDecision): Record<string, string
 /**
  * The `RateLimit` fields of a decision; `undefined` where no limit was counted.
  *
- * @param more tokens that were charged since, in every window; negative: that went back
+ * @param more what was charged since; negative: that went back
  */
 export function rateLimitFields(
   decision: Decision,
   which: FieldsOption = 'one',
-  more = 0,
+  more: Amount = 0,
 ): RateLimitFields | undefined {
   if (which === 'all') return allFields(decision, more)
   const window = decision.allowed ? scarcestWindow(decision, more) : bindingWindow(decision)
@@ -43,7 +45,7 @@ function bindingWindow({ windows, binding }: RefusedDecision): WindowStatus | un
   return windows.find(({ layer, window }) => layer === binding.layer && window === binding.window)
 }
 
-function allFields(decision: Decision, more: number): RateLimitFields | undefined {
+function allFields(decision: Decision, more: Amount): RateLimitFields | undefined {
   const windows: readonly (WindowStatus | UncountedWindow)[] = decision.windows
   const counted = windows.filter(isCounted)
   if (counted.length === 0) return undefined
@@ -63,16 +65,18 @@ function refuses({ violations }: RefusedDecision, { layer, window }: WindowStatu
   return violations.some((violation) => violation.layer === layer && violation.window === window)
 }
 
-/** What a window has left once `more` tokens are charged; slots are left as they are. */
-function remainingOf({ kind, limit, used, remaining }: WindowStatus, more: number): number {
-  if (more === 0 || kind === 'concurrency') return remaining as number
-  return Math.max(0, (limit as number) - Math.max(0, used + more))
+/** What a window has left once more is charged; slots are left as they are. */
+function remainingOf({ kind, unit, limit, used, remaining }: WindowStatus, more: Amount): number {
+  const added = ofUnit(more, unit)
+  if (added === 0 || kind === 'concurrency') return remaining as number
+  return Math.max(0, (limit as number) - Math.max(0, used + added))
 }
 
 /** Texts of a limit that stay while it does. */
 interface LimitTexts {
   readonly layer: string
   readonly window: string
+  readonly unit: string | undefined
   readonly limit: number | 'unlimited'
   readonly lengthMs: number | null
   /** The name, quoted: of `A-Z a-z 0-9 _ -`, so that it needs no escapes (RFC 9651). */
@@ -83,19 +87,29 @@ interface LimitTexts {
 /** Those of the limit that was named last, which most responses name again. */
 let last: LimitTexts | undefined
 
-function textsOf({ layer, window, limit, lengthMs }: WindowStatus): LimitTexts {
-  if (last?.window === window && last.layer === layer && last.limit === limit && last.lengthMs === lengthMs) return last
+function textsOf({ layer, window, unit, limit, lengthMs }: WindowStatus): LimitTexts {
+  const isSame = last?.window === window && last.layer === layer && last.unit === unit
+  if (isSame && last!.limit === limit && last!.lengthMs === lengthMs) return last!
   const name = `"${layer}-${window}"`
   const lasts = lengthMs === null ? '' : `;w=${Math.ceil(lengthMs / 1000)}`
-  last = { layer, window, limit, lengthMs, name, policy: `${name};q=${limit}${lasts}` }
+  last = { layer, window, unit, limit, lengthMs, name, policy: `${name};q=${limit}${unitText(unit)}${lasts}` }
   return last
+}
+
+/**
+ * The unit of a limit, where it is not `requests`, which goes without saying. The registry of the draft has
+ * `content-bytes` and `concurrent-requests` beside it; other units go by their names, so that none is taken for requests.
+ */
+function unitText(unit: string | undefined): string {
+  if (unit === undefined || unit === 'requests') return ''
+  return `;qu="${unit === SLOTS ? 'concurrent-requests' : unit}"`
 }
 
 function policyItem(window: WindowStatus): string {
   return textsOf(window).policy
 }
 
-function limitItem(window: WindowStatus, decision: Decision, more: number): string {
+function limitItem(window: WindowStatus, decision: Decision, more: Amount): string {
   const seconds = window.resetAt === null ? undefined : Math.max(0, Math.ceil((window.resetAt - decision.now) / 1000))
   // `Retry-After` is never earlier than a `t` beside it: where waiting does not help, a later end is left out.
   const isNamed = seconds !== undefined && (decision.allowed || seconds <= decision.retryAfterSeconds)

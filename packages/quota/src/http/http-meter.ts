@@ -4,6 +4,7 @@ import type { SimpleQuota } from '../engine/simple-quota.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { takesSlot } from '../policy/cells.ts'
+import type { Counting, OneUnit } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import { type HttpAdapter, type HttpRequest, PLAIN, PLAIN_OPTIONS } from './adapter.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
@@ -11,7 +12,7 @@ import { Exchange } from './exchange.ts'
 import { ipSubject } from './ip-subject.ts'
 import { preferredLocale } from './languages.ts'
 import { type Held, MeteredRequest } from './metered-request.ts'
-import type { HttpMeterOptions, MaybeAsync, RequestQuota } from './options.ts'
+import type { HttpMeterOptions, MaybeAsync, RequestQuota, UnitsOfHandlers } from './options.ts'
 import { type ParsedOptions, parseOptions } from './parse-options.ts'
 import type { Locale } from './texts.ts'
 import { Warnings } from './warnings.ts'
@@ -29,26 +30,26 @@ export type AdmittedOptions = Pick<ParsedOptions<never>, 'quota' | 'logger'>
  * head leaves, and, where `exchange.settlesAtEnd`, {@link end} before the last byte does, or {@link abort} when the response
  * closes early.
  */
-export class AdmittedRequest implements RequestQuota {
+export class AdmittedRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
   readonly kind = 'metered'
   /** What its handler may use. */
-  readonly quota: MeteredRequest
+  readonly quota: MeteredRequest<C>
   /** Everything that meters this request. */
   readonly exchange: Exchange
   /** Options of the meter that admitted it. */
   readonly options: AdmittedOptions
 
-  constructor(quota: MeteredRequest, exchange: Exchange, options: AdmittedOptions) {
+  constructor(quota: MeteredRequest<C>, exchange: Exchange, options: AdmittedOptions) {
     this.quota = quota
     this.exchange = exchange
     this.options = options
   }
 
-  get decision(): Decision {
+  get decision(): Decision<C> {
     return this.quota.decision
   }
 
-  get charged(): number {
+  get charged(): C['amount'] {
     return this.quota.charged
   }
 
@@ -72,7 +73,7 @@ export class AdmittedRequest implements RequestQuota {
     this.exchange.abort()
   }
 
-  commit(actual?: number): Promise<CommitResult> {
+  commit(actual?: C['cost']): Promise<CommitResult<C>> {
     return this.quota.commit(actual)
   }
 
@@ -80,8 +81,8 @@ export class AdmittedRequest implements RequestQuota {
     return this.quota.cancel()
   }
 
-  add(tokens: number): Promise<Decision> {
-    return this.quota.add(tokens)
+  add(cost: C['cost']): Promise<Decision<C>> {
+    return this.quota.add(cost)
   }
 
   extend(ttlMs?: number): Promise<number> {
@@ -197,10 +198,10 @@ export class HttpMeter<Request> {
 
   #price(request: Request, operation: string, subject: Subject): Admission | Promise<Admission> {
     const { cost, plan } = this.options
-    const tokens = typeof cost === 'function' ? cost(request) : cost
+    const given = typeof cost === 'function' ? cost(request) : cost
     const named = typeof plan === 'function' ? plan(request) : plan
-    if (typeof tokens !== 'object') return this.#charge(request, { subject, operation, cost: tokens, plan: named })
-    return chain(tokens, (late) => this.#charge(request, { subject, operation, cost: late, plan: named }))
+    if (!isPromiseLike(given)) return this.#charge(request, { subject, operation, cost: given, plan: named })
+    return chain(given, (late) => this.#charge(request, { subject, operation, cost: late, plan: named }))
   }
 
   #charge(request: Request, asked: QuotaRequest): Admission | Promise<Admission> {
@@ -291,8 +292,8 @@ export class HttpMeter<Request> {
 }
 
 /** Options of a meter of plain values. */
-export type PlainMeterOptions<Operation extends string = string> = Omit<
-  HttpMeterOptions<HttpRequest<Operation>, Operation>,
+export type PlainMeterOptions<Operation extends string = string, C extends Counting = OneUnit> = Omit<
+  HttpMeterOptions<HttpRequest<Operation>, Operation, C>,
   'subject' | 'operation' | 'cost'
 >
 
@@ -304,11 +305,11 @@ export type PlainMeterOptions<Operation extends string = string> = Omit<
  * const meter = httpMeter({ quota })
  * const admission = await meter.admit({ method: 'POST', operation: 'write', subject: 'u42' })
  */
-export function httpMeter<Operation extends string>(
-  options: PlainMeterOptions<Operation>,
+export function httpMeter<Operation extends string, C extends Counting = OneUnit>(
+  options: PlainMeterOptions<Operation, C>,
 ): HttpMeter<HttpRequest<Operation>>
-export function httpMeter<Request, Operation extends string>(
-  options: HttpMeterOptions<Request, Operation>,
+export function httpMeter<Request, Operation extends string, C extends Counting = OneUnit>(
+  options: HttpMeterOptions<Request, Operation, C>,
   adapter: HttpAdapter<Request>,
 ): HttpMeter<Request>
 export function httpMeter(options: object, adapter?: HttpAdapter<never>): HttpMeter<never> {

@@ -2,17 +2,18 @@ import type { Decision } from '../decision/decision.ts'
 import type { Quota } from '../engine/quota.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
+import { type Amount, amountText, type Cost, type Counting, combined } from '../policy/units.ts'
 import { type FieldsOption, type RateLimitFields, rateLimitFields, type StandardHeaders } from './headers.ts'
-import type { RequestQuota, SettleMode } from './options.ts'
+import type { RequestQuota, SettleMode, UnitsOfHandlers } from './options.ts'
 import type { QuotaLogger } from './warnings.ts'
 
 /** Tokens held for a request, as an engine of either kind hands them out. */
 export interface Held {
   /** There for a hold. */
   readonly token?: string | undefined
-  commit(actual?: number): CommitResult | Promise<CommitResult>
+  commit(actual?: Cost): CommitResult | Promise<CommitResult>
   cancel(): void | Promise<void>
-  add(tokens: number): Decision | Promise<Decision>
+  add(cost: Cost): Decision | Promise<Decision>
   extend(ttlMs?: number): number | Promise<number>
   keepAlive(): () => void
 }
@@ -38,11 +39,11 @@ type Settled = CommitResult | undefined
 const OVER: readonly string[] = ['quota_unavailable', 'reservation_expired', 'reservation_cancelled']
 
 /** One request under one engine: its decision, its hold, and whether the hold is settled. */
-export class MeteredRequest implements RequestQuota {
+export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
   readonly kind = 'metered'
-  readonly decision: Decision
+  readonly decision: Decision<C>
   /** The quota of the same request that was charged before this one. */
-  before: MeteredRequest | undefined
+  before: MeteredRequest<C> | undefined
   readonly #held: Held | undefined
   readonly #options: MeteringOptions
   /** Stops keeping the hold alive. */
@@ -50,8 +51,8 @@ export class MeteredRequest implements RequestQuota {
   #settled = false
   /** Whether the head has announced that the tokens go back; those of a hold go back when the response ends. */
   #failed = false
-  /** Tokens that this request is charged, as far as is known. */
-  #charged: number
+  /** What this request is charged, as far as is known. */
+  #charged: Amount
   #result: CommitResult | Promise<CommitResult> | undefined
   /** Whether the response was over, or closed for a while, before its handler settled. */
   #isOver = false
@@ -63,10 +64,10 @@ export class MeteredRequest implements RequestQuota {
 
   /** @param held absent where nothing is ever given back */
   constructor(options: MeteringOptions, decision: Decision, held: Held | undefined) {
-    this.decision = decision
+    this.decision = decision as Decision<C>
     this.#options = options
     this.#held = held
-    this.#charged = decision.allowed ? decision.cost : 0
+    this.#charged = decision.allowed ? decision.cost : nothingOf(decision.cost)
     this.#letGo = held?.token === undefined ? undefined : held.keepAlive()
   }
 
@@ -74,7 +75,7 @@ export class MeteredRequest implements RequestQuota {
     return this.#options.quota
   }
 
-  get charged(): number {
+  get charged(): C['amount'] {
     return this.#charged
   }
 
@@ -97,23 +98,24 @@ export class MeteredRequest implements RequestQuota {
   }
 
   /** @param actual default: everything that is reserved */
-  commit(actual?: number): Promise<CommitResult> {
+  commit(actual?: C['cost']): Promise<CommitResult<C>> {
     const committed = this.#committed(actual)
     // Logged already: a call that nobody awaits must not end the process.
     committed.catch(() => undefined)
-    return committed
+    return committed as Promise<CommitResult<C>>
   }
 
-  async #committed(actual: number | undefined): Promise<CommitResult> {
+  async #committed(actual: Cost | undefined): Promise<CommitResult> {
     // The head has announced a failure: a later commit by the handler changes nothing.
-    if (this.#failed && !this.#settled) return { charged: 0, uncharged: 0 }
+    if (this.#failed && !this.#settled)
+      return { charged: nothingOf(this.#charged), uncharged: nothingOf(this.#charged) }
     if (this.#isOver) throw this.#late()
     await this.#commit(actual)
-    return this.#result ?? { charged: this.#charged, uncharged: 0 }
+    return this.#result ?? { charged: this.#charged, uncharged: nothingOf(this.#charged) }
   }
 
   #late(): QuotaError {
-    const message = `this request of "${this.decision.operation}" was settled without its handler, and ${this.#charged} tokens were charged: commit before the response ends, or soon after it closes early`
+    const message = `this request of "${this.decision.operation}" was settled without its handler, and ${amountText(this.#charged)} were charged: commit before the response ends, or soon after it closes early`
     const error = new QuotaError('reservation_expired', message)
     if (!this.#hasLoggedLate) this.#options.logger.error(error)
     this.#hasLoggedLate = true
@@ -126,10 +128,11 @@ export class MeteredRequest implements RequestQuota {
     await this.#cancel()
   }
 
-  async add(tokens: number): Promise<Decision> {
-    const decision = await this.#growing('add').add(tokens)
-    if (decision.allowed && !this.#settled) this.#charged += tokens
-    return decision
+  async add(cost: C['cost']): Promise<Decision<C>> {
+    const decision = await this.#growing('add').add(cost)
+    if (decision.allowed && !this.#settled)
+      this.#charged = combined(this.#charged, cost, (charged, more = 0) => charged + more)
+    return decision as Decision<C>
   }
 
   async extend(ttlMs?: number): Promise<number> {
@@ -195,20 +198,23 @@ export class MeteredRequest implements RequestQuota {
   /** The `RateLimit` fields of a response with this status; `undefined` where it has none. */
   fields(status: number, isHungUp: boolean): RateLimitFields | undefined {
     if (!this.#tellsFields || this.decision.source === 'free') return undefined
-    const charged = this.gives(status, isHungUp) ? 0 : this.#charged
-    return rateLimitFields(this.decision, this.#options.fields, charged - this.decision.cost)
+    const { cost } = this.decision
+    const charged = this.gives(status, isHungUp) ? nothingOf(cost) : this.#charged
+    const more = combined(charged, cost, (one, other = 0) => one - other)
+    return rateLimitFields(this.decision, this.#options.fields, more)
   }
 
-  #commit(actual: number | undefined): Promise<unknown> | undefined {
+  #commit(actual: Cost | undefined): Promise<unknown> | undefined {
     const held = this.#open()
     if (held === undefined) return this.#pending
-    return this.#settling(held, 'commit', actual, Math.min(actual ?? this.#charged, this.#charged))
+    const charged = combined(this.#charged, actual ?? this.#charged, (one, other = one) => Math.min(one, other))
+    return this.#settling(held, 'commit', actual, charged)
   }
 
   #cancel(): Promise<unknown> | undefined {
     const held = this.#open()
     if (held === undefined) return this.#pending
-    return this.#settling(held, 'cancel', undefined, 0)
+    return this.#settling(held, 'cancel', undefined, nothingOf(this.#charged))
   }
 
   /** The hold that is still to be settled. */
@@ -225,8 +231,8 @@ export class MeteredRequest implements RequestQuota {
   #settling(
     held: Held,
     as: 'commit' | 'cancel',
-    actual: number | undefined,
-    charged: number,
+    actual: Cost | undefined,
+    charged: Amount,
   ): Promise<unknown> | undefined {
     const before = this.#charged
     this.#settled = true
@@ -246,17 +252,17 @@ export class MeteredRequest implements RequestQuota {
       (error: unknown) => this.#fail(error, before),
     )
     // Without a hold, a full commit needs no call to the store: nothing to wait for.
-    if (this.#isHold || charged !== before) this.#pending = settling.catch(() => undefined)
+    if (this.#isHold || !isSame(charged, before)) this.#pending = settling.catch(() => undefined)
     settling.catch(() => undefined)
     return settling
   }
 
   #heard(result: Settled): void {
-    this.#result = result ?? { charged: this.#charged, uncharged: 0 }
+    this.#result = result ?? { charged: this.#charged, uncharged: nothingOf(this.#charged) }
     this.#charged = this.#result.charged
   }
 
-  #fail(error: unknown, charged: number): never {
+  #fail(error: unknown, charged: Amount): never {
     this.#pending = undefined
     this.#charged = charged
     // A wrong amount settled nothing: the outcome still may.
@@ -267,10 +273,19 @@ export class MeteredRequest implements RequestQuota {
 }
 
 /** Makes the call, which may throw, answer later, or at once; the handles of engines answer by promises of this realm. */
-function settle(held: Held, as: 'commit' | 'cancel', actual: number | undefined): Settled | Promise<Settled> {
+function settle(held: Held, as: 'commit' | 'cancel', actual: Cost | undefined): Settled | Promise<Settled> {
   try {
     return (as === 'commit' ? held.commit(actual) : held.cancel()) as Settled | Promise<Settled>
   } catch (error) {
     return Promise.reject(error)
   }
+}
+
+/** 0 of each unit. */
+function nothingOf(amount: Amount): Amount {
+  return combined(amount, amount, () => 0)
+}
+
+function isSame(one: Amount, other: Amount): boolean {
+  return amountText(one) === amountText(other)
 }

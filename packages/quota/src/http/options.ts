@@ -1,6 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Quota } from '../engine/quota.ts'
 import type { CommitResult } from '../engine/requests.ts'
+import type { Counting, OneUnit, UnitsOf } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import type { FieldsOption, StandardHeaders } from './headers.ts'
 import type { QuotaAnswers } from './quota-answers.ts'
@@ -28,18 +29,18 @@ export type SettleMode = 'outcome' | 'end' | 'charge-first'
 export type AnonymousMode = 'reject' | 'skip' | 'ip'
 
 /** Options of one route; `Request` is the framework's type of a request. */
-export interface RouteOptions<Request> {
+export interface RouteOptions<Request, C extends Counting = Counting> {
   /**
    * The subject: one string, or one key for each layer that is not shared. `undefined`, `null`: see {@link anonymous}.
    * Never take it from data that a client may choose freely.
    */
   readonly subject: (request: Request) => MaybeAsync<Subject | null | undefined>
   /**
-   * Tokens instead of the operation's price, a whole number, 0 or more; a function may look at the (parsed) body and
-   * answer `undefined` for the price.
+   * Tokens instead of the operation's price, a whole number, 0 or more; where the policy has several units, amounts by
+   * unit. A function may look at the (parsed) body and answer `undefined` for the price.
    * @default the operation's price
    */
-  readonly cost?: number | ((request: Request) => MaybeAsync<number | undefined>) | undefined
+  readonly cost?: C['cost'] | ((request: Request) => MaybeAsync<C['cost'] | undefined>) | undefined
   /** @default 'outcome' */
   readonly settle?: SettleMode | undefined
   /**
@@ -74,9 +75,10 @@ export interface RouteOptions<Request> {
 }
 
 /** Options of every adapter; `Request` is the framework's type of a request. */
-export interface HttpMeterOptions<Request, Operation extends string = string> extends RouteOptions<Request> {
+export interface HttpMeterOptions<Request, Operation extends string = string, C extends Counting = Counting>
+  extends RouteOptions<Request, NoInfer<C>> {
   /** The engine that decides. */
-  readonly quota: Quota<Operation>
+  readonly quota: Quota<Operation, C>
   /**
    * The operation a request is charged as; `undefined`: it is not metered. Needed to serve a whole app.
    * @default the one operation of an engine that simpleQuota() made
@@ -139,12 +141,24 @@ export interface HttpMeterOptions<Request, Operation extends string = string> ex
   readonly wwwAuthenticate?: string | undefined
 }
 
+/**
+ * What handlers know of the units that are counted, to be said once where the policy has several:
+ * `declare module '@scoregw/quota/http' { interface HandlerUnits { units: 'requests' | 'tokens' } }`.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: applications add to it
+export interface HandlerUnits {}
+
+/** {@link HandlerUnits} as types use them; tokens where nothing is said. */
+export type UnitsOfHandlers = HandlerUnits extends { readonly units: infer Unit extends string }
+  ? UnitsOf<Unit>
+  : OneUnit
+
 /** The quota of one request, as its handler sees it. */
-export interface RequestQuota {
+export interface RequestQuota<C extends Counting = UnitsOfHandlers> {
   /** What was decided before the handler. */
-  readonly decision: Decision
-  /** Tokens charged for the request so far; final once it is settled. */
-  readonly charged: number
+  readonly decision: Decision<C>
+  /** What the request is charged so far; final once it is settled. */
+  readonly charged: C['amount']
   /**
    * The work was done, whatever the response's status will be. Settles once; later calls do nothing.
    *
@@ -153,19 +167,19 @@ export interface RequestQuota {
    * end; `reservation_expired` and `reservation_cancelled` mean that a hold is over: it ended, or it was settled without
    * its handler, at the end of its response or some time after that closed early.
    *
-   * @param actual tokens it cost; the rest goes back. Above those reserved with `settle: 'end'` alone, by the operation's
+   * @param actual what it cost; the rest goes back. Above those reserved with `settle: 'end'` alone, by the operation's
    * `overrun`. Default: all of them
    */
-  commit(actual?: number): Promise<CommitResult>
+  commit(actual?: C['cost']): Promise<CommitResult<C>>
   /** The work was not done: the tokens go back. Settles once; errors as of {@link commit}. */
   cancel(): Promise<void>
   /**
-   * With `settle: 'end'`: more tokens are charged, in every window or in none.
+   * With `settle: 'end'`: more is charged, in every window or in none.
    *
    * @returns the decision; where it refuses, the request keeps its earlier charge
    * @throws {QuotaError} `hold_required`, `invalid_cost`, `reservation_expired`
    */
-  add(tokens: number): Promise<Decision>
+  add(cost: C['cost']): Promise<Decision<C>>
   /**
    * With `settle: 'end'`: the hold ends so many milliseconds from now, if that is later. It is kept alive by itself while
    * the response is in flight.

@@ -1,3 +1,4 @@
+import type { Fault } from '../errors/quota-error.ts'
 import {
   aFunction,
   type Check,
@@ -11,7 +12,11 @@ import {
   wholeNumber,
   withDefault,
 } from '../options/checks.ts'
+import { faultsOf, within } from '../options/faults.ts'
+import { isPlain } from '../options/objects.ts'
 import { optionsParser } from '../options/options-parser.ts'
+import { costCheck } from '../policy/cost-rules.ts'
+import { type Cost, unitNames } from '../policy/units.ts'
 import type { HttpAdapter } from './adapter.ts'
 import type { FieldsOption, StandardHeaders } from './headers.ts'
 import { DEFAULT_IPV6_SUBNET } from './ip-subject.ts'
@@ -57,7 +62,7 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     quota: having(['reserve', 'consume'], 'an engine, as createQuota() makes it'),
     subject: aFunction('a function of the request'),
     operation: optional(aFunction('a function of the request')),
-    cost: optional(where(isCost, 'a whole number of tokens, 0 or more, or a function of the request')),
+    cost: optional(where<Cost>(isCost, 'a whole number of tokens, 0 or more, or a function of the request')),
     settle: withDefault(oneOf('outcome', 'end', 'charge-first'), 'outcome'),
     ttlMs: optional(wholeNumber(1, MAX_TTL_MS, 'milliseconds')),
     abortGraceMs: withDefault(wholeNumber(0, MAX_TTL_MS, 'milliseconds'), 5_000),
@@ -88,7 +93,7 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
 const MAX_TTL_MS = 31 * 86_400_000
 
 function isCost(value: unknown): boolean {
-  return typeof value === 'function' || (Number.isSafeInteger(value) && (value as number) >= 0)
+  return typeof value === 'function' || isPlain(value) || (Number.isSafeInteger(value) && (value as number) >= 0)
 }
 
 function isPlan(value: unknown): boolean {
@@ -138,11 +143,19 @@ export function parseOptions<Request>(options: unknown, adapter: HttpAdapter<Req
 function parserOf<Request>({ name, own = () => ({}), address }: HttpAdapter<Request>): (options: unknown) => object {
   return optionsParser<ParsedOptions<Request>>(name, () => checksOf(own()), {
     words: WORDS,
-    between: (options) =>
-      options.anonymous !== 'ip' || options.address !== undefined || address !== undefined
+    between: (options) => [
+      ...costFaults(options),
+      ...(options.anonymous !== 'ip' || options.address !== undefined || address !== undefined
         ? []
-        : [{ path: 'address', message: NO_ADDRESS }],
+        : [{ path: 'address', message: NO_ADDRESS }]),
+    ],
   })
+}
+
+/** A cost by the units of the engine's policy. */
+function costFaults({ cost, quota }: ParsedOptions<never>): Fault[] {
+  if (cost === undefined || typeof cost === 'function') return []
+  return within('cost', faultsOf(costCheck(unitNames(quota.policy ?? {}), { least: 0 }), cost))
 }
 
 const NO_ADDRESS = "missing: anonymous: 'ip' needs a function here that gives an address which the caller cannot choose"

@@ -17,7 +17,9 @@ export interface QuotaExceededBody {
     readonly category?: string
     /** Label of the limit, for example `1h`. */
     readonly window: string
-    /** Limit, used and requested in tokens; of concurrency in slots. */
+    /** What the limit counts; there where the policy names its units. */
+    readonly unit?: string
+    /** Limit, used and requested in that unit, else in tokens; of concurrency in slots. */
     readonly limit: number
     readonly used: number
     readonly requested: number

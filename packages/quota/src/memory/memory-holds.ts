@@ -137,7 +137,8 @@ export class MemoryHolds implements SyncHolds {
     const { units } = this.#rows.schema
     const { costs } = record.hold
     const reserved = amountsIn(units, costs)
-    const { actual = reserved, overrun, maxOverrun } = request
+    const { overrun, maxOverrun } = request
+    const actual = reserved.map((amount, u) => request.actual?.[u] ?? amount)
     const isLate = record.state === 'expired'
     const within = isLate ? reserved.map(() => 0) : actual.map((amount, u) => Math.min(amount, reserved[u]!))
     const most = isLate ? maxOverrun.map((amount, u) => reserved[u]! + amount) : maxOverrun

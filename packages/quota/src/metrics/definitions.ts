@@ -2,6 +2,7 @@ import { limitLabels, takesSlot } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { DEFAULT_THRESHOLDS } from '../policy/threshold-rules.ts'
+import { ofUnit, unitNames } from '../policy/units.ts'
 import type { QuotaMetricsOptions } from './options.ts'
 
 /** Every name without the prefix, the same wherever they are kept. */
@@ -28,12 +29,12 @@ export const METRIC_HELP: Readonly<Record<MetricKey, string>> = {
   decisions: 'Decisions by outcome; degraded: the store did not answer and the failure policy decided',
   windowDecisions: 'Decisions by limit; admitted: charged in it, refused: it had no room',
   refusals: 'Refusals by the limit that binds',
-  tokens: 'Tokens charged by admitted requests, before any were given back',
+  tokens: 'Tokens, or amounts by unit, charged by admitted requests, before any were given back',
   shadowed: 'Refusals that shadowed limits would have made',
   nearLimit: 'Limits that a charge took across a threshold',
   holdsOpen: 'Open holds of all subjects, as the store says',
   holdsEnded: 'Holds that ended and nobody had settled',
-  overrun: 'Tokens that work cost above what was reserved',
+  overrun: 'Tokens, or amounts by unit, that work cost above what was reserved',
   degraded: 'Decisions by the failure policy, since the store did not answer',
   duration: 'Time to a decision in seconds, the store included',
   settingsVersion: 'Version of the settings in force in this process',
@@ -70,14 +71,15 @@ export function byCount<T>(make: (key: CountKey) => T): Record<CountKey, T> {
 export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValues>> {
   const category = policy.categories
   const ofWindow = windowLabels(policy)
+  const unit: LabelValues = policy.units === undefined ? {} : { unit: unitNames(policy) }
   return {
     decisions: { category, outcome: OUTCOMES },
     windowDecisions: { ...ofWindow, outcome: ['admitted', 'refused'] },
     refusals: ofWindow,
-    tokens: { category },
+    tokens: { category, ...unit },
     shadowed: ofWindow,
     holdsEnded: { category },
-    overrun: { category, outcome: ['charged', 'uncharged'] },
+    overrun: { category, outcome: ['charged', 'uncharged'], ...unit },
     degraded: { category, outcome: ['admitted', 'unavailable'] },
   }
 }
@@ -114,15 +116,20 @@ export function beginNearLimit(quota: QuotaMetricsOptions['quota'], nearLimit: C
         for (const each of thresholds) nearLimit.raise(0, layer, window, category, thresholdText(each))
 }
 
-/** A threshold as a label: `80%` of a limit, or `10 left`. */
+/** A threshold as a label: `80%` of a limit, or `10 left`; `80% of requests` where it is of a unit's. */
 function thresholdText(threshold: Threshold): string {
   // Shares have few decimals, which a product would blur.
-  return 'share' in threshold ? `${Number((threshold.share * 100).toFixed(6))}%` : `${threshold.left} left`
+  const text = 'share' in threshold ? `${Number((threshold.share * 100).toFixed(6))}%` : `${threshold.left} left`
+  return threshold.unit === undefined ? text : `${text} of ${threshold.unit}`
 }
 
 /** Counts what an engine tells, until the returned function is called. */
 export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMetrics): () => void {
   const { policy } = quota
+  const units = unitNames(policy)
+  const isNamed = policy.units !== undefined
+  /** The label of a unit, where the policy names its units. */
+  const named = (unit: string): readonly string[] => (isNamed ? [unit] : [])
   const working = new Set(Object.keys(policy.operations).filter((name) => takesSlot(policy, name)))
 
   const stops = [
@@ -131,10 +138,11 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMet
       metrics.duration.observe(durationMs / 1_000, outcome)
     }),
     quota.on('admitted', ({ category, operation, cost, windows }) => {
-      metrics.tokens.raise(cost, category)
-      for (const { layer, window, kind } of windows) {
-        // Slots are left alone by what needs none.
-        if (kind === 'concurrency' && !working.has(operation)) continue
+      for (const unit of units) metrics.tokens.raise(ofUnit(cost, unit), category, ...named(unit))
+      for (const { layer, window, kind, unit } of windows) {
+        // Slots are left alone by what needs none, and windows by what costs nothing of their unit.
+        const isCharged = kind === 'concurrency' ? working.has(operation) : !isNamed || ofUnit(cost, unit) > 0
+        if (!isCharged) continue
         metrics.windowDecisions.raise(1, layer, window, category, 'admitted')
       }
     }),
@@ -151,8 +159,11 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMet
       metrics.nearLimit.raise(1, layer, window, category, thresholdText(threshold)),
     ),
     quota.on('overrun', ({ category, charged, uncharged, reserved }) => {
-      metrics.overrun.raise(Math.max(0, charged - reserved), category, 'charged')
-      metrics.overrun.raise(uncharged, category, 'uncharged')
+      for (const unit of units) {
+        const more = ofUnit(charged, unit) - ofUnit(reserved, unit)
+        metrics.overrun.raise(Math.max(0, more), category, 'charged', ...named(unit))
+        metrics.overrun.raise(ofUnit(uncharged, unit), category, 'uncharged', ...named(unit))
+      }
     }),
     quota.on('degraded', ({ category, allowed }) =>
       metrics.degraded.raise(1, category, allowed ? 'admitted' : 'unavailable'),

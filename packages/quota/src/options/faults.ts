@@ -42,3 +42,8 @@ function faultOf(issue: v.BaseIssue<unknown>, words: Readonly<Record<string, str
 export function pathOf(path: readonly PropertyKey[] = []): string {
   return path.map((part) => plain(String(part), MAX_KEY)).join('.')
 }
+
+/** Faults of a member, by their paths in the whole. */
+export function within(path: string, faults: readonly Fault[]): Fault[] {
+  return faults.map((fault) => ({ ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` }))
+}

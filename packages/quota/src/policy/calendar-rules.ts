@@ -19,7 +19,7 @@ const ANCHORED_BY: Readonly<Record<CalendarPeriod, readonly string[]>> = {
 }
 
 /** A calendar window without the member that it has none of. */
-type AsWritten = Omit<CalendarWindow, 'lengthMs'>
+type AsWritten = Omit<CalendarWindow, 'lengthMs'> & { readonly unit?: string | undefined }
 
 /** Checks where periods begin; whether a window's period has a use for each member is {@link calendarWindowCheck}'s. */
 export function anchorCheck(): Check<CalendarAnchor> {
@@ -38,6 +38,7 @@ export function calendarWindowCheck(): Check<CalendarWindow> {
     timeZone: timeZoneCheck(),
     weekStartsOn: optional(wholeNumber(1, 7)),
     anchor: optional(windowAnchor()),
+    unit: optional(textLike(LABEL, 'the name of a unit')),
   })
   return v.pipe(members, noNeedlessMembers()) as Check<CalendarWindow>
 }

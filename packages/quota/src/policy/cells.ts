@@ -1,12 +1,26 @@
 import { type CellSchema, cellsIn, slotsCell, windowCell } from '../windows/identity.ts'
+import { SLOTS } from '../windows/units.ts'
 import type { Policy } from './policy.ts'
-import { POLICY_UNITS } from './units.ts'
+import { unitNames, unitOfWindow } from './units.ts'
 import { ownOf } from './values.ts'
 
+/** The part of a policy that says what limits there are. */
+type Limiting = Pick<Policy, 'units' | 'windows' | 'concurrency'>
+
 /** The cells of every row of a policy, in the order of a row. */
-export function policyCells({ windows, concurrency }: Pick<Policy, 'windows' | 'concurrency'>): readonly CellSchema[] {
+export function policyCells(policy: Limiting): readonly CellSchema[] {
+  const { windows, concurrency } = policy
+  const units = unitNames(policy)
   const slots = concurrency === undefined ? [] : [slotsCell(concurrency.label)]
-  return cellsIn(POLICY_UNITS, [...windows.map((window) => windowCell(window)), ...slots])
+  return cellsIn(units, [...windows.map((window) => windowCell(window, unitOfWindow(units, window))), ...slots])
+}
+
+/** What the limit of a label counts. */
+export function unitOfLabel(policy: Limiting, label: string): string {
+  const units = unitNames(policy)
+  const window = policy.windows.find((each) => each.label === label)
+  // Where nothing names units, all limits are said to be of tokens.
+  return window === undefined && policy.units !== undefined ? SLOTS : unitOfWindow(units, window ?? {})
 }
 
 /** Labels of all limits, as people see them: windows in the policy's order, then that of concurrency. */

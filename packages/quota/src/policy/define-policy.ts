@@ -10,6 +10,8 @@ import {
   type PolicyAnswers,
 } from './policy.ts'
 import { policyFaults } from './schema.ts'
+import type { Counting, OneUnit, UnitDefinition, UnitsOf } from './units.ts'
+import { type Duration, withLengths } from './window-lengths.ts'
 
 /** A layer of a {@link PolicyDefinition}. */
 export interface LayerInput {
@@ -26,10 +28,29 @@ export interface LayerInput {
   readonly shared?: boolean | undefined
 }
 
-/** A window whose label is known to the compiler. */
-type LabelledWindow<Label extends string> =
+/** A window whose label and unit are known to the compiler. */
+type LabelledWindow<Label extends string, C extends Counting> = (
   | (RollingWindow & { readonly label: Label })
   | (CalendarWindow & { readonly label: Label })
+) &
+  C['named']
+
+/** A rolling window by text: `per` says how long it lasts, or its label does. */
+type WindowByText<Label extends string> = {
+  readonly label: Label
+  /**
+   * How long it lasts, 1 second to 366 days: `'1m'`, or milliseconds.
+   * @default what the label says, as `1h` does
+   */
+  readonly per?: Duration | undefined
+  readonly lengthMs?: undefined
+  readonly every?: undefined
+}
+
+/** A window as {@link definePolicy} takes it. */
+type WindowInput<Label extends string, C extends Counting> =
+  | LabelledWindow<Label, C>
+  | (WindowByText<Label> & C['named'])
 
 /** What {@link definePolicy} takes: a policy whose names are known to the compiler. */
 export interface PolicyDefinition<
@@ -38,13 +59,22 @@ export interface PolicyDefinition<
   Layer extends LayerInput,
   Label extends string,
   Slots extends string = never,
+  Unit extends string = 'tokens',
 > {
-  /** Windows of every layer and category: a label people read, and a length in milliseconds or a period of the calendar. */
-  readonly windows: readonly LabelledWindow<Label>[]
+  /**
+   * What the limits count, by name; money with how it is shown: `{ name: 'microusd', format: { currency: 'USD', scale: 6 } }`.
+   * With several, each window names its own, and costs are amounts by unit.
+   * @default ['tokens']
+   */
+  readonly units?: readonly (Unit | UnitDefinition<Unit>)[] | undefined
+  /** Windows of every layer and category: a label people read, and a length or a period of the calendar. */
+  readonly windows: readonly WindowInput<Label, UnitsOf<NoInfer<Unit>>>[]
   /** Names of the categories; they never share a counter. */
   readonly categories: readonly Category[]
   readonly layers: readonly Layer[]
-  readonly operations: Readonly<Record<Operation, OperationDefinition & { readonly category: NoInfer<Category> }>>
+  readonly operations: Readonly<
+    Record<Operation, OperationDefinition<UnitsOf<NoInfer<Unit>>> & { readonly category: NoInfer<Category> }>
+  >
   /** How much work may be under way at once: a label, and what needs a slot. */
   readonly concurrency?:
     | {
@@ -53,7 +83,7 @@ export interface PolicyDefinition<
         readonly categories?: readonly NoInfer<Category>[] | undefined
       }
     | undefined
-  /** Base limits in tokens, one for each layer, category and window; and slots, where concurrency is limited. */
+  /** Base limits, one for each layer, category and window; and slots, where concurrency is limited. */
   readonly base: BaseLimits<NoInfer<Layer>['name'], NoInfer<Category>, NoInfer<Label>, NoInfer<Slots>>
   /** By name: limits of layers that are not shared, where they differ from the base for those who have the plan. */
   readonly plans?:
@@ -94,8 +124,9 @@ export interface DefinedPolicy<
   Layer extends string,
   Label extends string,
   Slots extends string = never,
-> extends Policy<Operation> {
-  readonly windows: readonly LabelledWindow<Label>[]
+  C extends Counting = OneUnit,
+> extends Policy<Operation, C> {
+  readonly windows: readonly LabelledWindow<Label, C>[]
   readonly categories: readonly Category[]
   readonly layers: readonly (LayerDefinition & { readonly name: Layer })[]
   readonly base: LimitTable & BaseLimits<Layer, Category, Label, Slots>
@@ -108,7 +139,7 @@ export interface DefinedPolicy<
  * @throws {QuotaError} `invalid_policy` naming every fault
  * @example
  * definePolicy({
- *   windows: [{ label: '1m', lengthMs: 60_000 }],
+ *   windows: [{ label: '1m' }],
  *   categories: ['call'],
  *   layers: [{ name: 'customer' }, { name: 'everybody', shared: true }],
  *   operations: { search: { category: 'call', cost: 3 } },
@@ -121,13 +152,15 @@ export function definePolicy<
   const Layer extends LayerInput,
   const Label extends string,
   const Slots extends string = never,
+  const Unit extends string = 'tokens',
 >(
-  definition: PolicyDefinition<Operation, Category, Layer, Label, Slots>,
-): DefinedPolicy<Operation, Category, Layer['name'], Label, Slots> {
-  const policy = { ...definition, layers: withDefaults(definition?.layers) }
+  definition: PolicyDefinition<Operation, Category, Layer, Label, Slots, Unit>,
+): DefinedPolicy<Operation, Category, Layer['name'], Label, Slots, UnitsOf<Unit>> {
+  const layers = withDefaults(definition?.layers)
+  const policy = { ...definition, layers, windows: withLengths(definition?.windows) }
   const faults = policyFaults(policy)
   if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
-  return copyOfPolicy(policy as Policy) as DefinedPolicy<Operation, Category, Layer['name'], Label, Slots>
+  return copyOfPolicy(policy as never)
 }
 
 /** What is no list of layers is left as it is, to be refused. */

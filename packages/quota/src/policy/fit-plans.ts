@@ -6,6 +6,7 @@ import type { Limit, PlanTable, Policy } from './policy.ts'
 import type { Settings, ShadowedLimits, Threshold } from './settings.ts'
 import { type Faults, membersOf } from './stored.ts'
 import { areThresholds } from './threshold-rules.ts'
+import { unitNames } from './units.ts'
 import { isLimit } from './values.ts'
 
 const UNKNOWN = 'not in the policy: kept, not in force'
@@ -84,9 +85,9 @@ function fitMembers<T>(
   return Object.fromEntries(fitted)
 }
 
-export function fitThresholds(stored: unknown, faults: Faults): readonly Threshold[] | null {
+export function fitThresholds(policy: Policy, stored: unknown, faults: Faults): readonly Threshold[] | null {
   if (stored === undefined || stored === null) return null
-  if (areThresholds(stored)) return stored
+  if (areThresholds(stored, unitNames(policy))) return stored
   faults.add('thresholds', 'not a list of thresholds: those of the options apply')
   return null
 }

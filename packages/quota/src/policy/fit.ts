@@ -1,9 +1,11 @@
 import { isObject } from '../options/objects.ts'
+import { wrongCost } from './cost-rules.ts'
 import { fitPlans, fitShadow, fitThresholds } from './fit-plans.ts'
 import type { Limit, LimitTable, Policy } from './policy.ts'
 import { initialSettings, MODES, type Mode, type Settings, type SharedLayerSettings } from './settings.ts'
 import { Faults, type Fitted, mapValues, member, strangers } from './stored.ts'
-import { isLimit, isMultiplier, isPrice } from './values.ts'
+import { type Cost, unitNames } from './units.ts'
+import { isLimit, isMultiplier } from './values.ts'
 
 /**
  * Lays a stored document over a policy, by names. A document outlives the policy under which it was written, so nothing
@@ -31,7 +33,7 @@ export function fitSettings(policy: Policy, hasFactor: boolean, document: unknow
     prices: fitPrices(policy, member(document, 'prices'), faults),
     shadow: fitShadow(policy, member(document, 'shadow'), faults),
     plans: fitPlans(policy, member(document, 'plans'), faults),
-    thresholds: fitThresholds(member(document, 'thresholds'), faults),
+    thresholds: fitThresholds(policy, member(document, 'thresholds'), faults),
   }
   return { settings, faults: faults.list }
 }
@@ -90,11 +92,15 @@ function fitLayers(own: Settings, layers: unknown, faults: Faults): Settings['la
 
 function fitPrices(policy: Policy, prices: unknown, faults: Faults): Settings['prices'] {
   strangers(prices, policy.operations, 'prices', faults)
-  const fitted: [string, number][] = []
+  const units = unitNames(policy)
+  const fitted: [string, Cost][] = []
   for (const operation of Object.keys(policy.operations)) {
     const price = member(prices, operation)
-    if (isPrice(price)) fitted.push([operation, price])
-    else if (price !== undefined) faults.add(`prices.${operation}`, 'not a price: that of the policy applies')
+    if (price === undefined) continue
+    const fault = wrongCost(units, price, { least: 0 })
+    const path = `prices.${operation}${fault?.unit === undefined ? '' : `.${fault.unit}`}`
+    if (fault === undefined) fitted.push([operation, price as Cost])
+    else faults.add(path, 'not a price: that of the policy applies')
   }
   return Object.fromEntries(fitted)
 }

@@ -2,16 +2,17 @@ import * as v from 'valibot'
 import { type Check, group, textLike, where } from '../options/checks.ts'
 import { expectedText } from '../options/expected.ts'
 import { noSuchName } from '../options/names.ts'
+import { TOKENS } from '../windows/units.ts'
 import type { Limit } from './policy.ts'
 import { isLimit, MAX_LIMIT } from './values.ts'
 
 /** What a limit has to be, for messages. */
-export const A_LIMIT: string = `a whole number of tokens from 0 to ${MAX_LIMIT}`
-/** The same of a price. */
-export const A_PRICE = 'a whole number of tokens, 0 or more'
+export function aLimit(unit: string = TOKENS): string {
+  return `a whole number of ${unit} from 0 to ${MAX_LIMIT}`
+}
 
-const NAME = /^[A-Za-z0-9_-]{1,32}$/
-const A_NAME = '1 to 32 of A-Z a-z 0-9 _ -'
+export const NAME: RegExp = /^[A-Za-z0-9_-]{1,32}$/
+export const A_NAME = '1 to 32 of A-Z a-z 0-9 _ -'
 const OPERATION_NAME = /^[A-Za-z0-9_.:-]{1,64}$/
 
 /** The name of a category, a layer, a limit. */
@@ -39,8 +40,8 @@ export function nameOf(what: string, names: readonly string[], have = 'the polic
   )
 }
 
-export function limitCheck(): Check<Limit> {
-  return where<Limit>(isLimit, `${A_LIMIT}, or "unlimited"`)
+export function limitCheck(unit: string): Check<Limit> {
+  return where<Limit>(isLimit, `${aLimit(unit)}, or "unlimited"`)
 }
 
 /** An object with these keys and the same check for each. */

@@ -1,4 +1,5 @@
 import type { WindowDefinition } from '../windows/window.ts'
+import type { Counting, UnitDefinition } from './units.ts'
 
 /** What becomes of an actual cost above what a hold reserved. */
 export type OverrunPolicy = 'refuse' | 'charge' | 'fit'
@@ -23,18 +24,21 @@ export interface LayerDefinition {
 }
 
 /** A thing callers ask for: its category and its price in tokens. */
-export interface OperationDefinition {
+export interface OperationDefinition<C extends Counting = Counting> {
   readonly category: string
-  /** Price in tokens, a whole number; 0 is free. */
-  readonly cost: number
+  /** Price: whole tokens, 0 is free; of several units an amount each, of those that it does not name 0. */
+  readonly cost: C['cost']
   /**
    * What a commit above a hold does: `refuse` it, `charge` the excess whatever the limits (later requests wait for it), or
    * charge as much as may `fit` everywhere.
    * @default 'refuse'
    */
   readonly overrun?: OverrunPolicy | undefined
-  /** Most tokens that one commit charges beyond the hold, above 0; with `charge` and `fit`, where it is required. */
-  readonly maxOverrun?: number | undefined
+  /**
+   * Most tokens that one commit charges beyond the hold, above 0; of several units an amount each. With `charge` and `fit`,
+   * where it is required.
+   */
+  readonly maxOverrun?: C['cost'] | undefined
 }
 
 /** How much work may be under way at once: a limit that a hold takes a slot of until it is settled or ends. */
@@ -53,15 +57,23 @@ export type PlanTable = Readonly<Record<string, Readonly<Record<string, Readonly
 /** Makes what refused callers get over HTTP: `QuotaAnswers` of `@scoregw/quota/http`. */
 export type PolicyAnswers = (decision: never, context: never) => object
 
+/** A window, and what it counts: to be named where the policy has several units. */
+export type PolicyWindow = WindowDefinition & { readonly unit?: string | undefined }
+
 /** What an engine decides by: windows, categories, layers, operations and the base limits. Plain data, but for its answers. */
-export interface Policy<Operation extends string = string> {
-  readonly windows: readonly WindowDefinition[]
+export interface Policy<Operation extends string = string, C extends Counting = Counting> {
+  /**
+   * What the limits count, by name; money with how it is shown.
+   * @default ['tokens']
+   */
+  readonly units?: readonly (C['unit'] | UnitDefinition<C['unit']>)[] | undefined
+  readonly windows: readonly PolicyWindow[]
   /** Names of the categories; they never share a counter. */
   readonly categories: readonly string[]
   readonly layers: readonly LayerDefinition[]
-  readonly operations: Readonly<Record<Operation, OperationDefinition>>
+  readonly operations: Readonly<Record<Operation, OperationDefinition<C>>>
   /**
-   * Base limits in tokens, which the modes scale. One for each layer, category and window; for concurrency, where it is
+   * Base limits in the unit of each window, which the modes scale. One for each layer, category and window; for concurrency, where it is
    * limited: a layer and category without an entry under its label has no such limit.
    */
   readonly base: LimitTable

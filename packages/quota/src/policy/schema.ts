@@ -12,17 +12,28 @@ import {
   where,
   wholeNumber,
 } from '../options/checks.ts'
-import { faultsOf, pathOf } from '../options/faults.ts'
+import { faultsOf, pathOf, within } from '../options/faults.ts'
 import { noSuchName } from '../options/names.ts'
 import { isObject } from '../options/objects.ts'
-import { once } from '../options/once.ts'
-import { MAX_WINDOW_MS, MIN_WINDOW_MS, type RollingWindow, type WindowDefinition } from '../windows/window.ts'
+import { MAX_WINDOW_MS, MIN_WINDOW_MS, type RollingWindow } from '../windows/window.ts'
 import { calendarWindowCheck } from './calendar-rules.ts'
-import { hasLimit } from './cells.ts'
-import { A_PRICE, eachKey, limitCheck, nameCheck, wrongOperation } from './names.ts'
-import type { ConcurrencyDefinition, OperationDefinition, OverrunPolicy, Policy, PolicyAnswers } from './policy.ts'
+import { hasLimit, unitOfLabel } from './cells.ts'
+import { costCheck } from './cost-rules.ts'
+import { eachKey, limitCheck, nameCheck, wrongOperation } from './names.ts'
+import type {
+  ConcurrencyDefinition,
+  Limit,
+  OperationDefinition,
+  OverrunPolicy,
+  Policy,
+  PolicyAnswers,
+  PolicyWindow,
+} from './policy.ts'
 import { plansCheck } from './table-rules.ts'
-import { isPrice, MAX_LIMIT } from './values.ts'
+import { unitFaults, unitsCheck, unitsIn, windowUnitCheck } from './unit-rules.ts'
+import type { UnitDefinition } from './units.ts'
+import { MAX_LIMIT } from './values.ts'
+import { isWindowLength } from './window-lengths.ts'
 
 /** What members of other libraries' definitions are called in a policy. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -42,8 +53,9 @@ const WORDS: Readonly<Record<string, string>> = {
 type Shape = Omit<Policy, 'base' | 'plans'> & { readonly base: unknown; readonly plans?: unknown }
 
 /** A policy's own shape; what depends on its names is checked by {@link policyFaults}. */
-const policyShape = /* @__PURE__ */ once(() =>
-  group<Shape>({
+function policyShape(units: readonly string[]): Check<Shape> {
+  return group<Shape>({
+    units: optional(unitsCheck()) as Check<readonly (string | UnitDefinition)[] | undefined>,
     windows: listOf(windowCheck(), 1, 8),
     categories: listOf(nameCheck(), 1, 16),
     layers: listOf(
@@ -51,33 +63,50 @@ const policyShape = /* @__PURE__ */ once(() =>
       1,
       8,
     ),
-    operations: tableBy(wrongOperation, operationCheck(), 'an object'),
+    operations: tableBy(wrongOperation, operationCheck(units), 'an object'),
     concurrency: optional(concurrencyCheck()),
     base: where<unknown>((value) => value !== undefined, 'the base limits, by layer, category and window'),
     plans: v.optional(v.unknown()),
     answers: optional(aFunction<PolicyAnswers>('a function, as neutralAnswers() makes it')),
-  }),
-)
+  })
+}
 
-function windowCheck(): Check<WindowDefinition> {
-  const rolling = group<Omit<RollingWindow, 'every'>>({
+function windowCheck(): Check<PolicyWindow> {
+  const rolling = group<Omit<RollingWindow, 'every'> & { readonly unit?: string | undefined }>({
     label: nameCheck(),
     lengthMs: wholeNumber(MIN_WINDOW_MS, MAX_WINDOW_MS, 'milliseconds'),
+    unit: windowUnitCheck(),
   })
+  const byText = group<{ readonly label: string; readonly per: unknown; readonly unit?: string | undefined }>({
+    label: nameCheck(),
+    per: where(isWindowLength, 'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds'),
+    unit: windowUnitCheck(),
+  })
+  const twice = refusing<PolicyWindow>('how long a window lasts is `per`, `lengthMs` or `every`: one of them')
   const calendar = calendarWindowCheck()
-  return v.lazy<Check<WindowDefinition>>((value) => (isOfCalendar(value) ? calendar : rolling))
+  return v.lazy<Check<PolicyWindow>>((value) => {
+    const { per, lengthMs, every } = Object(value) as Readonly<Record<string, unknown>>
+    if (per !== undefined && (lengthMs !== undefined || every !== undefined)) return twice
+    if (isOfCalendar(value)) return calendar
+    return per === undefined ? rolling : (byText as unknown as Check<PolicyWindow>)
+  })
+}
+
+/** Refuses whatever comes. */
+function refusing<T>(message: string): Check<T> {
+  return v.custom<T>(() => false, message)
 }
 
 function isOfCalendar(value: unknown): boolean {
   return isObject(value) && (Object.hasOwn(value, 'every') || Object.hasOwn(value, 'timeZone'))
 }
 
-function operationCheck(): Check<OperationDefinition> {
+function operationCheck(units: readonly string[]): Check<OperationDefinition> {
   return group<OperationDefinition>({
     category: where<string>((value) => typeof value === 'string', 'the name of a category'),
-    cost: where<number>(isPrice, A_PRICE),
+    cost: costCheck(units, { least: 0 }),
     overrun: optional(oneOf<OverrunPolicy>('refuse', 'charge', 'fit')),
-    maxOverrun: optional(wholeNumber(1, MAX_LIMIT, 'tokens')),
+    maxOverrun: optional(costCheck(units, { least: 1, most: MAX_LIMIT })),
   })
 }
 
@@ -96,8 +125,11 @@ function concurrencyCheck(): Check<ConcurrencyDefinition> {
 }
 
 /** Every fault of a policy; empty when it can be used. */
-export function policyFaults(policy: unknown): Fault[] {
-  const faults = faultsOf(policyShape(), policy, WORDS)
+export function policyFaults(policy: unknown): readonly Fault[] {
+  const { units, faults: ofUnits } = unitsIn(policy)
+  // What everything else is judged by.
+  if (ofUnits.length > 0) return ofUnits
+  const faults = faultsOf(policyShape(units), policy, WORDS)
   if (faults.length > 0) return faults
   const shape = policy as Shape
   const { windows, categories, layers } = shape
@@ -115,7 +147,8 @@ export function policyFaults(policy: unknown): Fault[] {
     ...(layers.some(({ shared }) => !shared)
       ? []
       : [{ path: 'layers', message: 'at least one layer must not be shared' }]),
-    ...operationFaults(shape),
+    ...unitFaults(units, windows),
+    ...operationFaults(shape, units),
     ...concurrencyFaults(shape),
     ...ofBase,
     // What the base has says what else there can be.
@@ -128,28 +161,30 @@ function duplicates(path: string, names: readonly string[]): Fault[] {
   return twice.map((each) => ({ path, message: `"${each}" is there twice` }))
 }
 
-function within(path: string, faults: readonly Fault[]): Fault[] {
-  return faults.map((fault) => ({ ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` }))
+function operationFaults({ operations, categories }: Shape, units: readonly string[]): Fault[] {
+  return Object.entries(operations).flatMap(([name, operation]) => {
+    const { category } = operation
+    const ofCategory = categories.includes(category)
+      ? []
+      : [{ path: 'category', message: `not a category: ${noSuchName(category, categories, 'the policy has')}` }]
+    const path = (member: string): string => pathOf(['operations', name, ...member.split('.')])
+    return [...ofCategory, ...overrunFaults(operation, units)].map((fault) => ({ ...fault, path: path(fault.path) }))
+  })
 }
 
-function operationFaults({ operations, categories }: Shape): Fault[] {
-  return Object.entries(operations).flatMap(([operation, { category, overrun = 'refuse', maxOverrun }]) => {
-    const path = (member: string): string => pathOf(['operations', operation, member])
-    const faults: Fault[] = []
-    if (!categories.includes(category)) {
-      const message = `not a category: ${noSuchName(category, categories, 'the policy has')}`
-      faults.push({ path: path('category'), message })
-    }
-    if (overrun !== 'refuse' && maxOverrun === undefined) {
-      const message = `missing: the most tokens that one commit charges beyond its hold, as overrun is "${overrun}"`
-      faults.push({ path: path('maxOverrun'), message })
-    }
-    if (overrun === 'refuse' && maxOverrun !== undefined) {
-      const message = 'has no effect while an overrun is refused; say overrun: "charge" or "fit"'
-      faults.push({ path: path('maxOverrun'), message })
-    }
-    return faults
-  })
+function overrunFaults({ overrun = 'refuse', maxOverrun }: OperationDefinition, units: readonly string[]): Fault[] {
+  if (overrun === 'refuse') {
+    const message = 'has no effect while an overrun is refused; say overrun: "charge" or "fit"'
+    return maxOverrun === undefined ? [] : [{ path: 'maxOverrun', message }]
+  }
+  if (maxOverrun === undefined) {
+    const most = units.length === 1 ? `the most ${units[0]!}` : 'by unit, the most'
+    const message = `missing: ${most} that one commit charges beyond its hold, as overrun is "${overrun}"`
+    return [{ path: 'maxOverrun', message }]
+  }
+  const unsaid = typeof maxOverrun === 'number' ? [] : units.filter((unit) => maxOverrun[unit] === undefined)
+  const message = 'missing: this unit has limits; 0 charges none of it beyond the hold'
+  return unsaid.map((unit) => ({ path: `maxOverrun.${unit}`, message }))
 }
 
 function concurrencyFaults({ concurrency, windows, operations, categories }: Shape): Fault[] {
@@ -180,10 +215,11 @@ function concurrencyFaults({ concurrency, windows, operations, categories }: Sha
 }
 
 /** The whole table: a limit for each window, and for concurrency as one likes. */
-function baseCheck({ windows, concurrency, categories, layers }: Shape): Check<unknown> {
-  const limit = limitCheck()
-  const labels = windows.map(({ label }) => [label, limit] as const)
-  const slots = concurrency === undefined ? [] : [[concurrency.label, optional(limit)] as const]
+function baseCheck(shape: Shape): Check<unknown> {
+  const { windows, concurrency, categories, layers } = shape
+  const limitOf = (label: string): Check<Limit> => limitCheck(unitOfLabel(shape, label))
+  const labels = windows.map(({ label }) => [label, limitOf(label)] as const)
+  const slots = concurrency === undefined ? [] : [[concurrency.label, optional(limitOf(concurrency.label))] as const]
   const ofCategory = group(Object.fromEntries([...slots, ...labels]))
   const ofLayer = eachKey(categories, () => ofCategory)
   return eachKey(

@@ -7,13 +7,15 @@ import { listed, noSuchName } from '../options/names.ts'
 import { isPlain } from '../options/objects.ts'
 import { once } from '../options/once.ts'
 import { anchorCheck } from './calendar-rules.ts'
-import { hasLimit, limitLabels } from './cells.ts'
-import { A_LIMIT, A_PRICE, eachKey, nameOf } from './names.ts'
+import { hasLimit, limitLabels, unitOfLabel } from './cells.ts'
+import { costCheck } from './cost-rules.ts'
+import { aLimit, eachKey, nameOf } from './names.ts'
 import type { Limit, Policy } from './policy.ts'
 import { MODES, type ShadowedLimits } from './settings.ts'
 import { plansCheck, tableCheck } from './table-rules.ts'
 import { thresholdsCheck } from './threshold-rules.ts'
-import { isInstant, isLimit, isMultiplier, isPrice, MAX_MULTIPLIER, MIN_MULTIPLIER } from './values.ts'
+import { unitNames } from './units.ts'
+import { isInstant, isLimit, isMultiplier, MAX_MULTIPLIER, MIN_MULTIPLIER } from './values.ts'
 
 const A_MULTIPLIER = `a number from ${MIN_MULTIPLIER} to ${MAX_MULTIPLIER} with at most two decimals`
 
@@ -35,10 +37,10 @@ function settingsSchema(policy: Policy, hasFactor: boolean): Check<unknown> {
     base: table,
     custom: v.nullable(table),
     layers: eachKey(sharedNames(policy), () => layer),
-    prices: pricesSchema(Object.keys(policy.operations)),
+    prices: pricesSchema(policy),
     shadow: shadowSchema(policy),
     plans: plansCheck(policy),
-    thresholds: v.nullable(thresholdsCheck()),
+    thresholds: v.nullable(thresholdsCheck(unitNames(policy))),
   })
 }
 
@@ -60,15 +62,19 @@ function customFaults(document: unknown): Fault[] {
 }
 
 /** Prices by operation; a price that is no price and an operation that is none are both faults. */
-function pricesSchema(operations: readonly string[]): Check<Readonly<Record<string, unknown>>> {
+function pricesSchema(policy: Policy): Check<Readonly<Record<string, unknown>>> {
+  const operations = Object.keys(policy.operations)
   const known = new Set(operations)
+  const price = costCheck(unitNames(policy), { least: 0 })
   const table = v.custom<Readonly<Record<string, unknown>>>(isPlain, expectedKind('an object of prices by operation'))
   const prices = v.rawCheck<Readonly<Record<string, unknown>>>(({ dataset, addIssue }) => {
     if (!dataset.typed) return
     for (const [operation, cost] of Object.entries(dataset.value)) {
       const faults = [
         ...(known.has(operation) ? [] : [`not an operation: ${noSuchName(operation, operations, 'the policy has')}`]),
-        ...(isPrice(cost) ? [] : [expectedText(A_PRICE, cost)]),
+        ...faultsOf(price, cost).map((fault) =>
+          fault.path === '' ? fault.message : `${fault.path}: ${fault.message}`,
+        ),
       ]
       const path = { type: 'object', origin: 'value', input: dataset.value, key: operation, value: cost } as const
       for (const message of faults) addIssue({ message, path: [path] })
@@ -101,10 +107,11 @@ export function subjectSettingsFaults(
   plans: readonly string[],
 ): Fault[] {
   const shared = sharedNames(policy)
-  const override = where<Limit | null>(
-    (value) => value === null || isLimit(value),
-    `${A_LIMIT}, "unlimited", or null to follow the default`,
-  )
+  const override = (label: string): Check<Limit | null> =>
+    where<Limit | null>(
+      (value) => value === null || isLimit(value),
+      `${aLimit(unitOfLabel(policy, label))}, "unlimited", or null to follow the default`,
+    )
   const sharedLayer = where<string>(
     (value) => shared.includes(value as string),
     `the name of a shared layer: ${listed(shared)}`,
@@ -114,7 +121,7 @@ export function subjectSettingsFaults(
     overrides: eachKey(policy.categories, (category) =>
       eachKey(
         limitLabels(policy).filter((label) => hasLimit(policy, layer, category, label)),
-        () => override,
+        override,
       ),
     ),
     bypass: listOf(sharedLayer, 0, policy.layers.length),

@@ -2,6 +2,7 @@ import { isObject } from '../options/objects.ts'
 import type { OwnAnchor } from '../windows/calendar.ts'
 import { hasLimit, limitLabels } from './cells.ts'
 import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
+import type { Counting } from './units.ts'
 
 /** The modes an administrator switches between. */
 export const MODES = ['conservative', 'normal', 'lenient', 'adaptive', 'custom'] as const
@@ -15,14 +16,19 @@ export interface SharedLayerSettings {
   readonly multiplier: number
 }
 
-/** When a limit is near: from a share of it on, 0 to 1, or as soon as no more than so many tokens are left. */
-export type Threshold = { readonly share: number } | { readonly left: number }
+/**
+ * When a limit is near: from a share of it on, 0 to 1, or as soon as no more than so much of it is left. With a unit: of
+ * windows that count it.
+ */
+export type Threshold<C extends Counting = Counting> =
+  | { readonly share: number; readonly unit?: C['unit'] | 'slots' | undefined }
+  | ({ readonly left: number } & (C['named'] | { readonly unit: 'slots' }))
 
 /** Which limits of a layer are shadowed, by label, or all of them. */
 export type ShadowedLimits = 'all' | readonly string[]
 
 /** What an administrator sets for everybody. Plain JSON. */
-export interface Settings {
+export interface Settings<C extends Counting = Counting> {
   readonly mode: Mode
   /** Base limits in tokens; the modes scale them. */
   readonly base: LimitTable
@@ -30,14 +36,14 @@ export interface Settings {
   readonly custom: LimitTable | null
   /** One entry for every shared layer of the policy. */
   readonly layers: Readonly<Record<string, SharedLayerSettings>>
-  /** Prices in tokens that differ from the policy's. */
-  readonly prices: Readonly<Record<string, number>>
+  /** Prices that differ from the policy's: tokens, or amounts by unit, in which what is missing follows the policy. */
+  readonly prices: Readonly<Record<string, C['cost']>>
   /** By layer: limits that are charged and told, and refuse nobody. A layer that is not named has none. */
   readonly shadow: Readonly<Record<string, ShadowedLimits>>
   /** Limits of plans that differ from the policy's, by plan; plans that only the settings have are plans as well. */
   readonly plans: Readonly<Record<string, PlanTable>>
   /** When limits are near; `null`: as the engine's options say. */
-  readonly thresholds: readonly Threshold[] | null
+  readonly thresholds: readonly Threshold<C>[] | null
 }
 
 /** Which write of a document it is. */
@@ -48,7 +54,7 @@ export interface Versioned {
   readonly revision: string
 }
 
-export interface VersionedSettings extends Settings, Versioned {}
+export interface VersionedSettings<C extends Counting = Counting> extends Settings<C>, Versioned {}
 
 /** What an administrator sets for one subject of a layer. Plain JSON. */
 export interface SubjectSettings {
@@ -77,8 +83,8 @@ export interface VersionedSubjectSettings extends SubjectSettings, Versioned {}
 const DEFAULTS = { shadow: {}, plans: {}, thresholds: null } as const
 
 /** Settings in which members with a default may be missing. */
-export type SettingsDocument = Omit<Settings, keyof typeof DEFAULTS> & {
-  readonly [Member in keyof typeof DEFAULTS]?: Settings[Member] | undefined
+export type SettingsDocument<C extends Counting = Counting> = Omit<Settings<C>, keyof typeof DEFAULTS> & {
+  readonly [Member in keyof typeof DEFAULTS]?: Settings<C>[Member] | undefined
 }
 
 /** A document with the defaults of what it leaves out. Unchecked: what is no object stays what it is. */
@@ -89,7 +95,7 @@ export function completed(document: SettingsDocument): Settings {
 }
 
 /** The settings of a policy before an administrator changed anything: mode `normal`, version 0. */
-export function initialSettings(policy: Policy): VersionedSettings {
+export function initialSettings<C extends Counting>(policy: Policy<string, C>): VersionedSettings<C> {
   const shared = policy.layers.filter((layer) => layer.shared)
   return {
     version: 0,

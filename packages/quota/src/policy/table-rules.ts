@@ -1,24 +1,23 @@
 import * as v from 'valibot'
 import { type Check, tableEach } from '../options/checks.ts'
 import { listed, noSuchName } from '../options/names.ts'
-import { hasLimit, limitLabels } from './cells.ts'
+import { hasLimit, limitLabels, unitOfLabel } from './cells.ts'
 import { eachKey, limitCheck, wrongPlan } from './names.ts'
 import type { LimitTable, PlanTable, Policy } from './policy.ts'
 
 /** Most plans of a policy, and of settings. */
 const MAX_PLANS = 100
 
-type Limited = Pick<Policy, 'windows' | 'concurrency' | 'categories' | 'layers' | 'base'>
+type Limited = Pick<Policy, 'units' | 'windows' | 'concurrency' | 'categories' | 'layers' | 'base'>
 
 /** Checks a whole table of limits: one for each that the policy's base has. */
 export function tableCheck(policy: Limited): Check<LimitTable> {
-  const limit = limitCheck()
   const layers = policy.layers.map(({ name }) => name)
   return eachKey(layers, (layer) =>
     eachKey(policy.categories, (category) =>
       eachKey(
         limitLabels(policy).filter((label) => hasLimit(policy, layer, category, label)),
-        () => limit,
+        (label) => limitCheck(unitOfLabel(policy, label)),
       ),
     ),
   )
@@ -26,14 +25,16 @@ export function tableCheck(policy: Limited): Check<LimitTable> {
 
 /** Checks the limits of plans: as many as one likes of those that own layers have. */
 export function plansCheck(policy: Limited): Check<Readonly<Record<string, PlanTable>>> {
-  const limit = limitCheck()
   const plan = tableEach(
     (layer) =>
       wrongLayer(policy, layer) ??
       tableEach(
         (category) =>
           wrongCategory(policy, category) ??
-          tableEach((label) => wrongLabel(policy, layer, category, label) ?? limit, 'an object of limits by label'),
+          tableEach(
+            (label) => wrongLabel(policy, layer, category, label) ?? limitCheck(unitOfLabel(policy, label)),
+            'an object of limits by label',
+          ),
         'an object of limits by category and label',
       ),
     'an object of limits by layer, category and label',

@@ -1,6 +1,9 @@
 import * as v from 'valibot'
-import { type Check, group, listOf, where, wholeNumber } from '../options/checks.ts'
+import { type Check, group, listOf, textLike, where, wholeNumber } from '../options/checks.ts'
+import { listed } from '../options/names.ts'
 import { isObject } from '../options/objects.ts'
+import { SLOTS, TOKENS } from '../windows/units.ts'
+import { NAME } from './names.ts'
 import type { Threshold } from './settings.ts'
 import { hundredths, MAX_LIMIT } from './values.ts'
 
@@ -10,20 +13,37 @@ const MAX_THRESHOLDS = 8
 /** When limits are near, where nobody says otherwise. */
 export const DEFAULT_THRESHOLDS: readonly Threshold[] = [{ share: 0.8 }]
 
-/** Checks a list of thresholds, with the same texts in options and in settings. */
-export function thresholdsCheck(): Check<readonly Threshold[]> {
-  return listOf(thresholdCheck(), 0, MAX_THRESHOLDS)
+/**
+ * Checks a list of thresholds, with the same texts in options and in settings.
+ *
+ * @param units of the policy; `undefined`: nobody knows yet, so that any name may be one
+ */
+export function thresholdsCheck(units?: readonly string[]): Check<readonly Threshold[]> {
+  return listOf(thresholdCheck(units), 0, MAX_THRESHOLDS)
 }
 
 /** Whether a stored value is a list of thresholds. */
-export function areThresholds(value: unknown): value is readonly Threshold[] {
-  return v.safeParse(thresholdsCheck(), value).success
+export function areThresholds(value: unknown, units: readonly string[]): value is readonly Threshold[] {
+  return v.safeParse(thresholdsCheck(units), value).success
 }
 
-function thresholdCheck(): Check<Threshold> {
-  const share = group({ share: where<number>(isShare, 'a share above 0 and up to 1 with at most two decimals') })
-  const left = group({ left: wholeNumber(0, MAX_LIMIT, 'tokens') })
-  return v.lazy<Check<Threshold>>((value) => (isObject(value) && Object.hasOwn(value, 'left') ? left : share))
+function thresholdCheck(units: readonly string[] | undefined): Check<Threshold> {
+  const ofShare = { share: where<number>(isShare, 'a share above 0 and up to 1 with at most two decimals') }
+  const named = units === undefined ? textLike(NAME, 'the name of a unit') : unitCheck([...units, SLOTS])
+  const share = group(ofShare) as Check<Threshold>
+  const shareOfUnit = group<Threshold>({ ...ofShare, unit: named })
+  const left = group({ left: wholeNumber(0, MAX_LIMIT, units?.[0] ?? TOKENS) }) as Check<Threshold>
+  const leftOfUnit = group<Threshold>({ left: wholeNumber(0, MAX_LIMIT), unit: named })
+  return v.lazy<Check<Threshold>>((value) => {
+    const has = (member: string): boolean => isObject(value) && Object.hasOwn(value, member)
+    const isOfUnit = has('unit') || (units !== undefined && units.length > 1)
+    if (has('left')) return isOfUnit ? leftOfUnit : left
+    return has('unit') ? shareOfUnit : share
+  })
+}
+
+function unitCheck(units: readonly string[]): Check<string> {
+  return where<string>((unit) => units.includes(unit as string), `a unit: ${listed(units)}`)
 }
 
 function isShare(value: unknown): boolean {

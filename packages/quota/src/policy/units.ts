@@ -1,11 +1,141 @@
 import { type Amounts, TOKENS } from '../windows/units.ts'
 
-/** What the limits of a policy count, in the order of costs: operations are priced in tokens. */
-export const POLICY_UNITS: readonly string[] = [TOKENS]
+/** Money is counted in whole small parts of a currency. */
+export interface MoneyFormat {
+  /** ISO 4217, for example `USD`. */
+  readonly currency: string
+  /** Decimal digits that the counted parts have below one of the currency: 6 of micro-dollars. */
+  readonly scale: number
+}
+
+/** A unit with how people read its amounts. */
+export interface UnitDefinition<Unit extends string = string> {
+  /** Name in windows, costs and identities of counters: 1 to 32 of `A-Z a-z 0-9 _ -`; `slots` is reserved. */
+  readonly name: Unit
+  /** There for money: amounts are shown as such. */
+  readonly format?: MoneyFormat | undefined
+}
+
+/** A cost as callers write it: a number where a policy counts one unit, else amounts by unit. */
+export type Cost = number | { readonly [unit: string]: number | undefined }
+
+/** An amount as decisions show it: a number where a policy counts one unit, else one for each unit. */
+export type Amount = number | { readonly [unit: string]: number }
+
+/** What the types of an engine know of what its policy counts; by itself nothing. */
+export interface Counting {
+  readonly unit: string
+  readonly cost: Cost
+  readonly amount: Amount
+  /** The member `unit` of what is of one of them. */
+  readonly named: { readonly unit?: string | undefined }
+  /** The member that says what a hold has. */
+  readonly held: { readonly tokens?: number; readonly cost?: Amount }
+}
+
+/** A policy that counts one unit: costs and amounts are numbers. */
+export interface OneUnit<Unit extends string = 'tokens'> {
+  readonly unit: Unit
+  readonly cost: number
+  readonly amount: number
+  readonly named: { readonly unit?: Unit | undefined }
+  readonly held: { readonly tokens: number }
+}
+
+/** A policy that counts several: costs and amounts are by unit, and what is of one names it. */
+export interface SeveralUnits<Unit extends string> {
+  readonly unit: Unit
+  readonly cost: { readonly [unit in Unit]?: number | undefined }
+  readonly amount: { readonly [unit in Unit]: number }
+  readonly named: { readonly unit: Unit }
+  readonly held: { readonly cost: { readonly [unit in Unit]: number } }
+}
+
+/** Whether a type is a union of several. */
+type IsUnion<T, Each = T> = T extends T ? ([Each] extends [T] ? false : true) : never
+
+/** What types know of a policy with these units: `UnitsOf<'requests' | 'tokens'>`. */
+export type UnitsOf<Unit extends string> = string extends Unit
+  ? Counting
+  : IsUnion<Unit> extends true
+    ? SeveralUnits<Unit>
+    : OneUnit<Unit>
+
+/** Units as a policy lists them. */
+type Units = readonly (string | UnitDefinition)[]
+
+const ONLY_TOKENS: readonly string[] = [TOKENS]
+
+/** What the limits of a policy count, by name, in the order of costs. */
+export function unitNames({ units }: { readonly units?: Units | undefined }): readonly string[] {
+  return units === undefined ? ONLY_TOKENS : units.map((unit) => (typeof unit === 'string' ? unit : unit.name))
+}
+
+/** How people read a unit's amounts; `undefined`: as numbers. */
+export function formatOf(
+  { units = [] }: { readonly units?: Units | undefined },
+  unit: string,
+): MoneyFormat | undefined {
+  const found = units.find((each) => typeof each !== 'string' && each.name === unit)
+  return (found as UnitDefinition | undefined)?.format
+}
+
+/** The unit that a window counts. */
+export function unitOfWindow(
+  units: readonly string[],
+  { unit = units[0]! }: { readonly unit?: string | undefined },
+): string {
+  return unit
+}
+
+/** A checked cost as a vector, one number a unit; units that it does not name are as in `missing`. */
+export function vectorOf<Missing>(
+  units: readonly string[],
+  cost: Cost,
+  missing: readonly Missing[],
+): readonly (number | Missing)[] {
+  return typeof cost === 'number' ? [cost] : units.map((unit, at) => cost[unit] ?? missing[at]!)
+}
+
+/** Nothing of each unit. */
+export function noneOf(units: readonly string[]): readonly number[] {
+  return units.map(() => 0)
+}
+
+/** A vector as callers see it: the number of a policy's only unit, or one by each name. */
+export function amountOf(units: readonly string[], vector: readonly number[]): Amount {
+  if (units.length === 1) return vector[0]!
+  const amounts: Record<string, number> = {}
+  for (let at = 0; at < units.length; at++) amounts[units[at]!] = vector[at]!
+  return amounts
+}
+
+/** The amounts of a cost or an amount that callers see, in the order of the units. */
+export function amountsOf(units: readonly string[], amount: Amount): readonly number[] {
+  return typeof amount === 'number' ? [amount] : units.map((unit) => amount[unit] ?? 0)
+}
+
+/** The amount of each unit, from what two say of it; of units that a cost does not name, from the first alone. */
+export function combined(
+  amount: Amount,
+  cost: Cost,
+  combine: (one: number, other: number | undefined) => number,
+): Amount {
+  if (typeof amount === 'number') {
+    return combine(amount, typeof cost === 'number' ? cost : Object.values(cost)[0])
+  }
+  const other = typeof cost === 'number' ? {} : cost
+  return Object.fromEntries(Object.entries(amount).map(([unit, one]) => [unit, combine(one, other[unit])]))
+}
+
+/** The amount of a unit; a number is that of a policy's only one. */
+export function ofUnit(amount: Amount, unit: string | undefined): number {
+  return typeof amount === 'number' ? amount : (amount[unit ?? ''] ?? 0)
+}
 
 /** The costs of a request, as stores take them: one number a unit, and behind them its slots. */
-export function costsOf(tokens: number, slot: boolean): readonly number[] {
-  return [tokens, Number(slot)]
+export function costsOf(vector: readonly number[], slot: boolean): readonly number[] {
+  return [...vector, Number(slot)]
 }
 
 /** Whether costs take a slot. */
@@ -20,8 +150,17 @@ export function isFree(costs: readonly number[]): boolean {
 }
 
 /** A cost that a caller gave, as the fingerprint of an id has it: a number as it is, a record as `name=n` in one order. */
-export function costText(cost: number | Amounts | undefined): string {
+export function costText(cost: Cost | undefined): string {
   if (typeof cost !== 'object') return String(cost ?? '')
-  const names = Object.keys(cost).sort()
-  return names.map((name) => `${name}=${cost[name]}`).join(',')
+  const given: Amounts = Object.fromEntries(Object.entries(cost).filter(([, amount]) => amount !== undefined) as never)
+  const names = Object.keys(given).sort()
+  return names.map((name) => `${name}=${given[name]}`).join(',')
+}
+
+/** An amount for programmers: `812 tokens`, or that of each unit. */
+export function amountText(amount: Amount): string {
+  if (typeof amount === 'number') return `${amount} tokens`
+  return Object.entries(amount)
+    .map(([unit, each]) => `${each} ${unit}`)
+    .join(', ')
 }

@@ -5,11 +5,14 @@ import { ADAPTIVE_HUNDREDTHS, effectiveQuotas, type LimitTerms } from './limits.
 import { planLimit, planNames } from './plans.ts'
 import type { Policy } from './policy.ts'
 import { initialSettings, type Settings } from './settings.ts'
+import { noneOf, unitNames, vectorOf } from './units.ts'
 import { ownOf } from './values.ts'
 
-/** An operation's price under the settings, in tokens. */
-export function priceOf(policy: Policy, settings: Settings, operation: string): number {
-  return ownOf(settings.prices, operation) ?? policy.operations[operation]!.cost
+/** An operation's price under the settings, one number a unit: what the settings do not say, the policy does. */
+export function priceOf(policy: Policy, settings: Settings, operation: string): readonly number[] {
+  const units = unitNames(policy)
+  const own = vectorOf(units, policy.operations[operation]!.cost, noneOf(units))
+  return vectorOf(units, ownOf(settings.prices, operation) ?? {}, own)
 }
 
 /**
@@ -48,7 +51,7 @@ function warningsOf(terms: LimitTerms, plan: string | undefined, least: 0 | 1): 
         const isLookedAt = plan === undefined || planLimit(policy, settings, plan, layer, category, label) !== undefined
         const cell = cells.findIndex((each) => each.label === label)
         const limit = limits[slot * cells.length + cell]!
-        const message = isLookedAt && limit >= least ? warning(terms, category, cells[cell]!.kind, limit) : undefined
+        const message = isLookedAt && limit >= least ? warning(terms, category, cells[cell]!, limit) : undefined
         return message === undefined ? [] : [{ path: `${layer}.${category}.${label}`, message }]
       })
     })
@@ -58,7 +61,7 @@ function warningsOf(terms: LimitTerms, plan: string | undefined, least: 0 | 1): 
 function warning(
   { policy, settings }: LimitTerms,
   category: string,
-  kind: CellSchema['kind'],
+  { kind, unit }: CellSchema,
   limit: number,
 ): string | undefined {
   const operations = Object.keys(policy.operations).filter((name) => policy.operations[name]!.category === category)
@@ -66,9 +69,9 @@ function warning(
     const stopped = limit === 0 ? operations.filter((name) => takesSlot(policy, name)) : []
     return stopped.length === 0 ? undefined : `a limit of 0 lets no work be under way of ${stopped.join(', ')}`
   }
-  const tooDear = operations.filter((name) => priceOf(policy, settings, name) > limit)
+  const tooDear = operations.filter((name) => priceOf(policy, settings, name)[unit]! > limit)
   const where = settings.mode === 'adaptive' ? ` at factor ${ADAPTIVE_HUNDREDTHS.min / 100}` : ''
   return tooDear.length === 0
     ? undefined
-    : `the effective limit of ${limit} tokens${where} is below the price of ${tooDear.join(', ')}`
+    : `the effective limit of ${limit} ${unitNames(policy)[unit]!}${where} is below the price of ${tooDear.join(', ')}`
 }

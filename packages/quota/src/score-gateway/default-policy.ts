@@ -1,6 +1,7 @@
 import { faultyDocument } from '../errors/quota-error.ts'
 import { unknownKey } from '../options/names.ts'
 import type { LimitTable, OperationDefinition, Policy } from '../policy/policy.ts'
+import type { OneUnit } from '../policy/units.ts'
 import { scoreGatewayAnswers } from './score-gateway-answers.ts'
 
 /** What {@link defaultPolicy} takes. */
@@ -9,7 +10,9 @@ export interface DefaultPolicyOptions<Operation extends string> {
    * Operations and prices; category `read` or `write`.
    * @default `read` and `write`, one token each
    */
-  readonly operations?: Readonly<Record<Operation, OperationDefinition & { readonly category: 'read' | 'write' }>>
+  readonly operations?: Readonly<
+    Record<Operation, OperationDefinition<OneUnit> & { readonly category: 'read' | 'write' }>
+  >
   /**
    * Base limits in tokens of both layers.
    * @default personal read 120/400/1,200 and write 60/200/600, site read 3,000/10,000/36,000 and write 1,500/5,000/18,000
@@ -44,7 +47,7 @@ const DEFAULT_BASE: LimitTable = {
  */
 export function defaultPolicy<Operation extends string = 'read' | 'write'>(
   options: DefaultPolicyOptions<Operation> = {},
-): Policy<Operation> {
+): Policy<Operation, OneUnit> {
   const strangers = Object.keys(options).filter((key) => !OPTIONS.includes(key))
   if (strangers.length > 0) {
     const faults = strangers.map((path) => ({ path, message: unknownKey(path, OPTIONS, WORDS) }))
@@ -65,7 +68,7 @@ export function defaultPolicy<Operation extends string = 'read' | 'write'>(
       { name: 'personal', scope: 'Personal', shared: false },
       { name: 'site', scope: 'Site', shared: true },
     ],
-    operations: operations as Readonly<Record<Operation, OperationDefinition>>,
+    operations: operations as Readonly<Record<Operation, OperationDefinition<OneUnit>>>,
     base: options.base ?? DEFAULT_BASE,
     answers: scoreGatewayAnswers(),
   }

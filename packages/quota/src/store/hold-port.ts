@@ -64,10 +64,10 @@ export type Overrun = 'refuse' | 'charge' | 'fit'
 export interface SettleHoldRequest extends HoldRef {
   readonly as: 'committed' | 'cancelled'
   /**
-   * What the work cost, one number a unit of the schema.
+   * What the work cost, one number a unit of the schema; `undefined` of a unit: what the hold has of it.
    * @default what the hold has
    */
-  readonly actual?: readonly number[] | undefined
+  readonly actual?: readonly (number | undefined)[] | undefined
   /** What becomes of an actual cost above the hold: nothing is done, it is charged whatever the limits, or as it fits. */
   readonly overrun: Overrun
   /** Most that one commit charges beyond what the hold had, one number a unit; what is above it is `uncharged`. */

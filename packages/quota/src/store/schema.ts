@@ -1,6 +1,6 @@
 import { policyCells } from '../policy/cells.ts'
 import type { LayerDefinition, Policy } from '../policy/policy.ts'
-import { POLICY_UNITS } from '../policy/units.ts'
+import { unitNames } from '../policy/units.ts'
 import type { CellSchema } from '../windows/identity.ts'
 
 /** Who asks: one string, or one key for each layer that is not shared. Any text of 1 to 256 bytes. */
@@ -29,7 +29,7 @@ export interface StoreSchema {
 export function storeSchema(policy: Policy): StoreSchema {
   const { categories, layers } = policy
   return {
-    units: POLICY_UNITS,
+    units: unitNames(policy),
     cells: policyCells(policy),
     categories,
     layers: layers.map(({ name, shared }) => ({ name, shared })),

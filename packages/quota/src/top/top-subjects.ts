@@ -2,8 +2,9 @@ import type { Quota } from '../engine/quota.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { shown } from '../errors/shown.ts'
 import { aClock, having, optional, where, wholeNumber, withDefault } from '../options/checks.ts'
-import { noSuchName } from '../options/names.ts'
+import { listed, noSuchName } from '../options/names.ts'
 import { optionsParser } from '../options/options-parser.ts'
+import { ofUnit, unitNames } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { HeavyList, NameHash, Slices } from './heavy-list.ts'
@@ -15,7 +16,7 @@ const MAX_TOLD = 100
 export interface TopSubject {
   /** The subject's key in the layer that is counted. */
   readonly subject: string
-  /** Tokens spent, or requests refused: what was counted, and what the subject probably had before it was noticed. */
+  /** What was spent, or requests refused: what was counted, and what the subject probably had before it was noticed. */
   readonly amount: number
   /** As much as that for certain. */
   readonly atLeast: number
@@ -26,12 +27,13 @@ export interface TopSubjects {
   /** Since when it is counted, in epoch milliseconds; before, nothing is told. Between 5/6 of the period and all of it. */
   sinceAt(): number
   /**
-   * Those who spent the most tokens, the most first. What is given back later is not taken off.
+   * Those who spent the most, the most first. What is given back later is not taken off.
    *
    * @param count how many, 1 to 100; 10 where left out
-   * @throws {QuotaError} `invalid_options` for a category that there is not, or another count
+   * @param unit what they spent: one of the policy's, needed where it has several
+   * @throws {QuotaError} `invalid_options` for a category or unit that there is not, or another count
    */
-  spent(category: string, count?: number): TopSubject[]
+  spent(category: string, count?: number, unit?: string): TopSubject[]
   /** Those whose requests were refused most often; as {@link spent}. */
   refused(category: string, count?: number): TopSubject[]
   /** Listens no more; what is counted stays. */
@@ -50,15 +52,16 @@ export interface TopSubjects {
 export function topSubjects(options: TopSubjectsOptions): TopSubjects {
   const { quota, periodMs, clock, layer } = parseTopOptions(options)
   const { categories, layers } = quota.policy
+  const units = unitNames(quota.policy)
   const own = layer ?? layers.find(({ shared }) => !shared)!.name
   const slices = new Slices(periodMs, clock.now())
   const hash = new NameHash()
   const lists = (): ReadonlyMap<string, HeavyList> =>
     new Map(categories.map((category) => [category, new HeavyList((name) => hash.of(name))]))
-  const spent = lists()
+  const spent = new Map(units.map((unit) => [unit, lists()]))
   const refused = lists()
 
-  const all = [...spent.values(), ...refused.values()]
+  const all = [...spent.values(), refused].flatMap((ofCategories) => [...ofCategories.values()])
   const advance = (): void =>
     slices.advance(clock.now(), {
       turn: (slice) => {
@@ -85,11 +88,20 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
     return found.top(count).map(({ name, amount, atLeast }) => ({ subject: name, amount, atLeast }))
   }
 
+  /** The lists of a unit. */
+  const spentOf = (unit: string | undefined): ReadonlyMap<string, HeavyList> => {
+    const named = unit ?? (units.length === 1 ? units[0]! : undefined)
+    const found = named === undefined ? undefined : spent.get(named)
+    if (found !== undefined) return found
+    throw new QuotaError('invalid_options', `unit: expected one of ${listed(units)}, got ${shown(unit)}`)
+  }
   const stops = [
-    quota.on('admitted', ({ category, subject, cost }) => add(spent, category, subject, cost)),
-    quota.on('overrun', ({ category, subject, charged, reserved }) =>
-      add(spent, category, subject, charged - reserved),
-    ),
+    quota.on('admitted', ({ category, subject, cost }) => {
+      for (const unit of units) add(spentOf(unit), category, subject, ofUnit(cost, unit))
+    }),
+    quota.on('overrun', ({ category, subject, charged, reserved }) => {
+      for (const unit of units) add(spentOf(unit), category, subject, ofUnit(charged, unit) - ofUnit(reserved, unit))
+    }),
     quota.on('refused', ({ category, subject }) => add(refused, category, subject, 1)),
   ]
   return {
@@ -97,7 +109,7 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
       advance()
       return slices.sinceAt
     },
-    spent: (category, count = 10) => top(spent, category, count),
+    spent: (category, count = 10, unit = undefined) => top(spentOf(unit), category, count),
     refused: (category, count = 10) => top(refused, category, count),
     stop() {
       for (const stop of stops) stop()

@@ -1,9 +1,9 @@
 import type { Policy } from '../../policy/policy.ts'
-import { POLICY_UNITS } from '../../policy/units.ts'
+import { amountOf, type Counting, noneOf, unitNames } from '../../policy/units.ts'
 import type { AsyncHolds, EndedHold, HoldRecord, SettleHoldRequest, SyncHolds } from '../../store/hold-port.ts'
 import type { Answer } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
-import { SLOTS, TOKENS } from '../../windows/units.ts'
+import { type Amounts, amountsIn, SLOTS } from '../../windows/units.ts'
 import { operationOf, type RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Events } from '../events.ts'
@@ -20,12 +20,12 @@ export interface HoldsAdminParts {
 }
 
 /** The open holds of an engine's subjects. */
-export interface QuotaHolds {
+export interface QuotaHolds<C extends Counting = Counting> {
   /**
    * The open holds of a subject, the earliest end first.
    * @throws {QuotaError} `invalid_subject`, `holds_unsupported`
    */
-  list(subject: Subject): Promise<readonly Hold[]>
+  list(subject: Subject): Promise<readonly Hold<C>[]>
   /**
    * Cancels a hold of a subject, whoever holds it: its tokens go back and its slots are free.
    *
@@ -40,7 +40,7 @@ export interface QuotaHolds {
    *
    * @returns open holds of all subjects
    */
-  sweep(): Promise<{ readonly open: number; readonly ended: readonly HoldEnd[] }>
+  sweep(): Promise<{ readonly open: number; readonly ended: readonly HoldEnd<C>[] }>
 }
 
 /** @param requireOpen throws where the engine was closed */
@@ -65,7 +65,7 @@ export function holdsAdmin({ policy, calls, check, events }: HoldsAdminParts, re
         id: { id, nonce, fingerprint, ttlMs: check.idTtlMs },
         as: 'cancelled',
         overrun: 'refuse',
-        maxOverrun: POLICY_UNITS.map(() => 0),
+        maxOverrun: noneOf(unitNames(policy)),
         quotas: { layers: [], limits: [] },
       }
       await askHolds(calls, (holds) => holds.settle(request))
@@ -74,7 +74,7 @@ export function holdsAdmin({ policy, calls, check, events }: HoldsAdminParts, re
     async sweep() {
       requireOpen()
       const { ended, open: count } = await askHolds(calls, (holds) => holds.sweep())
-      const shown = ended.map(shownEnd)
+      const shown = ended.map((end) => shownEnd(policy, end))
       for (const end of shown) events.tell('holdEnded', end)
       return { open: count, ended: shown }
     },
@@ -87,22 +87,28 @@ export async function askHolds<T>(calls: CounterCalls, call: (holds: Holds) => A
 }
 
 /** A hold as administrators see it. */
-function shownHold({ categories }: Policy, hold: HoldRecord): Hold {
+function shownHold(policy: Policy, hold: HoldRecord): Hold {
   const { id, fingerprint, costs, takenAt, endsAt } = hold
-  const { [TOKENS]: tokens = 0, [SLOTS]: slots = 0 } = costs
-  const category = categories[hold.category]!
+  const category = policy.categories[hold.category]!
   return {
     ref: holdRef(category, id),
     operation: operationOf(fingerprint),
     category,
-    tokens,
-    slot: slots > 0,
+    ...heldBy(policy, costs),
+    slot: (costs[SLOTS] ?? 0) > 0,
     takenAt,
     endsAt,
   }
 }
 
 /** The end of a hold as those see it who listen. */
-function shownEnd({ fingerprint, costs, ...rest }: EndedHold): HoldEnd {
-  return { operation: operationOf(fingerprint), tokens: costs[TOKENS] ?? 0, ...rest }
+function shownEnd(policy: Policy, { fingerprint, costs, ...rest }: EndedHold): HoldEnd {
+  return { operation: operationOf(fingerprint), ...heldBy(policy, costs), ...rest }
+}
+
+/** What a record has, of the units that the policy has. */
+function heldBy(policy: Policy, costs: Amounts): Counting['held'] {
+  const units = unitNames(policy)
+  const cost = amountOf(units, amountsIn(units, costs))
+  return typeof cost === 'number' ? { tokens: cost } : { cost }
 }

@@ -13,6 +13,7 @@ import {
 } from '../../policy/settings.ts'
 import { settingsCheck } from '../../policy/settings-schema.ts'
 import { member, membersOf } from '../../policy/stored.ts'
+import type { Counting } from '../../policy/units.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
@@ -21,23 +22,23 @@ import { type DeepPartial, mergePatch, rewritten } from './merge-patch.ts'
 import { type Document, type WriteOptions, writeDocument } from './write-options.ts'
 
 /** What came of a change: the document now stored, and what in it makes an operation impossible. */
-export interface SettingsUpdate {
-  readonly settings: VersionedSettings
+export interface SettingsUpdate<C extends Counting = Counting> {
+  readonly settings: VersionedSettings<C>
   readonly warnings: readonly Fault[]
 }
 
 /** What a process decides by: with a store that others write to, up to a second older than what is stored. */
-export interface SettingsInForce {
+export interface SettingsInForce<C extends Counting = Counting> {
   /** Version 0, the policy's own, until they were read. */
-  readonly settings: VersionedSettings
+  readonly settings: VersionedSettings<C>
   /** The adaptive factor as it was last read, 0.75 to 1.5; 1 until then. It counts in mode `adaptive` alone. */
   readonly adaptiveFactor: number
 }
 
 /** The settings of everybody: read, change, check. */
-export interface QuotaSettings {
+export interface QuotaSettings<C extends Counting = Counting> {
   /** The settings now stored, as far as the policy knows them (version 0: the policy's own). */
-  get(): Promise<VersionedSettings>
+  get(): Promise<VersionedSettings<C>>
   /** What in the stored settings the policy cannot take: unknown names, which are kept, and values that are none. */
   faults(): Promise<readonly Fault[]>
   /**
@@ -45,9 +46,9 @@ export interface QuotaSettings {
    * stored under names that this policy does not know is kept.
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
    */
-  update(patch: DeepPartial<Settings>, options?: WriteOptions): Promise<SettingsUpdate>
+  update(patch: DeepPartial<Settings<C>>, options?: WriteOptions): Promise<SettingsUpdate<C>>
   /** Stores a whole document, in which members with a default may be missing; errors as of {@link update}. */
-  replace(settings: SettingsDocument, options?: WriteOptions): Promise<SettingsUpdate>
+  replace(settings: SettingsDocument<C>, options?: WriteOptions): Promise<SettingsUpdate<C>>
 }
 
 export function settingsAdmin(

@@ -1,8 +1,9 @@
 import { QuotaError, type QuotaErrorCode } from '../../errors/quota-error.ts'
 import { kindOf, shown } from '../../errors/shown.ts'
 import { listed, noSuchName } from '../../options/names.ts'
+import { wrongCost } from '../../policy/cost-rules.ts'
 import type { LayerDefinition, Policy } from '../../policy/policy.ts'
-import { costsOf, costText, takesSlots } from '../../policy/units.ts'
+import { type Cost, costsOf, costText, noneOf, takesSlots, unitNames, vectorOf } from '../../policy/units.ts'
 import type { HoldTerms } from '../../store/hold-port.ts'
 import type { ReservationId, Subject } from '../../store/schema.ts'
 import type { QuotaRequest, ReserveRequest } from '../requests.ts'
@@ -27,12 +28,15 @@ export interface CheckRules {
 
 /** Checks what callers wrote. Errors for the programmer are thrown here and nowhere later. */
 export class RequestCheck {
+  /** What the policy counts, by name. */
+  readonly units: readonly string[]
   readonly #policy: Policy
   readonly #ownLayers: readonly string[]
   readonly #rules: CheckRules
 
   constructor(policy: Policy, rules: CheckRules) {
     this.#policy = policy
+    this.units = unitNames(policy)
     this.#ownLayers = ownLayerNames(policy.layers)
     this.#rules = rules
   }
@@ -93,6 +97,17 @@ export class RequestCheck {
       : { id: { id, nonce, fingerprint: use, ttlMs: idTtlMs }, hold }
   }
 
+  /** What a hold is to grow by, as stores take it. @throws {QuotaError} `invalid_cost` */
+  added(cost: Cost): readonly number[] {
+    return costsOf(checkedCost(this.units, cost, 'add', 1, noneOf(this.units)), false)
+  }
+
+  /** What some work came to; `undefined`: what is reserved. @throws {QuotaError} `invalid_cost` */
+  actual(cost: Cost | undefined): readonly (number | undefined)[] | undefined {
+    const asReserved = this.units.map(() => undefined)
+    return cost === undefined ? undefined : checkedCost(this.units, cost, 'commit', 0, asReserved)
+  }
+
   /** @throws {QuotaError} `invalid_ttl` unless a hold may last so long */
   ttl(ttlMs: unknown): number {
     const { maxTtlMs } = this.#rules
@@ -110,11 +125,36 @@ export class RequestCheck {
   }
 }
 
-/** What a request costs: its own cost, or the price. @throws {QuotaError} `invalid_cost` */
-export function costOf({ cost }: QuotaRequest, price: readonly number[]): readonly number[] {
-  if (cost === undefined || cost === price[0]) return price
-  if (!Number.isSafeInteger(cost) || cost < 0) throw invalidCost(cost)
-  return costsOf(cost, takesSlots(price))
+/**
+ * What a request costs: its own cost, or the price; of units that its cost does not name, the price.
+ *
+ * @param units of the policy
+ * @throws {QuotaError} `invalid_cost`
+ */
+export function costOf(units: readonly string[], { cost }: QuotaRequest, price: readonly number[]): readonly number[] {
+  if (cost === undefined) return price
+  const vector = checkedCost(units, cost, 'cost', 0, price)
+  return vector.every((amount, at) => amount === price[at]) ? price : costsOf(vector, takesSlots(price))
+}
+
+/**
+ * A cost that a caller wrote, as a vector.
+ *
+ * @param least the least of a number; of amounts by unit, one has to be as much
+ * @param missing what units have that it does not name
+ * @throws {QuotaError} `invalid_cost`
+ */
+export function checkedCost<Missing>(
+  units: readonly string[],
+  cost: Cost,
+  what: string,
+  least: 0 | 1,
+  missing: readonly Missing[],
+): readonly (number | Missing)[] {
+  const fault = wrongCost(units, cost, { least })
+  if (fault === undefined) return vectorOf(units, cost, missing)
+  const { unit, message } = fault
+  throw new QuotaError('invalid_cost', `${unit === undefined ? what : `${what}.${unit}`}: ${message}`)
 }
 
 /** Of what is no hold and has no id. */
@@ -169,17 +209,6 @@ function unknownOperation(request: unknown, { operations }: Policy): QuotaError 
     return new QuotaError('unknown_operation', `operation: missing; the policy has ${listed(names)}`)
   }
   return new QuotaError('unknown_operation', `unknown operation ${noSuchName(operation, names, 'the policy has')}`)
-}
-
-/** @throws {QuotaError} `invalid_cost` unless it is a whole number of tokens, `least` or more */
-export function checkTokens(tokens: unknown, what: string, least: 0 | 1): asserts tokens is number {
-  if (Number.isSafeInteger(tokens) && (tokens as number) >= least) return
-  const message = `${what}: expected a whole number of tokens, ${least} or more, got ${shown(tokens)}`
-  throw new QuotaError('invalid_cost', message)
-}
-
-function invalidCost(cost: unknown): QuotaError {
-  return new QuotaError('invalid_cost', `cost: expected a whole number of tokens, 0 or more, got ${shown(cost)}`)
 }
 
 /** Longest subject key or id, in bytes of UTF-8. */

@@ -25,9 +25,12 @@ export interface TakeDemand extends Demand, TakeRequest {
 export class Demands {
   readonly #live: LiveSettings
   readonly #periods: LivePeriods
+  readonly #units: readonly string[]
 
-  constructor(live: LiveSettings, periods: LivePeriods) {
+  /** @param units of the policy */
+  constructor(live: LiveSettings, periods: LivePeriods, units: readonly string[]) {
     this.#live = live
+    this.#units = units
     this.#periods = periods
   }
 
@@ -39,7 +42,7 @@ export class Demands {
     startedAtMs: number | undefined,
   ): TakeDemand {
     const { subject, plan } = request
-    const price = costOf(request, costs)
+    const price = costOf(this.#units, request, costs)
     return this.#made(subject, name, category, price, plan, id, hold, startedAtMs)
   }
 

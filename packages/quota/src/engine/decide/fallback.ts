@@ -15,11 +15,11 @@ import { unavailable } from './driver.ts'
 import type { Reports } from './reports.ts'
 import type { NoAnswer } from './takes.ts'
 
-/** What the failure policy says, and how tokens that it let somebody spend are given back. */
+/** What the failure policy says, and how what it let a caller spend is given back. */
 export interface FallbackAdmission {
   readonly decision: AdmittedDecision
-  /** What has to be sent to the store so that tokens are given back; nothing where they were never sent. */
-  readonly giveBack: (tokens: number) => Posting | undefined
+  /** What has to be sent to the store to give amounts back, one a unit; nothing where they were never sent. */
+  readonly giveBack: (amounts: readonly number[]) => Posting | undefined
 }
 
 export interface FallbackParts {
@@ -63,7 +63,7 @@ export class Fallback {
     reports.degraded(demand, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
     const decision = admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'fallback')
-    return { decision, giveBack: (tokens) => takeBack?.(tokens) }
+    return { decision, giveBack: (amounts) => takeBack?.(amounts) }
   }
 
   #spend(demand: TakeDemand, { expectedProcesses }: { readonly expectedProcesses: number }): TakeBack | undefined {
@@ -88,7 +88,7 @@ interface Share {
   readonly storeNow: number
   /** `[startedAt, used]` for each window. */
   readonly states: readonly number[]
-  /** Effective limit of each window in tokens. */
+  /** Effective limit of each window. */
   readonly limits: readonly number[]
   /** When each window ends by the store's clock; `NOT_OPEN` where it is not open. */
   readonly ends: readonly number[]
@@ -96,17 +96,17 @@ interface Share {
 
 /** What was spent of a window while the store did not answer: one share a window, however many outages. */
 interface Spent {
-  readonly shareTokens: number
-  tokens: number
+  readonly share: number
+  amount: number
   /** End of the window by the process's clock, epoch milliseconds. */
   readonly endsAt: number
 }
 
-/** Tokens spent without the store (negative: to be added), to be posted to it when it answers again. */
+/** What was spent without the store (negative: to be added), to be posted to it when it answers again. */
 export type Posting = Omit<SettleRequest, 'as' | 'id'>
 
-/** Gives tokens of a spending back; a refund where they were posted already. */
-export type TakeBack = (tokens: number) => Posting | undefined
+/** Gives back what of a spending is not needed, one number a unit; a refund where it was posted already. */
+export type TakeBack = (amounts: readonly number[]) => Posting | undefined
 
 /**
  * Decides while a store does not answer, from what it last said. A process spends at most
@@ -148,26 +148,25 @@ export class LocalShares {
   }
 
   /**
-   * Spends a cost of the shares of every window of the layers, or of none.
+   * Spends a cost of the shares of every window of the layers that counts it, or of none.
    *
-   * @returns how to give the tokens back (once, at most the cost), or `undefined` where some share does not suffice
+   * @returns how to give it back (once, at most the cost), or `undefined` where some share does not suffice
    */
   spend({ subject, category, costs, quotas: { layers } }: Demand, expectedProcesses: number): TakeBack | undefined {
-    const cost = costs[0]!
-    const rows = layers.map((layer) => this.#openRow(layer, category, subject, expectedProcesses))
+    const rows = layers.map((layer) => this.#openRow(layer, category, subject, costs, expectedProcesses))
     const spents = rows.flatMap((row) => row?.spents ?? [])
     const known = rows.every((row) => row !== undefined)
-    if (!known || spents.some((spent) => spent.tokens + cost > spent.shareTokens)) return undefined
+    if (!known || spents.some(({ unit, spent }) => spent.amount + costs[unit]! > spent.share)) return undefined
     const states = rows.flatMap((row) => row.states)
     const key = JSON.stringify([layers, category, subject, states])
-    this.#post(key, { subject, category, layers, states, giveBack: [-cost] })
-    for (const spent of spents) spent.tokens += cost
+    this.#post(key, { subject, category, layers, states, giveBack: costs.slice(0, -1).map((cost) => -cost) })
+    for (const { unit, spent } of spents) spent.amount += costs[unit]!
     const posted = this.#postings
-    return (tokens) => {
-      // Before the posting the tokens are simply not posted; after it they are given back like any others.
-      if (posted !== this.#postings) return { subject, category, layers, states, giveBack: [tokens] }
-      this.#post(key, { subject, category, layers, states, giveBack: [tokens] })
-      for (const spent of spents) spent.tokens -= tokens
+    return (giveBack) => {
+      // Before the posting it is simply not posted; after it, it is given back like anything else.
+      if (posted !== this.#postings) return { subject, category, layers, states, giveBack }
+      this.#post(key, { subject, category, layers, states, giveBack })
+      for (const { unit, spent } of spents) spent.amount -= giveBack[unit]!
       return undefined
     }
   }
@@ -186,24 +185,28 @@ export class LocalShares {
     this.#postings.set(key, { ...posting, giveBack })
   }
 
-  /** The windows of a row that was seen open and are open still; `undefined` where one is not. */
+  /** The windows of a row that count a cost, which were seen open and are open still; `undefined` where one is not. */
   #openRow(
     layer: number,
     category: number,
     subject: Subject,
+    costs: readonly number[],
     expectedProcesses: number,
-  ): { states: readonly number[]; spents: readonly Spent[] } | undefined {
+  ): { states: readonly number[]; spents: readonly { unit: number; spent: Spent }[] } | undefined {
     const key = this.#rowKey(layer, category, subject)
     const share = this.#seen.get(key)
     if (share === undefined) return undefined
-    const spents: Spent[] = []
+    const spents: { unit: number; spent: Spent }[] = []
     for (let w = 0; w < this.#layout.width; w++) {
+      const unit = this.#layout.units[w]!
+      if (costs[unit] === 0) continue
       const cell = this.#layout.cellAt(0, w)
       const startedAt = share.states[cell]!
       const endsAt = share.seenAt + (share.ends[w]! - share.storeNow)
       if (startedAt === NOT_OPEN || this.#clock.now() >= endsAt) return undefined
       const remainder = Math.max(0, share.limits[w]! - share.states[cell + 1]!)
-      spents.push(this.#spentOf(`${key} ${w} ${startedAt}`, Math.floor(remainder / expectedProcesses), endsAt))
+      const spent = this.#spentOf(`${key} ${w} ${startedAt}`, Math.floor(remainder / expectedProcesses), endsAt)
+      spents.push({ unit, spent })
     }
     return { states: share.states, spents }
   }
@@ -218,13 +221,13 @@ export class LocalShares {
   }
 
   /** The share of a window is fixed when it is first asked for, and a later outage does not renew it. */
-  #spentOf(key: string, shareTokens: number, endsAt: number): Spent {
+  #spentOf(key: string, share: number, endsAt: number): Spent {
     const known = this.#spent.get(key)
     if (known !== undefined) return known
     if (this.#spent.size >= MAX_SPENT) this.#forgetEnded()
     // Where there is no room to remember a share, there is none.
     const hasRoom = this.#spent.size < MAX_SPENT
-    const spent = { shareTokens: hasRoom ? shareTokens : 0, tokens: 0, endsAt }
+    const spent = { share: hasRoom ? share : 0, amount: 0, endsAt }
     if (hasRoom) this.#spent.set(key, spent)
     return spent
   }

@@ -2,7 +2,7 @@ import type { Demand } from '../../decision/decide.ts'
 import type { AdmittedDecision, Decision, UncountedWindow, WindowStatus } from '../../decision/decision.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Threshold } from '../../policy/settings.ts'
-import { costsOf } from '../../policy/units.ts'
+import { unitNames } from '../../policy/units.ts'
 import { hundredths } from '../../policy/values.ts'
 import type { Stopwatch } from '../../time/clock.ts'
 import type { DecisionTime, Events } from '../events.ts'
@@ -54,8 +54,8 @@ export class Reports {
   }
 
   /** Reports the limits that a commit took across thresholds. @param charge what it charged in addition, as a decision */
-  added(charge: AdmittedDecision): void {
-    this.#nearLimit(charge, { costs: costsOf(charge.cost, false) })
+  added(charge: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
+    this.#nearLimit(charge, demand)
   }
 
   degraded({ category, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
@@ -66,7 +66,8 @@ export class Reports {
   #nearLimit(decision: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
     if (!this.#events.hears('nearLimit')) return
     const thresholds = this.#live.compiled.settings.thresholds ?? this.#thresholds
-    for (const crossing of crossings(decision, demand, thresholds)) this.#events.tell('nearLimit', crossing)
+    for (const crossing of crossings(unitNames(this.#policy), decision, demand, thresholds))
+      this.#events.tell('nearLimit', crossing)
   }
 
   #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome']): void {
@@ -81,17 +82,21 @@ export class Reports {
  * The limits that a charge took across thresholds. Each charge is counted once and in one order by the store, so exactly
  * one makes each crossing, whichever process asked for it: nobody needs to remember what was told.
  *
+ * @param units of the policy
  * @param demand what was charged
  */
 function crossings(
+  units: readonly string[],
   decision: AdmittedDecision,
   { costs }: Pick<Demand, 'costs'>,
   thresholds: readonly Threshold[],
 ): NearLimit[] {
   const { subject, windows } = decision
   return windows.filter(isCounted).flatMap((window) => {
-    const charged = window.kind === 'concurrency' ? costs.at(-1)! : costs[0]!
+    const { unit = units[0]! } = window
+    const charged = window.kind === 'concurrency' ? costs.at(-1)! : costs[units.indexOf(unit)]!
     return thresholds
+      .filter((threshold) => threshold.unit === undefined || threshold.unit === unit)
       .filter((threshold) => crosses(window, charged, threshold))
       .map((threshold) => ({ subject, decision, window, threshold }))
   })

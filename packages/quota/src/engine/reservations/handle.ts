@@ -1,5 +1,6 @@
 import type { Decision, RefusedDecision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
+import type { Amount, Cost } from '../../policy/units.ts'
 import { type Answer, isNotDone } from '../../store/quota-store.ts'
 import { type Answering, type Driver, promised } from '../decide/driver.ts'
 import type {
@@ -20,10 +21,10 @@ export interface Held {
   /** The hold, if it is one. */
   readonly hold?: { readonly token: string; readonly endsAt: number; readonly ttlMs: number } | undefined
   /** @throws {QuotaError} what is wrong with a commit, before the store hears of it */
-  checkCommit(actual: number | undefined): void
-  settle(as: SettleAs, actual: number | undefined): Answer<CommitResult>
+  checkCommit(actual: Cost | undefined): void
+  settle(as: SettleAs, actual: Cost | undefined): Answer<CommitResult>
   extend(ttlMs: number | undefined): Answer<number>
-  add(tokens: number): Answer<Decision>
+  add(cost: Cost): Answer<Decision>
 }
 
 /**
@@ -52,14 +53,14 @@ class Handle implements ReservationCalls {
     return this.#held.hold?.endsAt
   }
 
-  readonly commit = (actual?: number): Promise<CommitResult> => this.#answering(() => this.#settle('committed', actual))
+  readonly commit = (actual?: Cost): Promise<CommitResult> => this.#answering(() => this.#settle('committed', actual))
 
   readonly cancel = (): Promise<void> =>
     this.#answering(() => this.#driver.chain(this.#settle('cancelled', undefined), () => undefined))
 
   readonly extend = (ttlMs?: number): Promise<number> => this.#answering(() => this.#held.extend(ttlMs))
 
-  readonly add = (tokens: number): Promise<Decision> => this.#answering(() => this.#held.add(tokens))
+  readonly add = (cost: Cost): Promise<Decision> => this.#answering(() => this.#held.add(cost))
 
   readonly keepAlive = (): (() => void) => {
     const { hold } = this.#held
@@ -68,7 +69,7 @@ class Handle implements ReservationCalls {
     return keepAlive(() => promised(() => this.#held.extend(undefined)), hold.ttlMs, isSettled)
   }
 
-  #settle(as: SettleAs, actual: number | undefined): Answer<CommitResult> {
+  #settle(as: SettleAs, actual: Cost | undefined): Answer<CommitResult> {
     this.#held.checkCommit(actual)
     if (this.#failure !== undefined) throw this.#failure.error
     this.#settling ??= this.#driver.guard(
@@ -104,8 +105,6 @@ export function holdRequired(call: 'extend' | 'add'): QuotaError {
   return new QuotaError('hold_required', `${call}: only a hold can; reserve with \`ttlMs\``)
 }
 
-const NOTHING: CommitResult = { charged: 0, uncharged: 0 }
-
 /** The handle of a refused request. */
 export function refusedReservation(answering: Answering, decision: RefusedDecision): RefusedReservation {
   const commitRefused = (): never => {
@@ -114,9 +113,17 @@ export function refusedReservation(answering: Answering, decision: RefusedDecisi
   return { status: 'refused', allowed: false, decision, ...emptyCalls(answering, commitRefused) }
 }
 
-/** The handle of a request whose id another holder has, or that is over; it settles nothing. */
-export function repeatedReservation(answering: Answering, status: RepeatedReservation['status']): RepeatedReservation {
-  return { status, allowed: false, ...emptyCalls(answering, () => NOTHING) }
+/**
+ * The handle of a request whose id another holder has, or that is over; it settles nothing.
+ *
+ * @param nothing an amount of nothing
+ */
+export function repeatedReservation(
+  answering: Answering,
+  status: RepeatedReservation['status'],
+  nothing: Amount,
+): RepeatedReservation {
+  return { status, allowed: false, ...emptyCalls(answering, () => ({ charged: nothing, uncharged: nothing })) }
 }
 
 function emptyCalls(answering: Answering, commit: () => CommitResult): Pick<Reservation, 'commit' | 'cancel'> {

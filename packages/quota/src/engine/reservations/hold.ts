@@ -3,10 +3,10 @@ import type { Decision } from '../../decision/decision.ts'
 import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Quotas } from '../../policy/limits.ts'
-import { costsOf } from '../../policy/units.ts'
+import { type Amount, amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
 import type { Answer } from '../../store/quota-store.ts'
-import { checkTokens, type RequestCheck } from '../decide/check.ts'
+import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Reports } from '../decide/reports.ts'
 import type { CommitResult } from '../requests.ts'
@@ -69,8 +69,8 @@ export class Hold implements Held {
   }
 
   /** @throws {QuotaError} `invalid_cost` */
-  checkCommit(actual: number | undefined): void {
-    if (actual !== undefined) checkTokens(actual, 'commit', 0)
+  checkCommit(actual: Cost | undefined): void {
+    this.#parts.check.actual(actual)
   }
 
   extend(ttlMs: number = this.ttlMs): Answer<number> {
@@ -86,10 +86,9 @@ export class Hold implements Held {
     )
   }
 
-  add(tokens: number): Answer<Decision> {
-    checkTokens(tokens, 'add', 1)
-    const { calls, live, periods } = this.#parts
-    const costs = costsOf(tokens, false)
+  add(cost: Cost): Answer<Decision> {
+    const { calls, live, periods, check } = this.#parts
+    const costs = check.added(cost)
     return this.#underQuotas((quotas) =>
       calls.holdsInForce(
         () => ({ ...this.#ref, costs, quotas, periods: periods.of(quotas), settingsRevision: live.revision }),
@@ -99,16 +98,15 @@ export class Hold implements Held {
     )
   }
 
-  settle(as: SettleAs, tokens: number | undefined): Answer<CommitResult> {
-    const { calls, live, periods } = this.#parts
-    const actual = tokens === undefined ? undefined : [tokens]
+  settle(as: SettleAs, cost: Cost | undefined): Answer<CommitResult> {
+    const { calls, live, periods, check } = this.#parts
+    const actual = check.actual(cost)
     return this.#underQuotas((quotas) =>
       calls.holdsInForce(
         (): SettleHoldRequest => {
           const { overrun, maxOverrun } = live.compiled.operations.get(this.#terms.operation)!
           const { subject, category, id } = this.#terms
-          const most = [maxOverrun]
-          return { subject, category, id, as, actual, overrun, maxOverrun: most, quotas, periods: periods.of(quotas) }
+          return { subject, category, id, as, actual, overrun, maxOverrun, quotas, periods: periods.of(quotas) }
         },
         (holds, request) => holds.settle(request),
         (request, reply) => this.#settled(request, reply),
@@ -137,26 +135,32 @@ export class Hold implements Held {
   /** @throws {QuotaError} `commit_above_reservation`, `reservation_expired`, `reservation_cancelled` */
   #settled(request: SettleHoldRequest, reply: SettleHoldReply): CommitResult {
     const { outcome, added, states } = reply
-    const [charged, uncharged, reserved] = [reply.charged[0]!, reply.uncharged[0]!, reply.reserved[0]!]
+    const { units } = this.#parts.check
+    const shown = (vector: readonly number[]): Amount => amountOf(units, vector)
     const { subject, operation } = this.#terms
-    // A cancel of what is gone has nothing to give back.
-    if (request.as === 'cancelled') return NOTHING
-    if (outcome === 'above') throw commitAbove(request.actual![0]!, reserved, 'the operation has no `overrun`')
+    // A cancel has charged nothing, also of what is gone.
+    if (request.as === 'cancelled') return { charged: shown(noneOf(units)), uncharged: shown(noneOf(units)) }
+    if (outcome === 'above') {
+      const wanted = reply.reserved.map((amount, unit) => request.actual![unit] ?? amount)
+      throw commitAbove(units, wanted, reply.reserved, 'the operation has no `overrun`')
+    }
     if (outcome === 'cancelled') {
       throw new QuotaError('reservation_cancelled', `commit: this hold of "${operation}" was cancelled`)
     }
     if (outcome !== 'settled') throw this.#gone('expired')
+    const result = { charged: shown(reply.charged), uncharged: shown(reply.uncharged) }
     // A repeat is answered like the commit that settled, which has reported it all.
-    if (added === undefined) return { charged, uncharged }
+    if (added === undefined) return result
     const { reports } = this.#parts
     const { category } = this.#frame
-    if (charged + uncharged > reserved) {
-      reports.overrun({ subject, operation, category, charged, uncharged, reserved })
+    if (reply.reserved.some((amount, unit) => reply.charged[unit]! + reply.uncharged[unit]! > amount)) {
+      reports.overrun({ subject, operation, category, ...result, reserved: shown(reply.reserved) })
     }
     if (states.length > 0 && added.some((amount) => amount > 0)) {
-      reports.added(admitted(this.#demand(request, [...added, 0]), reply, this.#frame, 'store'))
+      const demand = this.#demand(request, [...added, 0])
+      reports.added(admitted(demand, reply, this.#frame, 'store'), demand)
     }
-    return { charged, uncharged }
+    return result
   }
 
   /** What was charged in addition, as a demand. */
@@ -176,14 +180,20 @@ export class Hold implements Held {
   }
 }
 
-const NOTHING: CommitResult = { charged: 0, uncharged: 0 }
-
 function nameOf({ subject, operation, plan, id, slot, ttlMs }: HoldTerms, category: string): HoldName {
   return { subject, category, operation, plan, id: id.id, nonce: id.nonce, fingerprint: id.fingerprint, slot, ttlMs }
 }
 
-/** The error of a commit above what was reserved. */
-export function commitAbove(actual: number, reserved: number, why: string): QuotaError {
-  const message = `commit: ${actual} tokens are more than the ${reserved} reserved, and ${why}; reserve the most the work may cost, or add()`
+/** The error of a commit above what was reserved of some unit. */
+export function commitAbove(
+  units: readonly string[],
+  actual: readonly number[],
+  reserved: readonly number[],
+  why: string,
+): QuotaError {
+  const above = units.flatMap((unit, at) =>
+    actual[at]! > reserved[at]! ? [`${actual[at]} ${unit} are more than the ${reserved[at]} reserved`] : [],
+  )
+  const message = `commit: ${above.join(', ')}, and ${why}; reserve the most the work may cost, or add()`
   return new QuotaError('commit_above_reservation', message)
 }

@@ -1,8 +1,8 @@
 import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
-import { costsOf } from '../../policy/units.ts'
+import { amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { Answer, SettleRequest, TakeReply } from '../../store/quota-store.ts'
-import { checkTokens } from '../decide/check.ts'
+import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Decisions } from '../decide/decisions.ts'
 import type { Demands, TakeDemand } from '../decide/demands.ts'
@@ -33,7 +33,8 @@ export class Reservations {
     if (reply instanceof NoAnswer) return this.#withoutStore(demand, reply, answering)
     const { outcome, states } = reply
     if (outcome === 'duplicate' || outcome === 'cancelled' || outcome === 'expired') {
-      return repeatedReservation(answering, outcome)
+      const { units } = this.#parts.check
+      return repeatedReservation(answering, outcome, amountOf(units, noneOf(units)))
     }
     if (outcome === 'too_many_holds') {
       const message = `the subject has ${demand.hold!.maxHolds} open holds (maxHolds): settle them, or let them end`
@@ -49,9 +50,7 @@ export class Reservations {
     }
     const { subject, category, quotas, id } = demand
     const { layers } = quotas
-    const settlement: Settlement = (tokens, as) => {
-      return { subject, category, layers, states, giveBack: [tokens], as, id }
-    }
+    const settlement: Settlement = (giveBack, as) => ({ subject, category, layers, states, giveBack, as, id })
     return this.#held(decision, new Charge(this.#parts, demand, settlement, { isNamed: id !== undefined }), answering)
   }
 
@@ -63,8 +62,8 @@ export class Reservations {
 
   #withoutStore(demand: TakeDemand, noAnswer: NoAnswer, answering: Answering): Reservation {
     const { decision, giveBack } = this.#parts.decisions.withoutStore(demand, noAnswer)
-    const settlement: Settlement = (tokens) => {
-      const posting = giveBack(tokens)
+    const settlement: Settlement = (amounts) => {
+      const posting = giveBack(amounts)
       return posting && { ...posting, as: 'committed' }
     }
     const isUnrecorded = demand.hold !== undefined
@@ -83,6 +82,7 @@ export function termsOf({ subject, category, operation, plan, id, hold, price }:
 
 /** What the charges of an engine are settled with. */
 interface ChargeParts {
+  readonly check: RequestCheck
   readonly calls: CounterCalls
   readonly driver: Driver
   readonly demands: Demands
@@ -96,14 +96,20 @@ interface ChargeParts {
   readonly endWithoutStore: (ttlMs: number | undefined) => number
 }
 
-/** What a charge is settled by: the request to the store; `undefined`: it need not hear of it. */
-type Settlement = (tokens: number, as: SettleAs) => SettleRequest | undefined
+/**
+ * What a charge is settled by: the request to the store; `undefined`: it need not hear of it.
+ *
+ * @param giveBack one number a unit
+ */
+type Settlement = (giveBack: readonly number[], as: SettleAs) => SettleRequest | undefined
 
 /** A reservation that is no hold: what its holder does not give back stays charged. */
 class Charge implements Held {
   readonly isNamed: boolean
   readonly #parts: ChargeParts
   readonly #demand: TakeDemand
+  /** One number a unit. */
+  readonly #reserved: readonly number[]
   readonly #settlement: Settlement
   /** It was to be a hold, and the store has none: the failure policy admitted it. */
   readonly #isUnrecorded: boolean
@@ -117,27 +123,29 @@ class Charge implements Held {
     this.isNamed = isNamed
     this.#parts = parts
     this.#demand = demand
+    this.#reserved = demand.costs.slice(0, -1)
     this.#settlement = settlement
     this.#isUnrecorded = isUnrecorded
   }
 
   /** @throws {QuotaError} `invalid_cost`, `commit_above_reservation` */
-  checkCommit(actual: number | undefined): void {
-    if (actual === undefined) return
-    checkTokens(actual, 'commit', 0)
-    const reserved = this.#demand.costs[0]!
-    if (actual > reserved && !this.#isUnrecorded) throw commitAbove(actual, reserved, 'it is no hold (`ttlMs`)')
+  checkCommit(actual: Cost | undefined): void {
+    const wanted = this.#wanted('committed', actual)
+    const isAbove = wanted.some((amount, unit) => amount > this.#reserved[unit]!)
+    if (!isAbove || this.#isUnrecorded) return
+    throw commitAbove(this.#parts.check.units, wanted, this.#reserved, 'it is no hold (`ttlMs`)')
   }
 
-  settle(as: SettleAs, actual: number | undefined): Answer<CommitResult> {
-    const reserved = this.#demand.costs[0]!
-    const wanted = as === 'cancelled' ? 0 : (actual ?? reserved)
-    const charged = Math.min(wanted, reserved)
-    const result = { charged, uncharged: wanted - charged }
+  settle(as: SettleAs, actual: Cost | undefined): Answer<CommitResult> {
+    const { calls, driver, check } = this.#parts
+    const wanted = this.#wanted(as, actual)
+    const charged = this.#reserved.map((amount, unit) => Math.min(wanted[unit]!, amount))
+    const giveBack = this.#reserved.map((amount, unit) => amount - charged[unit]!)
+    const uncharged = wanted.map((amount, unit) => amount - charged[unit]!)
+    const result = { charged: amountOf(check.units, charged), uncharged: amountOf(check.units, uncharged) }
     // A full commit changes no counter, and only this handle could cancel: the store need not hear of it.
-    const isFull = as === 'committed' && charged === reserved
-    const request = isFull ? undefined : this.#settlement(reserved - charged, as)
-    const { calls, driver } = this.#parts
+    const isFull = as === 'committed' && giveBack.every((amount) => amount === 0)
+    const request = isFull ? undefined : this.#settlement(giveBack, as)
     return request === undefined
       ? result
       : calls.call(
@@ -154,11 +162,16 @@ class Charge implements Held {
   }
 
   /** @throws {QuotaError} `hold_required`, `invalid_cost` */
-  add(tokens: number): Answer<Decision> {
+  add(cost: Cost): Answer<Decision> {
     if (!this.#isUnrecorded) throw holdRequired('add')
-    checkTokens(tokens, 'add', 1)
-    const { demands, takes, decisions } = this.#parts
-    const more = demands.more(this.#demand, costsOf(tokens, false))
+    const { demands, takes, decisions, check } = this.#parts
+    const more = demands.more(this.#demand, check.added(cost))
     return takes.take(more, (demand, reply) => decisions.of(demand, reply))
+  }
+
+  /** What the work came to, one number a unit. */
+  #wanted(as: SettleAs, actual: Cost | undefined): readonly number[] {
+    const given = this.#parts.check.actual(actual)
+    return this.#reserved.map((reserved, unit) => (as === 'cancelled' ? 0 : (given?.[unit] ?? reserved)))
   }
 }

@@ -4,7 +4,7 @@ import { planNames } from '../../policy/plans.ts'
 import type { OverrunPolicy, Policy } from '../../policy/policy.ts'
 import type { SubjectSettings, VersionedSettings } from '../../policy/settings.ts'
 import { mapValues } from '../../policy/stored.ts'
-import { costsOf } from '../../policy/units.ts'
+import { costsOf, noneOf, unitNames, vectorOf } from '../../policy/units.ts'
 import { ownOf } from '../../policy/values.ts'
 import { priceOf } from '../../policy/warnings.ts'
 import type { Clock } from '../../time/clock.ts'
@@ -20,8 +20,8 @@ export interface CompiledOperation {
    */
   readonly costs: readonly number[]
   readonly overrun: OverrunPolicy
-  /** Most tokens that one commit charges beyond its hold; 0 where an overrun is refused. */
-  readonly maxOverrun: number
+  /** Most that one commit charges beyond its hold, one number a unit; 0 where an overrun is refused. */
+  readonly maxOverrun: readonly number[]
 }
 
 /** Settings of one subject by the names of its layers; layers without any are absent. */
@@ -124,13 +124,15 @@ export class CompiledSettings {
 }
 
 function compiled(policy: Policy, settings: VersionedSettings, name: string): CompiledOperation {
-  const { category, overrun = 'refuse', maxOverrun = 0 } = policy.operations[name]!
+  const { category, overrun = 'refuse', maxOverrun } = policy.operations[name]!
+  const units = unitNames(policy)
+  const most = overrun === 'refuse' ? undefined : maxOverrun
   return {
     name,
     category: policy.categories.indexOf(category),
     costs: costsOf(priceOf(policy, settings, name), takesSlot(policy, name)),
     overrun,
-    maxOverrun: overrun === 'refuse' ? 0 : maxOverrun,
+    maxOverrun: most === undefined ? noneOf(units) : vectorOf(units, most, noneOf(units)),
   }
 }
 

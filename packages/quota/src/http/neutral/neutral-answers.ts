@@ -2,6 +2,7 @@ import type { RefusedDecision, Violation } from '../../decision/decision.ts'
 import { anAddress, optional } from '../../options/checks.ts'
 import { optionsParser } from '../../options/options-parser.ts'
 import type { Policy } from '../../policy/policy.ts'
+import { type Cost, formatOf } from '../../policy/units.ts'
 import { isoText } from '../../time/zoned.ts'
 import type { QuotaAnswers } from '../quota-answers.ts'
 import { chineseText } from './chinese.ts'
@@ -31,7 +32,7 @@ export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswer
   const { supportUrl } = parse(options)
   return (decision, { locale, policy }) => {
     const { binding, retryAfterSeconds } = decision
-    const { scope, category, window, limit, used, requested, resetAt } = binding
+    const { scope, category, window, unit, limit, used, requested, resetAt } = binding
     const facts = factsOf(decision, policy)
     return {
       error: 'quota_exceeded',
@@ -41,6 +42,7 @@ export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswer
         ...(policy === undefined || policy.layers.length > 1 ? { scope } : {}),
         ...(policy === undefined || policy.categories.length > 1 ? { category } : {}),
         window,
+        ...(unit === undefined ? {} : { unit }),
         limit,
         used,
         requested,
@@ -52,12 +54,14 @@ export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswer
 
 function factsOf(decision: RefusedDecision, policy: Policy | undefined): RefusalFacts {
   const { binding, retryAfterSeconds, cost } = decision
+  const { unit = isAboveOne(cost) || pricesAboveOne(policy) ? 'tokens' : 'requests' } = binding
   return {
     ...binding,
     retryAfterSeconds,
     owner: ownerOf(binding, policy),
     category: policy !== undefined && policy.categories.length > 1 ? binding.category : undefined,
-    unit: cost > 1 || pricesAboveOne(policy) ? 'tokens' : 'requests',
+    unit,
+    format: policy && formatOf(policy, unit),
     timeZone: timeZoneOf(binding, policy),
   }
 }
@@ -70,9 +74,13 @@ function ownerOf({ layer, scope }: Violation, policy: Policy | undefined): Refus
   return found === undefined || found === caller ? 'caller' : { name: scope }
 }
 
-/** Whether any operation costs more than one token, so that more than requests is counted. */
+/** Whether any operation costs more than one token, so that more than requests is counted where no unit is named. */
 function pricesAboveOne(policy: Policy | undefined): boolean {
-  return Object.values(policy?.operations ?? {}).some(({ cost }) => cost > 1)
+  return Object.values(policy?.operations ?? {}).some(({ cost }) => isAboveOne(cost))
+}
+
+function isAboveOne(cost: Cost): boolean {
+  return typeof cost === 'number' && cost > 1
 }
 
 function timeZoneOf({ window }: Violation, policy: Policy | undefined): string {

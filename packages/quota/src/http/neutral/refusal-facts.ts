@@ -1,13 +1,6 @@
 import type { LimitKind } from '../../decision/decision.ts'
+import type { MoneyFormat } from '../../policy/units.ts'
 import { zonedText } from '../../time/zoned.ts'
-
-/** Money is counted in whole small parts of a currency. */
-export interface MoneyFormat {
-  /** ISO 4217, for example `USD`. */
-  readonly currency: string
-  /** Decimal digits that the counted parts have below one of the currency: 6 of micro-dollars. */
-  readonly scale: number
-}
 
 /** The facts that the text of a refusal states. */
 export interface RefusalFacts {

@@ -1,0 +1,37 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
+import { quotaMiddleware } from '@scoregw/quota-express'
+import { describe, expect, test } from 'vitest'
+import { MATRIX } from './support/matrix.ts'
+import { serve } from './support/server.ts'
+
+const policy = definePolicy({
+  units: ['requests', 'tokens'],
+  windows: [
+    { label: '1m', unit: 'requests' },
+    { label: 'tokens-1m', per: '1m', unit: 'tokens' },
+  ],
+  categories: ['chat'],
+  layers: [{ name: 'user' }],
+  operations: { complete: { category: 'chat', cost: { requests: 1, tokens: 100 } } },
+  base: { user: { chat: { '1m': 10, 'tokens-1m': 1_000 } } },
+})
+
+describe.each([MATRIX[0]!, MATRIX[2]!])('several units: $title', ({ express }) => {
+  test('a handler commits amounts, and a failure gives each back', async () => {
+    const quota = createQuota({ policy })
+    const used = () => quota.statusSync('ann').windows.chat?.map((each) => each.used)
+    const metered = quotaMiddleware({ quota, subject: () => 'ann', settle: 'end', cost: () => ({ tokens: 400 }) })
+    const app = express()
+    app.get('/done', metered.operation('complete'), async (req, res) => {
+      expect(used()).toEqual([1, 400])
+      await req.quota?.commit({ tokens: 30 } as never)
+      res.send('done')
+    })
+    app.get('/failed', metered.operation('complete', { cost: { requests: 2 } }), (_, res) => void res.sendStatus(500))
+    const { ask } = await serve(app)
+    expect((await ask('/done')).body).toBe('done')
+    expect(used()).toEqual([1, 30])
+    expect((await ask('/failed')).status).toBe(500)
+    expect(used()).toEqual([1, 30])
+  })
+})

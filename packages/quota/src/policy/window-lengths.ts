@@ -1,0 +1,42 @@
+import { isObject } from '../options/objects.ts'
+import { MAX_WINDOW_MS, MIN_WINDOW_MS } from '../windows/window.ts'
+
+/** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
+export type Duration = number | DurationText
+
+/** A length of time as text. */
+export type DurationText = `${number}${'s' | 'm' | 'h' | 'd'}`
+
+const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
+
+/** `NaN` for what is no length of time. */
+export function millisecondsOf(duration: unknown): number {
+  if (typeof duration === 'number') return duration
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(String(duration)) ?? []
+  return Number(count) * UNITS[unit as keyof typeof UNITS]
+}
+
+/** Whether a value is a length that a rolling window can have. */
+export function isWindowLength(duration: unknown): boolean {
+  const lengthMs = millisecondsOf(duration)
+  return Number.isSafeInteger(lengthMs) && lengthMs >= MIN_WINDOW_MS && lengthMs <= MAX_WINDOW_MS
+}
+
+/** The same for each way to write a length: a counter is recognised by it. */
+export function labelOf(lengthMs: number): string {
+  const [unit, ofUnit] = Object.entries(UNITS).find(([, each]) => lengthMs % each === 0)!
+  return `${lengthMs / ofUnit}${unit}`
+}
+
+/** What the windows are that say how long they last by `per`, or by their label alone; what else there is stays as it is. */
+export function withLengths(windows: unknown): unknown {
+  return Array.isArray(windows) ? windows.map(withLength) : windows
+}
+
+function withLength(window: unknown): unknown {
+  if (!isObject(window) || Object.hasOwn(window, 'lengthMs') || Object.hasOwn(window, 'every')) return window
+  const { per, ...rest } = window
+  if (per !== undefined) return isWindowLength(per) ? { ...rest, lengthMs: millisecondsOf(per) } : window
+  const isAlone = Object.keys(rest).every((key) => key === 'label' || key === 'unit')
+  return isAlone && isWindowLength(rest.label) ? { ...rest, lengthMs: millisecondsOf(rest.label) } : window
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { AdmittedRequest, httpMeter } from '../src/http.ts'
+import { createQuota, memoryStore, type UnitsOf } from '../src/index.ts'
+import { testClock } from './support.ts'
+import { SUBJECT, unitsPolicy } from './units-policy.ts'
+
+type Units = UnitsOf<'requests' | 'tokens' | 'microusd'>
+
+function engine() {
+  const clock = testClock()
+  const quota = createQuota({ policy: unitsPolicy, clock, store: memoryStore({ clock }), logger: console })
+  const used = () =>
+    quota
+      .statusSync(SUBJECT)
+      .windows.chat!.map((each) => each.used)
+      .slice(0, 3)
+  return { quota, used }
+}
+
+async function admitted(settle: 'outcome' | 'end') {
+  const { quota, used } = engine()
+  const logger = { warn: () => undefined, error: () => undefined }
+  const meter = httpMeter({ quota, settle, standardHeaders: 'draft-11', logger })
+  const admission = await meter.admit({
+    method: 'POST',
+    operation: 'complete',
+    subject: SUBJECT,
+    cost: { tokens: 4_000 },
+  })
+  if (!(admission instanceof AdmittedRequest)) throw new Error(admission.kind)
+  return { admission: admission as unknown as AdmittedRequest<Units>, used }
+}
+
+describe('a metered request over several units', () => {
+  it('is charged by unit, and settled by a record', async () => {
+    const { admission, used } = await admitted('end')
+    expect(admission.charged).toEqual({ requests: 1, tokens: 4_000, microusd: 9_000 })
+    expect(used()).toEqual([1, 4_000, 9_000])
+    expect(admission.headersFor(200).RateLimit).toBe('"user-tokens-1m";r=6000;t=60')
+    await admission.add({ tokens: 1_000 })
+    expect(admission.charged).toEqual({ requests: 1, tokens: 5_000, microusd: 9_000 })
+    expect(admission.headersFor(200).RateLimit).toBe('"user-tokens-1m";r=5000;t=60')
+    const nothing = { requests: 0, tokens: 0, microusd: 0 }
+    const charged = { requests: 1, tokens: 812, microusd: 3_100 }
+    expect(await admission.commit({ tokens: 812, microusd: 3_100 })).toEqual({ charged, uncharged: nothing })
+    expect([admission.charged, used()]).toEqual([charged, [1, 812, 3_100]])
+    await admission.end()
+    expect(used()).toEqual([1, 812, 3_100])
+  })
+
+  it('gives back each unit where its response fails', async () => {
+    const { admission, used } = await admitted('outcome')
+    expect(admission.headersFor(500).RateLimit).toBe('"user-tokens-1m";r=10000;t=60')
+    await admission.settle(500)
+    expect([admission.charged, used()]).toEqual([{ requests: 0, tokens: 0, microusd: 0 }, [0, 0, 0]])
+  })
+
+  it('keeps a wrong commit for its outcome, and says what is wrong', async () => {
+    const { admission, used } = await admitted('end')
+    await expect(admission.commit(812 as never)).rejects.toThrow(/this policy counts requests, tokens, microusd/)
+    await admission.settle(200)
+    await admission.end()
+    expect(used()).toEqual([1, 4_000, 9_000])
+  })
+
+  it('is refused with the unit that binds', async () => {
+    const { quota } = engine()
+    const meter = httpMeter({ quota })
+    const asked = { method: 'POST', operation: 'complete', subject: SUBJECT, cost: { tokens: 10_001 } } as const
+    const answer = await meter.admit(asked)
+    expect(answer).toMatchObject({
+      status: 429,
+      body: {
+        msg: 'This request needs 10,001 tokens, more than the limit of 10,000 per minute.',
+        quota: { scope: 'user', window: 'tokens-1m', unit: 'tokens', requested: 10_001 },
+      },
+    })
+  })
+
+  it('has no meter with a cost of other units', () => {
+    const { quota } = engine()
+    const options = { quota, subject: () => 'u', operation: () => 'list' as const }
+    const adapter = { name: 'own()', method: () => 'GET', languages: () => undefined }
+    const make = (cost: unknown) => () => httpMeter({ ...options, cost: cost as { tokens: number } }, adapter)
+    expect(make({ tokens: 5 })).not.toThrow()
+    expect(make({ token: 5 })).toThrow(/options of own\(\) refused: cost.token: not a unit: "token"/)
+    expect(make(5)).toThrow(/cost: this policy counts requests, tokens, microusd: write { tokens: 5 }/)
+  })
+})

@@ -1,0 +1,420 @@
+import { describe, expect, it } from 'vitest'
+import { quotaExceededBody, quotaStatusBody, rateLimitHeaders } from '../src/http.ts'
+import { createQuota, memorySettings, memoryStore } from '../src/index.ts'
+import { storeSchema } from '../src/store.ts'
+import { topSubjects } from '../src/top.ts'
+import { asyncStore, testClock } from './support.ts'
+import { SUBJECT, unitsPolicy } from './units-policy.ts'
+
+const MINUTE = 60_000
+
+function made() {
+  const clock = testClock()
+  const store = memoryStore({ clock })
+  return { clock, store, quota: createQuota({ policy: unitsPolicy, clock, store, thresholds: [] }) }
+}
+
+type Made = ReturnType<typeof made>['quota']
+
+/** What each window of a layer has used, in the policy's order. */
+function used(quota: Made, layer = 'user'): readonly number[] {
+  const windows = quota.statusSync(SUBJECT).windows.chat!.filter((each) => each.layer === layer)
+  return windows.map((each) => each.used)
+}
+
+describe('a decision over several units', () => {
+  it('costs its price, shown as a record, and charges each window its own unit', () => {
+    const { quota } = made()
+    const decision = quota.consumeSync({ subject: SUBJECT, operation: 'complete' })
+    expect(decision).toMatchObject({ allowed: true, cost: { requests: 1, tokens: 2_000, microusd: 9_000 } })
+    expect({ ...decision }.cost).toEqual({ requests: 1, tokens: 2_000, microusd: 9_000 })
+    expect(used(quota)).toEqual([1, 2_000, 9_000, 0])
+    expect(used(quota, 'service')).toEqual([1, 2_000, 9_000])
+    expect(decision.windows.map(({ window, unit }) => [window, unit]).slice(0, 4)).toEqual([
+      ['1m', 'requests'],
+      ['tokens-1m', 'tokens'],
+      ['budget', 'microusd'],
+      ['running', 'slots'],
+    ])
+  })
+
+  it('takes what a cost leaves out from the price', () => {
+    const { quota } = made()
+    const asked = { subject: SUBJECT, operation: 'complete', cost: { tokens: 4_000 } } as const
+    expect(quota.consumeSync(asked).cost).toEqual({ requests: 1, tokens: 4_000, microusd: 9_000 })
+    const unpriced = { subject: SUBJECT, operation: 'list', cost: { microusd: 5 } } as const
+    expect(quota.consumeSync(unpriced).cost).toEqual({ requests: 1, tokens: 0, microusd: 5 })
+    expect(used(quota)).toEqual([2, 4_000, 9_005, 0])
+  })
+
+  it('charges all units or none, and a refusal is free', () => {
+    const { quota } = made()
+    const tooMany = { subject: SUBJECT, operation: 'complete', cost: { tokens: 10_001 } } as const
+    const refused = quota.consumeSync(tooMany)
+    expect(refused).toMatchObject({
+      allowed: false,
+      binding: { layer: 'user', window: 'tokens-1m', unit: 'tokens', requested: 10_001, retryable: false },
+    })
+    expect([used(quota), used(quota, 'team'), used(quota, 'service')]).toEqual([
+      [0, 0, 0, 0],
+      [0, 0, 0],
+      [0, 0, 0],
+    ])
+  })
+
+  it.each([
+    ['requests', { requests: 6 }, '1m'],
+    ['tokens', { tokens: 10_001 }, 'tokens-1m'],
+    ['microusd', { microusd: 50_001 }, 'budget'],
+  ] as const)('checks %s by themselves', (unit, cost, window) => {
+    const { quota } = made()
+    const refused = quota.consumeSync({ subject: SUBJECT, operation: 'list', cost })
+    expect(refused).toMatchObject({ allowed: false, violations: [{ layer: 'user', window, unit }] })
+  })
+
+  it('leaves windows alone of units that cost nothing, also where they are full or closed', () => {
+    const { quota } = made()
+    quota.consumeSync({ subject: SUBJECT, operation: 'list', cost: { tokens: 10_000 } })
+    expect(quota.consumeSync({ subject: SUBJECT, operation: 'list' }).allowed).toBe(true)
+    const { startedAt } = quota.statusSync(SUBJECT).windows.chat!.find(({ window }) => window === 'budget')!
+    expect(startedAt).toBeNull()
+  })
+
+  it('is free where every unit is 0', () => {
+    const { quota } = made()
+    const decision = quota.consumeSync({ subject: SUBJECT, operation: 'list', cost: { requests: 0 } })
+    expect(decision).toMatchObject({ source: 'free', cost: { requests: 0, tokens: 0, microusd: 0 } })
+    expect(used(quota)).toEqual([0, 0, 0, 0])
+  })
+
+  it('lets bind what can never be admitted, then the latest end, and says when to try again', () => {
+    const { quota, clock } = made()
+    quota.consumeSync({ subject: SUBJECT, operation: 'list', cost: { requests: 5, tokens: 10_000, microusd: 50_000 } })
+    const later = quota.consumeSync({ subject: SUBJECT, operation: 'complete' })
+    expect(later).toMatchObject({
+      binding: { window: 'budget', unit: 'microusd' },
+      retryAfterMs: 30 * 24 * 60 * MINUTE,
+    })
+    const never = { subject: SUBJECT, operation: 'complete', cost: { tokens: 20_000 } } as const
+    expect(quota.consumeSync(never)).toMatchObject({ binding: { window: 'tokens-1m', retryable: false } })
+    clock.at += MINUTE
+    expect(quota.consumeSync({ subject: SUBJECT, operation: 'list' }).allowed).toBe(true)
+  })
+
+  it('is the same on a store that answers later', async () => {
+    const clock = testClock()
+    const quota = createQuota({ policy: unitsPolicy, clock, store: asyncStore(memoryStore({ clock })) })
+    expect(await quota.consume({ subject: SUBJECT, operation: 'complete' })).toMatchObject({
+      allowed: true,
+      cost: { requests: 1, tokens: 2_000, microusd: 9_000 },
+    })
+    const peeked = await quota.peek({ subject: SUBJECT, operation: 'complete', cost: { tokens: 8_001 } })
+    expect(peeked).toMatchObject({ allowed: false, binding: { window: 'tokens-1m', used: 2_000 } })
+  })
+
+  it('keeps its counters when the units are listed in another order', () => {
+    const { quota, store, clock } = made()
+    quota.consumeSync({ subject: SUBJECT, operation: 'complete' })
+    const units = [...unitsPolicy.units!].reverse()
+    const other = createQuota({ policy: { ...unitsPolicy, units }, clock, store })
+    expect(used(other as Made)).toEqual([1, 2_000, 9_000, 0])
+    expect(storeSchema(unitsPolicy).cells.map(({ identity }) => identity)).toEqual([
+      'rolling 1m 60000 unit:requests',
+      'rolling tokens-1m 60000',
+      'rolling budget 2592000000 unit:microusd',
+      'concurrency running',
+    ])
+  })
+})
+
+describe('a reservation over several units', () => {
+  it('gives back what was not used, unit by unit', async () => {
+    const { quota } = made()
+    const reserved = quota.reserveSync({ subject: SUBJECT, operation: 'complete', cost: { tokens: 4_000 } })
+    if (reserved.status !== 'reserved') throw new Error(reserved.status)
+    expect(reserved.commit({ tokens: 812, microusd: 3_100 })).toEqual({
+      charged: { requests: 1, tokens: 812, microusd: 3_100 },
+      uncharged: { requests: 0, tokens: 0, microusd: 0 },
+    })
+    expect(used(quota)).toEqual([1, 812, 3_100, 0])
+    expect(used(quota, 'team')).toEqual([1, 812, 3_100])
+  })
+
+  it('gives back all of it when it is cancelled', () => {
+    const { quota } = made()
+    const reserved = quota.reserveSync({ subject: SUBJECT, operation: 'complete' })
+    if (reserved.status !== 'reserved') throw new Error(reserved.status)
+    reserved.cancel()
+    expect(used(quota)).toEqual([0, 0, 0, 0])
+  })
+
+  it('refuses a commit above it in any unit, and names that', () => {
+    const { quota } = made()
+    const reserved = quota.reserveSync({ subject: SUBJECT, operation: 'complete' })
+    if (reserved.status !== 'reserved') throw new Error(reserved.status)
+    expect(() => reserved.commit({ microusd: 9_001 })).toThrow(/9001 microusd are more than the 9000 reserved/)
+    expect(reserved.commit({ microusd: 9_000 }).charged).toEqual({ requests: 1, tokens: 2_000, microusd: 9_000 })
+  })
+
+  it('shares an id by the costs that were given', () => {
+    const { quota } = made()
+    const asked = { subject: SUBJECT, operation: 'complete', id: 'a' } as const
+    quota.reserveSync({ ...asked, cost: { tokens: 3, microusd: 4 } })
+    expect(quota.reserveSync({ ...asked, cost: { microusd: 4, tokens: 3 } }).status).toBe('duplicate')
+    expect(() => quota.reserveSync({ ...asked, cost: { tokens: 3 } })).toThrow(/another operation or cost/)
+    expect(() => quota.reserveSync(asked)).toThrow(/another operation or cost/)
+    const duplicate = quota.reserveSync({ ...asked, cost: { tokens: 3, microusd: 4 } })
+    expect(duplicate.commit()).toEqual({
+      charged: { requests: 0, tokens: 0, microusd: 0 },
+      uncharged: { requests: 0, tokens: 0, microusd: 0 },
+    })
+  })
+})
+
+describe('a hold over several units', () => {
+  it('is listed with what it has, grows by unit, and gives back at its end', async () => {
+    const { quota, clock } = made()
+    const ended: unknown[] = []
+    quota.on('holdEnded', (end) => ended.push(end.cost))
+    const hold = quota.reserveSync({ subject: SUBJECT, operation: 'complete', ttlMs: MINUTE / 2 })
+    if (hold.status !== 'reserved') throw new Error(hold.status)
+    expect(hold.add({ tokens: 500 }).cost).toEqual({ requests: 0, tokens: 500, microusd: 0 })
+    expect(used(quota)).toEqual([1, 2_500, 9_000, 0])
+    const [listed] = await quota.holds.list(SUBJECT)
+    expect(listed).toMatchObject({ cost: { requests: 1, tokens: 2_500, microusd: 9_000 }, slot: false })
+    expect(listed).not.toHaveProperty('tokens')
+    const held = quota.statusSync(SUBJECT).windows.chat!.map((each) => each.held)
+    expect(held.slice(0, 4)).toEqual([1, 2_500, 9_000, undefined])
+    clock.at += MINUTE / 2
+    expect((await quota.holds.sweep()).open).toBe(0)
+    expect(ended).toEqual([{ requests: 1, tokens: 2_500, microusd: 9_000 }])
+    expect(used(quota)).toEqual([0, 0, 0, 0])
+    await quota.close()
+  })
+
+  it('commits what a record leaves out in full, also what it grew by elsewhere', async () => {
+    const { quota } = made()
+    const hold = quota.reserveSync({ subject: SUBJECT, operation: 'complete', ttlMs: MINUTE })
+    if (hold.status !== 'reserved') throw new Error(hold.status)
+    const elsewhere = await quota.resume(hold.token!)
+    await elsewhere.add({ microusd: 1_000 })
+    expect(hold.commit({ tokens: 1 })).toEqual({
+      charged: { requests: 1, tokens: 1, microusd: 10_000 },
+      uncharged: { requests: 0, tokens: 0, microusd: 0 },
+    })
+    expect(used(quota)).toEqual([1, 1, 10_000, 0])
+  })
+
+  it('charges an overrun by unit, up to its bound, and tells', () => {
+    const { quota } = made()
+    const told: unknown[] = []
+    quota.on('overrun', ({ charged, uncharged, reserved }) => told.push({ charged, uncharged, reserved }))
+    const hold = quota.reserveSync({ subject: SUBJECT, operation: 'late', ttlMs: MINUTE })
+    if (hold.status !== 'reserved') throw new Error(hold.status)
+    const result = hold.commit({ tokens: 7_000, microusd: 2_000 })
+    expect(result).toEqual({
+      charged: { requests: 1, tokens: 6_000, microusd: 2_000 },
+      uncharged: { requests: 0, tokens: 1_000, microusd: 0 },
+    })
+    expect(told).toEqual([{ ...result, reserved: { requests: 1, tokens: 1_000, microusd: 3_000 } }])
+    expect(used(quota)).toEqual([1, 6_000, 2_000, 0])
+  })
+
+  it('charges a bill that comes after its end, by unit', () => {
+    const { quota, clock } = made()
+    const hold = quota.reserveSync({ subject: SUBJECT, operation: 'late', ttlMs: 1_000 })
+    if (hold.status !== 'reserved') throw new Error(hold.status)
+    clock.at += 2_000
+    expect(used(quota)).toEqual([0, 0, 0, 0])
+    expect(hold.commit({ tokens: 800, microusd: 2_500 }).charged).toEqual({ requests: 1, tokens: 800, microusd: 2_500 })
+    expect(used(quota)).toEqual([1, 800, 2_500, 0])
+  })
+
+  it('fits every unit by itself', () => {
+    const { quota } = made()
+    const hold = quota.reserveSync({ subject: SUBJECT, operation: 'fitted', ttlMs: MINUTE })
+    if (hold.status !== 'reserved') throw new Error(hold.status)
+    expect(hold.commit({ tokens: 12_000, microusd: 7_000 })).toEqual({
+      charged: { requests: 1, tokens: 10_000, microusd: 7_000 },
+      uncharged: { requests: 0, tokens: 2_000, microusd: 0 },
+    })
+  })
+
+  it('takes a slot beside its units, and frees it', () => {
+    const { quota } = made()
+    const holds = [1, 2].map(() => quota.reserveSync({ subject: SUBJECT, operation: 'agent' }))
+    expect(used(quota)).toEqual([2, 2_000, 0, 2])
+    const refused = quota.reserveSync({ subject: SUBJECT, operation: 'agent' })
+    expect(refused).toMatchObject({ status: 'refused', decision: { binding: { unit: 'slots', requested: 1 } } })
+    if (holds[0]!.status === 'reserved') holds[0]!.commit({ tokens: 10 })
+    expect(used(quota)).toEqual([2, 1_010, 0, 1])
+  })
+})
+
+describe('settings by unit', () => {
+  it('lay prices over those of the policy, unit by unit', async () => {
+    const { quota } = made()
+    await quota.settings.update({ prices: { complete: { microusd: 4_000 } } })
+    expect(quota.consumeSync({ subject: SUBJECT, operation: 'complete' }).cost).toEqual({
+      requests: 1,
+      tokens: 2_000,
+      microusd: 4_000,
+    })
+    const wrong = quota.settings.update({ prices: { complete: 5 } } as never)
+    await expect(wrong).rejects.toThrow(/prices.complete: this policy counts requests, tokens, microusd: write/)
+    const unknown = quota.settings.update({ prices: { complete: { euros: 5 } } } as never)
+    await expect(unknown).rejects.toThrow(/prices.complete: euros: not a unit: "euros"; the policy counts requests/)
+  })
+
+  it('follow the policy where a stored price is of units that it does not have', async () => {
+    const settingsStore = memorySettings()
+    const { quota } = made()
+    const document = { ...quota.inForce().settings, prices: { complete: { euros: 5 }, list: { tokens: 7 } } }
+    settingsStore.write(document as never, { ifRevision: '' } as never)
+    const other = createQuota({ policy: unitsPolicy, settingsStore, clock: testClock() })
+    expect((await other.settings.faults()).map(({ path }) => path)).toContain('prices.complete.euros')
+    expect(other.consumeSync({ subject: SUBJECT, operation: 'complete' }).cost).toMatchObject({ tokens: 2_000 })
+    expect(other.consumeSync({ subject: SUBJECT, operation: 'list' }).cost).toMatchObject({ requests: 1, tokens: 7 })
+  })
+
+  it('warn of a limit below a price of its unit alone', async () => {
+    const { quota } = made()
+    const { warnings } = await quota.settings.update({ base: { user: { chat: { budget: 8_999 } } } } as never)
+    expect(warnings).toEqual([
+      {
+        path: 'base.user.chat.budget',
+        message: 'the effective limit of 8999 microusd is below the price of complete',
+      },
+    ])
+  })
+
+  it('scale, override and shadow windows of any unit, and plans change them', async () => {
+    const { quota } = made()
+    const limits = () => quota.statusSync(SUBJECT).windows.chat!.map(({ limit }) => limit)
+    await quota.settings.update({ mode: 'lenient' })
+    expect(limits().slice(0, 4)).toEqual([7, 15_000, 75_000, 2])
+    await quota.settings.update({ mode: 'normal', shadow: { user: ['budget'] } })
+    await quota.subjects.set('ann', { overrides: { chat: { budget: 10 } }, plan: 'pro' }, { layer: 'user' })
+    expect(limits().slice(0, 4)).toEqual([5, 12_000, 10, 2])
+    const shadowed = quota.consumeSync({ subject: SUBJECT, operation: 'complete' })
+    expect(shadowed).toMatchObject({ allowed: true, shadowed: [{ window: 'budget', unit: 'microusd', limit: 10 }] })
+  })
+
+  it('tell of limits that are near, by unit', async () => {
+    const { quota } = made()
+    const near: unknown[] = []
+    quota.on('nearLimit', ({ window, threshold }) => near.push([window.layer, window.window, threshold]))
+    await quota.settings.update({
+      thresholds: [
+        { share: 0.8, unit: 'microusd' },
+        { left: 3, unit: 'requests' },
+      ],
+    })
+    quota.consumeSync({ subject: SUBJECT, operation: 'list', cost: { requests: 2, tokens: 9_000, microusd: 40_000 } })
+    expect(near).toEqual([
+      ['user', '1m', { left: 3, unit: 'requests' }],
+      ['user', 'budget', { share: 0.8, unit: 'microusd' }],
+    ])
+    const unsaid = quota.settings.update({ thresholds: [{ left: 3 }] } as never)
+    await expect(unsaid).rejects.toThrow(/thresholds.0.unit: missing/)
+  })
+})
+
+describe('without the store', () => {
+  it('spends a share of each unit, and posts it by unit', async () => {
+    const clock = testClock()
+    const store = memoryStore({ clock })
+    let isDown = false
+    const counters = asyncStore(store, () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve()))
+    const local = { local: { expectedProcesses: 2 } }
+    const quota = createQuota({ policy: unitsPolicy, clock, store: counters, failurePolicy: { chat: local } })
+    await quota.consume({ subject: SUBJECT, operation: 'list', cost: { tokens: 2_000 } })
+    isDown = true
+    // The budget's window was not seen open: nothing may be spent of it, and what costs none of it need not ask.
+    await expect(quota.consume({ subject: SUBJECT, operation: 'complete' })).rejects.toThrow(/did not answer/)
+    const ask = (tokens: number) => quota.consume({ subject: SUBJECT, operation: 'list', cost: { tokens } })
+    expect(await ask(4_000)).toMatchObject({ source: 'fallback', cost: { requests: 1, tokens: 4_000 } })
+    await expect(ask(1)).rejects.toThrow(/did not answer/)
+    // Of requests floor(4 / 2) were left, of which one is spent.
+    expect(await ask(0)).toMatchObject({ source: 'fallback' })
+    await expect(ask(0)).rejects.toThrow(/did not answer/)
+    isDown = false
+    await quota.peek({ subject: SUBJECT, operation: 'list' })
+    await quota.consume({ subject: { user: 'bob', team: 'red' }, operation: 'list' })
+    const { windows } = await quota.status(SUBJECT)
+    expect(windows.chat!.slice(0, 3).map((each) => each.used)).toEqual([3, 6_000, 0])
+  })
+})
+
+describe('what callers see of several units', () => {
+  it('is a body with the unit, and a text that says what is counted', () => {
+    const { quota } = made()
+    const spent = {
+      subject: SUBJECT,
+      operation: 'list',
+      cost: { requests: 1, tokens: 9_999, microusd: 49_999 },
+    } as const
+    quota.consumeSync(spent)
+    const refused = quota.consumeSync({ subject: SUBJECT, operation: 'list', cost: { tokens: 9_000 } })
+    if (refused.allowed) throw new Error('admitted')
+    expect(quotaExceededBody(refused)).toEqual({
+      error: 'quota_exceeded',
+      msg: 'Limit reached: 10,000 tokens per minute. Try again in 1 minute.',
+      retryAfterSeconds: 60,
+      quota: {
+        scope: 'user',
+        window: 'tokens-1m',
+        unit: 'tokens',
+        limit: 10_000,
+        used: 9_999,
+        requested: 9_000,
+        resetAt: new Date(refused.resetAt).toISOString(),
+      },
+    })
+    expect(quotaExceededBody(refused, { locale: 'zh-CN' }).msg).toBe(
+      '已达上限：每分钟 10,000 个 token。请在 1 分钟后重试。',
+    )
+    const money = quota.consumeSync({ subject: SUBJECT, operation: 'list', cost: { microusd: 9_000 } })
+    if (money.allowed) throw new Error('admitted')
+    expect(quotaExceededBody(money).msg).toBe('Limit reached: $0.05 per 30 days. Try again in 30 days.')
+    expect(quotaExceededBody(money, { locale: 'zh-CN' }).msg).toBe('已达上限：每 30 天 0.05 美元。请在 30 天后重试。')
+  })
+
+  it('is a status with the unit of each window', () => {
+    const { quota } = made()
+    const { windows } = quotaStatusBody(quota.statusSync(SUBJECT))
+    expect(windows.chat!.slice(0, 4).map(({ window, unit }) => [window, unit])).toEqual([
+      ['1m', 'requests'],
+      ['tokens-1m', 'tokens'],
+      ['budget', 'microusd'],
+      ['running', 'slots'],
+    ])
+  })
+
+  it('is fields that name the unit, of the limit that lets the fewest more such requests through', () => {
+    const { quota } = made()
+    const first = quota.consumeSync({ subject: SUBJECT, operation: 'complete', cost: { tokens: 3_000 } })
+    expect(rateLimitHeaders(first)).toEqual({
+      'RateLimit-Policy': '"user-tokens-1m";q=10000;qu="tokens";w=60',
+      RateLimit: '"user-tokens-1m";r=7000;t=60',
+    })
+    const list = quota.consumeSync({ subject: SUBJECT, operation: 'list' })
+    expect(rateLimitHeaders(list)).toEqual({
+      'RateLimit-Policy': '"user-1m";q=5;w=60',
+      RateLimit: '"user-1m";r=3;t=60',
+    })
+    expect(rateLimitHeaders(structuredClone(list.toJSON()) as never)).toEqual(rateLimitHeaders(list))
+    expect(rateLimitHeaders(list, { fields: 'all' })['RateLimit-Policy']).toContain(
+      '"user-running";q=2;qu="concurrent-requests"',
+    )
+  })
+
+  it('is who spends most of a unit', () => {
+    const { quota, clock } = made()
+    const top = topSubjects({ quota, periodMs: 3_600_000, clock, layer: 'user' })
+    quota.consumeSync({ subject: SUBJECT, operation: 'complete' })
+    expect(top.spent('chat', 3, 'microusd')).toEqual([{ subject: 'ann', amount: 9_000, atLeast: 9_000 }])
+    expect(top.spent('chat', 3, 'requests')).toEqual([{ subject: 'ann', amount: 1, atLeast: 1 }])
+    expect(() => top.spent('chat')).toThrow(/unit: expected one of requests, tokens, microusd/)
+  })
+})
