@@ -13,7 +13,7 @@ const MICROUSD_A_TOKEN = 60
 const ESTIMATE = 75
 
 /** Requests and tokens a minute, dollars a month: for each user, for each team, and for the whole service. */
-export const policy = definePolicy({
+const policy = definePolicy({
   units: ['requests', 'tokens', { name: 'microusd', format: { currency: 'USD', scale: 6 } }],
   windows: [
     { label: '1m', unit: 'requests' },

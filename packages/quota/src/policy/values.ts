@@ -13,7 +13,7 @@ export function isLimit(value: unknown): value is Limit {
 }
 
 /** Whether a value can be a price: a whole number of tokens, 0 or more. */
-export function isPrice(value: unknown): value is number {
+function isPrice(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 

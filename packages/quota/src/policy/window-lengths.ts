@@ -5,7 +5,7 @@ import { MAX_WINDOW_MS, MIN_WINDOW_MS } from '../windows/window.ts'
 export type Duration = number | DurationText
 
 /** A length of time as text. */
-export type DurationText = `${number}${'s' | 'm' | 'h' | 'd'}`
+type DurationText = `${number}${'s' | 'm' | 'h' | 'd'}`
 
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
 

@@ -144,7 +144,7 @@ export function costOf(units: readonly string[], { cost }: QuotaRequest, price: 
  * @param missing what units have that it does not name
  * @throws {QuotaError} `invalid_cost`
  */
-export function checkedCost<Missing>(
+function checkedCost<Missing>(
   units: readonly string[],
   cost: Cost,
   what: string,
