@@ -79,7 +79,7 @@ describe('limits of every kind, over HTTP', () => {
     expect(quotaExceededBody(decision, { locale: 'zh-CN' }).msg).toBe('并发请求过多：最多同时进行 0 个。')
   })
 
-  it('leave out what is not enforced', async () => {
+  it('leave out limits that are not enforced', async () => {
     const quota = engine()
     await quota.settings.update({ shadow: { personal: ['month', 'running'] } })
     const decision = await quota.consume({ subject: 'u', operation: 'write' })

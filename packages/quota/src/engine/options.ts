@@ -98,8 +98,8 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly calendar?: Calendar | undefined
   /**
-   * When limits are near, told by the event `nearLimit`: from a share of the limit on, above 0 to 1, or as soon as no more
-   * than some tokens are left; with `unit`, of windows that count it. At most 8; the settings can have others.
+   * When limits are near, reported by the event `nearLimit`: from a share of the limit on, above 0 to 1, or as soon as
+   * no more than some tokens are left; with `unit`, of windows that count it. At most 8; the settings can have others.
    * @default [{ share: 0.8 }]
    */
   readonly thresholds?: readonly Threshold<C>[] | undefined
@@ -114,7 +114,8 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly createNonce?: (() => string) | undefined
   /**
-   * Gets what is odd in the policy and no error, once, at construction: a price above a limit, which admits none of it.
+   * Receives each oddity of the policy that is no error, once, at construction: a price above a limit, which admits
+   * none of it.
    * @default console
    */
   readonly logger?: { warn(message: string): void } | undefined
@@ -143,7 +144,7 @@ export type ParsedOptions = Omit<
 /** The longest that `maxTtlMs` can allow, in milliseconds: 31 days. */
 const MAX_TTL_MS = 31 * 86_400_000
 
-/** What every engine can be told, whatever its policy. */
+/** The options of every engine, whatever its policy. */
 export type SharedOptions = Omit<ParsedOptions, 'policy' | 'failurePolicy'>
 
 export function sharedChecks(): Checks<SharedOptions> {

@@ -80,7 +80,7 @@ export class Reports {
 
 /**
  * The limits that a charge took across thresholds. Each charge is counted once and in one order by the store, so exactly
- * one makes each crossing, whichever process asked for it: nobody needs to remember what was told.
+ * one makes each crossing, in whichever process: no process has to remember which crossings were reported.
  *
  * @param units of the policy
  * @param demand what was charged
