@@ -6,11 +6,11 @@ import { hear, lineTo } from '../line/lines.ts'
 const POLL_MS = 500
 
 /**
- * Hears of changes made by any process. Each change leaves a text of its own in Redis, and is published with the text
- * before it, so that whoever knows that one has missed nothing. Messages are heard on a connection of their own; as a
- * message can be lost, the text is also looked at every half second. Whoever may have missed something is told that
- * everything may have changed; so is everybody when the store lost its data or holds an older state, since no text comes
- * twice.
+ * Receives the changes made by any process. Each change leaves a unique text in Redis, and is published with the text
+ * before it, so that a listener that has seen that one has missed nothing. Messages arrive on a connection of their
+ * own; as a message can be lost, the text is also read every half second. A listener that may have missed something is
+ * notified that everything may have changed; so are all when the store lost its data or holds an older state, since no
+ * text comes twice.
  */
 export class ChangeFeed {
   /** For the caller's own commands, too. */
@@ -97,7 +97,7 @@ export class ChangeFeed {
   }
 }
 
-/** `undefined` for what is not a change, or not one that this version knows. */
+/** `undefined` for a text that is not a change, or not one that this version knows. */
 function parseChange(text: string): SettingsChange | undefined {
   try {
     const { kind, layer, key } = JSON.parse(text) as Record<string, unknown>
