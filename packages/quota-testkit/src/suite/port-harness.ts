@@ -88,7 +88,7 @@ interface Watched<Store> {
   watch(store: Store, listener: () => void): () => void
   /** The write after so many, which has to happen. */
   write(store: Store, writes: number): Promise<void>
-  /** Of what is stored: how many writes there were. */
+  /** How many writes the stored value had. */
   version(store: Store): Promise<number | undefined>
 }
 
