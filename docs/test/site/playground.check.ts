@@ -134,7 +134,7 @@ describe.runIf(browserTests)('the playground', () => {
     expect(reached).toBe(0)
   })
 
-  it('says what is wrong with an address or a field, and goes on with what was there', async () => {
+  it('names the fault of an address or a field, and keeps the previous scenario', async () => {
     const page = await opened({ width: 1440, height: 900 }, '#v1.e30')
     await expect.poll(() => page.locator('.notice').textContent()).toMatch(/^Not playable: /)
     await setField(page, '[data-limit="personal-write-1h"]', 'many')

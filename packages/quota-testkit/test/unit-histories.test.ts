@@ -165,10 +165,7 @@ class Side {
   }
 }
 
-/**
- * Why there is nothing to do for an id that was cancelled before anything was held under it, or after: reported in two
- * ways.
- */
+/** Unites the two answers for an id that was cancelled: before anything was held under it, and after. */
 function plainOf({ kind }: Step, outcome: unknown): unknown {
   const isNothing = outcome === 'unknown' || outcome === 'cancelled'
   if (kind === 'end') return isNothing ? 'none' : outcome

@@ -59,7 +59,7 @@ local function lease_of(full, room, charged, most, has, wanted, live)
   local extra, nothing = {}, in_units()
   for u, left in ipairs(full) do
     if left < 100 * live * most[u] then return nothing end
-    -- Of the remainder, the process's own leases included: one that asks again and again does not come to have all of it.
+    -- A share of the rest, the process's own leases included: repeated requests do not collect all of it.
     local share = math.min(math.ceil((left + has[u]) / (2 * live)) - has[u], wanted[u] + charged[u])
     extra[u] = math.max(0, math.min(share - charged[u], room[u]))
     if wanted[u] > 0 and extra[u] == 0 then return nothing end

@@ -108,10 +108,7 @@ export class LeasedHolds {
     return this.#answer(parts, await this.#takeOwn(request, parts), shared.states)
   }
 
-  /**
-   * The shared tokens are this request's until they are in the record; the rest goes back, unless its outcome is in
-   * doubt.
-   */
+  /** The shared tokens are this request's until they are in the record; the rest goes back, unless it is in doubt. */
   async #takeOwnAfter(request: HoldTakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
     const { costs, category } = request
     const charge = chargeOf(this.#places, parts, category, shared.states, costs)

@@ -60,10 +60,7 @@ export interface SharedAmountsParts {
   readonly sharedOf: (schema: StoreSchema) => Shard
 }
 
-/**
- * Gives back at the shared layers what holds had there that ended in slots of their own: sent once; a lost message is
- * not repeated.
- */
+/** Gives back at the shared layers the tokens of holds that ended in slots of their own: sent once, never repeated. */
 export class SharedAmounts {
   readonly #parts: SharedAmountsParts
   /** The shared layers' rows as other policies name them, by those names. */

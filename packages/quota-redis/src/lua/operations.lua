@@ -17,8 +17,8 @@
 --               s stale  t the clock is outside of the periods  y done  n not this nonce's to settle  b a row or record cannot
 --               be read, nothing was done  e the hold has ended  h too many holds  z settled before  v above what the hold has
 --               k more rows have to be named
---               States: of letter m the states that the record keeps; of every operation from SETTLE on its rows as
---               they are then
+--               States: of letter m the states that the record keeps; of every operation from SETTLE on its rows as of
+--               then
 
 -- What other parts add to the operations: functions of batch, operations, reader, and what reads the own rows of terms.
 local more_operations = {}

@@ -6,10 +6,10 @@
 -- own is read and written by lists.lua. The first WINDOWS cells are windows; behind them, where there is one, is that
 -- of slots.
 --
--- In memory a row is a table { SIZE x used, SIZE x start (CLOSED and 0: never opened), ROOM + u: the remainder of unit
--- u, FULL + u: what was left when the cells were read }, and
---   kind        limits and periods by which the remainder is counted, see terms.lua; false or none: the cells are all
---   there is is_ahead    some window starts further in the future than a clock may
+-- In memory a row is a table { SIZE x used, SIZE x start (CLOSED and 0: never opened), ROOM + u: the rest of unit u,
+-- FULL + u: the rest when the cells were read }, and
+--   kind        limits and periods by which the rest is counted, see terms.lua; false or none: there are only cells
+--   is_ahead    some window starts further in the future than a clock may
 --   is_usual    all windows are open; `starts` are then their bytes, once they were needed
 --   is_changed, is_moved   the used amounts changed, or more than that
 --   is_new, others         it was not there; cells of limits that only other policies know
@@ -36,7 +36,7 @@ local function fold(list)
   return list
 end
 
--- Counts the remainder under limits and periods: a window that is not open counts as if it opened now.
+-- Counts the rest under limits and periods: a window that is not open counts as if it opened now.
 local function count(list, kind)
   if list.is_damaged then return list end
   if list.kind then fold(list) end

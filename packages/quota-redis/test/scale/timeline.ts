@@ -1,5 +1,5 @@
 /**
- * Events by time, in microseconds of a virtual clock: a binary heap. Of two at one instant the first added comes first.
+ * Events by time, in microseconds of a virtual clock: a binary heap. Of two at one instant the first added is first.
  */
 export class Timeline {
   nowUs = 0

@@ -86,10 +86,7 @@ function stepOf(asked: Asked, stored: Stored, { now, ...parts }: DecisionParts):
   return new Step(asked, now === undefined ? stored : { ...stored, now: now() }, parts)
 }
 
-/**
- * Locks what operations need in the one order of all processes, ids before rows, inserts the missing ones, and reads
- * all of them.
- */
+/** Locks the rows of operations in the one order of all processes, ids first; inserts missing ones, and reads all. */
 async function lock(session: StepSession, asked: Asked, layouts: Layouts): Promise<Stored> {
   const [ids, rows] = [asked.idNames().map((name) => asked.ids.get(name)!.key), asked.rowKeys()]
   const [madeIds, madeRows, stored] = await allOf([

@@ -23,10 +23,7 @@ export interface SettingsHarness {
   backup?(): Answer<void>
   /** Puts back what was remembered; there if `backup` is declared. */
   restore?(): Answer<void>
-  /**
-   * The next write of `store` is stored, and its process dies before it notifies others; there if `announcer` is
-   * declared.
-   */
+  /** The next write of `store` is stored, and its process dies before it notifies; there if `announcer` is declared. */
   killAnnouncer?(): Answer<void>
   /** The revision that the counters know, `''`: none; there if `announcer` is declared. */
   announced?(): Answer<string>

@@ -29,9 +29,7 @@ export interface QuotaEvents<C extends Counting = Counting> {
   }
   /** A request or a subject's settings name a plan that does not exist; emitted once per version of the settings. */
   unknownPlan: UnknownPlan
-  /**
-   * A hold ended unsettled. Emitted by one process, which polls for ended holds each second while it has a listener.
-   */
+  /** A hold ended unsettled. Emitted by one process, which polls each second while it has a listener. */
   holdEnded: HoldEnd<C>
   /** A commit was above what its hold had reserved. Emitted by the commit that settled the hold, never by a repeat. */
   overrun: QuotaOverrun<C>

@@ -165,10 +165,7 @@ export class MemoryHolds implements SyncHolds {
     return { charged, uncharged, reserved, added, outcome: 'settled', now, states }
   }
 
-  /**
-   * Charges the amount above a hold, in the windows that are open now; `undefined`: the clock is outside of the
-   * periods.
-   */
+  /** Charges the amount above a hold, in the windows open now; `undefined`: the clock is outside of the periods. */
   #overrun(
     { subject, category, quotas, periods, overrun }: SettleHoldRequest,
     excess: readonly number[],

@@ -216,9 +216,7 @@ export class TableView {
   }
 }
 
-/**
- * Entries that a step looks at: two for each decision between two steps keep a table at most twice the live entries.
- */
+/** Entries that a step visits: two for each decision between two steps keep a table at most twice the live ones. */
 const LOOKS = 16
 /** Of the longest life of an entry: how long ended ones may linger before the next pass begins. */
 const LINGER = 1 / 16

@@ -87,9 +87,7 @@ export type SettingsDocument<C extends Counting = Counting> = Omit<Settings<C>, 
   readonly [Member in keyof typeof DEFAULTS]?: Settings<C>[Member] | undefined
 }
 
-/**
- * A document with the defaults of the members it leaves out. Unchecked: a value that is no object is returned as it is.
- */
+/** A document with the defaults of the members it leaves out. Unchecked: any other value is returned as it is. */
 export function completed(document: SettingsDocument): Settings {
   if (!isObject(document)) return document
   const given = Object.entries(document).filter(([, value]) => value !== undefined)

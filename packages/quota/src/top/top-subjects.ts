@@ -24,10 +24,7 @@ export interface TopSubject {
 
 /** Who spends and who is refused most, as {@link topSubjects} gives it. */
 export interface TopSubjects {
-  /**
-   * Since when it is counted, in epoch milliseconds; before, nothing is reported. Between 5/6 of the period and all of
-   * it.
-   */
+  /** The beginning of the counts, in epoch milliseconds: between 5/6 of the period and all of it ago. */
   sinceAt(): number
   /**
    * Those who spent the most, the most first. Tokens given back later are not subtracted.

@@ -120,9 +120,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
   }
 }
 
-/**
- * The engine keeps the history of an anchor: a caller that writes back a document it read would write the history too.
- */
+/** Drops the history, which the engine keeps: a caller that writes back a document it read would write it too. */
 function withoutHistory(anchor: SubjectSettings['anchor']): SubjectSettings['anchor'] {
   if (!isObject(anchor)) return anchor
   const { was: _, changedAt: __, ...plain } = anchor

@@ -126,8 +126,8 @@ export class LiveSettings {
   }
 
   /**
-   * The counters know another revision than the one in force here: reads the settings again. They are in force
-   * from then on, and announced to the counters where that was forgotten or was another store's last word.
+   * The counters know another revision than the one in force here: reads the settings again, puts them in
+   * force, and announces them to the counters where that was forgotten or was another store's last word.
    *
    * @param seen the revision that the counters know, `''`: none
    * @param within as of {@link ready}
