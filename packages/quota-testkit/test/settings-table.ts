@@ -39,14 +39,14 @@ export function nameOf(...names: string[]): string {
   return JSON.stringify(names)
 }
 
-export function tell(table: SettingsTable, change: SettingsChange): void {
+export function notify(table: SettingsTable, change: SettingsChange): void {
   for (const listener of [...table.listeners]) queueMicrotask(() => listener(change))
 }
 
 /** Notifies of a change of a document; a process that died notifies of nothing. */
 export function announce(table: SettingsTable, change: SettingsChange): void {
   if (change.kind === 'settings' && !table.dying) table.announced = entryOf(table, nameOf('settings')).revision
-  if (!table.dying) tell(table, change)
+  if (!table.dying) notify(table, change)
   table.dying = false
 }
 
@@ -76,7 +76,7 @@ function read(table: SettingsTable, name: string) {
 function settingsOn(table: SettingsTable): SettingsParts {
   const own = new Set<Listener>()
   let seen = ''
-  // Also what others tell of, or a loss right after it would look like nothing at all.
+  // Also notifications by others, or a loss right after one would look like nothing at all.
   const look = (): void => {
     seen = JSON.stringify([...table.rows])
   }

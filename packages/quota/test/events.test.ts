@@ -19,7 +19,7 @@ describe('events', () => {
     expect(heard).toEqual(['admitted write', 'refused 1h', 'settings 1 lenient'])
   })
 
-  it('tell each time that a charge takes a limit near its end', () => {
+  it('report each time that a charge takes a limit near its end', () => {
     const { quota, clock } = fixture()
     const near: string[] = []
     quota.on('nearLimit', ({ window: { layer, window, used } }) => near.push(`${layer} ${window} ${used}`))
@@ -35,7 +35,7 @@ describe('events', () => {
     expect(near).toEqual(['personal 1h 48', 'personal 1h 60', 'personal 1h 60'])
   })
 
-  it('tell how long a decision took, before they say more about it', async () => {
+  it('report how long a decision took, before they say more about it', async () => {
     let at = 0
     const stopwatch = vi.fn(() => at)
     const inner = memoryStore()

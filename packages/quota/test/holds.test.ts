@@ -202,7 +202,7 @@ describe.each([
     await expect(other.resume(hold.token!)).rejects.toMatchObject({ code: 'reservation_expired' })
   })
 
-  it('tell of a cancelled one that is committed elsewhere', async () => {
+  it('report a cancelled one that is committed elsewhere', async () => {
     const { quota } = fixture(isSync)
     const hold = await held(quota)
     await (await quota.resume(hold.token!)).cancel()

@@ -257,7 +257,7 @@ describe('compiled settings', () => {
     expect(of({ user }, 'gone')).toBe(of({ user }))
   })
 
-  it('tell layers apart that a store gives one and the same document', () => {
+  it('distinguish layers to which a store gives one and the same document', () => {
     const settings = compiled()
     const same = subjectWith('user', { plan: 'pro' })
     const of = (subjects: Readonly<Record<string, SubjectSettings>>) =>

@@ -111,7 +111,7 @@ describe('metrics', () => {
     })
   })
 
-  it('tell how long decisions take, in seconds', async () => {
+  it('report how long decisions take, in seconds', async () => {
     const { quota, registry } = measured({ stopwatch: threeMsALook() })
     quota.consumeSync({ subject: 'u', operation: 'write' })
     await quota.reserve({ subject: 'u', operation: 'write' })

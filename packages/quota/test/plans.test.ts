@@ -116,7 +116,7 @@ describe.each([
 })
 
 describe('plans', () => {
-  it('of made-up names fill no memory and tell no more than 100 names', async () => {
+  it('of made-up names fill no memory, and at most 100 of them are reported', async () => {
     const { quota, unknown } = made()
     for (let i = 0; i < 1_000; i++) {
       await quota.consume({ subject: { user: `u${i}`, team: 't' }, operation: 'ask', plan: `plan-${i}` })

@@ -300,7 +300,7 @@ describe('settings by unit', () => {
     expect(shadowed).toMatchObject({ allowed: true, shadowed: [{ window: 'budget', unit: 'microusd', limit: 10 }] })
   })
 
-  it('tell of limits that are near, by unit', async () => {
+  it('report limits that are near, by unit', async () => {
     const { quota } = made()
     const near: unknown[] = []
     quota.on('nearLimit', ({ window, threshold }) => near.push([window.layer, window.window, threshold]))

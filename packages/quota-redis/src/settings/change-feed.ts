@@ -63,7 +63,7 @@ export class ChangeFeed {
     const [, before, made, change] = /^(\S*) (\S+) (.*)$/s.exec(message) ?? []
     const isNext = this.#seen !== undefined && (before === this.#seen || made === this.#seen)
     this.#seen = made
-    this.#tell((isNext && change !== undefined ? parseChange(change) : undefined) ?? { kind: 'everything' })
+    this.#notify((isNext && change !== undefined ? parseChange(change) : undefined) ?? { kind: 'everything' })
   }
 
   /** After a time in which messages may have been lost: whatever is known may be old. */
@@ -83,7 +83,7 @@ export class ChangeFeed {
       // A message that was heard meanwhile is newer than this look.
       if (this.#looks !== looks || this.#seen !== before || last === before) return
       this.#seen = last
-      this.#tell({ kind: 'everything' })
+      this.#notify({ kind: 'everything' })
     } catch {
       // Looked at again in half a second, and when the connection is back.
     } finally {
@@ -92,7 +92,7 @@ export class ChangeFeed {
     }
   }
 
-  #tell(change: SettingsChange): void {
+  #notify(change: SettingsChange): void {
     for (const listener of [...this.#listeners]) listener(change)
   }
 }

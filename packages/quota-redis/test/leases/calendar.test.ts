@@ -131,7 +131,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect(await sharedOf(other, periods)).toEqual([opened, taken + 3, end, 3])
   })
 
-  it('are not for requests that tell other periods, which are stale', async () => {
+  it('are not for requests with other periods, which are stale', async () => {
     const { clock, start, end, nextEnd, one } = sharing()
     const periods = [start, end, nextEnd] as const
     const ahead = [end, nextEnd, nextEnd + DAY_MS] as const

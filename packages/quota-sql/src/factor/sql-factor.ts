@@ -81,10 +81,8 @@ class Store implements SqlFactor {
             on conflict (id) do nothing returning version`
         : sql`update ${table} set version = ${expectedVersion + 1}, minute = ${minute}, state = ${text}
             where id = 1 and version = ${expectedVersion} and minute <> ${minute} returning version`
-    const statement = this.#notifies
-      ? sql`with moved as (${write}) select pg_notify(${this.#table}, '') from moved`
-      : write
-    const { rows } = await statement.execute(this.#db)
+    const move = this.#notifies ? sql`with moved as (${write}) select pg_notify(${this.#table}, '') from moved` : write
+    const { rows } = await move.execute(this.#db)
     if (rows.length > 0) this.#report(nameOf({ version: expectedVersion + 1, minute }))
     return rows.length > 0
   }

@@ -245,7 +245,7 @@ export class QuotaModel {
   ): ModelAnswer<ModelCommit> {
     const spent = as === 'cancelled' ? 0 : actual
     const counters = this.#now()
-    // Nothing to give back: the engine does not even tell the store.
+    // Nothing to give back: the engine does not even call the store.
     const isTold = as === 'cancelled' || spent < tokens
     if (isTold && (id === undefined || counters.settleId(id, as)))
       for (const [name, startedAt] of starts) counters.windows.refund(name, startedAt, tokens - spent)

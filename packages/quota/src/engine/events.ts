@@ -77,7 +77,7 @@ export class Events {
   }
 
   /** Notifies all listeners. One that throws is an uncaught error of its own, never a failed decision. */
-  tell<E extends QuotaEvent>(event: E, payload: QuotaEvents[E]): void {
+  emit<E extends QuotaEvent>(event: E, payload: QuotaEvents[E]): void {
     for (const listener of this.#listeners.get(event) ?? []) {
       try {
         ;(listener as QuotaListener<E>)(payload)

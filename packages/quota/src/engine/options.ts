@@ -109,7 +109,7 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly clock?: Clock | undefined
   /**
-   * Makes the nonces that tell the holders of one reservation id apart: another text each time, which nobody can guess.
+   * Makes the nonces that distinguish the holders of one reservation id: another text each time, which nobody can guess.
    * @default `crypto.randomUUID` for holds; for others a number after one such text
    */
   readonly createNonce?: (() => string) | undefined

@@ -1,6 +1,6 @@
 import type { Answer } from './quota-store.ts'
 
-/** What changed in a settings store: the settings, one subject's, or (when it cannot tell) anything. */
+/** What changed in a settings store: the settings, one subject's, or (when that is unknown) anything. */
 export type SettingsChange =
   | { readonly kind: 'settings' }
   | { readonly kind: 'subject'; readonly layer: string; readonly key: string }

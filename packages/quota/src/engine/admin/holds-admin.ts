@@ -75,7 +75,7 @@ export function holdsAdmin({ policy, calls, check, events }: HoldsAdminParts, re
       requireOpen()
       const { ended, open: count } = await askHolds(calls, (holds) => holds.sweep())
       const shown = ended.map((end) => shownEnd(policy, end))
-      for (const end of shown) events.tell('holdEnded', end)
+      for (const end of shown) events.emit('holdEnded', end)
       return { open: count, ended: shown }
     },
   }

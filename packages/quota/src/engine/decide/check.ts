@@ -269,7 +269,7 @@ function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly stri
     checkText(Object.hasOwn(keys, name) ? keys[name] : undefined, 'invalid_subject', `subject.${name}`)
 }
 
-/** Makes the texts that tell the holders of one reservation id apart, no two of them alike in any process. */
+/** Makes the texts that distinguish the holders of one reservation id, no two of them alike in any process. */
 export interface Nonces {
   /** For a reservation that is settled by its own handle alone: nobody but the store ever sees it. */
   readonly ofId: () => string
