@@ -52,9 +52,6 @@ export class RowDecisions {
   /** Of the request at hand: its states as they were read, and what they say. */
   #states: number[] = []
   #said = USUAL
-  /** What a request costs in each cell, worked out once for all requests of one price. */
-  #cellCosts: Float64Array
-  #costs: readonly number[] | undefined
 
   constructor(schema: StoreSchema, tables: Tables, maxSubjects: number) {
     this.schema = schema
@@ -63,7 +60,6 @@ export class RowDecisions {
     this.#maxSubjects = maxSubjects
     this.#units = this.layout.units
     this.#instant = new Instant(this.layout)
-    this.#cellCosts = new Float64Array(this.layout.size)
     this.#nothing = new Array<number>(schema.units.length + 1).fill(0)
     const names = [...schema.units, SLOTS]
     const cells = schema.cells.map((cell) => ({ ...cell, unit: names[cell.unit]! }))
@@ -141,15 +137,14 @@ export class RowDecisions {
   #read({ subject, category, quotas, costs, periods }: RowRequest, now: number): boolean {
     const { layers, limits } = quotas
     if (!this.#instant.moveTo(now, periods, layers.length)) return false
-    if (costs !== this.#costs) this.#spread(costs)
     const { after } = this.#instant
     const { categories, layers: all } = this.schema
     const views = this.#views
     const pages = this.#pages
     const places = this.#at
-    const cellCosts = this.#cellCosts
+    const units = this.#units
     const states = this.#blanks[layers.length]!.slice()
-    const size = cellCosts.length
+    const size = units.length
     let said = USUAL
     let n = 0
     for (let l = 0; l < layers.length; l++) {
@@ -166,7 +161,7 @@ export class RowDecisions {
         const i = at + offsets[c]!
         const startedAt = cells[i]!
         let used = cells[i + 1]!
-        const cost = cellCosts[c]!
+        const cost = costs[units[c]!]!
         if (used !== CLOSED && startedAt > after[n]! && startedAt - now <= MAX_AHEAD_MS) {
           states[2 * n] = startedAt
         } else {
@@ -183,28 +178,23 @@ export class RowDecisions {
     return true
   }
 
-  #spread(costs: readonly number[]): void {
-    this.#cellCosts = Float64Array.from(this.#units, (unit) => costs[unit]!)
-    this.#costs = costs
-  }
-
   /** Charges the rows at hand; their states after it. */
   #charged(request: RowRequest, now: number): WindowStates {
     if (this.#said !== USUAL) this.#roll(request, now)
-    const { category, quotas } = request
+    const { category, costs, quotas } = request
     const { layers } = quotas
     const pages = this.#pages
     const places = this.#at
     const states = this.#states
-    const cellCosts = this.#cellCosts
-    const size = cellCosts.length
+    const units = this.#units
+    const size = units.length
     let n = 0
     for (let l = 0; l < layers.length; l++) {
       const { offsets } = this.#views[layers[l]! * this.schema.categories.length + category]!
       const cells = pages[l]!
       const at = places[l]!
       for (let c = 0; c < size; c++, n++) {
-        const cost = cellCosts[c]!
+        const cost = costs[units[c]!]!
         if (cost === 0) continue
         const used = Math.min(states[2 * n + 1]! + cost, MAX_USED)
         cells[at + offsets[c]! + 1] = used
@@ -256,13 +246,13 @@ export class RowDecisions {
 
   /** Calls for every cell of the rows at hand that the request costs something of; `at` is its place among the limits. */
   #eachCell(
-    { category, quotas: { layers } }: RowRequest,
+    { category, costs, quotas: { layers } }: RowRequest,
     visit: (cells: Float64Array, i: number, at: number, cell: number) => void,
   ): void {
     for (const [l, layer] of layers.entries()) {
       const { offsets } = this.viewOf(layer, category)
       for (let c = 0; c < this.layout.size; c++) {
-        if (this.#cellCosts[c]! > 0) visit(this.#pages[l]!, this.#at[l]! + offsets[c]!, this.layout.limitAt(l, c), c)
+        if (costs[this.#units[c]!]! > 0) visit(this.#pages[l]!, this.#at[l]! + offsets[c]!, this.layout.limitAt(l, c), c)
       }
     }
   }
