@@ -68,10 +68,10 @@ describe.runIf(browserTests)('the console of a gateway with other windows and la
     await expect
       .poll(() => layers.allTextContents())
       .toEqual([
-        'Personal: this user alone',
-        'Site-wide: the windows of everybody',
-        'Device: this user alone',
-        'Campus: the windows of everybody',
+        'Personal: this user only',
+        'Site-wide: shared by everybody',
+        'Device: this user only',
+        'Campus: shared by everybody',
       ])
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
 

@@ -95,6 +95,9 @@ async function join(nodes: readonly Starting[], primaries: number): Promise<void
     await node.cli('CLUSTER', 'REPLICATE', primary.id)
   }
   await Promise.all(nodes.slice(primaries).map((node) => until('replicas have their copies', () => isCopying(node))))
+  const knowsReplicas = async (node: Starting): Promise<boolean> =>
+    (await view(node)).filter(({ primaryId }) => primaryId !== '-').length === nodes.length - primaries
+  await Promise.all(nodes.map((node) => until('all nodes know the replicas', () => knowsReplicas(node))))
 }
 
 async function isCopying(node: RedisServer): Promise<boolean> {

@@ -41,6 +41,24 @@ function describeChanges(open: () => Kysely<unknown>): void {
     unwatch()
   })
 
+  it('that were read, and are gone before they were looked for, are not kept', async () => {
+    const db = await emptied()
+    const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
+    await writer.write({ mode: 'lenient' }, {})
+    await other.poll()
+    const heard: SettingsChange[] = []
+    const unwatch = other.watch((change) => heard.push(change))
+    await writer.writeSubject('personal', 'u', { plan: 'pro' }, {})
+    expect((await other.readSubject('personal', 'u'))?.document).toEqual({ plan: 'pro' })
+    // A backup from before the last change is restored.
+    await sql`delete from quota_settings where layer <> ''`.execute(db)
+    await sql`delete from quota_changes where seq = 2`.execute(db)
+    await other.poll()
+    await other.poll()
+    expect(heard).toEqual([{ kind: 'everything' }])
+    unwatch()
+  })
+
   it('are recorded with who made them, and what was there before and after', async () => {
     const db = await emptied()
     const settings = sqlSettings({ db, clock: manualClock(NOW) })

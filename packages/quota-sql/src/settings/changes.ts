@@ -33,20 +33,20 @@ interface Row extends Place {
 /**
  * The changes after one that was seen. Where one that is known is not there any more, the database has another past.
  *
- * @param written another one that is known: this process wrote it
+ * @param known another one that is known: this process made or read it
  */
 export async function changesSince(
   db: QueryExecutorProvider,
   table: string,
   seen: ChangeMark,
-  written: ChangeMark,
+  known: ChangeMark,
 ): Promise<ChangesSeen> {
   const { rows } = await sql<Row>`select seq, layer, subject, revision from ${sql.table(table)}
     where seq >= ${seen.seq} order by seq desc limit ${MAX_TOLD + 2}`.execute(db)
   const found = rows.map(({ seq, ...row }) => ({ ...row, seq: Number(seq) }))
   const isThere = (mark: ChangeMark): boolean =>
     found.some(({ seq, revision }) => seq === mark.seq && revision === mark.revision)
-  const isKnown = (seen.seq === 0 || isThere(seen)) && (written.seq <= seen.seq || isThere(written))
+  const isKnown = (seen.seq === 0 || isThere(seen)) && (known.seq <= seen.seq || isThere(known))
   const changes = found.filter(({ seq }) => seq > seen.seq)
   if (!isKnown || changes.length > MAX_TOLD) return { places: 'everything', newest: await newestChange(db, table) }
   return { places: changes.reverse(), newest: found[0] ?? seen }

@@ -48,6 +48,13 @@ interface Row {
   readonly document: string | null
 }
 
+/** A row, whether it is there or not, beside the newest change of all, so that none is read and then gone unnoticed. */
+interface ReadOut extends Row {
+  readonly seq: number | string | null
+  /** Its revision; `null`: there is none. */
+  readonly newest: string | null
+}
+
 /** A row as a transaction reads it, whether it is there or not. */
 interface ReadIn extends Row {
   /** Whether it is what was committed last: not of the snapshot that the transaction began with. */
@@ -64,8 +71,8 @@ class Store implements SqlSettings {
   readonly #tells: boolean
   /** The last change this process has told of; before the first look none is known. */
   #seen: ChangeMark | undefined
-  /** The last change this process has made: also of one that it has not yet looked for, it knows when it is gone. */
-  #written = NO_CHANGE
+  /** The last change that this process made or read: of one that it has not yet looked for, it knows too when it is gone. */
+  #known = NO_CHANGE
 
   constructor(options: ParsedSqlSettingsOptions) {
     const { db, prefix, pollMs, listen } = options
@@ -112,18 +119,30 @@ class Store implements SqlSettings {
   }
 
   async #look(): Promise<void> {
-    const [seen, written] = [this.#seen ?? NO_CHANGE, this.#written]
+    const [seen, known] = [this.#seen ?? NO_CHANGE, this.#known]
     const isFirst = this.#seen === undefined
-    const { places, newest } = await changesSince(this.#options.db, this.#names.changes, seen, written)
+    const { places, newest } = await changesSince(this.#options.db, this.#names.changes, seen, known)
     this.#seen = newest
     if (places === 'everything' || isFirst) {
-      if (this.#written === written) this.#written = NO_CHANGE
+      if (this.#known === known) this.#known = NO_CHANGE
       this.#watched.tell({ kind: 'everything' })
     } else for (const place of places) this.#watched.tell(changeOf(place))
   }
 
-  async #read(place: Place): Promise<StoredDocument | undefined> {
-    return stored(await this.#row(this.#options.db, place))
+  async #read({ layer, subject }: Place): Promise<StoredDocument | undefined> {
+    const { settings, changes } = this.#names
+    const { rows } = await sql<ReadOut>`select s.version, s.revision, s.document, c.seq, c.revision as newest
+      from (select 1 as one) one
+        left join ${sql.table(settings)} s on s.layer = ${layer} and s.subject = ${subject}
+        left join (select seq, revision from ${sql.table(changes)} order by seq desc limit 1) c on 1 = 1
+    `.execute(this.#options.db)
+    const { seq, newest, ...row } = rows[0]!
+    if (newest !== null) this.#learn({ seq: Number(seq), revision: newest })
+    return stored(row)
+  }
+
+  #learn(mark: ChangeMark): void {
+    if (mark.seq > this.#known.seq) this.#known = mark
   }
 
   async #row(db: QueryExecutorProvider, { layer, subject }: Place): Promise<Row | undefined> {
@@ -155,7 +174,7 @@ class Store implements SqlSettings {
     const { reply, made } = await this.#options.db
       .transaction()
       .execute((transaction) => this.#writeIn(transaction, place, document, options))
-    if (made.seq > this.#written.seq) this.#written = made
+    this.#learn(made)
     if (reply.written) this.#watched.tell(changeOf(place))
     return reply
   }
