@@ -26,10 +26,10 @@ const policy = definePolicy({
   },
 })
 
-export type UnitsQuota = Quota<'ask' | 'list', UnitsOf<'requests' | 'tokens' | 'money'>>
+type UnitsQuota = Quota<'ask' | 'list', UnitsOf<'requests' | 'tokens' | 'money'>>
 
 /** An engine over three units, and its store. */
-export interface UnitsEngine<Store extends RedisStore> {
+interface UnitsEngine<Store extends RedisStore> {
   readonly quota: UnitsQuota
   readonly store: Store
   /** Requests, tokens and money that a layer has used. */
