@@ -1,4 +1,4 @@
-// Finds every entry of every package by its `exports`, and calls it as whoever imports it does.
+// Finds every entry of every package by its `exports`, and names it as an import does.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Application, Converter, ReflectionKind } from 'typedoc'

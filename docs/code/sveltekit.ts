@@ -5,7 +5,7 @@ import {
 } from '@scoregw/quota-fetch'
 
 /**
- * What is used of SvelteKit's event; in an app it is `Handle` of
+ * The members used of SvelteKit's event; in an app it is `Handle` of
  * `@sveltejs/kit`.
  */
 interface Event {

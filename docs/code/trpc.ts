@@ -30,7 +30,7 @@ export function metered<Operation extends string>(
           : refusalMessage(reservation.decision)
       throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message })
     }
-    // tRPC tells of an error by its result; nothing is thrown here.
+    // tRPC reports an error in its result; nothing is thrown here.
     const result = await next()
     await (result.ok ? reservation.commit() : reservation.cancel())
     return result

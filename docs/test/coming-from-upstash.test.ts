@@ -64,7 +64,7 @@ describe.runIf(redisTests)('@upstash/ratelimit', () => {
     expect(admitted).toEqual([true, true, true, false].map((each) => [each, each]))
   })
 
-  it('tells what is left, and forgets what was used', async () => {
+  it('reports the remaining tokens, and forgets the used ones', async () => {
     const [limiter, quota] = [theirs('left'), ours()]
     await limiter.limit('u', { rate: 3 })
     await quota.consume({ subject: 'u', operation: 'request', cost: 3 })

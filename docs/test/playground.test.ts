@@ -73,7 +73,7 @@ describe('an address', () => {
 })
 
 describe('the simulation', () => {
-  it('decides as the engine does, on the time that it is told', () => {
+  it('decides as the engine does, on the time that it is given', () => {
     const simulation = new Simulation({ ...defaultScenario(), streams: [{ subject: 'ann', operation: 1, perHour: 0 }] })
     const clock = { at: BEGINNING, now: () => clock.at }
     const quota = createQuota({ policy: policyOf(defaultScenario()), store: memoryStore({ clock }), clock })

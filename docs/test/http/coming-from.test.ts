@@ -78,7 +78,7 @@ describe.each(Object.entries(SIDES))('%s and what the page puts in its place', (
     const paths = Array.from({ length: LIMIT + 2 }, () => '/works')
     const [before, after] = [await answersOf(await side('before'), paths), await answersOf(await side('after'), paths)]
     expect(after.map(({ status }) => status)).toEqual(before.map(({ status }) => status))
-    // What is left is told of admitted requests alike; on a refusal ours lists the windows that refuse.
+    // The remainder is reported alike for admitted requests; on a refusal ours lists the windows that refuse.
     expect(after.map(({ remaining }) => remaining)).toEqual(before.map(({ remaining }) => remaining))
     expect(after.at(-1)?.retryAfter).toBeGreaterThan(890)
     expect(Math.abs((after.at(-1)?.retryAfter ?? 0) - (before.at(-1)?.retryAfter ?? 0))).toBeLessThanOrEqual(2)
@@ -90,7 +90,7 @@ describe.each(Object.entries(SIDES))('%s and what the page puts in its place', (
     expect(after.map(({ status }) => status)).toEqual(before.map(({ status }) => status))
   })
 
-  test('leave alone what is skipped, and count users apart', async () => {
+  test('leave skipped requests alone, and count users apart', async () => {
     for (const make of ['before', 'after'] as const) {
       const ask = await side(make)
       await answersOf(

@@ -60,10 +60,10 @@ const harness: HttpHarness = {
   },
 }
 
-/** The page's adapter tells the console of errors, of which the suite makes many. */
+/** The page's adapter logs errors to the console, of which the suite makes many. */
 function quietly<T>(run: () => Promise<T>): Promise<T> {
-  const told = vi.spyOn(console, 'error').mockReturnValue()
-  onTestFinished(() => told.mockRestore())
+  const logged = vi.spyOn(console, 'error').mockReturnValue()
+  onTestFinished(() => logged.mockRestore())
   return run()
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { root } from '../markdown.ts'
 import { dist } from './built-site.ts'
 
-/** Builds the site unless it is there; what is there is taken as it is. */
+/** Builds the site unless it is there; an existing one is taken as it is. */
 export default function buildOnce(): void {
   if (existsSync(join(dist, 'index.html'))) return
   execFileSync(process.execPath, [join(root, 'scripts/pnpm.mjs'), 'run', 'docs:build'], { cwd: root, stdio: 'inherit' })

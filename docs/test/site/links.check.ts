@@ -13,7 +13,7 @@ function unescaped(text = ''): string {
   return text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
 }
 
-/** What is wrong with an address on a page; `undefined`: it leads somewhere, or out of the site. */
+/** The fault of an address on a page; `undefined`: it leads somewhere, or out of the site. */
 function faultOf(page: string, address: string): string | undefined {
   const { origin, pathname, hash } = new URL(address, ORIGIN + page)
   if (origin !== ORIGIN) return undefined

@@ -75,7 +75,7 @@ describe.runIf(browserTests)('the playground', () => {
     const body = JSON.parse(answer.slice(answer.indexOf('{'))) as { error: string; quota: object }
     expect(body).toMatchObject({ error: 'quota_exceeded', quota: { limit: 20, used: 15, requested: 15, window: '1h' } })
 
-    // Who waits as told is admitted: nobody else asks meanwhile.
+    // A caller that waits as long as the answer says is admitted: no other asks meanwhile.
     for (const subject of ['ann', 'bob']) await setField(page, `[data-field=rate-${subject}]`, '0')
     await page.locator('[data-do=wait]').click()
     await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 15:06:26')
@@ -134,7 +134,7 @@ describe.runIf(browserTests)('the playground', () => {
     expect(reached).toBe(0)
   })
 
-  it('says what is wrong with an address or a field, and goes on with what was there', async () => {
+  it('names the fault of an address or a field, and keeps the previous scenario', async () => {
     const page = await opened({ width: 1440, height: 900 }, '#v1.e30')
     await expect.poll(() => page.locator('.notice').textContent()).toMatch(/^Not playable: /)
     await setField(page, '[data-limit="personal-write-1h"]', 'many')

@@ -178,7 +178,7 @@ function put(store: Counters, schema: StoreSchema, asked: Ask, taken: readonly T
   })
 }
 
-/** An id is settled by whoever holds it, and holds what the last admission under it said. */
+/** An id is settled by its holder, and holds the amounts of the last admission under it. */
 function isToSettle({ request, reply }: Taken, index: number, all: readonly Taken[]): boolean {
   const isSame = (other: Taken): boolean =>
     other.reply.outcome === 'admitted' &&

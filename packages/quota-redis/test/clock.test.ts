@@ -107,7 +107,7 @@ describe.runIf(redisTests)('settings that change in mid-window', () => {
     })
     await Promise.all([first!.ready(), second!.ready()])
     await first!.consume({ ...write, cost: 50 })
-    // The second engine hears of changes late, and the store tells it that its settings are old.
+    // The second engine learns of changes late, and the store reports that its settings are old.
     proxy.latency(30)
 
     for (const limit of [40, 80, 60]) {

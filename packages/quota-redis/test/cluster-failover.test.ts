@@ -47,7 +47,7 @@ async function exhaust({ quota }: Engine): Promise<void> {
   expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(LIMIT)
 }
 
-/** What callers were told while a primary is lost by `lose`, and what is counted afterwards. */
+/** The answers to callers while a primary is lost by `lose`, and the counts afterwards. */
 async function lossOf({ quota }: Engine, lose: () => Promise<unknown>): Promise<{ lost: number; recoveredMs: number }> {
   const before = await usedBy(quota, 'u')
   const callers = load(quota)

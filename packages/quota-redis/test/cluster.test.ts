@@ -89,7 +89,7 @@ describe.runIf(redisTests)('on a cluster', () => {
     await vi.waitFor(async () => expect(await limit()).toBe(5), { timeout: 15_000 })
   })
 
-  it('tells of settings that are kept elsewhere, and counts outcomes', async () => {
+  it('announces settings that are kept elsewhere, and counts outcomes', async () => {
     const prefix = newPrefix()
     const [teller, hearer] = [1, 2].map(() => {
       const broadcast = redisBroadcast({ client: clientOf(), prefix })
@@ -186,7 +186,7 @@ describe.runIf(redisTests)('on a cluster', () => {
       const left = (await home.cli('CLUSTER', 'COUNTKEYSINSLOT', String(slot))) as number
       if (left > 0) return
       for (; asked < 3; asked++) expect(await timedWrite(quota)).toMatchObject({ ok: true })
-      // Forgotten scripts are sent again, and the server told again that it is asked.
+      // Forgotten scripts are sent again, and so is the command that marks the client's line.
       await other.cli('SCRIPT', 'FLUSH')
       expect(await timedWrite(quota)).toMatchObject({ ok: true })
       expect(await settings.read()).toBeUndefined()
@@ -238,7 +238,7 @@ describe.runIf(redisTests)('on a cluster', () => {
     await expect(store.ready()).rejects.toMatchObject({ code: 'store_error' })
   })
 
-  it('says what is wrong when no server of the cluster can be reached', async () => {
+  it('names the fault when no server of the cluster can be reached', async () => {
     const { quota, store } = engineOn(0, later, { client: new Cluster([{ port: 1 }], { lazyConnect: true }) })
     await expect(store.ready()).rejects.toMatchObject({ code: 'store_error' })
     expect(await timedWrite(quota)).toMatchObject({ ok: false })

@@ -23,7 +23,7 @@ const SCHEMA: StoreSchema = {
 }
 const QUOTAS = { layers: [0, 1], limits: new Array<number>(6).fill(1e12) }
 
-/** Takes of one subject, and what is rarer: each leaves so many tokens charged as it says. */
+/** Takes of one subject, and rarer operations: each leaves so many tokens charged as it says. */
 class Member {
   readonly #counters: RedisCounters
   readonly #name: string

@@ -33,7 +33,7 @@ describe('deadlines of one length', () => {
     expect(first.met()).toBe(false)
   })
 
-  it('are judged anew when all before have ended', async () => {
+  it('are judged again when all before have ended', async () => {
     for (let i = 0; i < 3; i++) {
       const limit = new Deadline(MS, () => undefined)
       for (let n = 0; n < 100; n++) new Deadline(MS, () => undefined).met()

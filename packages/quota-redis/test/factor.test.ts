@@ -211,7 +211,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     await vi.waitFor(async () => expect(await engine.limit()).toBe(54), { timeout: 15_000, interval: 5 })
   })
 
-  it('keeps deciding by the last factor while Redis is away; the ticker tells its error, and goes on', async () => {
+  it('keeps deciding by the last factor while Redis is away; the ticker reports its error, and goes on', async () => {
     const redis = await server({ aof: true })
     const store = open(redis.port)
     const engine = await engineOn(open(redis.port))
@@ -265,7 +265,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     expect(await redis.cli('GET', '{quota}:factor:changes')).toBe(change)
   })
 
-  it('says what is wrong: options, and a state that is not JSON', async () => {
+  it('names the fault: options, and a state that is not JSON', async () => {
     const wrong = { client: {}, prefix: 'a{b}', unknown: 1 } as unknown as Parameters<typeof redisFactor>[0]
     expect(() => redisFactor(wrong)).toThrow(
       expect.objectContaining({

@@ -15,7 +15,7 @@ import type { TcpProxy } from './support/tcp-proxy.ts'
 
 const DEADLINE_MS = 150
 const CALLERS = 10
-/** For what is set off by a timer and done a few turns later. */
+/** For work that a timer starts and that is done a few turns later. */
 const SLACK_MS = 50
 /** How often a caller waits for its deadline until the server is not asked any more. */
 const MOST_WAITS = 6
@@ -81,7 +81,7 @@ describe.runIf(redisTests).concurrent('silence', () => {
       expect(waited.length).toBeLessThanOrEqual(probes * CALLERS)
       expect(proxy.openSockets()).toBeLessThanOrEqual(1)
 
-      // What is still on its way over the slow line arrives before anything overtakes it.
+      // Everything still in flight on the slow line arrives before anything overtakes it.
       await pause(700)
       silence.end(proxy, redis)
       expect(await timeToRecover(quota)).toBeLessThan(1_000)

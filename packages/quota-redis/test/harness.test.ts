@@ -65,7 +65,7 @@ describe.runIf(redisTests)('private servers', () => {
     await answer
   })
 
-  it('tells why a server did not start', async () => {
+  it('reports why a server did not start', async () => {
     await expect(startRedis({ args: ['--no-such-option', 'x'] })).rejects.toThrow(/no-such-option/)
   })
 
@@ -112,7 +112,7 @@ describe.runIf(redisTests)('a proxy', () => {
     expect(proxy.openSockets()).toBe(1)
   })
 
-  it('is slow when told so', async () => {
+  it('is slow when configured so', async () => {
     const { proxy, client } = await line()
     await client.ping()
     proxy.latency(30)

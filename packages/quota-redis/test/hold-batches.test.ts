@@ -71,7 +71,7 @@ interface Ask {
   readonly limits: number
   readonly overrun: 'refuse' | 'charge' | 'fit'
   readonly slot: boolean
-  /** By how much the periods that it tells are behind, in periods. */
+  /** By how much the periods that it sends are behind, in periods. */
   readonly isBehind: number
 }
 
@@ -132,7 +132,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   asks: fc.array(ask, { minLength: 1, maxLength: 10 }),
 })
 
-/** Periods as an engine tells them: everybody's in one array, those of `b` in arrays of its own. */
+/** Periods as an engine sends them: the common ones in one array, those of `b` in arrays of its own. */
 class Periods {
   readonly #everybodys = new Map<string, readonly number[]>()
 
@@ -196,7 +196,7 @@ describe.runIf(redisTests)('batches with holds', () => {
     await redis.stop()
   })
 
-  /** What is stored but for records: growths have names that are drawn. */
+  /** The stored rows without records: growths have names that are drawn. */
   async function contents(prefix: string): Promise<Record<string, string>> {
     const names = (await admin.keys(`{${prefix}}*`)).filter((name) => !name.startsWith(`{${prefix}}#`)).sort()
     const values = await Promise.all(names.map((name) => admin.dumpBuffer(name)))
@@ -214,14 +214,14 @@ describe.runIf(redisTests)('batches with holds', () => {
       await Promise.all(stores.map((each) => each.ready()))
       for (const { turnMs, asks } of turns) {
         clock.advance(turnMs)
-        const told = asks.map((asked) => periods.of(schema, asked, clock.now()))
+        const periodsOf = asks.map((asked) => periods.of(schema, asked, clock.now()))
         const expected: unknown[] = []
-        for (const [index, asked] of asks.entries()) expected.push(await put(memory, schema, asked, told[index]))
+        for (const [index, asked] of asks.entries()) expected.push(await put(memory, schema, asked, periodsOf[index]))
         await single.holds?.sweep()
         const { open } = (await batched.holds?.sweep()) ?? {}
         const one: unknown[] = []
-        for (const [index, asked] of asks.entries()) one.push(await put(single, schema, asked, told[index]))
-        const all = await Promise.all(asks.map((asked, index) => put(batched, schema, asked, told[index])))
+        for (const [index, asked] of asks.entries()) one.push(await put(single, schema, asked, periodsOf[index]))
+        const all = await Promise.all(asks.map((asked, index) => put(batched, schema, asked, periodsOf[index])))
         expect(one).toEqual(expected)
         // A look at the list is two calls, between which others may come.
         const inOrder = asks.map(({ kind }) => kind !== 'list')
@@ -261,7 +261,7 @@ describe.runIf(redisTests)('batches with holds', () => {
     const history = fc.tuple(fc.constantFrom(...SCHEMAS), fc.array(turn, { minLength: 2, maxLength: 8 }))
     await fc.assert(
       fc.asyncProperty(history, ([schema, turns]) => play(schema, turns, counts)),
-      // A counterexample is made small for so long, and then told.
+      // A counterexample is shrunk for so long, and then reported.
       {
         numRuns: RUNS,
         examples: [[[SCHEMAS[0]!, GROWN]]],

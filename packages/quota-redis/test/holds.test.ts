@@ -152,7 +152,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     const limitsOf = ({ cells }: typeof HOURS) => cells.map(({ kind }) => (kind === 'concurrency' ? 3 : 100))
     const pairs = ALL.flatMap((a) => ALL.filter((b) => b !== a).map((b) => [a, b] as const))
 
-    it('goes back to every row and limit, whoever settles it or ends it', async () => {
+    it('goes back to every row and limit, whichever process settles it or ends it', async () => {
       for (const [mine, theirs] of pairs) {
         const clock = manualClock()
         const prefix = newPrefix()
@@ -181,7 +181,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
       }
     })
 
-    it('has its slots for as long as it is open, whoever writes the row in between', async () => {
+    it('has its slots for as long as it is open, whichever process writes the row in between', async () => {
       const clock = manualClock()
       const prefix = newPrefix()
       const one = holder({ prefix, schema: SLOTS, limits: [100, 1], clock })

@@ -9,7 +9,7 @@ import { redisTests } from './support/redis-server.ts'
 const { later, server, proxy: startProxy } = useCleanups()
 
 const write = { subject: 'u', operation: 'write' } as const
-/** For what is set off by a timer and done a few turns later. */
+/** For work that a timer starts and that is done a few turns later. */
 const SLACK_MS = 50
 const unavailable = { code: 'quota_unavailable', cause: { code: 'store_error' } }
 
@@ -24,7 +24,7 @@ describe.runIf(redisTests).each([
     const engine = engineOn(proxy.port, later, { Client, deadlineMs: 1_000, ...options })
     const witness = engineOn(redis.port, later, { Client, deadlineMs: 1_000 }).quota
     await engine.store.ready()
-    await engine.quota.consume({ ...write, subject: 'somebody else' })
+    await engine.quota.consume({ ...write, subject: 'another' })
     return { ...engine, redis, proxy, used: () => usedBy(witness, 'u') }
   }
 
@@ -72,7 +72,7 @@ describe.runIf(redisTests).each([
     expect(await used()).toBe(0)
   })
 
-  it('tells apart what may be asked again and what may not in one call of the script', async () => {
+  it('distinguishes operations that may be sent again from others in one call of the script', async () => {
     const { quota, proxy, used } = await behindProxy()
     const cut = proxy.cutAfterNextRequest()
     const results = await Promise.allSettled([
@@ -110,7 +110,7 @@ describe.runIf(redisTests).each([
       { status: 'rejected', reason: unavailable },
     ])
     proxy.dropReplies(false)
-    // Whoever asks again under the id hears that it was admitted once.
+    // A repeat under the id reports that it was admitted once.
     const again = () => quota.reserve({ ...write, cost: 10, id: 'a' })
     await vi.waitFor(async () => expect(await again()).toMatchObject({ status: 'duplicate' }), { timeout: 15_000 })
     expect(await used()).toBe(11)

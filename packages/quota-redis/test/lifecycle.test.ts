@@ -61,7 +61,7 @@ describe('options of redisStore', () => {
     ['logger', { client, logger: console.log }],
     ['testClock', { client, testClock: {} }],
     ['deadline', { client, deadline: 150 }],
-  ])('names what is wrong with %s', (name, options) => {
+  ])('names the fault of %s', (name, options) => {
     const faulty = () => redisStore(options as RedisStoreOptions)
     expect(faulty).toThrow(expect.objectContaining({ code: 'invalid_options', message: expect.stringContaining(name) }))
   })
@@ -78,7 +78,7 @@ describe.runIf(redisTests)('life of a Redis store', () => {
     expect(closedToExitMs).toBeLessThan(1_000)
   })
 
-  it('close() waits for what is under way, and later calls reject', async () => {
+  it('close() waits for calls in flight, and later calls reject', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const { quota, store } = engineOn(proxy.port, later)
@@ -132,7 +132,7 @@ describe.runIf(redisTests)('life of a Redis store', () => {
     }
   })
 
-  it('refuses to work on a server that may forget counters, until it is told better', async () => {
+  it('refuses to work on a server that may forget counters, until it is reconfigured', async () => {
     const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
     const { quota, store } = engineOn(redis.port, later)
     await expect(store.ready()).rejects.toMatchObject({ code: 'unsafe_eviction' })

@@ -24,7 +24,7 @@ describe.runIf(redisTests).each([
     return connection
   }
 
-  it('is usable once connected, and names keys as told', async () => {
+  it('is usable once connected, and prefixes keys as configured', async () => {
     const redis = await server()
     const connection = own(redis.port)
     expect(connection.usable).toBe(false)
@@ -129,7 +129,7 @@ describe.runIf(redisTests).each([
   })
 
   describe('eviction', () => {
-    it('refuses a server that may evict keys, until it is told better', async () => {
+    it('refuses a server that may evict keys, until it is reconfigured', async () => {
       const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
       const connection = own(redis.port, { evictionPolicy: 'require-noeviction' })
       await expect(connection.ready()).rejects.toMatchObject({ code: 'unsafe_eviction' })
@@ -140,7 +140,7 @@ describe.runIf(redisTests).each([
       expect(connection.usable).toBe(true)
     })
 
-    it('warns when told so', async () => {
+    it('warns when configured so', async () => {
       const redis = await server({ args: ['--maxmemory-policy', 'volatile-ttl'] })
       const warn = vi.fn()
       await own(redis.port, { evictionPolicy: 'warn', logger: { warn } }).ready()

@@ -150,7 +150,7 @@ describe.runIf(redisTests)('histories of concurrent clients', () => {
     expect(overlapping).toBeGreaterThan(RUNS)
   })
 
-  it('a history that no single machine has is told', () => {
+  it('a history that no single machine has is reported', () => {
     const take = { kind: 'take', cost: 5 } as const
     const answer = JSON.stringify(['admitted', [1_000, 5, 1_000, 5]])
     const call = { operation: take, answer, startedAts: [] }

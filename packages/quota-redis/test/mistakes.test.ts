@@ -174,6 +174,6 @@ const mistakes: readonly Mistake[] = [
   },
 ]
 
-describe('what is said of mistakes', () => {
+describe('messages about mistakes', () => {
   testMistakes(mistakes, './mistakes.txt')
 })

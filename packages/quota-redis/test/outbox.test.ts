@@ -62,7 +62,7 @@ function outbox() {
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index)
 
-describe('what is asked for in one tick', () => {
+describe('requests of one tick', () => {
   it('goes out together at its end', () => {
     const box = outbox()
     box.add(1, 2)
@@ -92,7 +92,7 @@ describe('while two calls wait for their answers', () => {
     return box
   }
 
-  it('a third is held back, and takes along what is asked for until one is answered', async () => {
+  it('a third is held back, and takes along further requests until one is answered', async () => {
     const box = busy()
     box.add(4)
     box.endTick()
@@ -115,7 +115,7 @@ describe('while two calls wait for their answers', () => {
     expect(box.sent).toHaveLength(3)
   })
 
-  it('what is enough for a call goes out at once', () => {
+  it('a full call goes out at once', () => {
     const box = busy()
     box.add(...range(4, 35))
     expect(box.sent.at(-1)).toEqual(range(3, 35))

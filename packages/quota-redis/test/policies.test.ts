@@ -89,7 +89,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
   const field = (hash: number): string => hash.toString(16).padStart(8, '0')
   const hashOfRow = async (key: string): Promise<number> => (await admin.getBuffer(key))!.readUInt32LE(1)
 
-  it('name the list of what a row holds, one list for one set of limits, whoever wrote it first', async () => {
+  it('name the list of what a row holds, one list for one set of limits, whichever process wrote it first', async () => {
     for (const order of [
       [ONE, OTHER],
       [OTHER, ONE],
@@ -152,7 +152,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     expect(await admin.pttl(row)).toBeGreaterThan(keptMs - MINUTE_MS)
   })
 
-  it('shorten no life of a row, whoever writes what, and lengthen it where they need more', async () => {
+  it('shorten no life of a row, whichever writes what, and lengthen it where they need more', async () => {
     const prefix = newPrefix()
     const short = party(prefix, schemaOf(['1m']))
     const long = party(prefix, schemaOf(['1d']))
@@ -187,7 +187,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     await lasts(DAY_MS)()
   })
 
-  it('begin anew together after FLUSHALL, lists included, in the middle of what they do', async () => {
+  it('begin again together after FLUSHALL, lists included, in the middle of what they do', async () => {
     const prefix = newPrefix()
     const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
     for (let round = 0; round < 3; round++) {

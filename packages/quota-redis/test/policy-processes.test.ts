@@ -43,7 +43,7 @@ const policies: fc.Arbitrary<Policy<'call'>> = fc
 /** Counters that calls are charged in. */
 const charged = ({ now }: PartyReport): Seen[] => now.filter(({ counter }) => / read /.test(counter))
 
-/** Whatever a caller is told is a whole number, and what is left is what was not used. */
+/** Every number reported to a caller is a whole one, and the remainder is the unused part. */
 function expectSound({ now, shown }: PartyReport): void {
   for (const { counter, limit, used, remaining } of [...now, ...shown]) {
     const isSound = Number.isSafeInteger(used) && used >= 0 && remaining === Math.max(0, limit - used)
@@ -64,7 +64,7 @@ describe.runIf(redisTests)('processes that have different policies on one Redis'
   })
 
   type Work = Parameters<(typeof parties)[number]['work']>[0]
-  /** What both, or each of them, are told to do at once, and what both see when it is done. */
+  /** Runs a job in both, or one in each of them, at once, and returns what both see when it is done. */
   async function both(jobs: readonly [Work, Work]): Promise<readonly [PartyReport, PartyReport]> {
     const done = await Promise.all(parties.map((party, index) => party.work(jobs[index]!)))
     const after = await Promise.all(parties.map((party) => party.work({ kind: 'look' })))

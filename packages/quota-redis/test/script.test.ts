@@ -91,7 +91,7 @@ describe.runIf(redisTests)('the script', () => {
       )
       for (const { outcome } of await Promise.all(together)) expect(outcome).toBe('refused')
       for (let n = 0; n < 5; n++) expect((await take(store, 'a', 1, limits)).outcome).toBe('refused')
-      if (exhausted > 2) expect((await take(store, 'somebody new', 1, limits)).outcome).toBe('refused')
+      if (exhausted > 2) expect((await take(store, 'a newcomer', 1, limits)).outcome).toBe('refused')
     }
     await client.set('{q}:settings', 'another revision is it')
     expect((await take(store, 'a')).outcome).toBe('stale')

@@ -36,7 +36,7 @@ async function watch(opened: RedisBroadcast): Promise<SettingsChange[]> {
 }
 
 describe.runIf(redisTests)('a broadcast for settings kept elsewhere', () => {
-  it('tells the others, and the decision script by the revision', async () => {
+  it('notifies the others, and the decision script by the revision', async () => {
     const redis = await server()
     const heard = await watch(broadcast(redis.port))
     const teller = broadcast(redis.port)
@@ -52,7 +52,7 @@ describe.runIf(redisTests)('a broadcast for settings kept elsewhere', () => {
     expect(await redis.cli('GET', '{quota}:settings')).toBe('third')
   })
 
-  it('announces again only over what was seen, and tells everybody', async () => {
+  it('announces again only over the revision that was seen, and notifies all', async () => {
     const redis = await server()
     const teller = broadcast(redis.port)
     const heard = await watch(broadcast(redis.port))

@@ -40,20 +40,20 @@ async function decide(quota: Q): Promise<Made | undefined> {
   }
 }
 
-/** Callers of every engine, each one decision after the other; what they were told, and how often they were told nothing. */
+/** Callers of every engine, each one decision after the other; their answers, and how often they got none. */
 function load(quotas: readonly Q[]): { readonly made: Made[]; silent: number; stop(): Promise<void> } {
   let stopped = false
-  const told = { made: [] as Made[], silent: 0 }
+  const answers = { made: [] as Made[], silent: 0 }
   const call = async (quota: Q): Promise<void> => {
     while (!stopped) {
       const made = await decide(quota)
-      if (made === undefined) told.silent++
-      else told.made.push(made)
+      if (made === undefined) answers.silent++
+      else answers.made.push(made)
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
   const all = Promise.all(quotas.flatMap((quota) => Array.from({ length: CALLERS }, () => call(quota))))
-  return Object.assign(told, {
+  return Object.assign(answers, {
     async stop() {
       stopped = true
       await all
@@ -73,11 +73,11 @@ function readsOf(stores: readonly AsyncSettingsStore[]): () => number {
   return () => looks.reduce((sum, { mock }) => sum + mock.calls.length, 0)
 }
 
-/** Everybody knows what there is to know: decisions are answered, and nothing is read, announced or sent anew for them. */
+/** All processes are up to date: decisions are answered, and nothing is read, announced or sent again for them. */
 async function expectQuiet(callers: ReturnType<typeof load>, redis: RedisServer, reads: () => number): Promise<void> {
   const before = { silent: callers.silent, reads: reads(), texts: await textsSent(redis) }
-  const told = callers.made.length
-  await vi.waitFor(() => expect(callers.made.length).toBeGreaterThan(told + 100), { timeout: 15_000 })
+  const madeBefore = callers.made.length
+  await vi.waitFor(() => expect(callers.made.length).toBeGreaterThan(madeBefore + 100), { timeout: 15_000 })
   expect({ silent: callers.silent, reads: reads(), texts: await textsSent(redis) }).toEqual(before)
 }
 
@@ -92,7 +92,7 @@ async function admittedOf(quotas: readonly Q[], subject: string): Promise<number
 const personal = (tokens: number) => ({ base: { personal: { writes: { hour: tokens } } } })
 
 describe.runIf(redisTests).concurrent('settings that were lost', () => {
-  it('with an empty server are nothing stored: followed within a second, and what is written then', async ({
+  it('with an empty server are nothing stored: followed within a second, and so are later writes', async ({
     onTestFinished,
   }) => {
     const { later, server } = cleanupsOf(onTestFinished)
@@ -114,22 +114,22 @@ describe.runIf(redisTests).concurrent('settings that were lost', () => {
 
     await redis.kill()
     await vi.waitFor(() => expect(callers.silent).toBeGreaterThan(2 * CALLERS), { timeout: 15_000 })
-    const told = callers.made.length
+    const madeBefore = callers.made.length
     const readsBefore = reads()
     await redis.restart()
     const own = policyOf().base.personal!.writes!.hour
     await withinOwnTime(FOLLOWED_MS, () => {
-      const since = callers.made.slice(told)
+      const since = callers.made.slice(madeBefore)
       for (const quota of quotas) {
         expect(since.some(({ by }) => by === quota)).toBe(true)
         expect(quota.inForce().settings).toMatchObject({ version: 0, revision: '' })
       }
     })
     // The counters never answered under what was lost.
-    const since = callers.made.slice(told)
+    const since = callers.made.slice(madeBefore)
     expect(new Set(since.map(({ version, limit }) => `${version} ${limit}`))).toEqual(new Set([`0 ${own}`]))
 
-    // Compare-and-set goes by what is there now.
+    // Compare-and-set goes by the document there now.
     const { settings } = await two.settings.update(personal(LIMIT), { ifRevision: '' })
     expect(settings.version).toBe(1)
     expect(await admittedOf(quotas, 'after')).toBe(LIMIT)
@@ -173,18 +173,18 @@ describe.runIf(redisTests).concurrent('settings that were lost', () => {
     replica.resume()
     expect(await announcedOn(replica)).toBe(known)
     await replica.cli('CONFIG', 'RESETSTAT')
-    const told = callers.made.length
+    const madeBefore = callers.made.length
     const readsBefore = reads()
 
     // Each process finds the new primary at its own time.
-    const isDeciding = (quota: Q): boolean => callers.made.slice(told).some(({ by }) => by === quota)
+    const isDeciding = (quota: Q): boolean => callers.made.slice(madeBefore).some(({ by }) => by === quota)
     await withinOwnTime(RECOVERY_MS, () => expect(quotas.every(isDeciding)).toBe(true))
     const decidingAt = ownTime()
     expect(await announcedOn(replica)).toBe(revision)
     expect(await admittedOf(quotas, 'after')).toBe(LIMIT)
     expect(ownTime() - decidingAt).toBeLessThan(FOLLOWED_MS)
     // Not one decision by what the new primary had.
-    expect(new Set(callers.made.slice(told).map(({ limit }) => limit))).toEqual(new Set([LIMIT]))
+    expect(new Set(callers.made.slice(madeBefore).map(({ limit }) => limit))).toEqual(new Set([LIMIT]))
 
     expect(reads() - readsBefore).toBeLessThanOrEqual(MOST)
     expect(await textsSent(replica)).toBeLessThanOrEqual(MOST)

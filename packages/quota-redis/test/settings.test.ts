@@ -11,8 +11,8 @@ import { redisTests } from './support/redis-server.ts'
 const { later, server, proxy: startProxy } = useCleanups()
 
 const { version: _, ...settings } = initialSettings(defaultPolicy())
-/** What a message tells is known long before anybody looks, ... */
-const TOLD_MS = 400
+/** A change is known by its message long before a poll, ... */
+const NOTIFIED_MS = 400
 /** ... which is done each second, and takes a moment. */
 const LOOKED_MS = 1_100
 const subjectSettings: SubjectSettings = {
@@ -50,7 +50,7 @@ async function watch(opened: RedisSettings): Promise<SettingsChange[]> {
   return heard
 }
 
-/** Whoever looks while a message is on its way hears of everything as well. */
+/** A poll while a message is in flight reports `everything` as well. */
 const named = (heard: readonly SettingsChange[]): SettingsChange[] => heard.filter(({ kind }) => kind !== 'everything')
 
 describe.runIf(redisTests)('settings in Redis', () => {
@@ -141,7 +141,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     expect(names.filter((name) => !name.startsWith('{quota}:'))).toEqual([])
   })
 
-  it('tells of each change, also hostile keys, and of those of others within a second', async () => {
+  it('reports each change, also hostile keys, and those of others within a second', async () => {
     const redis = await server()
     const [one, two] = [store(redis.port), store(redis.port)]
     const [own, others] = [await watch(one), await watch(two)]
@@ -150,11 +150,11 @@ describe.runIf(redisTests)('settings in Redis', () => {
     await one.writeSubject('personal', '\ud800:"', null, {})
     const subject = { kind: 'subject', layer: 'personal', key: '\ud800:"' }
     for (const heard of [others, own]) {
-      await withinOwnTime(TOLD_MS, () => expect(named(heard)).toEqual([{ kind: 'settings' }, subject, subject]))
+      await withinOwnTime(NOTIFIED_MS, () => expect(named(heard)).toEqual([{ kind: 'settings' }, subject, subject]))
     }
   })
 
-  it('stops telling when told to stop', async () => {
+  it('notifies no listener that was removed', async () => {
     const redis = await server()
     const one = store(redis.port)
     const stopped = vi.fn()
@@ -186,7 +186,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     const proxy = await startProxy(redis.port)
     const behind = store(proxy.port)
     const heard = await watch(behind)
-    // Both connections are dropped in mid-air and made anew; what happened meanwhile must be heard of.
+    // Both connections are dropped in mid-air and made again; changes in between must be reported.
     proxy.refuse(true)
     proxy.cutAll()
     await store(redis.port).write(settings, {})
@@ -203,11 +203,11 @@ describe.runIf(redisTests)('settings in Redis', () => {
     const gap = `redis.call('SET', KEYS[1], 'third')
       redis.call('PUBLISH', KEYS[1], 'second third {"kind":"settings"}')`
     await redis.cli('EVAL', gap, '1', key)
-    await withinOwnTime(TOLD_MS, () => expect(heard).toEqual([{ kind: 'everything' }]))
+    await withinOwnTime(NOTIFIED_MS, () => expect(heard).toEqual([{ kind: 'everything' }]))
     for (const garbage of ['', 'x', '{}', 'third fourth {', 'third third null', 'x y {"kind":"subject"}']) {
       heard.length = 0
       await redis.cli('PUBLISH', key, garbage)
-      await withinOwnTime(TOLD_MS, () => expect(heard).toContainEqual({ kind: 'everything' }))
+      await withinOwnTime(NOTIFIED_MS, () => expect(heard).toContainEqual({ kind: 'everything' }))
     }
   })
 
@@ -245,7 +245,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     const heard = await watch(one)
     const quota = createQuota({ policy: defaultPolicy(), settingsStore: one })
     await quota.settings.update({ mode: 'lenient' })
-    // What is read while a change comes in is not remembered.
+    // A document read while a change comes in is not cached.
     await vi.waitFor(() => expect(heard).toContainEqual({ kind: 'settings' }), { timeout: 15_000 })
     await quota.status('known')
     await redis.kill()

@@ -56,7 +56,7 @@ function describePorts(open: () => Kysely<unknown>): void {
   ]
   it('run every case', () => expect(registered).toEqual([FACTOR_STORE_CASES.length, OUTCOME_STORE_CASES.length]))
 
-  it('what is older than anybody asks for is forgotten by whoever adds', async () => {
+  it('rows older than any reader needs are deleted by the process that adds', async () => {
     const db = await emptied()
     const outcomes = sqlOutcomes({ db })
     const of = (minute: number): MinuteOutcomes => ({ ...noOutcomes(minute), calls: 1 })
@@ -78,7 +78,7 @@ function describePorts(open: () => Kysely<unknown>): void {
     expect([read.length, read.at(-1)]).toEqual([1_700, { ...noOutcomes(MINUTE), calls: 1, refused: 2 ** 40 }])
   })
 
-  it('a factor that was lost is 1 again with the next look, and one that cannot be read is told', async () => {
+  it('a factor that was lost is 1 again with the next look, and one that cannot be read is reported', async () => {
     const db = await emptied()
     const factor = sqlFactor({ db, pollMs: 1_000 })
     const quota = createQuota({ policy: defaultPolicy(), adaptive: { factor } })

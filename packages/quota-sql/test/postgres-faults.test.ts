@@ -10,9 +10,9 @@ import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { TestDatabase } from './support/database.ts'
 import { poolOf } from './support/pool.ts'
 
-/** Longer than what is answered takes on a busy machine. */
+/** Longer than an answer takes on a busy machine. */
 const DEADLINE_MS = 600
-/** For what is set off by a timer and done a few turns later. */
+/** For work that a timer starts and that is done a few turns later. */
 const SLACK_MS = 50
 
 describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', () => {
@@ -29,7 +29,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
 
   const onPool = (pool: pg.Pool, prefix?: string) => postgresStore({ pool, deadlineMs: DEADLINE_MS, prefix })
 
-  it('tables that are not there, or of another format, are told with what mends them', async () => {
+  it('tables that are not there, or of another format, are reported with their remedy', async () => {
     const missing = onPool(database.pool(), 'nowhere')
     const error = await errorOf(take(missing.open(SCHEMA), 'u'))
     expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
@@ -106,7 +106,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     expect(await used(onPool(database.pool()).open(SCHEMA), 'v')).toEqual([0, 0])
   })
 
-  it('a pool without a free connection is told within the deadline, and used again when it has one', async () => {
+  it('a pool without a free connection is reported within the deadline, and used again when it has one', async () => {
     const pool = database.pool({ max: 1 })
     const counters = onPool(pool).open(SCHEMA)
     const taken = await pool.connect()
@@ -118,7 +118,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     await expect.poll(() => pool.idleCount).toBe(1)
   })
 
-  it('a row that somebody else holds is waited for no longer than the deadline, and nothing is charged', async () => {
+  it('a row that another holds is waited for no longer than the deadline, and nothing is charged', async () => {
     const pool = database.pool()
     const counters = onPool(pool).open(SCHEMA)
     await take(counters, 'x')

@@ -9,7 +9,7 @@ import { TestDatabase } from './support/database.ts'
 
 const ROUNDS = process.env.QUOTA_TEST_DEEP === '1' ? 50 : 1
 
-describe.runIf(postgresTests)('what is killed in the middle of transactions', () => {
+describe.runIf(postgresTests)('processes killed in the middle of transactions', () => {
   const database = new TestDatabase({ durable: true })
 
   it('the server: nothing is lost and nothing doubled', async () => {
@@ -39,11 +39,11 @@ describe.runIf(postgresTests)('what is killed in the middle of transactions', ()
       const child = fork(new URL('./support/taker.ts', import.meta.url), [database.url, `p${round}`], {
         execArgv: ['--conditions=@scoregw/source', '--import=tsx'],
       })
-      let told = 0
+      let answered = 0
       child.on('message', (count) => {
-        told = Number(count)
+        answered = Number(count)
       })
-      await expect.poll(() => told, { timeout: 20_000 }).toBeGreaterThan(100)
+      await expect.poll(() => answered, { timeout: 20_000 }).toBeGreaterThan(100)
       const gone = once(child, 'exit')
       child.kill('SIGKILL')
       await gone
@@ -51,8 +51,8 @@ describe.runIf(postgresTests)('what is killed in the middle of transactions', ()
       const [charged] = await used(counters, `p${round}`)
       expect((await take(counters, `p${round}`)).outcome).toBe('admitted')
       expect(ownTime() - from).toBeLessThan(5_000)
-      expect(charged).toBeGreaterThanOrEqual(told)
-      expect(charged).toBeLessThanOrEqual(told + 32 + 256)
+      expect(charged).toBeGreaterThanOrEqual(answered)
+      expect(charged).toBeLessThanOrEqual(answered + 32 + 256)
     }
   })
 })

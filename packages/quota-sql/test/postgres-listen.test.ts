@@ -8,13 +8,13 @@ import { postgresStore, sqlFactor, sqlSettings } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'
 import { kyselyOnPool, poolOf } from './support/pool.ts'
 
-/** Nobody finds anything by looking while a test lasts: what is heard of by then was told. */
+/** No poll happens while a test lasts: every change reported by then came by a notification. */
 const NEVER_MS = 60_000
 /** A net for a busy machine, far below {@link NEVER_MS}. */
 const SOON = { timeout: 15_000, interval: 5 }
 const MINUTE = Date.UTC(2026, 7, 6, 14) / 60_000
 
-describe.runIf(postgresTests)('changes that PostgreSQL tells of', () => {
+describe.runIf(postgresTests)('changes that PostgreSQL notifies of', () => {
   const database = new TestDatabase()
   const LISTENING = `select pid from pg_stat_activity where query like 'listen %'`
   const listening = async (): Promise<number[]> =>
@@ -57,7 +57,7 @@ describe.runIf(postgresTests)('changes that PostgreSQL tells of', () => {
       const limit = Math.floor((60 * hundredths) / 100)
       await expect.poll(() => limitOf(two.quota, 'v'), SOON).toBe(limit)
     }
-    // A move that was refused is told to nobody, as is what was rolled back.
+    // A move that was refused or rolled back notifies no watcher.
     expect(await one.factor.compareAndSet(0, MINUTE, initialFactor())).toBe(false)
   })
 
@@ -79,12 +79,12 @@ describe.runIf(postgresTests)('changes that PostgreSQL tells of', () => {
     await expect.poll(() => limitOf(two.quota, 'u'), SOON).toBe(5)
   })
 
-  it('are found by a look where nobody told', async () => {
+  it('are found by a poll without a notification', async () => {
     const [silent, other] = [engine(100), engine(100)]
     for (const { quota } of [silent, other]) await quota.ready()
     await silent.quota.subjects.set('u', overridden(3))
     await expect.poll(() => limitOf(other.quota, 'u'), SOON).toBe(3)
-    // As a version would write that does not tell.
+    // As a version would write that does not notify.
     await sql`update quota_settings set revision = 'x', document = ${JSON.stringify(overridden(6))}`.execute(silent.db)
     await sql`update quota_change_counter set last_seq = last_seq + 1`.execute(silent.db)
     await sql`insert into quota_changes (seq, layer, subject, revision, changed_at)

@@ -176,7 +176,7 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
       const counters = store.open(schema)
       const one = async (): Promise<void> => {
         const row = { subject: { user: `u${any(60)}`, team: `t${any(30)}`, org: `o${any(10)}` }, category: 0 }
-        // Half of them, and what is given back, go the general way.
+        // Half of them, and the refunds, go the general way.
         const id = Math.random() < 0.5 ? undefined : idOf(`${tries++}`)
         const { outcome, states } = await counters.take({ ...row, quotas, costs: [1, 0], id })
         if (outcome !== 'admitted') return

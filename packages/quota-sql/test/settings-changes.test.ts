@@ -20,24 +20,24 @@ function describeChanges(open: () => Kysely<unknown>): void {
     return made
   }
 
-  it('are told one by one and in order, and as one when there were too many to tell', async () => {
+  it('are reported one by one and in order, and as one when there were too many', async () => {
     const db = await emptied()
     const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
     await other.poll()
-    const told: SettingsChange[] = []
-    const unwatch = other.watch((change) => told.push(change))
+    const reported: SettingsChange[] = []
+    const unwatch = other.watch((change) => reported.push(change))
     await writer.writeSubject('personal', 'a\0b', {}, {})
     await writer.write({}, {})
     await other.poll()
     await other.poll()
-    expect(told.splice(0)).toEqual([{ kind: 'subject', layer: 'personal', key: 'a\0b' }, { kind: 'settings' }])
+    expect(reported.splice(0)).toEqual([{ kind: 'subject', layer: 'personal', key: 'a\0b' }, { kind: 'settings' }])
     const seqs = Array.from({ length: 1_001 }, (_, index) => 3 + index)
     const rows = seqs.map((seq) => sql`(${seq}, 'personal', ${`u${seq}`}, ${`r${seq}`}, 0)`)
     await sql`insert into quota_changes (seq, layer, subject, revision, changed_at) values ${sql.join(rows)}`.execute(
       db,
     )
     await other.poll()
-    expect(told).toEqual([{ kind: 'everything' }])
+    expect(reported).toEqual([{ kind: 'everything' }])
     unwatch()
   })
 
@@ -79,7 +79,7 @@ function describeChanges(open: () => Kysely<unknown>): void {
     ])
   })
 
-  it('are committed with what is done in their transaction, or not at all', async () => {
+  it('are committed with the work of their transaction, or not at all', async () => {
     const db = await emptied()
     await sql`create table if not exists audit (entry text not null)`.execute(db)
     await sql`delete from audit`.execute(db)
@@ -105,7 +105,7 @@ function describeChanges(open: () => Kysely<unknown>): void {
       after: { bypass: [] },
     }
     expect(await entries()).toEqual([first])
-    // What is not written is not told.
+    // A change that is not written is not reported.
     expect(await settings.writeSubject('personal', 'u', null, { ifRevision: 'x' })).toMatchObject({ written: false })
     isRefused = true
     const refused = settings.writeSubject('personal', 'u', null, { ifRevision: revision })

@@ -10,7 +10,7 @@ import { ONE, SCHEMA, take, used } from './support/counting.ts'
 import { connectTo } from './support/sqlite.ts'
 
 const DEADLINE_MS = 200
-/** For what is set off by a timer and done a few turns later. */
+/** For work that a timer starts and that is done a few turns later. */
 const SLACK_MS = 50
 
 let files = 0
@@ -76,7 +76,7 @@ describe('an SQLite file that does not do what it should', () => {
     expect(await used(counters, 'u')).toEqual([1, 1])
   })
 
-  it('is closed, or loses its tables: told with what mends it', async () => {
+  it('is closed, or loses its tables: reported with the remedy', async () => {
     const database = connectTo(newFile())
     const counters = sqliteStore({ database }).open(SCHEMA)
     database.exec('drop table quota_rows')

@@ -16,7 +16,7 @@ function tables() {
   return { database, cells, layoutOf }
 }
 
-describe('what is stored', () => {
+describe('stored rows', () => {
   it('forgets an id for good when it is found expired, whatever the clock does after that', async () => {
     const { database } = tables()
     const clock = manualClock()

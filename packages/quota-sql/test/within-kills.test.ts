@@ -22,7 +22,7 @@ const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
 const TIMEOUT_MS = deep ? 3_600_000 : 60_000
 
 interface Place {
-  /** What a worker is told to find it by. */
+  /** The address that a worker receives. */
   readonly address: string
   readonly db: Kysely<Worked>
   readonly quota: WorkQuota
@@ -37,7 +37,7 @@ function startWorker(...args: string[]): ChildProcess {
   return child
 }
 
-/** Work and charges have to agree, and to be at least what was told of. */
+/** Work and charges have to agree, and to be at least the reported ones. */
 async function agrees({ db, quota }: Place, least: number, when: string): Promise<void> {
   const { done, charged } = await doneAndCharged(db, quota)
   expect(charged, when).toEqual(done)
@@ -65,13 +65,13 @@ async function killed(place: Place): Promise<void> {
     const name = `worker ${round}`
     const seed = SEED + round
     const child = startWorker(place.address, String(seed), name)
-    let told = 0
+    let reported = 0
     const enough = new Promise<void>((resolve, reject) => {
       child.on('exit', (code) => reject(new Error(`the worker ended by itself with ${code}, seed ${seed}`)))
       child.on('message', (count) => {
-        told = Number(count)
+        reported = Number(count)
         // Not in step with anything that the worker does.
-        if (told >= PIECES_A_KILL + (seed % 17)) setTimeout(resolve, seed % 5)
+        if (reported >= PIECES_A_KILL + (seed % 17)) setTimeout(resolve, seed % 5)
       })
     })
     await enough
@@ -79,7 +79,7 @@ async function killed(place: Place): Promise<void> {
     child.kill('SIGKILL')
     await exit
     await place.gone(name)
-    least += told
+    least += reported
     await agrees(place, least, `after ${round + 1} kills, seed ${seed}`)
   }
 }

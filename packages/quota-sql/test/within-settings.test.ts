@@ -9,7 +9,7 @@ import { connectTo, kyselyOn } from './support/sqlite.ts'
 
 const LOOK = { operation: 'read', cost: 1 } as const
 
-/** Looks often enough by itself only where a test says so: what is newer is found by the counters. */
+/** Looks often enough by itself only where a test says so: newer settings are found by the counters. */
 const SELDOM = { pollMs: 1_000 } as const
 
 const policy = defaultPolicy()

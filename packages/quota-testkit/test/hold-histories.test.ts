@@ -12,7 +12,7 @@ const STATES_OF_SIX = 16_397
 /** The same of histories of three moves on a store. */
 const HISTORIES_OF_THREE = 430
 
-describe('two processes with a hold each, by what they are told', () => {
+describe('two processes with a hold each, by the replies they get', () => {
   it(`every history of ${DEPTHS.holds} moves keeps every promise`, { timeout: TIMEOUT_MS }, () => {
     const { states, broken } = explore(holdMachine(), DEPTHS.holds)
     expect(broken).toBeUndefined()

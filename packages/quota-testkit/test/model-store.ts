@@ -32,7 +32,7 @@ import { ModelCounters, type ModelId, type ModelLimit } from '../src/model/model
 import type { ModelCosts, ModelRecord } from '../src/model/model-records.ts'
 import type { ModelSpan } from '../src/model/model-windows.ts'
 
-/** Which cells of which rows, and where their periods are told. */
+/** Which cells of which rows, and where the request has their periods. */
 export interface Where {
   readonly subject: Subject
   readonly category: number
@@ -183,7 +183,7 @@ export class ModelledCounters implements SyncCounters {
     return { now: this.now, holds }
   }
 
-  /** Ends what is past its end, and remembers it for whoever sweeps. */
+  /** Ends holds that are past their end, and remembers them for the next sweep. */
   end(): void {
     const due = this.model.open().filter(([, , endsAt]) => this.now >= endsAt)
     this.model.sweep()
@@ -270,7 +270,7 @@ export class ModelledCounters implements SyncCounters {
   }
 }
 
-/** What a record has, as lists and sweeps name it: without what is 0, with the slot. */
+/** What a record has, as lists and sweeps name it: without zeros, with the slot. */
 function costsOf({ costs, hold }: ModelRecord): Amounts {
   const slots = hold !== null && hold.slots.length > 0 ? 1 : 0
   return Object.fromEntries(Object.entries({ ...costs, slots }).filter(([, amount]) => amount > 0))

@@ -11,7 +11,7 @@ import {
 import { type Cell, MapCounters } from './map-store.ts'
 import type { Mutant } from './mutant.ts'
 
-/** When rows end that live as long as the windows of whoever wrote last, by their first cells. */
+/** When rows end that live as long as the windows of the last writer, by their first cells. */
 const ends = new WeakMap<number[], number>()
 
 /** Counters that recognise a window by something else than its identity. */

@@ -1,6 +1,6 @@
 import { newRevision, type SettingsChange, type StoredDocument } from '@scoregw/quota/store'
 import type { SettingsHarness } from '../src/index.ts'
-import { announce, type ChangeSettings, entryOf, nameOf, put, tell, twoSettings } from './settings-table.ts'
+import { announce, type ChangeSettings, entryOf, nameOf, notify, put, twoSettings } from './settings-table.ts'
 
 interface SettingsMutant {
   readonly fault: string
@@ -128,7 +128,7 @@ export const SETTINGS_MUTANTS: readonly SettingsMutant[] = [
       return () => table.listeners.delete(listener)
     },
     async write(document, options) {
-      tell(table, OF_ALL)
+      notify(table, OF_ALL)
       await new Promise((resolve) => setTimeout(resolve, 1))
       const silent = { ...table, listeners: new Set<never>() }
       const reply = put(silent, SETTINGS, document, options, OF_ALL)

@@ -9,7 +9,7 @@ import type { SettingsHarness } from '../src/index.ts'
 
 type Listener = (change: SettingsChange) => void
 
-/** What is stored of one document; of a removed one its version alone. */
+/** The stored form of one document; of a removed one its version alone. */
 export interface Entry {
   readonly version: number
   readonly revision: string
@@ -39,18 +39,18 @@ export function nameOf(...names: string[]): string {
   return JSON.stringify(names)
 }
 
-export function tell(table: SettingsTable, change: SettingsChange): void {
+export function notify(table: SettingsTable, change: SettingsChange): void {
   for (const listener of [...table.listeners]) queueMicrotask(() => listener(change))
 }
 
-/** What is told of a change of a document: nothing by a process that died. */
+/** Notifies of a change of a document; a process that died notifies of nothing. */
 export function announce(table: SettingsTable, change: SettingsChange): void {
   if (change.kind === 'settings' && !table.dying) table.announced = entryOf(table, nameOf('settings')).revision
-  if (!table.dying) tell(table, change)
+  if (!table.dying) notify(table, change)
   table.dying = false
 }
 
-/** Compare-and-set of one document, told to everybody. */
+/** Compare-and-set of one document, with a notification to all. */
 export function put(
   table: SettingsTable,
   name: string,
@@ -72,11 +72,11 @@ function read(table: SettingsTable, name: string) {
   return document === undefined ? undefined : { version, revision, document }
 }
 
-/** A settings store by the book, of one process. What nobody told it finds out by a look every so often. */
+/** A settings store by the book, of one process. It finds changes without a notification by polling. */
 function settingsOn(table: SettingsTable): SettingsParts {
   const own = new Set<Listener>()
   let seen = ''
-  // Also what others tell of, or a loss right after it would look like nothing at all.
+  // Also notifications by others, or a loss right after one would look like nothing at all.
   const look = (): void => {
     seen = JSON.stringify([...table.rows])
   }

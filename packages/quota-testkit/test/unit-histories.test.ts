@@ -76,7 +76,7 @@ class Side {
     this.#now = now
   }
 
-  /** Plays a step. What it was answered, but for what is each store's own. */
+  /** Plays a step. Returns its answer without the parts that differ by store. */
   play(step: Step): unknown {
     const reply = this.#answered(step)
     if (typeof reply !== 'object' || reply === null || !('states' in reply)) return reply
@@ -165,7 +165,7 @@ class Side {
   }
 }
 
-/** Why there is nothing to do for an id that was cancelled before anything was held under it, or after: told in two ways. */
+/** Unites the two answers for an id that was cancelled: before anything was held under it, and after. */
 function plainOf({ kind }: Step, outcome: unknown): unknown {
   const isNothing = outcome === 'unknown' || outcome === 'cancelled'
   if (kind === 'end') return isNothing ? 'none' : outcome

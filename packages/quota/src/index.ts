@@ -1,6 +1,6 @@
 /**
- * For whoever makes a quota engine and asks it. Authors of stores find their ports in `@scoregw/quota/store`, authors of
- * HTTP adapters their core in `@scoregw/quota/http`.
+ * For applications that create and call a quota engine. Authors of stores find their ports in `@scoregw/quota/store`,
+ * authors of HTTP adapters their core in `@scoregw/quota/http`.
  *
  * @module
  */

@@ -55,8 +55,8 @@ const calls: readonly (readonly [string, CallWith])[] = [
 ]
 
 describe.each(calls)('%s', (_, call) => {
-  it('is told of the admission and charged, or of the signal and not charged, whichever comes when', async () => {
-    const told = new Set<string>()
+  it('reports the admission and is charged, or the signal and is not charged, whichever comes when', async () => {
+    const outcomes = new Set<string>()
     const { quota, shut, open, used } = made()
     for (let before = 0; before < TURNS; before++) {
       const controller = new AbortController()
@@ -69,12 +69,12 @@ describe.each(calls)('%s', (_, call) => {
       await turns(before)
       controller.abort('given up')
       const outcome = (await calling) as string
-      told.add(outcome)
+      outcomes.add(outcome)
       const charged = outcome === 'admitted' ? 15 : 0
       expect({ before, outcome, used: await used(`u-${before}`) }).toEqual({ before, outcome, used: charged })
       expect(getEventListeners(controller.signal, 'abort')).toEqual([])
     }
-    expect(told).toEqual(new Set(['admitted', 'given up']))
+    expect(outcomes).toEqual(new Set(['admitted', 'given up']))
   })
 
   it('leaves no listener behind, however it ends', async () => {
@@ -91,13 +91,13 @@ describe.each(calls)('%s', (_, call) => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('asks nothing under a signal that was told before', async () => {
+  it('sends nothing under a signal that was aborted before', async () => {
     const { quota, used } = made()
     await expect(call(quota, AbortSignal.abort('before'))).rejects.toBe('before')
     expect(await used()).toBe(0)
   })
 
-  it('hears of a signal that is told while the store is being asked', async () => {
+  it('rejects on a signal that is aborted while the call to the store is in flight', async () => {
     const clock = testClock()
     const inner = memoryStore({ clock })
     const controller = new AbortController()
@@ -117,7 +117,7 @@ describe.each(calls)('%s', (_, call) => {
 
 describe('a reservation of stores that answer at once', () => {
   it('is cancelled by a signal that comes before its promise is kept', async () => {
-    const told = new Set<unknown>()
+    const outcomes = new Set<unknown>()
     for (let before = 0; before < 8; before++) {
       const quota = createQuota<Operation>({ policy, clock: testClock() })
       const controller = new AbortController()
@@ -128,12 +128,12 @@ describe('a reservation of stores that answer at once', () => {
       if (before > 0) await turns(before)
       controller.abort('given up')
       const outcome = await calling
-      told.add(outcome)
+      outcomes.add(outcome)
       await new Promise(setImmediate)
       const { used } = quota.statusSync('u').windows.write![0]!
       expect({ before, outcome, used }).toEqual({ before, outcome, used: outcome === 'admitted' ? 15 : 0 })
     }
-    expect(told).toEqual(new Set(['admitted', 'given up']))
+    expect(outcomes).toEqual(new Set(['admitted', 'given up']))
   })
 
   it('is cancelled by a signal that a listener of its own decision gives', async () => {

@@ -120,17 +120,17 @@ describe('mode adaptive', () => {
   it('keeps the settings’ version: an administrator loses no race against the factor', async () => {
     const engine = await adaptive()
     const { version } = await engine.quota.settings.get()
-    const told = vi.fn()
-    engine.quota.on('settings', told)
+    const onSettings = vi.fn()
+    engine.quota.on('settings', onSettings)
     move(engine.factor, 90)
     expect(engine.quota.statusSync('u').settingsVersion).toBe(version)
-    expect(told).not.toHaveBeenCalled()
+    expect(onSettings).not.toHaveBeenCalled()
     const { settings } = await engine.quota.settings.update({ prices: { write: 7 } }, { ifVersion: version })
     expect(settings.version).toBe(version + 1)
     expect(limits(engine)[0]).toBe(54)
   })
 
-  it('warns of what is impossible at the lowest factor', async () => {
+  it('warns of operations that are impossible at the lowest factor', async () => {
     const { quota } = await adaptive()
     const { warnings } = await quota.settings.update({ base: { personal: { write: { '1h': 19 } } } })
     expect(warnings.map(({ message }) => message)).toEqual([

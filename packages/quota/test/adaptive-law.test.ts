@@ -241,7 +241,7 @@ describe('with less than 200 calls', () => {
     expect([29, 30, 59, 60, 240].map((minutes) => after(minutes * MINUTE))).toEqual([120, 115, 115, 110, 100])
   })
 
-  it('200 calls are enough traffic, and begin the hold anew', () => {
+  it('200 calls are enough traffic, and begin the hold again', () => {
     const enough = tick(quietFor(HOUR, 120), counts(200, 2, 30, 0))
     expect([enough.reason?.code, enough.quietSince]).toEqual(['steady', null])
     const again = adaptiveLaw(enough, counts(199, 2, 30, 0), NOW + MINUTE)
@@ -271,7 +271,7 @@ describe('with less than 200 calls', () => {
 })
 
 describe('a tick', () => {
-  it('tells the numbers that its reason came from', () => {
+  it('reports the numbers that its reason came from', () => {
     const { reason } = tick({ factorHundredths: 120, lastRiseAt: NOW - HOUR }, counts(1_000, 100, 200, 20))
     expect(reason).toEqual({
       code: 'errors_high',
@@ -290,7 +290,7 @@ describe('a tick', () => {
     })
   })
 
-  it('tells when the next move is possible: waits, the cap, the bounds', () => {
+  it('reports when the next move is possible: waits, the cap, the bounds', () => {
     const next = (before: Partial<FactorState>): unknown[] => {
       const { nextFallAt, nextRiseAt } = tick(before, MIDDLING).reason!
       return [nextFallAt, nextRiseAt]
@@ -304,7 +304,7 @@ describe('a tick', () => {
     expect(next({ factorHundredths: 80, cap: { hundredths: 75, since: NOW } })).toEqual([NOW, NOW + HOUR])
   })
 
-  it('remembers the last moves, newest first, and no more than it is told', () => {
+  it('remembers the last moves, newest first, and no more than its limit', () => {
     const constants = adaptiveConstants({ historyLength: 2 })
     let after = state()
     for (let at = 0; at < 3; at++) after = adaptiveLaw(after, BAD, NOW + at * 5 * MINUTE, constants)
@@ -360,7 +360,7 @@ describe('a tick', () => {
 })
 
 describe('the constants', () => {
-  it('are 30 minutes, 0.5 % and 2 %, 0.75 to 1.5, unless told otherwise', () => {
+  it('are 30 minutes, 0.5 % and 2 %, 0.75 to 1.5 by default', () => {
     expect(ADAPTIVE_DEFAULTS).toMatchObject({ windowMinutes: 30, lowRate: 0.005, highRate: 0.02, minHundredths: 75 })
     expect(adaptiveConstants({ maxHundredths: 120 })).toEqual({ ...ADAPTIVE_DEFAULTS, maxHundredths: 120 })
   })

@@ -46,7 +46,7 @@ describe('the law on a service that carries any load', () => {
     expect(most(days.map(reversals))).toBe(0)
   })
 
-  it('rises to the highest factor where there is traffic to tell by', () => {
+  it('rises to the highest factor where there is traffic to judge by', () => {
     const days = runs({ plant: healthy(0.001), hours: 12, callsPerMinute: 100 })
     expect(days.every((run) => lastOf(run) === 150)).toBe(true)
   })

@@ -59,7 +59,7 @@ describe('a tick', () => {
     expect(await setup.ticker.tick()).toMatchObject({ state: { reason: { counts: { calls: 0 } } } })
   })
 
-  it('counts as many minutes as it is told', async () => {
+  it('counts as many minutes as its constants say', async () => {
     const setup = setUp({ constants: { windowMinutes: 10, recentMinutes: 2 } })
     failing(setup, MINUTE - 40, 40)
     expect(await setup.ticker.tick()).toMatchObject({
@@ -238,7 +238,7 @@ describe('the timer', () => {
     expect(setup.factorStore.read()?.version).toBe(3)
   })
 
-  it('tells of a tick that failed, and ticks again', async () => {
+  it('reports a tick that failed, and ticks again', async () => {
     const errors: unknown[] = []
     const setup = setUp({ onError: (error) => errors.push(error) })
     vi.spyOn(setup.outcomes, 'read').mockImplementationOnce(() => {
@@ -286,7 +286,7 @@ describe('the factor in memory', () => {
     expect(store.read()).toEqual({ version: 2, minute: 6, state })
   })
 
-  it('tells of writes, and of nothing else', () => {
+  it('notifies of writes, and of nothing else', () => {
     const store = memoryFactor()
     const heard = vi.fn()
     const unwatch = store.watch(heard)

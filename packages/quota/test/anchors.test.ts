@@ -182,7 +182,7 @@ describe('the anchor of a subject', () => {
     await quota.close()
   })
 
-  it('is made of what is stored at the moment, also when another writer comes in between', async () => {
+  it('is made from the document stored at the moment, also when another writer comes in between', async () => {
     const { quota, clock, settingsStore } = made()
     const write = settingsStore.writeSubject.bind(settingsStore)
     let others = 0

@@ -31,7 +31,7 @@ describe('breaker', () => {
     expect(clock.ms - began).toBeLessThanOrEqual(2_000)
   })
 
-  it('starts anew after a success', () => {
+  it('starts again after a success', () => {
     const { breaker, clock } = breakerAt()
     fail(breaker, clock, 2, 400)
     breaker.succeeded()

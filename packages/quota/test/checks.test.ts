@@ -77,7 +77,7 @@ describe('tables', () => {
 })
 
 describe('groups', () => {
-  it('tell what is missing, wrong and unknown, all at once', () => {
+  it('report missing, wrong and unknown members, all at once', () => {
     expect(
       faults({ depth: 9, inner: { title: 'a', nam: 'b' }, list: [9, 9, 9], own: 'abc', depht: 1, title: 1 }),
     ).toEqual([

@@ -100,7 +100,7 @@ describe('a decision', () => {
     expect(quota.consumeSync({ subject: 'u', operation: 'write' }).allowed).toBe(true)
   })
 
-  it('can be told as JSON, whole', () => {
+  it('can be written as JSON, whole', () => {
     const { quota } = fixture({ policy: testPolicy(flatBase(20, 20)) })
     expect(JSON.parse(JSON.stringify(quota.consumeSync({ subject: 'u', operation: 'write' })))).toMatchObject({
       allowed: true,
@@ -170,7 +170,7 @@ describe('reset', () => {
     expect(quota.statusSync('u').windows.read?.[0]?.used).toBe(4)
   })
 
-  it('in the same millisecond gives windows that are told apart', async () => {
+  it('in the same millisecond gives windows that can be distinguished', async () => {
     const { quota } = fixture()
     const first = quota.reserveSync({ subject: 'u', operation: 'write' })
     await quota.reset('u')

@@ -4,7 +4,7 @@ import type { SyncStore, TakeReply } from '../src/store.ts'
 import { asyncStore, fixture, HOUR } from './support.ts'
 
 describe('events', () => {
-  it('tell of decisions and of settings, until they are told to stop', async () => {
+  it('report decisions and settings, until the listener is removed', async () => {
     const { quota } = fixture()
     const heard: string[] = []
     const stop = quota.on('admitted', ({ operation }) => heard.push(`admitted ${operation}`))
@@ -19,7 +19,7 @@ describe('events', () => {
     expect(heard).toEqual(['admitted write', 'refused 1h', 'settings 1 lenient'])
   })
 
-  it('tell each time that a charge takes a limit near its end', () => {
+  it('report each time that a charge takes a limit near its end', () => {
     const { quota, clock } = fixture()
     const near: string[] = []
     quota.on('nearLimit', ({ window: { layer, window, used } }) => near.push(`${layer} ${window} ${used}`))
@@ -35,7 +35,7 @@ describe('events', () => {
     expect(near).toEqual(['personal 1h 48', 'personal 1h 60', 'personal 1h 60'])
   })
 
-  it('tell how long a decision took, before they say more about it', async () => {
+  it('report how long a decision took, before they say more about it', async () => {
     let at = 0
     const stopwatch = vi.fn(() => at)
     const inner = memoryStore()
@@ -57,7 +57,7 @@ describe('events', () => {
     quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(stopwatch).not.toHaveBeenCalled()
 
-    const stop = quota.on('decided', (told) => heard.push(told))
+    const stop = quota.on('decided', (event) => heard.push(event))
     quota.on('admitted', () => heard.push('admitted'))
     quota.on('degraded', () => heard.push('degraded'))
     take = (call) => {
@@ -91,7 +91,7 @@ describe('events', () => {
     expect(stopwatch).not.toHaveBeenCalled()
   })
 
-  it('tell no time of a decision that was under way when somebody began to listen', async () => {
+  it('report no duration of a decision that was in flight when the listener was added', async () => {
     const inner = fixture()
     let resolve = (): void => undefined
     const gate = new Promise<void>((settle) => {
@@ -101,7 +101,7 @@ describe('events', () => {
     const first = quota.consume({ subject: 'u', operation: 'write' })
     await Promise.resolve()
     const heard: unknown[] = []
-    quota.on('decided', (told) => heard.push(told))
+    quota.on('decided', (event) => heard.push(event))
     resolve()
     await first
     expect(heard).toEqual([])

@@ -202,7 +202,7 @@ describe.each([
     await expect(other.resume(hold.token!)).rejects.toMatchObject({ code: 'reservation_expired' })
   })
 
-  it('tell of a cancelled one that is committed elsewhere', async () => {
+  it('report a cancelled one that is committed elsewhere', async () => {
     const { quota } = fixture(isSync)
     const hold = await held(quota)
     await (await quota.resume(hold.token!)).cancel()
@@ -274,16 +274,16 @@ describe.each([
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('tell of their end, and of an overrun', async () => {
+  it('report their end, and an overrun', async () => {
     const { quota, clock } = fixture(isSync)
-    const told: unknown[] = []
-    quota.on('holdEnded', (end) => told.push(end))
-    quota.on('overrun', (overrun) => told.push(overrun))
+    const events: unknown[] = []
+    quota.on('holdEnded', (end) => events.push(end))
+    quota.on('overrun', (overrun) => events.push(overrun))
     await (await held(quota)).commit(200)
     await held(quota)
     clock.at += MINUTE
     expect((await quota.holds.sweep()).open).toBe(0)
-    expect(told).toEqual([
+    expect(events).toEqual([
       { subject: 'u', operation: 'ask', category: 'chat', charged: 175, uncharged: 25, reserved: 75 },
       { operation: 'ask', category: 'chat', owner: 'u', tokens: 75, endsAt: START + MINUTE },
     ])

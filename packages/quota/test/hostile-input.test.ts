@@ -61,7 +61,7 @@ describe('subjects', () => {
     expect(thrown(() => fixture().quota.consumeSync({ subject, operation: 'write' }))).toBe('invalid_subject')
   })
 
-  it('of any characters are told apart', () => {
+  it('of any characters are distinguished', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
       fc.constantFrom(

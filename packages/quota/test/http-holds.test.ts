@@ -68,7 +68,7 @@ describe('a request that is a hold', () => {
     expect(ends).toEqual([900, 1_234, 7_000])
   })
 
-  it('tells what a commit above it was charged, and says it again', async () => {
+  it('reports the charge of a commit above it, and repeats the answer', async () => {
     const { quota, used } = engine()
     const { admission } = await admit(quota, 'chat', { settle: 'end' })
     expect(await admission.commit(20)).toEqual({ charged: 15, uncharged: 5 })
@@ -98,7 +98,7 @@ describe('a request that is a hold', () => {
     expect([used(), await held()]).toEqual([0, 0])
   })
 
-  it('is told to the logger when it was over before it was settled, once', async () => {
+  it('is reported to the logger when it was over before it was settled, once', async () => {
     const { quota, clock } = engine()
     const { admission, logger } = await admit(quota, 'write', { settle: 'end', ttlMs: 900 })
     clock.at += 10_000
@@ -187,7 +187,7 @@ describe('a meter of holds', () => {
     expect(await ask('pro')).toMatchObject({ kind: 'metered' })
   })
 
-  it('cannot charge a slot first: told at construction, or by the request', async () => {
+  it('cannot charge a slot first: an error at construction, or of the request', async () => {
     const { quota } = engine()
     const meter = httpMeter<Operation>({ quota, settle: 'charge-first' })
     const faults = [{ path: 'settle', message: expect.stringMatching(/"work" takes a slot/) }]

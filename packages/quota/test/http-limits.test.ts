@@ -26,7 +26,7 @@ function engine() {
 const monthEnd = DateTime.fromISO('2026-09-01T00:00:00', { zone: 'Asia/Shanghai' }).toMillis()
 
 describe('limits of every kind, over HTTP', () => {
-  it('tell of a calendar limit when its period ends, and name it by its label', async () => {
+  it('report of a calendar limit when its period ends, and name it by its label', async () => {
     const quota = engine()
     await quota.consume({ subject: 'u', operation: 'write', cost: 30 })
     const refusal = await quota.consume({ subject: 'u', operation: 'write' })
@@ -46,7 +46,7 @@ describe('limits of every kind, over HTTP', () => {
     })
   })
 
-  it('tell of a concurrency limit that so many are under way, and when to ask again', async () => {
+  it('report of a concurrency limit that so many are in flight, and when to retry', async () => {
     const quota = engine()
     for (let time = 0; time < 2; time++) await quota.reserve({ subject: 'u', operation: 'chat' })
     const { decision } = await quota.reserve({ subject: 'u', operation: 'chat' })
@@ -79,7 +79,7 @@ describe('limits of every kind, over HTTP', () => {
     expect(quotaExceededBody(decision, { locale: 'zh-CN' }).msg).toBe('并发请求过多：最多同时进行 0 个。')
   })
 
-  it('leave out what is not enforced', async () => {
+  it('leave out limits that are not enforced', async () => {
     const quota = engine()
     await quota.settings.update({ shadow: { personal: ['month', 'running'] } })
     const decision = await quota.consume({ subject: 'u', operation: 'write' })

@@ -55,7 +55,7 @@ describe('a metered request over several units', () => {
     expect([admission.charged, used()]).toEqual([{ requests: 0, tokens: 0, microusd: 0 }, [0, 0, 0]])
   })
 
-  it('keeps a wrong commit for its outcome, and says what is wrong', async () => {
+  it('keeps a wrong commit for its outcome, and names the fault', async () => {
     const { admission, used } = await admitted('end')
     await expect(admission.commit(812 as never)).rejects.toThrow(/this policy counts requests, tokens, microusd/)
     await admission.settle(200)

@@ -26,7 +26,7 @@ function hopeless(): RefusedDecision {
 const forum = { answers: scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com' }) }
 
 describe('the body of a 429 under the default policy', () => {
-  it('tells which layer, which window, how much, until when', () => {
+  it('names the layer, the window, the amount, and the reset', () => {
     expect(quotaExceededBody(exhausted(), forum)).toEqual({
       error: 'quota_exceeded',
       msg:
@@ -149,7 +149,7 @@ describe('headers', () => {
     expect(rateLimitHeaders(quota.consumeSync({ subject: 'u', operation: 'free' }))).toEqual({})
   })
 
-  it('tell each subject its own limits, whoever was asked about before', async () => {
+  it('give each subject its own limits, whichever subject was read before', async () => {
     const { quota } = fixture()
     await quota.subjects.set('v', { overrides: { write: { '5h': 199 } } })
     const policyOf = (subject: string): string =>

@@ -6,7 +6,7 @@ import { HOUR, START } from './support.ts'
 /** Where the clock stands: where it is right, ahead within a window's length, and ahead of a whole window. */
 const INSTANTS = [START, START + MAX_AHEAD_MS + 1, START + HOUR]
 
-/** A charge that was not given back: the start it was told, and the opening of the window that it really went to. */
+/** A charge that was not given back: the reported start, and the opening of the window that it really went to. */
 interface Handle {
   readonly start: number
   readonly opening: number

@@ -181,7 +181,7 @@ describe('limits', () => {
     expect(quotas(settingsWith({ plans }), { plan: 'max' })[1]!.limits.slice(0, 3)).toEqual([none, 200, none])
   })
 
-  it('that are shadowed are none, and are told in their places', () => {
+  it('that are shadowed are none, and are reported in their places', () => {
     const settings = settingsWith({ mode: 'lenient', shadow: { all: 'all', user: ['month', 'running'] } })
     const [call, look] = quotas(settings)
     expect(call).toEqual({
@@ -203,7 +203,7 @@ describe('limits', () => {
     ])
   })
 
-  it('are told as not shadowed where none of those that apply is', () => {
+  it('are reported as not shadowed where none of those that apply is', () => {
     const off = settingsWith({ shadow: { all: 'all', team: [] }, layers: { all: { enabled: false, multiplier: 1 } } })
     expect(quotas(off)[0]).toEqual({ layers: [0, 1], limits: [10, 100, 2, none, 1_000, none] })
   })
@@ -257,7 +257,7 @@ describe('compiled settings', () => {
     expect(of({ user }, 'gone')).toBe(of({ user }))
   })
 
-  it('tell layers apart that a store gives one and the same document', () => {
+  it('distinguish layers to which a store gives one and the same document', () => {
     const settings = compiled()
     const same = subjectWith('user', { plan: 'pro' })
     const of = (subjects: Readonly<Record<string, SubjectSettings>>) =>

@@ -30,7 +30,7 @@ const KINDS: readonly Step['kind'][] = [
   'restart',
 ]
 
-/** A step is one number, so that sixty of them are soon made; its digits are what is picked. */
+/** A step is one number, so that sixty of them are soon made; its digits are the choices. */
 const step: fc.Arbitrary<Step> = fc.nat(2 ** 31 - 1).map((number) => {
   const pick: number[] = []
   let rest = Math.floor(number / KINDS.length)
@@ -135,7 +135,7 @@ class Trial {
     const actual = kind === 'cancel' ? 0 : cost % (request.cost + 1)
     if (kind === 'cancel') reservation.cancel()
     else reservation.commit(actual)
-    // A full commit tells the store nothing.
+    // A full commit sends the store nothing.
     if (kind === 'commit' && actual === request.cost) return
     const as = kind === 'cancel' ? 'cancelled' : 'committed'
     const isTheirs = id === undefined || this.#oracle.settle(request, id, as, holder, fingerprint, this.#clock.at)
@@ -197,7 +197,7 @@ describe('administrators with different policies', () => {
     base: table(1),
   } as typeof older
 
-  it('keep what the other one wrote, whoever writes, and see what is theirs', async () => {
+  it('keep what the other one wrote, whichever writes, and see their own values', async () => {
     const settingsStore = memorySettings()
     const old = fixture({ policy: older, settingsStore }).quota
     const next = fixture({ policy: newer, settingsStore }).quota

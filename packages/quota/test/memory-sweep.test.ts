@@ -145,7 +145,7 @@ describe('a snapshot that does not fit', () => {
     expect(store.size).toBe(11)
   })
 
-  it('counts only what is new', () => {
+  it('counts only new records', () => {
     const store = memoryStore({ clock: testClock(), maxSubjects: 10, maxIds: 10 })
     const part = partOf(10)
     store.restore(part)

@@ -77,7 +77,7 @@ describe('metrics', () => {
     expect(Object.keys(await samples()).filter((name) => name.includes('site'))).toEqual([])
   })
 
-  it('count nothing for what is free, looked at, or repeated under an id', async () => {
+  it('count nothing for free requests, peeks, and repeats under an id', async () => {
     const { quota, samples } = measured()
     quota.consumeSync({ subject: 'u', operation: 'free' })
     quota.peekSync({ subject: 'u', operation: 'write' })
@@ -111,7 +111,7 @@ describe('metrics', () => {
     })
   })
 
-  it('tell how long decisions take, in seconds', async () => {
+  it('report how long decisions take, in seconds', async () => {
     const { quota, registry } = measured({ stopwatch: threeMsALook() })
     quota.consumeSync({ subject: 'u', operation: 'write' })
     await quota.reserve({ subject: 'u', operation: 'write' })
@@ -140,7 +140,7 @@ describe('metrics', () => {
     expect(await second.samples()).toEqual({ settings_version: 2, adaptive_factor: 0.85 })
   })
 
-  it('have as many series as the policy has names, whoever asks', async () => {
+  it('have as many series as the policy has names, whatever the subjects', async () => {
     const { quota, registry } = measured()
     const before = Object.keys(await samplesOf(registry)).length
     for (let user = 0; user < 500; user++) quota.consumeSync({ subject: `user-${user}`, operation: 'write', cost: 55 })
@@ -188,7 +188,7 @@ describe('registering', () => {
     expect(stopwatch).toHaveBeenCalledTimes(2)
   })
 
-  it('takes out no metric of somebody else', () => {
+  it('removes no metric of another owner', () => {
     const { registry, unregister } = measured()
     registry.clear()
     registerQuotaMetrics({ quota: fixture().quota, registry })
@@ -213,7 +213,7 @@ describe('registering', () => {
     expect(await samplesOf(registry, 'other_')).toMatchObject({ 'tokens_charged_total{category=write}': 0 })
   })
 
-  it('refuses what is not an engine, a registry or a prefix', () => {
+  it('refuses a value that is not an engine, a registry or a prefix', () => {
     const wrong = { quota: {}, registry: {}, prefix: '1 x', labels: [] } as unknown as Parameters<
       typeof registerQuotaMetrics
     >[0]

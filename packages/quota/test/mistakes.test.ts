@@ -418,6 +418,6 @@ const settings: readonly Mistake[] = [
   },
 ]
 
-describe('what is said of mistakes', () => {
+describe('messages about mistakes', () => {
   testMistakes([...construction, ...POLICY_MISTAKES, ...requests, ...settings], './mistakes.txt')
 })

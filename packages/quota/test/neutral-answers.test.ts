@@ -35,7 +35,7 @@ const HOUR = { lengthMs: 3_600_000 }
 const MONEY = { unit: 'microusd', format: { currency: 'USD', scale: 6 } }
 const DECEMBER = { resetAt: Date.UTC(2026, 11, 1), kind: 'calendar', lengthMs: 30 * 86_400_000 } as const
 
-/** What is said of each kind of limit. */
+/** The text for each kind of limit. */
 const TEXTS: readonly (readonly [facts: Partial<RefusalFacts>, english: string, chinese: string])[] = [
   [
     {},

@@ -13,7 +13,7 @@ describe('nonces', () => {
     expect([ofHold(), ofHold()].map((nonce) => nonce.slice(0, 8))).toSatisfy(([a, b]) => a !== b)
   })
 
-  it('are the own ones of whoever brings some', () => {
+  it("come from the caller's function if there is one", () => {
     const { ofId, ofHold } = noncesBy(() => 'mine')
     expect([ofId(), ofHold()]).toEqual(['mine', 'mine'])
   })

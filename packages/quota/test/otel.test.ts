@@ -28,7 +28,7 @@ function inOrder(line: string): string {
   return `${name}{${labels.split(',').sort().join(',')}} ${value}`
 }
 
-/** What is counted of an engine: by prom-client, and by OpenTelemetry as its own exporter writes it for Prometheus. */
+/** The counts of an engine: by prom-client, and by OpenTelemetry as its own exporter writes it for Prometheus. */
 async function bothOf(registry: Registry, exporter: PrometheusExporter): Promise<[string[], string[]]> {
   const { resourceMetrics } = await exporter.collect()
   const text = new PrometheusSerializer(undefined, false, undefined, true, true).serialize(resourceMetrics)
@@ -125,7 +125,7 @@ describe('spans', () => {
     return exporter.getFinishedSpans().at(-1)!
   }
 
-  it('say what was decided, by which limit, and what is left, and not of whom', async () => {
+  it('name the decision, the limit and the remainder, and not the subject', async () => {
     const { quota } = fixture({ policy: testPolicy(flatBase(31, 1_000)) })
     const stop = instrumentQuota({ quota })
     const ask = () => quota.consume({ subject: 'ann', operation: 'write' })

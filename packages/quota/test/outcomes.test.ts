@@ -11,7 +11,7 @@ function counts(minute: number, some: Partial<MinuteOutcomes>): MinuteOutcomes {
   return { ...(none as unknown as MinuteOutcomes), minute, ...some }
 }
 
-/** A memory store that can be told to fail, before or after it added. */
+/** A memory store that can be made to fail, before or after it added. */
 function faulty() {
   const inner = memoryOutcomes()
   const store: OutcomeStore & { failing: boolean; adds: number } = {
@@ -28,7 +28,7 @@ function faulty() {
 }
 
 describe('outcomes in memory', () => {
-  it('sums what is added, by minute, in order, and reads from one minute up to another', () => {
+  it('sums the added counts, by minute, in order, and reads from one minute up to another', () => {
     const store = memoryOutcomes()
     store.add([counts(12, { calls: 1 }), counts(10, { calls: 2, serverError: 1 })])
     store.add([counts(10, { calls: 3, refused: 1, clientError: 1 }), counts(13, { calls: 1 })])

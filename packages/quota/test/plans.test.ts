@@ -17,7 +17,7 @@ function made(options: Partial<Options> = {}) {
   const clock = testClock()
   const quota = createQuota<'ask'>({ policy, clock, store: memoryStore({ clock }), ...options })
   const unknown: unknown[] = []
-  quota.on('unknownPlan', (told) => unknown.push(told))
+  quota.on('unknownPlan', (event) => unknown.push(event))
   const limitsOf = async (user: string, plan?: string): Promise<string> => {
     const { windows } = await quota.status({ user, team: 't' }, { plan })
     return windows.call!.map(({ limit }) => limit).join(' ')
@@ -77,7 +77,7 @@ describe.each([
     await quota.close()
   })
 
-  it('that only the settings have are plans; one that is removed follows the base, and is told', async () => {
+  it('that only the settings have are plans; one that is removed follows the base, and is reported', async () => {
     const { quota, limitsOf, unknown } = made({ settingsStore: settings() })
     await quota.settings.update({ plans: { max: { user: { call: { '1h': 'unlimited' } } } } })
     await quota.subjects.set('stored', { plan: 'max' })
@@ -89,12 +89,12 @@ describe.each([
     await quota.close()
   })
 
-  it('that there are not are told once under one version of the settings, and follow the base', async () => {
+  it('that do not exist are reported once per version of the settings, and follow the base', async () => {
     const { quota, limitsOf, unknown } = made({ settingsStore: settings() })
     for (let i = 0; i < 3; i++) expect(await limitsOf(`u${i}`, 'gold')).toBe('10 100 1000')
     await quota.consume({ subject: { user: 'u', team: 't' }, operation: 'ask', plan: 'toString' })
-    const told = { plan: 'gold', subject: { user: 'u0', team: 't' }, of: 'request' }
-    expect(unknown).toEqual([told, { plan: 'toString', subject: { user: 'u', team: 't' }, of: 'request' }])
+    const first = { plan: 'gold', subject: { user: 'u0', team: 't' }, of: 'request' }
+    expect(unknown).toEqual([first, { plan: 'toString', subject: { user: 'u', team: 't' }, of: 'request' }])
     await quota.settings.update({ prices: { ask: 2 } })
     await limitsOf('u0', 'gold')
     expect(unknown).toHaveLength(3)
@@ -116,7 +116,7 @@ describe.each([
 })
 
 describe('plans', () => {
-  it('of made-up names fill no memory and tell no more than 100 names', async () => {
+  it('of made-up names fill no memory, and at most 100 of them are reported', async () => {
     const { quota, unknown } = made()
     for (let i = 0; i < 1_000; i++) {
       await quota.consume({ subject: { user: `u${i}`, team: 't' }, operation: 'ask', plan: `plan-${i}` })

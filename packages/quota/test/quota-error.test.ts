@@ -38,7 +38,7 @@ it.each([
   expect(value instanceof QuotaError).toBe(false)
 })
 
-it('shows nothing of how it is told', () => {
+it('shows nothing of how it is recognized', () => {
   const error = new QuotaError('store_full', 'full', { cause: 'memory' })
   expect(Object.keys(error).sort()).toEqual(['code', 'docs', 'faults', 'name'])
   expect(Object.getOwnPropertySymbols({ ...error })).toEqual([])

@@ -168,7 +168,7 @@ describe('quota_unavailable', () => {
       expect(error.message).not.toContain('secret')
     }
     expect((await errorOf(() => quota.status('u'))).message).toContain(text)
-    // What is free needs neither.
+    // A free operation needs neither.
     expect(await quota.consume({ subject: 'u', operation: 'free' })).toMatchObject({ source: 'free' })
   })
 
@@ -223,7 +223,7 @@ describe('what this process set', () => {
         write: async (...args: Parameters<typeof inner.write>) => inner.write(...args),
         readSubject: async (layer: string, key: string) => inner.readSubject(layer, key),
         writeSubject: async (...args: Parameters<typeof inner.writeSubject>) => inner.writeSubject(...args),
-        // Nobody is told of anything.
+        // No watcher is notified.
         watch: () => () => undefined,
       } as const
       const settingsStore = isLater ? later : { ...later, ...syncOf(inner) }

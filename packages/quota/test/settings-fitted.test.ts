@@ -67,7 +67,7 @@ function isLimit(value: unknown): value is number | 'unlimited' {
 
 const FACTORS = { conservative: 75, normal: 100, lenient: 150, adaptive: 80, custom: 100 } as const
 
-/** The limit that a policy has under what is stored, said as plainly as it can be. */
+/** The limit that a policy has under the stored document, computed as plainly as possible. */
 function limitOf(
   policy: Policy,
   documents: readonly unknown[],
@@ -109,14 +109,14 @@ describe('stored documents of any shape', () => {
     const factor = memoryFactor()
     factor.compareAndSet(0, 1, { ...initialFactor(), factorHundredths: 80 })
     const { quota, clock } = fixture({ policy, settingsStore, adaptive: { factor } })
-    const told: QuotaEvents['settingsFault'][] = []
-    quota.on('settingsFault', (event) => told.push(event))
+    const events: QuotaEvents['settingsFault'][] = []
+    quota.on('settingsFault', (event) => events.push(event))
     let tries = 0
     fc.assert(
       fc.property(settingsDocument, subjectDocument, (settings, ofSubject) => {
         clock.at += 200_000_000
         const subject = `u-${tries++ % 100}`
-        told.length = 0
+        events.length = 0
         const { revision } = settingsStore.write(settings, {})
         settingsStore.writeSubject('personal', subject, ofSubject, {})
         const { settings: inForce } = quota.inForce()
@@ -141,7 +141,7 @@ describe('stored documents of any shape', () => {
           const { cost } = quota.peekSync({ subject, operation: category })
           same('a price', Number.isSafeInteger(cost) && cost >= 0, true)
         }
-        for (const { faults } of told) {
+        for (const { faults } of events) {
           same('faults', faults.length <= 100, true)
           for (const { path, message } of faults) same(path, path.length + message.length < 400, true)
         }
@@ -149,7 +149,7 @@ describe('stored documents of any shape', () => {
       { numRuns: 1_500 },
     )
     expect(tries).toBe(1_500)
-    expect(told.length).toBeGreaterThan(0)
+    expect(events.length).toBeGreaterThan(0)
     await quota.close()
   }, 60_000)
 })
@@ -165,18 +165,18 @@ describe('what does not fit', () => {
     later: {},
   }
 
-  it('is told by an event and by faults(), once for each document', async () => {
+  it('is reported by an event and by faults(), once for each document', async () => {
     const settingsStore = memorySettings()
     const { quota } = fixture({ policy, settingsStore })
-    const told: unknown[] = []
-    quota.on('settingsFault', (event) => told.push(event))
+    const events: unknown[] = []
+    quota.on('settingsFault', (event) => events.push(event))
     settingsStore.write(stored, {})
     settingsStore.writeSubject('personal', 'u', { overrides: { write: { '1h': -1 } }, bypass: ['org'] }, {})
     for (let i = 0; i < 3; i++) quota.consumeSync({ subject: 'u', operation: 'write', cost: 1 })
     const paths = ['base.team', 'layers.site.multiplier', 'layers.org', 'prices.write', 'prices.fly', 'later']
     expect((await quota.settings.faults()).map(({ path }) => path).sort()).toEqual(paths.sort())
     expect((await quota.subjects.get('u')).bypass).toEqual([])
-    expect(told).toEqual([
+    expect(events).toEqual([
       { of: 'settings', faults: await quota.settings.faults() },
       {
         of: { layer: 'personal', key: 'u' },

@@ -5,7 +5,7 @@ import { type Operation, testClock, testPolicy } from './support.ts'
 
 const write = { subject: 'u', operation: 'write' } as const
 
-/** Settings whose looks see what is stored when they begin, and end as the test lets them. */
+/** Settings whose reads see the documents stored when they begin, and end as the test lets them. */
 function heldSettings(): { inner: MemorySettings; store: AsyncSettingsStore; looks: (() => void)[] } {
   const inner = memorySettings()
   const looks: (() => void)[] = []

@@ -206,7 +206,7 @@ describe('what an older or a newer version stored', () => {
     thresholds: [{ share: 2 }],
   }
 
-  it('is in force as far as the policy knows it, and told where not', async () => {
+  it('is in force as far as the policy knows it, and reported where not', async () => {
     const { quota, settingsStore } = made()
     const { version: _, revision: __, ...own } = await quota.settings.get()
     settingsStore.write({ ...own, ...stored }, {})
@@ -253,7 +253,7 @@ describe('what an older or a newer version stored', () => {
     expect(plans.pro!.user!.call).toEqual({ week: 50, '1h': -3 })
     await quota.settings.update({ shadow: { user: null }, plans: { pro: null } })
     const { shadow, plans: left } = settingsStore.read()!.document as { shadow: object; plans: object }
-    // A plan that is removed goes whole; a layer keeps what is shadowed by names of others.
+    // A plan that is removed goes whole; a layer keeps limits shadowed under names of others.
     expect(shadow).toEqual({ user: ['week'], org: 'all', all: 'some', team: 7 })
     expect(left).toEqual({ later: { user: {} }, 'a name of later': { user: {} } })
     const { version: ___, revision: ____, ...whole } = await quota.settings.get()
@@ -272,10 +272,10 @@ describe('what an older or a newer version stored', () => {
       credit: 3,
     }
     settingsStore.writeSubject('user', 'u', ofSubject, {})
-    const told: string[] = []
-    quota.on('settingsFault', ({ faults }) => told.push(...faults.map(({ path }) => path)))
+    const paths: string[] = []
+    quota.on('settingsFault', ({ faults }) => paths.push(...faults.map(({ path }) => path)))
     await quota.peek({ subject: { user: 'u', team: 't' }, operation: 'ask' })
-    expect(told.sort()).toEqual([
+    expect(paths.sort()).toEqual([
       'anchor',
       'bypass',
       'credit',
@@ -307,7 +307,7 @@ describe('what an older or a newer version stored', () => {
 })
 
 describe('warnings', () => {
-  it('are told of plans at the values that they have', async () => {
+  it('are given for plans at the values that they have', async () => {
     const { quota } = made()
     const plans = { small: { user: { call: { '1h': 4, month: 0 } } }, none: { user: { call: { running: 0 } } } }
     const { warnings } = await quota.settings.update({ plans, base: { user: { call: { running: 0 } } } })
@@ -322,7 +322,7 @@ describe('warnings', () => {
     ])
   })
 
-  it('are not told of slots for being fewer than a price in tokens, nor of what is shadowed', async () => {
+  it('are not given for slots that are fewer than a price in tokens, nor for shadowed limits', async () => {
     const { quota } = made()
     expect((await quota.settings.update({ base: { user: { call: { running: 1 } } } })).warnings).toEqual([])
     const low = { base: { user: { call: { '1h': 2 } } } } as const
@@ -332,7 +332,7 @@ describe('warnings', () => {
 })
 
 describe('a policy that lives on', () => {
-  it('without a plan or a limit of concurrency that it had decides by what is left of its settings', async () => {
+  it('without a plan or a limit of concurrency that it had decides by the rest of its settings', async () => {
     const first = made()
     await first.quota.settings.update({ shadow: { user: ['running'] }, base: { user: { call: { running: 9 } } } })
     const { concurrency: _, plans: __, base, ...rest } = policy

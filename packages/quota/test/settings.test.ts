@@ -152,7 +152,7 @@ describe('settings', () => {
     expect(quota.peekSync({ subject: 'u', operation: 'write' }).cost).toBe(15)
   })
 
-  it('are written by compare-and-set: of two administrators one is told', async () => {
+  it('are written by compare-and-set: of two administrators one gets a conflict', async () => {
     const { quota } = fixture()
     const { settings } = await quota.settings.update({ mode: 'lenient' }, { ifVersion: 0 })
     expect(settings.version).toBe(1)
@@ -345,7 +345,7 @@ describe('a settings store that answers later', () => {
         }
       },
     }
-    // Nobody tells of changes: only the counters' store knows.
+    // No notification of changes: only the counters' store knows.
     settingsStore.watch = () => () => undefined
     const { quota } = fixture({ settingsStore, store })
     await quota.ready()

@@ -19,7 +19,7 @@ function sequences<T>(items: readonly T[], most: number): T[][] {
   )
 }
 
-/** An engine on a store whose settles end as they are told to, in turn; later ones are done. */
+/** An engine on a store whose settles end as given, in turn; later ones are done. */
 function failing(isSync: boolean) {
   const clock = testClock()
   const inner = memoryStore({ clock })
@@ -91,7 +91,7 @@ async function called(reservation: Reservation, call: Call): Promise<'resolved' 
 /** What a handle is to do, call by call: what it answers, and which calls go to the store. */
 function expected(calls: readonly Call[], ends: readonly End[], hasId: boolean) {
   const answers: string[] = []
-  const told: Call[] = []
+  const sent: Call[] = []
   let used = 15
   let isGiven = false
   let outcome: 'resolved' | 'rejected' | undefined
@@ -105,8 +105,8 @@ function expected(calls: readonly Call[], ends: readonly End[], hasId: boolean) 
       answers.push(outcome)
       continue
     }
-    const end = ends[told.length] ?? 'done'
-    told.push(call)
+    const end = ends[sent.length] ?? 'done'
+    sent.push(call)
     // Under an id the store counts the first settle that reached it.
     if ((end === 'done' || end === 'lost after') && !isGiven) {
       isGiven = true
@@ -116,7 +116,7 @@ function expected(calls: readonly Call[], ends: readonly End[], hasId: boolean) 
     const mayRepeat = end === 'certainly not' || (hasId && end !== 'done')
     if (!mayRepeat) outcome = end === 'done' ? 'resolved' : 'rejected'
   }
-  return { answers, told: told.length, used }
+  return { answers, sent: sent.length, used }
 }
 
 describe.each([
@@ -134,7 +134,7 @@ describe.each([
         const reservation = await quota.reserve({ ...next(ends), ...(hasId ? { id: 'one' } : {}) })
         const answers: string[] = []
         for (const call of calls) answers.push(await called(reservation, call))
-        const came = JSON.stringify({ answers, told: settles.length, used: await used() })
+        const came = JSON.stringify({ answers, sent: settles.length, used: await used() })
         const wanted = JSON.stringify(expected(calls, ends, hasId))
         if (came !== wanted) differing.push({ calls, ends, came, wanted })
       }
@@ -185,7 +185,7 @@ describe('run', () => {
     expect(await used()).toBe(0)
   })
 
-  it('tells of a commit that the work left under way and that fails, and keeps the tokens', async () => {
+  it('reports a commit that the work left in flight and that fails, and keeps the tokens', async () => {
     const { quota, settles, used, next } = failing(false)
     for (const end of ENDS.slice(1)) {
       const running = quota.run(next([end]), (reservation) => {

@@ -205,10 +205,10 @@ describe('a hold over several units', () => {
     expect(used(quota)).toEqual([1, 1, 10_000, 0])
   })
 
-  it('charges an overrun by unit, up to its bound, and tells', () => {
+  it('charges an overrun by unit, up to its bound, and reports it', () => {
     const { quota } = made()
-    const told: unknown[] = []
-    quota.on('overrun', ({ charged, uncharged, reserved }) => told.push({ charged, uncharged, reserved }))
+    const overruns: unknown[] = []
+    quota.on('overrun', ({ charged, uncharged, reserved }) => overruns.push({ charged, uncharged, reserved }))
     const hold = quota.reserveSync({ subject: SUBJECT, operation: 'late', ttlMs: MINUTE })
     if (hold.status !== 'reserved') throw new Error(hold.status)
     const result = hold.commit({ tokens: 7_000, microusd: 2_000 })
@@ -216,7 +216,7 @@ describe('a hold over several units', () => {
       charged: { requests: 1, tokens: 6_000, microusd: 2_000 },
       uncharged: { requests: 0, tokens: 1_000, microusd: 0 },
     })
-    expect(told).toEqual([{ ...result, reserved: { requests: 1, tokens: 1_000, microusd: 3_000 } }])
+    expect(overruns).toEqual([{ ...result, reserved: { requests: 1, tokens: 1_000, microusd: 3_000 } }])
     expect(used(quota)).toEqual([1, 6_000, 2_000, 0])
   })
 
@@ -300,7 +300,7 @@ describe('settings by unit', () => {
     expect(shadowed).toMatchObject({ allowed: true, shadowed: [{ window: 'budget', unit: 'microusd', limit: 10 }] })
   })
 
-  it('tell of limits that are near, by unit', async () => {
+  it('report limits that are near, by unit', async () => {
     const { quota } = made()
     const near: unknown[] = []
     quota.on('nearLimit', ({ window, threshold }) => near.push([window.layer, window.window, threshold]))
@@ -347,7 +347,7 @@ describe('without the store', () => {
 })
 
 describe('what callers see of several units', () => {
-  it('is a body with the unit, and a text that says what is counted', () => {
+  it('is a body with the unit, and a text that says what it counts', () => {
     const { quota } = made()
     const spent = {
       subject: SUBJECT,

@@ -6,9 +6,9 @@ describe('a shadowed limit', () => {
   it('is charged and refuses nobody, and decisions say what it would have refused', async () => {
     const { quota } = fixture()
     await quota.settings.update({ shadow: { personal: ['1h'] } })
-    const told: unknown[] = []
+    const events: unknown[] = []
     quota.on('shadowed', ({ subject, allowed, shadowed }) =>
-      told.push([subject, allowed, shadowed.map(({ layer, window, used }) => `${layer} ${window} ${used}`)]),
+      events.push([subject, allowed, shadowed.map(({ layer, window, used }) => `${layer} ${window} ${used}`)]),
     )
     const first = quota.consumeSync({ subject: 'u', operation: 'write', cost: 60 })
     expect([first.allowed, first.shadowed]).toEqual([true, []])
@@ -24,24 +24,24 @@ describe('a shadowed limit', () => {
     const third = quota.consumeSync({ subject: 'u', operation: 'write', cost: 200 })
     expect(third).toMatchObject({ allowed: false, binding: { window: '5h' }, shadowed: [{ window: '1h' }] })
     if (!third.allowed) expect(third.violations.map(({ window }) => window)).toEqual(['5h'])
-    expect(told).toEqual([
+    expect(events).toEqual([
       ['u', true, ['personal 1h 60']],
       ['u', false, ['personal 1h 75']],
     ])
     await quota.close()
   })
 
-  it('is told by an event that nothing else has to be listened to for', async () => {
+  it('emits an event of its own, without other listeners', async () => {
     const { quota } = fixture()
     await quota.settings.update({ shadow: { site: 'all', personal: 'all' } })
-    let told = 0
-    const stop = quota.on('shadowed', () => told++)
+    let events = 0
+    const stop = quota.on('shadowed', () => events++)
     for (let i = 0; i < 5; i++) quota.consumeSync({ subject: 'u', operation: 'write', cost: 30 })
-    expect(told).toBe(3)
+    expect(events).toBe(3)
     quota.peekSync({ subject: 'u', operation: 'write' })
     stop()
     quota.consumeSync({ subject: 'u', operation: 'write' })
-    expect(told).toBe(3)
+    expect(events).toBe(3)
     await quota.close()
   })
 
@@ -56,7 +56,7 @@ describe('a shadowed limit', () => {
     await quota.close()
   })
 
-  it('of concurrency counts what is under way, and lets more of it be', async () => {
+  it('of concurrency counts work in flight, and admits more of it', async () => {
     const clock = testClock()
     const policy = definePolicy({
       windows: [{ label: '1h', lengthMs: HOUR }],

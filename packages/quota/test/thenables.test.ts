@@ -25,7 +25,7 @@ const kinds: readonly (readonly [string, Later])[] = [
       return { [THEN]: (done) => Promise.resolve(value).then(done) }
     },
   ],
-  // As query builders do: nothing is done before somebody asks for the answer.
+  // As query builders do: nothing is done before `then` is called.
   [
     'a query that is carried out on then',
     (ask) => ({ [THEN]: (done, failed) => Promise.resolve().then(ask).then(done, failed) }),

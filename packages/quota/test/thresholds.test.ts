@@ -33,7 +33,7 @@ describe('a limit is near', () => {
     expect(near.slice(1)).toEqual(['u personal 1h 60/60 {"left":10}', 'u personal 1h 60/60 {"share":1}'])
   })
 
-  it('again after tokens went back, and in each opening: a crossing is what is told', () => {
+  it('again after tokens went back, and in each opening: a crossing is reported', () => {
     const { quota, clock, near, consume } = heard()
     const reservation = quota.reserveSync({ subject: 'u', operation: 'write', cost: 48 })
     reservation.cancel()

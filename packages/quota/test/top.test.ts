@@ -72,7 +72,7 @@ describe('top subjects', () => {
     expect(top.spent('write', 1)).toEqual([{ subject: 'u999', amount: 2, atLeast: 2 }])
   })
 
-  it('tell what a subject probably had before it came into view, and what is certain', () => {
+  it('report what a subject probably had before it was listed, and the certain part', () => {
     const { top, spend } = counted()
     for (let each = 0; each < 256; each++) spend(`big${each}`, 100)
     for (let each = 0; each < 12; each++) spend('creeping', 10)
@@ -80,7 +80,7 @@ describe('top subjects', () => {
     expect(found).toEqual([{ subject: 'creeping', amount: 120, atLeast: 20 }])
   })
 
-  it('tell less of what a subject probably had, step by step, and all of what is certain', () => {
+  it('report less of what a subject probably had, step by step, and all of the certain part', () => {
     const { clock, top, spend } = counted()
     clock.at = Math.ceil(clock.at / HOUR) * HOUR
     for (let each = 0; each < 256; each++) spend(`big${each}`, 100)
@@ -93,7 +93,7 @@ describe('top subjects', () => {
     expect(top.spent('write', 1)).toEqual([{ subject: 'creeping', amount: 270, atLeast: 220 }])
   })
 
-  it('remember what somebody had who lost the place to others, as long as the period', () => {
+  it('remember the count of a subject that lost its place to others, as long as the period', () => {
     const { clock, top, spend } = counted()
     clock.at = Math.ceil(clock.at / HOUR) * HOUR
     spend('first', 90)
@@ -101,7 +101,7 @@ describe('top subjects', () => {
     spend('other', 95)
     spend('first', 60)
     expect(top.spent('write', 1)).toEqual([{ subject: 'first', amount: 150, atLeast: 60 }])
-    // What is not listed fades by a sixth with each sixth.
+    // An unlisted count fades by a sixth with each sixth.
     spend('slow', 90)
     clock.at += 50 * MINUTE
     spend('slow', 100)
@@ -197,8 +197,8 @@ it('of 50,000 users under Zipf 95 of the top 100 are right', () => {
       .sort(([, a], [, b]) => b - a)
       .slice(0, 100)
       .map(([subject]) => subject)
-  const rightOf = (told: readonly { readonly subject: string }[], truth: readonly string[]): number =>
-    told.filter(({ subject }) => truth.includes(subject)).length
+  const rightOf = (listed: readonly { readonly subject: string }[], truth: readonly string[]): number =>
+    listed.filter(({ subject }) => truth.includes(subject)).length
   expect(rightOf(top.spent('write', 100), best(spent)), `seed ${seed}`).toBeGreaterThanOrEqual(95)
   expect(rightOf(top.refused('write', 100), best(refused)), `seed ${seed}`).toBeGreaterThanOrEqual(95)
   for (const { subject, amount, atLeast } of top.spent('write', 100)) {

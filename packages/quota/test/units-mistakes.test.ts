@@ -230,5 +230,5 @@ const ofRequests: readonly Mistake[] = [
   },
 ]
 
-describe('what is said of mistakes with units', () =>
+describe('messages about mistakes with units', () =>
   testMistakes([...ofPolicies, ...ofRequests], './units-mistakes.txt'))

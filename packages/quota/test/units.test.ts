@@ -96,7 +96,7 @@ describe('amounts', () => {
     expect(amountsIn(['tokens'], amounts)).toEqual([0])
   })
 
-  it('are told apart as a request gives them: a number as it is, a record sorted by name', () => {
+  it('are distinguished as a request gives them: a number as it is, a record sorted by name', () => {
     expect([undefined, 0, 812].map(costText)).toEqual(['', '0', '812'])
     expect(costText({ tokens: 812, microusd: 3 })).toBe('microusd=3,tokens=812')
     expect(costText({ microusd: 3, tokens: 812 })).toBe('microusd=3,tokens=812')

@@ -7,7 +7,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['s', 1_000],
 ]
 
-/** A length in its two largest units, for example `1 h 5 min`; what is less than a second counts as one. */
+/** A length in its two largest units, for example `1 h 5 min`; less than a second counts as one. */
 export function lengthText(ms: number): string {
   let rest = Math.ceil(Math.max(0, ms) / 1_000) * 1_000
   const parts: string[] = []

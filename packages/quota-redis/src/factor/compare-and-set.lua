@@ -1,4 +1,4 @@
--- Writes the adaptive factor if its version is the one expected and the minute another one, and tells those who watch.
+-- Writes the adaptive factor if its version is the one expected and the minute another one, and notifies watchers.
 -- KEYS[1] the factor: a hash of version, minute and state  KEYS[2] the last change, also the channel's name
 -- ARGV[1] the version expected; 0: nothing is stored
 -- ARGV[2] the minute of the tick

@@ -15,7 +15,7 @@ import compareAndSet from './compare-and-set.lua'
 
 /** What {@link redisFactor} takes. */
 export interface RedisFactorOptions {
-  /** Tells which server, or which cluster; the store works on connections of its own and leaves this one alone. */
+  /** Names the server or cluster; the store works on connections of its own and leaves this one alone. */
   readonly client: RedisClient
   /** The beginning of every key. The client's own `keyPrefix` is not used. @default 'quota' */
   readonly prefix?: string | undefined
@@ -33,7 +33,7 @@ const parseOptions = /* @__PURE__ */ keyOptionsParser('redisFactor()')
 
 const COMPARE_AND_SET = scriptOf([compareAndSet])
 
-/** The feed tells what changed; here there is but one thing. */
+/** The feed reports which part changed; here there is only one. */
 const CHANGE: SettingsChange = { kind: 'everything' }
 
 /**

@@ -2,7 +2,7 @@
 -- asks; and takes back what it did not use.
 --
 -- NUMBERS       T terms without own rows, book its key among the others, amounts one a unit
---                 GRANT, T, book, whether windows may be opened (1 or 0), most wanted beyond the costs, what is left in the
+--                 GRANT, T, book, whether windows may be opened (1 or 0), most wanted beyond the costs, the rest in the
 --                   leases of this process, how long a lease is remembered, how long a process is counted after it last asked,
 --                   how long a lease can be used (ms), how many requests, their costs
 --                 RETURN, R, book, amounts, starts of the windows of R
@@ -53,13 +53,13 @@ local function living(batch, book, process, keep, counted, usable)
   return { processes, leases }, live, leased
 end
 
--- What is leased beyond the costs, of each unit: nothing where any of them is near its limit, since what idle leases have would
--- be missed by others; or where there is none of a unit that is wanted.
+-- The amount leased beyond the costs, of each unit: nothing where any of them is near its limit, since what idle leases
+-- have would be missed by others; or where there is none of a unit that is wanted.
 local function lease_of(full, room, charged, most, has, wanted, live)
   local extra, nothing = {}, in_units()
   for u, left in ipairs(full) do
     if left < 100 * live * most[u] then return nothing end
-    -- Of what is left, what the process has included: one that asks again and again does not come to have all of it.
+    -- A share of the rest, the process's own leases included: repeated requests do not collect all of it.
     local share = math.min(math.ceil((left + has[u]) / (2 * live)) - has[u], wanted[u] + charged[u])
     extra[u] = math.max(0, math.min(share - charged[u], room[u]))
     if wanted[u] > 0 and extra[u] == 0 then return nothing end

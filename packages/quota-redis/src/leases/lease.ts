@@ -43,7 +43,7 @@ export interface LeaseTerms extends Terms {
  */
 export class Lease {
   readonly terms: LeaseTerms
-  /** What is left. */
+  /** The remaining tokens, of each unit. */
   readonly amounts: number[]
   readonly #usableMs: number
 

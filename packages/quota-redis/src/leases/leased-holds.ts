@@ -108,7 +108,7 @@ export class LeasedHolds {
     return this.#answer(parts, await this.#takeOwn(request, parts), shared.states)
   }
 
-  /** The shared tokens are this request's until they are in the record; what is not goes back, but not where its outcome is in doubt. */
+  /** The shared tokens are this request's until they are in the record; the rest goes back, unless it is in doubt. */
   async #takeOwnAfter(request: HoldTakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
     const { costs, category } = request
     const charge = chargeOf(this.#places, parts, category, shared.states, costs)
@@ -323,7 +323,7 @@ function stale({ now, settingsRevision }: Pick<SharedAnswer, 'now' | 'settingsRe
   return { outcome: 'stale', now, states: [], settingsRevision } as const
 }
 
-/** Without what is no business of an engine. */
+/** Without the members that are no business of an engine. */
 function plain({ mark: _, isPartial: __, isInDoubt: ___, ...reply }: HoldTaken): TakeReply {
   return reply
 }

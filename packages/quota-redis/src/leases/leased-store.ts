@@ -35,7 +35,7 @@ export function leasedRedisStore(options: RedisStoreOptions): LeasedRedisStore {
   return new Store(parseLeasedStoreOptions(options))
 }
 
-/** What is said of a policy with several layers of its own. */
+/** The error message for a policy with several layers of its own. */
 const ONE_SLOT =
   'this policy has several layers of their own keys: their counters are in one slot, where those of a policy with one ' +
   'such layer are not, and begin at zero'

@@ -22,10 +22,10 @@ export interface PlacesParts {
   readonly counts: LeaseCounts
 }
 
-/** What is asked of the shared layers for a take or a growth. */
+/** A demand on the shared layers for a take or a growth. */
 export type SharedTake = Pick<TakeRequest, 'costs' | 'category' | 'settingsRevision' | 'periods'>
 
-/** Where the counters of one policy are: shards of its subjects, the shared layers', and pools of what is leased. */
+/** Where the counters of one policy are: shards of its subjects, the shared layers', and pools of leases. */
 export class Places {
   readonly schema: StoreSchema
   readonly layout: Layout
@@ -136,7 +136,7 @@ export class Places {
   }
 }
 
-/** What is used as far as this process knows: without the tokens that lie idle in its leases. */
+/** The used amount as far as this process knows: without the tokens that lie idle in its leases. */
 export function withoutIdle(layout: Layout, states: readonly number[], pool: SharedPool): readonly number[] {
   return without(layout, states, pool.idleIn(startsOf(states)))
 }

@@ -14,7 +14,7 @@ export interface PoolsParts {
   readonly replicas: (server: Line) => Promise<number>
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
-  /** Tells processes apart. */
+  /** A unique id of this process. */
   readonly process: string
   readonly counts: LeaseCounts
 }

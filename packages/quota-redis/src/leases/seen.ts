@@ -6,6 +6,6 @@ export interface Seen {
   readonly at: Moment
   /** `[startedAt, used]` for each window, all leases included. */
   readonly states: readonly number[]
-  /** When each of them ends, epoch milliseconds; `Infinity` of what is not open. */
+  /** When each of them ends, epoch milliseconds; `Infinity` if it is not open. */
   readonly ends: readonly number[]
 }

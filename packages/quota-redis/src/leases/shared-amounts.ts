@@ -60,7 +60,7 @@ export interface SharedAmountsParts {
   readonly sharedOf: (schema: StoreSchema) => Shard
 }
 
-/** Gives back at the shared layers what holds had there that ended in slots of their own: sent once, as what is lost is lost. */
+/** Gives back at the shared layers the tokens of holds that ended in slots of their own: sent once, never repeated. */
 export class SharedAmounts {
   readonly #parts: SharedAmountsParts
   /** The shared layers' rows as other policies name them, by those names. */
@@ -70,7 +70,7 @@ export class SharedAmounts {
     this.#parts = parts
   }
 
-  /** Waits for what is under way, a deadline at most. */
+  /** Waits for the calls in flight, a deadline at most. */
   async close(): Promise<void> {
     await Promise.all([...this.#others.values()].map((shard) => shard.close()))
   }
@@ -148,7 +148,7 @@ function folded(rows: readonly FreedRows[]): { readonly names: RowNames; readonl
       identities.add(window)
     }
   }
-  // Windows of a kind that this version does not know are left out: what is lost is lost.
+  // Windows of a kind that this version does not know are left out: their tokens are lost.
   const windows = inRowOrder(limitsOf([...identities])).map(({ identity }) => identity)
   const cells = [...layers].flatMap((layer) => windows.map((window) => known.get(keyOf(layer, window)) ?? NOTHING))
   return { names: [category, [...layers], windows], cells }

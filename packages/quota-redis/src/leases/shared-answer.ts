@@ -1,4 +1,4 @@
-/** What is asked of the rows that everybody shares. */
+/** A demand on the rows that all subjects share. */
 export interface SharedRequest extends Terms {
   /** One number a unit; slots behind them are passed over. */
   readonly costs: readonly number[]

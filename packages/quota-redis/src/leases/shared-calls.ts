@@ -24,7 +24,7 @@ const TIMES = { rememberedMs: 5_000, countedMs: 5_000, usableMs: MAX_LEASE_MS }
 /** Pause before a call that was not carried out is made again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 
-/** What a grant came to, and what is to be known of its call. */
+/** The result of a grant, and the state of its call. */
 export interface GrantReply extends Granted {
   readonly sentAt: Moment
   /** Whether every replica has it. */
@@ -39,7 +39,7 @@ export interface SharedCallsParts {
   readonly keys: Keys
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
-  /** Tells processes apart. */
+  /** A unique id of this process. */
   readonly process: string
 }
 

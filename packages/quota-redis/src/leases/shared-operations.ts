@@ -107,7 +107,7 @@ export class GrantOperation implements Operation {
   }
 }
 
-/** Takes back what is left of a lease: once, and never more than was leased. */
+/** Takes back the rest of a lease: once, and never more than was leased. */
 export class ReturnOperation implements Operation {
   readonly repeatable = false
   readonly #at: SharedRowsAt

@@ -17,8 +17,8 @@ const MOST_ASKS = 256
 const MOST_WAITING = 10_000
 
 /**
- * What is held is brought up to the demand where it is this share of it: an eighth of a second ahead of need, many times what a
- * grant takes, and so late that grants are few. All of them are one server's work.
+ * Leases are topped up to the demand when they fall to this share of it: an eighth of a second ahead of need, many
+ * times what a grant takes, and so late that grants are few. All of them are one server's work.
  */
 const RENEWED_AT = 1 / 4
 
@@ -123,14 +123,14 @@ export class SharedPool {
     this.#denials.forget()
   }
 
-  /** The windows were closed by hand: what is leased belongs to none that is open. */
+  /** The windows were closed by hand: the leased tokens belong to none that is open. */
   forget(): void {
     this.#leases = []
     this.#denials.forget()
     this.#seen = undefined
   }
 
-  /** Gives back what is leased; ends when that has arrived, or has not. */
+  /** Gives back the leases; ends when they have arrived, or have not. */
   async close(): Promise<void> {
     for (const lease of this.#leases) this.#return(lease)
     this.#leases = []
@@ -155,7 +155,7 @@ export class SharedPool {
       for (let unit = 0; unit < amounts.length; unit++) amounts[unit]! -= costs[unit]!
       return lease
     }
-    // What is left in each would lie idle until it ends, and be missed by others near the limit.
+    // The rest of each would lie idle until it ends, and be missed by others near the limit.
     const newest = this.#leases.at(-1)
     if (newest === undefined || !covers(this.idleIn(newest.terms.starts), costs)) return undefined
     const left = newest.amounts.map((_, unit) => costs[unit]!)
@@ -217,7 +217,7 @@ export class SharedPool {
     return idle
   }
 
-  /** Asks ahead of need, when what is left will not last. Opens no window. */
+  /** Prefetches when the remaining tokens will not last. Opens no window. */
   #refresh({ terms }: Lease): void {
     if (!this.#isLeasing || this.#serving !== undefined) return
     const needed = this.#demand.amounts.map((amount) => amount * RENEWED_AT)
@@ -229,7 +229,7 @@ export class SharedPool {
 
   /** Serves those who wait, in order; never rejects. */
   async #serve(): Promise<void> {
-    // What is asked in one tick of the event loop goes out together.
+    // Requests of one tick of the event loop go out together.
     await new Promise((resolve) => setImmediate(resolve))
     while (this.#waiting.length > 0) {
       const asks = this.#nextRun()

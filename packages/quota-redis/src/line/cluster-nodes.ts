@@ -204,7 +204,7 @@ export class ClusterNodes {
     return connection.ready().then(() => line)
   }
 
-  /** As the client was told to reach an address. */
+  /** The address by which the client's options reach a node. */
   #mapped(address: string): string {
     const { natMap } = this.#topology.options
     const mapped = typeof natMap === 'function' ? natMap(address) : natMap?.[address]

@@ -5,7 +5,7 @@ import type { Line, LineOptions, Reply, Word } from './line.ts'
 import { SILENCE_MS, Silence } from './silence.ts'
 import { Wire } from './wire.ts'
 
-/** A server among others, and what is told of it. */
+/** One server of a cluster, with the callbacks of its connection. */
 export interface Place {
   readonly host: string
   readonly port: number
@@ -55,7 +55,7 @@ function optionsOf(place: Place | undefined): RedisOptions {
     ...(place === undefined ? {} : { host: place.host, port: place.port }),
     reconnectOnError(error) {
       place?.onErrorReply(error)
-      // A former primary tells that it became a replica: look again who is who. `true` does not resend the command.
+      // A former primary reports that it became a replica: look up the roles again. `true` does not resend the command.
       return error.message.startsWith('READONLY')
     },
   }
@@ -133,7 +133,7 @@ export class Connection implements Line {
     if (this.#down) return Promise.reject(notConnected(this.#lastError))
     this.#waiters ??= new Waiters()
     const { promise } = this.#waiters
-    // Asked again, the server is looked at again: it may have been told better meanwhile.
+    // A new call checks the server again: its configuration may have been corrected meanwhile.
     if (this.#refused) {
       this.#refused = false
       void this.#check()

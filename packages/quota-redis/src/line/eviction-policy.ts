@@ -17,7 +17,7 @@ export interface RedisLogger {
 
 /**
  * Asks the server whether it may evict keys.
- * @returns what is wrong, if anything
+ * @returns the fault, if there is one
  * @throws the client's error when the connection breaks meanwhile
  */
 async function evictionFault(redis: Redis): Promise<string | undefined> {
@@ -28,7 +28,7 @@ async function evictionFault(redis: Redis): Promise<string | undefined> {
     : `Redis' maxmemory-policy is ${policy}: counters may be evicted, and limits exceeded unseen; it should be noeviction`
 }
 
-/** Looks at one server's policy, whenever it is told to. */
+/** Checks one server's eviction policy on demand. */
 export class EvictionCheck {
   readonly #redis: Redis
   readonly #wanted: EvictionPolicy

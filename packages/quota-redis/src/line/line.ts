@@ -32,7 +32,7 @@ export interface Line {
   send(command: string, ...words: readonly Word[]): Promise<Reply>
   /**
    * The server of a cluster that an error reply said to ask this once, as it does for keys that are on their way there.
-   * What is sent on that line is taken for such a question. Nothing for other errors.
+   * Commands sent on that line are taken for such a question. Nothing for other errors.
    */
   asked(error: unknown): Promise<Line> | undefined
   /** Leaves nothing open. Commands under way reject. */

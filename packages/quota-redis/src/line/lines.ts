@@ -35,7 +35,7 @@ export function lineTo(client: RedisClient, key: string, options: LineOptions): 
   return linesOf(client, options).to(key)
 }
 
-/** What a channel's messages are told to. */
+/** The listener to a channel's messages. */
 export interface Hearing {
   onMessage(message: string): void
   /** Messages are heard from now on, the first time and after every reconnect; those before may have been missed. */

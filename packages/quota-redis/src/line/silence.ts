@@ -34,7 +34,7 @@ export class Silence {
   }
 
   #step(): void {
-    // What is due is read between a timer and what it sets to be done immediately.
+    // Pending input is read between a timer and the immediate that it sets.
     this.#timer = setTimeout(() => setImmediate(() => this.#look()), STEP_MS).unref()
   }
 

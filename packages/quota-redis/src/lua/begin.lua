@@ -36,7 +36,7 @@ local rows = { string.byte(string.rep('\0', n[ROWS]), 1, -1) }
 local batch = { raw = raw, rows = rows, tables = {}, revision = false, records = false }
 
 if n[RECORDS] > 0 then
-  -- By place: text, DAMAGED, or false of what is gone.
+  -- By place: text, DAMAGED, or false if it is gone.
   batch.records = {}
   local from, to = FIRST_ROW + n[ROWS], FIRST_ROW + n[ROWS] - 1 + n[RECORDS]
   local stored = call('EXISTS', unpack(KEYS, from, to)) > 0 and call('MGET', unpack(KEYS, from, to)) or {}

@@ -1,4 +1,4 @@
--- What is done with holds.
+-- Operations on holds.
 --
 -- NUMBERS       H is R (see operations.lua), record, index of all holds by end, that of its owner; T terms and own rows; amounts
 --               and costs are one a unit, of costs slots behind them

@@ -37,8 +37,8 @@ local function set_for(key, text, lasts)
   return call('SET', key, text, n[NOW] >= 0 and 'PX' or 'PXAT', last_end)
 end
 
--- Writes what is no row: records, and what operations have; shows rows that were not looked at, or that were not there and still
--- are not, as such.
+-- Writes everything but rows: records, and what operations have; shows rows that were not looked at, or that were not
+-- there and still are not, as such.
 local function write_others()
   local records, first = batch.records, FIRST_ROW - 1 + n[ROWS]
   for record, ttl in pairs(batch.record_ttls) do

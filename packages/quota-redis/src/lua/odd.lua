@@ -1,4 +1,4 @@
--- What is needed for batches that are not usual: made once one is met.
+-- Helpers of unusual batches: built when the first one arrives.
 
 -- How long rows are kept from now on (ms; 0: as before) that are written as a whole, by place; the same of records.
 batch.kept, batch.record_ttls = {}, {}

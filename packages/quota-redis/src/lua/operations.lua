@@ -1,6 +1,6 @@
--- What is no take of one of the terms.
+-- Operations other than takes of one of the terms.
 --
--- NUMBERS       of each operation its code and what it needs; a negative code of what is no plain take
+-- NUMBERS       of each operation its code and what it needs; a negative code if it is no plain take
 --                 terms, how many, of each costs, own rows          takes
 --                 UNDER_ID, terms, how many, of each record, ttl (ms), costs, own rows
 --                                                                   takes under ids; read a text each: how its record begins
@@ -17,7 +17,8 @@
 --               s stale  t the clock is outside of the periods  y done  n not this nonce's to settle  b a row or record cannot
 --               be read, nothing was done  e the hold has ended  h too many holds  z settled before  v above what the hold has
 --               k more rows have to be named
---               Told: of letter m the states that the record keeps; of every operation from SETTLE on its rows as they are then
+--               States: of letter m the states that the record keeps; of every operation from SETTLE on its rows as of
+--               then
 
 -- What other parts add to the operations: functions of batch, operations, reader, and what reads the own rows of terms.
 local more_operations = {}

@@ -16,7 +16,7 @@ local function bytes_of(batch, places)
   return table.concat(bytes)
 end
 
--- What is left of `used` when some goes back, or comes in addition (below 0); all where more was charged than is counted.
+-- The rest of `used` when some goes back, or comes in addition (below 0); all where more was charged than is counted.
 local function less(used, amount)
   if used == MAX_USED then return used end
   local left = used > amount and used - amount or 0

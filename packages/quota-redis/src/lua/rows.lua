@@ -1,16 +1,17 @@
 -- Rows in memory: what they hold, and the steps from one state of theirs to the next.
 --
 -- A row is version byte, hash of the list that says which limits it holds (4 bytes), what each of them has used (7 bytes;
--- CLOSED: closed by a reset), then when each of them started (6 bytes, epoch ms). All little-endian. What is used stands
--- first, so that a charge that opens nothing writes no more than that. A row of another list than the policy's own is read
--- and written by lists.lua. The first WINDOWS cells are windows; behind them, where there is one, is that of slots.
+-- CLOSED: closed by a reset), then when each of them started (6 bytes, epoch ms). All little-endian. The used amounts
+-- stand first, so that a charge that opens nothing writes no more than that. A row of another list than the policy's
+-- own is read and written by lists.lua. The first WINDOWS cells are windows; behind them, where there is one, is that
+-- of slots.
 --
--- In memory a row is a table { SIZE x used, SIZE x start (CLOSED and 0: never opened), ROOM + u: what is left of unit u,
--- FULL + u: what was left when the cells were read }, and
---   kind        limits and periods that what is left is counted by, see terms.lua; false or none: the cells are all there is
+-- In memory a row is a table { SIZE x used, SIZE x start (CLOSED and 0: never opened), ROOM + u: the rest of unit u,
+-- FULL + u: the rest when the cells were read }, and
+--   kind        limits and periods by which the rest is counted, see terms.lua; false or none: there are only cells
 --   is_ahead    some window starts further in the future than a clock may
 --   is_usual    all windows are open; `starts` are then their bytes, once they were needed
---   is_changed, is_moved   what is used changed, or more than that
+--   is_changed, is_moved   the used amounts changed, or more than that
 --   is_new, others         it was not there; cells of limits that only other policies know
 --   ends_at     it is kept until then at least (epoch ms)
 --   is_damaged  it cannot be read
@@ -35,7 +36,7 @@ local function fold(list)
   return list
 end
 
--- Counts what is left under limits and periods: a window that is not open counts as if it opened now.
+-- Counts the rest under limits and periods: a window that is not open counts as if it opened now.
 local function count(list, kind)
   if list.is_damaged then return list end
   if list.kind then fold(list) end

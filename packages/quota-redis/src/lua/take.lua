@@ -6,7 +6,7 @@
 -- own is mostly used once in a batch: it goes from bytes to bytes, and so do all rows of a take that is alone in its batch.
 -- Whatever is odd about one (it is not there, a window is over, another list, a second take) is left to odd-takes.lua.
 
--- Operations so far, and their letters: nothing where every one is an admitted take. What is needed for all that is not usual.
+-- Operations so far, and their letters: nothing where every one is an admitted take; the helpers of unusual batches.
 local done, letters, odd = 0, nil, nil
 do
   local rows, raw, records, ARGV = rows, raw, batch.records, ARGV

@@ -23,7 +23,7 @@ export const HOLD_OUTCOMES: Readonly<Record<string, HoldOutcome>> = {
 /** What the script answers of a hold beside its letter. */
 export type HoldFacts = readonly (number | string)[]
 
-/** Where operations on holds leave what is not for their callers. */
+/** Where operations on holds leave results that are not for their callers. */
 export interface HoldDesk {
   /** Requests an operation once more. */
   readonly askAgain: (operation: Operation) => void

@@ -32,7 +32,7 @@ export class SettleHoldOperation extends HoldOperation<SettleHoldReply> {
     this.#units = batch.keys.schema.units.length
     batch.code('SETTLE_HOLD')
     this.targetOf(batch, this.#request, quotas.layers)
-    // What is charged in addition goes by the limits of the request, whatever settings are in force.
+    // The additional charge goes by the limits of the request, whatever settings are in force.
     encodeTerms(batch, { subject, category, quotas, periods, settingsRevision: undefined })
     batch.numbers([id.ttlMs])
     batch.amounts(batch.keys.schema.units.map((_, unit) => actual?.[unit] ?? AS_HELD))

@@ -22,7 +22,7 @@ export interface HoldTaken extends TakeReply {
   readonly mark?: string
   /** What it was charged in another slot is yet to be said. */
   readonly isPartial?: boolean
-  /** Of what is no hold: it may become one yet, as it was sent twice. */
+  /** For a request that is no hold: it may still become one, as it was sent twice. */
   readonly isInDoubt?: boolean
 }
 

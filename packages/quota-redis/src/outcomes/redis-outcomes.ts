@@ -14,7 +14,7 @@ import add from './add.lua'
 
 /** What {@link redisOutcomes} takes. */
 export interface RedisOutcomesOptions {
-  /** Tells which server, or which cluster; the store works on a connection of its own and leaves this one alone. */
+  /** Names the server or cluster; the store works on a connection of its own and leaves this one alone. */
   readonly client: RedisClient
   /** The beginning of every key. The client's own `keyPrefix` is not used. @default 'quota' */
   readonly prefix?: string | undefined

@@ -6,11 +6,11 @@ import { hear, lineTo } from '../line/lines.ts'
 const POLL_MS = 500
 
 /**
- * Hears of changes made by any process. Each change leaves a text of its own in Redis, and is published with the text
- * before it, so that whoever knows that one has missed nothing. Messages are heard on a connection of their own; as a
- * message can be lost, the text is also looked at every half second. Whoever may have missed something is told that
- * everything may have changed; so is everybody when the store lost its data or holds an older state, since no text comes
- * twice.
+ * Receives the changes made by any process. Each change leaves a unique text in Redis, and is published with the text
+ * before it, so that a listener that has seen that one has missed nothing. Messages arrive on a connection of their
+ * own; as a message can be lost, the text is also read every half second. A listener that may have missed something is
+ * notified that everything may have changed; so are all when the store lost its data or holds an older state, since no
+ * text comes twice.
  */
 export class ChangeFeed {
   /** For the caller's own commands, too. */
@@ -63,7 +63,7 @@ export class ChangeFeed {
     const [, before, made, change] = /^(\S*) (\S+) (.*)$/s.exec(message) ?? []
     const isNext = this.#seen !== undefined && (before === this.#seen || made === this.#seen)
     this.#seen = made
-    this.#tell((isNext && change !== undefined ? parseChange(change) : undefined) ?? { kind: 'everything' })
+    this.#notify((isNext && change !== undefined ? parseChange(change) : undefined) ?? { kind: 'everything' })
   }
 
   /** After a time in which messages may have been lost: whatever is known may be old. */
@@ -83,7 +83,7 @@ export class ChangeFeed {
       // A message that was heard meanwhile is newer than this look.
       if (this.#looks !== looks || this.#seen !== before || last === before) return
       this.#seen = last
-      this.#tell({ kind: 'everything' })
+      this.#notify({ kind: 'everything' })
     } catch {
       // Looked at again in half a second, and when the connection is back.
     } finally {
@@ -92,12 +92,12 @@ export class ChangeFeed {
     }
   }
 
-  #tell(change: SettingsChange): void {
+  #notify(change: SettingsChange): void {
     for (const listener of [...this.#listeners]) listener(change)
   }
 }
 
-/** `undefined` for what is not a change, or not one that this version knows. */
+/** `undefined` for a text that is not a change, or not one that this version knows. */
 function parseChange(text: string): SettingsChange | undefined {
   try {
     const { kind, layer, key } = JSON.parse(text) as Record<string, unknown>

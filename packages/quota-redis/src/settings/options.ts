@@ -2,7 +2,7 @@ import type { RedisClient } from '../line/line.ts'
 
 /** What {@link redisSettings} and {@link redisBroadcast} take. */
 export interface RedisSettingsOptions {
-  /** Tells which server, or which cluster; the store works on connections of its own and leaves this one alone. */
+  /** Names the server or cluster; the store works on connections of its own and leaves this one alone. */
   readonly client: RedisClient
   /**
    * The beginning of every key, the same as of the quota store that the settings are for. The client's own `keyPrefix`

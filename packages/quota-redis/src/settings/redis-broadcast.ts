@@ -9,7 +9,7 @@ import { ChangeFeed } from './change-feed.ts'
 import type { RedisSettingsOptions } from './options.ts'
 import { SettingsKeys } from './settings-keys.ts'
 
-/** For a `SettingsStore` whose documents are kept elsewhere, for example in SQL: tells the other processes. */
+/** For a `SettingsStore` whose documents are kept elsewhere, for example in SQL: notifies the other processes. */
 export interface RedisBroadcast {
   /**
    * To be called after a change was stored. When it rejects, the others have not heard yet; it is announced again, as
@@ -20,8 +20,8 @@ export interface RedisBroadcast {
   announce(revision: string, change: SettingsChange): Promise<void>
   /**
    * The `reannounce` of a settings store: announces a revision that was read, if what the quota store knows is still what
-   * it knew when it called the settings stale. So a counters' store that lost its data, or hears nothing since whoever
-   * changed the settings is gone, follows within a second.
+   * it knew when it called the settings stale. So a counters' store that lost its data, or gets no announcement since
+   * the process that changed the settings is gone, follows within a second.
    *
    * @param revision of the settings that were read
    * @param seen the revision that the quota store knew; `''`: none

@@ -4,8 +4,8 @@ import { REVISION_BYTES } from '../lua/script.ts'
 /**
  * What a key holds, as `write.lua` wrote it: revision, version and JSON, or of a removed document the version alone.
  *
- * Whatever else is there is what is stored all the same: the bytes where a revision should be are its revision, since the
- * decision script compares those, and a document that is no JSON is its text.
+ * Any other value counts as a stored document all the same: the bytes where a revision should be are its revision,
+ * since the decision script compares those, and a document that is no JSON is its text.
  */
 export function storedDocument(bytes: Buffer | null): StoredDocument | undefined {
   const text = bytes?.toString() ?? ''
@@ -17,7 +17,7 @@ export function storedDocument(bytes: Buffer | null): StoredDocument | undefined
   return { document: parsed(json!), version: Number(version), revision }
 }
 
-/** The bytes with which a key begins as `lua/revision.lua` tells them: what is no revision, in hexadecimal. */
+/** The first bytes of a key as `lua/revision.lua` returns them: in hexadecimal if they are no revision. */
 function revisionOf(bytes: Buffer): string {
   const start = bytes.subarray(0, REVISION_BYTES).toString('latin1')
   return start.replace(/[^\w-]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)

@@ -1,4 +1,4 @@
--- Writes or removes one document if its revision is the one expected, and tells those who watch.
+-- Writes or removes one document if its revision is the one expected, and notifies watchers.
 -- KEYS[1] the document  KEYS[2] the last change, also the channel's name
 -- ARGV[1] '1': only over the revision that follows  ARGV[2] the revision expected; '': nothing is stored
 -- ARGV[3] the new revision  ARGV[4] the document as JSON, or '' to remove it

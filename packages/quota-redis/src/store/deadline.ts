@@ -79,7 +79,7 @@ class SharedTimer {
     if (this.#running === 0) this.#timer?.unref()
   }
 
-  /** What has ended is forgotten as others come, so that the list is about as long as what is under way. */
+  /** Ended calls are removed as others come, so that the list is about as long as the calls in flight. */
   #forgetEnded(): void {
     while (this.#first < this.#limits.length && !this.#limits[this.#first]!.deadline.isRunning) this.#first++
     if (this.#first * 2 < this.#limits.length) return
@@ -90,7 +90,7 @@ class SharedTimer {
   #fireIn(ms: number): void {
     this.#timer = setTimeout(() => {
       const firedAtMs = performance.now()
-      // What is due is read between a timer and what it sets to be done immediately.
+      // Pending input is read between a timer and the immediate that it sets.
       setImmediate(() => this.#look(firedAtMs))
     }, ms)
   }

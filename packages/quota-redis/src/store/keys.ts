@@ -83,7 +83,7 @@ export class Keys {
     return this.#start + name
   }
 
-  /** What the name of a record says; `undefined` for what is none. */
+  /** The parts of a record's name; `undefined` for a text that is none. */
   readRecord(name: string): RecordName | undefined {
     const [start, table, length] = /^#(.{5})(\d+):/.exec(name) ?? []
     if (start === undefined) return undefined

@@ -16,7 +16,7 @@ import { keyChecks, WORDS } from './key-options.ts'
 /** What {@link redisStore} takes. */
 export interface RedisStoreOptions {
   /**
-   * Tells which server, or which cluster; the store works on connections of its own and leaves this one alone. On a
+   * Names the server or cluster; the store works on connections of its own and leaves this one alone. On a
    * cluster all keys of a prefix are on one server.
    */
   readonly client: RedisClient

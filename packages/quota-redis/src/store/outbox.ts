@@ -9,9 +9,9 @@ const MOST = 256
  */
 const DIVIDED_INTO = 2
 /**
- * While so many calls wait for their answers, what is gathered waits for one of them: a server with more to do than it can
- * gets fewer and larger calls, where many small ones would keep it busy with calls. Callers that wait for their answers
- * before they ask again seldom get there.
+ * While so many calls wait for their answers, gathered operations wait for one of them: a server with more to do than
+ * it can gets fewer and larger calls, where many small ones would keep it busy with calls. Callers that wait for their
+ * answers before they ask again seldom get there.
  */
 const MOST_CALLS = 2
 /** It never waits longer, in milliseconds, whether any of them is answered or not. */
@@ -33,7 +33,7 @@ export interface OutboxParts<Operation, Batch extends Gathered<Operation>> {
   readonly underWay: () => number
 }
 
-/** Gathers what is asked for in one tick of the event loop, so that it goes out together. */
+/** Gathers the operations requested in one tick of the event loop, so that they go out together. */
 export class Outbox<Operation, Batch extends Gathered<Operation>> {
   readonly #parts: OutboxParts<Operation, Batch>
   #batch: Batch | undefined

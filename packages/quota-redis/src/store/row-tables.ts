@@ -14,8 +14,8 @@ export interface RowTable {
 }
 
 /**
- * The tables of a policy's rows under a prefix, for tools that look at what is stored: what stands in a row is the store's
- * to read, by `quota.status()`.
+ * The tables of a policy's rows under a prefix, for tools that inspect stored rows: the contents of a row are the
+ * store's to read, by `quota.status()`.
  */
 export function rowTables(prefix: string, { layers, categories }: Pick<Policy, 'layers' | 'categories'>): RowTable[] {
   const start = `{${prefix}}`

@@ -79,7 +79,7 @@ export class Shard {
   readonly sweeper: HoldSweeper
   readonly #parts: ShardParts
   readonly #requests: Outbox<Operation, Batch>
-  /** What is given back late; it goes to a server that just answered, whatever the circuit says. */
+  /** Tokens given back late; they go to a server that just answered, whatever the circuit says. */
   readonly #refunds: Outbox<Operation, Batch>
   readonly #desk: HoldDesk = {
     askAgain: (operation) => this.#again(operation),
@@ -186,7 +186,7 @@ export class Shard {
   async #close(): Promise<void> {
     this.sweeper.stop()
     const limit = new Deadline(this.#parts.deadlineMs, () => undefined)
-    // What is under way may have to ask once more, or to give back. Nothing may wait here for a tick to end: with no call
+    // Calls in flight may have to ask once more, or to give back. Nothing may wait here for a tick to end: with no call
     // to wait for this would go round without one.
     while (this.#underWay > 0 && !limit.isOver) {
       this.#requests.flush()
@@ -215,7 +215,7 @@ export class Shard {
     return record && { ...record, name }
   }
 
-  /** For what is under way already. */
+  /** For calls already in flight. */
   readonly #again = (operation: Operation): void => {
     this.#underWay++
     this.#requests.add(operation)
@@ -282,5 +282,5 @@ function closed(): Error {
 }
 
 function noted(): void {
-  // Whoever asked hears of it.
+  // The caller receives the error.
 }

@@ -99,7 +99,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     return taken
   }
 
-  it('belong to one period: nothing of the last is spent in the next, and what is left when it ends is gone', async () => {
+  it('belong to one period: nothing of the last is spent in the next, and the rest at its end is gone', async () => {
     const { clock, start, end, nextEnd, one, other } = sharing()
     const periods = [start, end, nextEnd] as const
     clock.advance(59_000)
@@ -131,7 +131,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect(await sharedOf(other, periods)).toEqual([opened, taken + 3, end, 3])
   })
 
-  it('are not for requests that tell other periods, which are stale', async () => {
+  it('are not for requests with other periods, which are stale', async () => {
     const { clock, start, end, nextEnd, one } = sharing()
     const periods = [start, end, nextEnd] as const
     const ahead = [end, nextEnd, nextEnd + DAY_MS] as const
@@ -169,7 +169,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect((await take(one, 1, periods, { limit: 10 })).states.slice(2)).toEqual([end, 1])
   })
 
-  it('a refusal of the site leaves the own period as it was, and tells of what refuses', async () => {
+  it('a refusal of the site leaves the own period as it was, and reports the refusing limit', async () => {
     const { start, end, nextEnd, one } = sharing()
     const periods = [start, end, nextEnd] as const
     await take(one, 4, periods, { limit: 10 })

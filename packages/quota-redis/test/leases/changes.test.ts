@@ -147,7 +147,7 @@ describe.runIf(redisTests)('leases, while things change', () => {
     )
   })
 
-  it('counters begin anew after FLUSHALL, and the report says so; not after a reset, nor when windows end', async () => {
+  it('counters begin again after FLUSHALL, and the report says so; not after a reset, nor when windows end', async () => {
     const clock = manualClock()
     const [one, other] = (await sharing(2, 0, { testClock: clock })) as [LeasedEngine, LeasedEngine]
     const losses = () => [one, other].map(({ store }) => store.leases().counterLosses)

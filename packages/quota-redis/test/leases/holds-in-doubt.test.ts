@@ -27,7 +27,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
   it('are charged once whatever answer is lost, and given back once', async () => {
     const prefix = newPrefix()
     const proxy = await startProxy(redis.port)
-    // A clock in somebody's hand: nobody looks for holds in between.
+    // A manual clock: no process looks for holds in between.
     const options = { prefix, schema: SLOTS, limits: [MANY, 5], clock: manualClock() }
     const one = await holder({ ...options, port: proxy.port })
     const witness = await holder(options)
@@ -222,7 +222,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     const answered = new Promise<void>((resolve) => {
       answer = resolve
     })
-    // The site takes its time; thereafter the own part is in time for itself, and too late for the caller.
+    // The site takes its time; after it the own part is in time for itself, and too late for the caller.
     const spy = vi.spyOn(Places.prototype, 'takeShared').mockImplementationOnce(async function (
       this: Places,
       ...asked

@@ -86,7 +86,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     ])
   })
 
-  it('end once, whoever sweeps, and what others have stays', async () => {
+  it('end once, whichever process sweeps, and the tokens of others stay', async () => {
     const clock = manualClock()
     const prefix = newPrefix()
     const [one, other] = [await holder({ prefix, clock }), await holder({ prefix, clock })]
@@ -192,7 +192,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     const spy = vi.spyOn(SharedPool.prototype, 'take')
     spy.mockImplementationOnce(() => ({ outcome: 'would-open', now: clock.now(), states: [] }))
     later(() => spy.mockRestore())
-    // What is sent twice is undone once.
+    // A call that is sent twice is undone once.
     const undo = Shard.prototype.undoHold
     const undone = vi.spyOn(Shard.prototype, 'undoHold').mockImplementationOnce(async function (this: Shard, request) {
       const first = await undo.call(this, request)
@@ -236,7 +236,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     expect(await one.take(1)).toMatchObject({ outcome: 'refused' })
   })
 
-  it('what is given back goes by the record: layers that are switched off, policies with other windows', async () => {
+  it('tokens given back go by the record: layers that are switched off, policies with other windows', async () => {
     const all = [HOURS, SLOTS, MONTHS, EVERYTHING]
     const limitsOf = ({ cells }: typeof HOURS) => cells.map(({ kind }) => (kind === 'concurrency' ? 3 : 100))
     for (const [mine, theirs] of all.flatMap((a) => all.filter((b) => b !== a).map((b) => [a, b] as const))) {

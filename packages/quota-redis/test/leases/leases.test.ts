@@ -29,7 +29,7 @@ describe.runIf(redisTests)('leases', () => {
     expect(outstandingLeases).toBeGreaterThan(0)
     expect(strandedTokens).toBe(0)
     expect(await siteUsed(quota)).toBe(2_000)
-    // Others see what is debited; once this process has given back what it holds, what was spent.
+    // Others see the debit; once this process has given back what it holds, what was spent.
     expect(await siteUsed(other)).toBeGreaterThanOrEqual(2_000)
     await quota.close()
     expect(await siteUsed(other)).toBe(2_000)

@@ -8,11 +8,11 @@ export interface HoldsModel extends Played {
   send(message: Message): void
   sendGrant(process: number, work: Work, open: boolean): void
   putBack(process: number, tokens: Pick<Shared, 'starts' | 'tokens'>): void
-  /** Whether somebody else was charged in the own window of a work. */
+  /** Whether another work was charged in the own window of a work. */
   areOthersIn(work: Work): boolean
 }
 
-/** What is done with holds: in processes, and in the slots of their subjects. */
+/** Operations on holds: in processes, and in the slots of their subjects. */
 export class ModelHolds {
   readonly #model: HoldsModel
   readonly #without: Rule | undefined
@@ -67,7 +67,7 @@ export class ModelHolds {
     return true
   }
 
-  /** Every hold has ended, and somebody who lives has looked. */
+  /** Every hold has ended, and a live process has looked. */
   finish(): void {
     this.#model.now += HOLD_TICKS
     this.#sweep(0)
@@ -132,7 +132,7 @@ export class ModelHolds {
     work.state = 'doubt'
   }
 
-  /** Whoever finds that a hold has ended, or ends it, is handed what goes back. */
+  /** The process that finds that a hold has ended, or ends it, gets the tokens to give back. */
   #sweep(process: number): void {
     for (const own of this.#model.owns) {
       for (const record of own.endedBy(this.#model.now)) this.#hand(process, own.end(record, 'ended'))

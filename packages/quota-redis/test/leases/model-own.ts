@@ -28,7 +28,7 @@ export class ModelOwn {
     return true
   }
 
-  /** As if the charge had never been. @param others whether somebody else has tokens in the window */
+  /** As if the charge had never been. @param others whether another work has tokens in the window */
   undo(work: Work, others: boolean): void {
     this.window.giveBack(work.personalStart, work.cost)
     const { start, used, isClosed } = this.window
@@ -57,7 +57,7 @@ export class ModelOwn {
     return true
   }
 
-  /** Ends a hold; what goes back to the site, to be given back by whoever asked. */
+  /** Ends a hold; returns what goes back to the site, to be given back by the caller. */
   end(record: HoldRecord, as: 'ended' | 'cancelled'): Shared | undefined {
     const wasOpen = record.state === 'open'
     if (wasOpen) {

@@ -108,7 +108,7 @@ export type Message =
       readonly sentAt: number
       readonly open: boolean
       /** The first of two periods that the process knows. */
-      readonly told: number
+      readonly period: number
     }
   | {
       readonly kind: 'granted'

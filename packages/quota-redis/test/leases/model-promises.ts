@@ -6,8 +6,8 @@ import { type ModelSite, SITE_KINDS } from './model-site.ts'
 export interface ModelProcess {
   leases: Lease[]
   version: number
-  /** The first of two periods that it tells. */
-  told: number
+  /** The first of two periods that it sends. */
+  period: number
 }
 
 /** What can be seen of a model from outside. */
@@ -53,7 +53,7 @@ export function checkPromises(model: Played): void {
   checkBalance(model, (used, known) => used >= known)
 }
 
-/** Of every site window that is open: what it has debited, and what is known to have been spent or to be leased. */
+/** Of every site window that is open: its debits, and the tokens known to have been spent or to be leased. */
 export function checkBalance(model: Played, isRight: (used: number, known: number) => boolean): void {
   const served = servedOf(model)
   const leases = model.processes.flatMap((process) => process.leases)
@@ -67,7 +67,7 @@ export function checkBalance(model: Played, isRight: (used: number, known: numbe
   }
 }
 
-/** When nothing is under way: what is open must have been opened for somebody. */
+/** When nothing is in flight: each open window must have been opened for some work. */
 export function checkFinish(model: Played): void {
   const served = model.works.filter(({ state, hasDoubt }) => state !== 'refused' || hasDoubt)
   for (const [w, window] of model.site.windows.entries()) {

@@ -47,11 +47,11 @@ export class ModelSite {
   }
 
   /** @param cost 0: a refresh */
-  grant(now: number, cost: number, mayOpen: boolean, told: number): SiteReply {
+  grant(now: number, cost: number, mayOpen: boolean, period: number): SiteReply {
     const actual = Math.floor(now / PERIOD_TICKS)
-    const isStale = actual < told || actual > told + 1
+    const isStale = actual < period || actual > period + 1
     if (isStale && this.#without !== 'stale outside of the periods') return { says: 'stale', period: actual }
-    const from = Math.min(actual, told + 1) * PERIOD_TICKS
+    const from = Math.min(actual, period + 1) * PERIOD_TICKS
     const { windows } = this.#state
     const open = windows.map((window) => window.isOpen(now, from))
     const hasClosed = open.includes(false)

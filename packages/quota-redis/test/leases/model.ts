@@ -11,7 +11,7 @@ export class LeaseModel implements HoldsModel {
   now = 1
   readonly site: ModelSite
   readonly owns: readonly ModelOwn[]
-  readonly processes: readonly ModelProcess[] = [0, 1].map(() => ({ leases: [], version: 0, told: 0 }))
+  readonly processes: readonly ModelProcess[] = [0, 1].map(() => ({ leases: [], version: 0, period: 0 }))
   readonly works: Work[] = []
   /** Nothing was lost, repeated or forgotten so far: then every token has to be where it belongs. */
   isLossless = true
@@ -49,7 +49,7 @@ export class LeaseModel implements HoldsModel {
     checkPromises(this)
   }
 
-  /** Everything that is under way arrives; then what was opened must have been for somebody. */
+  /** Everything in flight arrives; then each open window must have been opened for some work. */
   finish(): void {
     this.#deliverAll()
     checkFinish(this)
@@ -63,8 +63,8 @@ export class LeaseModel implements HoldsModel {
   }
 
   sendGrant(process: number, work: Work | undefined, open: boolean): void {
-    const { told } = this.processes[process]!
-    this.send({ kind: 'grant', work, process, sentAt: this.now, open, told })
+    const { period } = this.processes[process]!
+    this.send({ kind: 'grant', work, process, sentAt: this.now, open, period })
   }
 
   live(process: number): Lease[] {
@@ -184,8 +184,8 @@ export class LeaseModel implements HoldsModel {
 
   // At the site ------------------------------------------------------------------------------------------------------
 
-  #grant({ work, process, sentAt, open, told }: Message & { kind: 'grant' }): void {
-    const reply = this.site.grant(this.now, work?.cost ?? 0, open, told)
+  #grant({ work, process, sentAt, open, period }: Message & { kind: 'grant' }): void {
+    const reply = this.site.grant(this.now, work?.cost ?? 0, open, period)
     if (reply.says === 'granted') {
       this.#lease(reply, { work, process, sentAt, open })
     } else if (work !== undefined) {
@@ -247,7 +247,7 @@ export class LeaseModel implements HoldsModel {
 
   #granted({ work, process, lease, sentAt, serial, open }: Message & { kind: 'granted' }): void {
     const member = this.processes[process]!
-    member.told = Math.max(member.told, Math.floor(this.now / PERIOD_TICKS))
+    member.period = Math.max(member.period, Math.floor(this.now / PERIOD_TICKS))
     if (serial > this.#replicated && !this.#left('wait for the replica')) {
       // Fewer acknowledgements than replicas: not used, and nobody knows what becomes of it.
       this.isLossless = false
@@ -278,7 +278,7 @@ export class LeaseModel implements HoldsModel {
   }
 
   #stale({ work, process, open, period }: Message & { kind: 'stale' }): void {
-    this.processes[process]!.told = period
+    this.processes[process]!.period = period
     this.sendGrant(process, work, open)
   }
 
@@ -301,7 +301,7 @@ export class LeaseModel implements HoldsModel {
     // Others may have been served since the site said no: then there is nothing to hold the answer against.
     if (ends.length === 0 || end === undefined) return
     if (!this.#left('peek at personal')) ends.push(end)
-    if (end > Math.max(...ends)) throw new Violation('refused when told to come again')
+    if (end > Math.max(...ends)) throw new Violation('refused at the end that a refusal gave')
   }
 
   areOthersIn(work: Work): boolean {
@@ -312,7 +312,7 @@ export class LeaseModel implements HoldsModel {
 
   #decidePersonal(work: Work): void {
     const admitted = this.owns[work.process]!.charge(work, this.now)
-    // Whoever asks for the id from now on hears that it was admitted.
+    // From now on requests under the id report that it was admitted.
     if (admitted) work.state = 'doubt'
     this.send({ kind: 'personal says', work, process: work.process, admitted })
   }
@@ -346,7 +346,7 @@ export class LeaseModel implements HoldsModel {
     this.isLossless = false
     const member = this.processes[process]!
     member.leases = []
-    member.told = Math.floor(this.now / PERIOD_TICKS)
+    member.period = Math.floor(this.now / PERIOD_TICKS)
     const SENT = ['return', 'grant', 'personal', 'hold', 'attach', 'sweep', 'end hold']
     this.#messages = this.#messages.filter((message) => message.process !== process || SENT.includes(message.kind))
   }
@@ -362,7 +362,7 @@ export class LeaseModel implements HoldsModel {
     if (message.kind === 'hold says') this.putBack(message.process, message.shared)
   }
 
-  /** What is sent again, since nobody knows whether it arrived. */
+  /** The message to send again, since it is in doubt whether it arrived. */
   #double(of: number): void {
     const message = this.#messages[of % Math.max(1, this.#messages.length)]
     const AGAIN = ['return', 'hold', 'attach', 'end hold']
@@ -376,7 +376,7 @@ export class LeaseModel implements HoldsModel {
     this.send(message)
   }
 
-  /** Another try of a request that nothing came of, by whoever made it. */
+  /** Another try of a request without an answer, by its caller. */
   #again(of: number): void {
     const isUnderWay = (work: Work) => this.#messages.some((message) => 'work' in message && message.work === work)
     const waiting = this.works.filter(

@@ -6,7 +6,7 @@ import type { GrantRequest, SharedRowsAt } from '../../src/leases/shared-operati
 const CLOSED = -1
 const COUNTED_MS = 5_000
 
-/** What one process asks of the site, and what it is told. */
+/** The calls of one process to the site, and their answers. */
 export interface SimulatedCalls {
   grant(at: SharedRowsAt, request: GrantRequest): Promise<GrantReply>
   giveBack(at: SharedRowsAt, terms: Lease['terms'], amounts: UnitAmounts): Promise<UnitAmounts>
@@ -50,7 +50,7 @@ export class SimulatedSite {
     }
   }
 
-  /** Closes every window, as a reset by somebody else does. */
+  /** Closes every window, as a reset by another process does. */
   close(): void {
     this.#used.fill(CLOSED)
   }

@@ -126,7 +126,7 @@ describe('a site that many processes share, on a virtual clock', () => {
       if (deep) console.log(figures)
       expect(admitted, figures).toBeLessThanOrEqual(limit)
       expect(admitted, figures).toBeGreaterThanOrEqual(least)
-      // What is not used is what the crashed held, and less than a request: the living give theirs back.
+      // Unused are only the tokens of crashed processes, and less than a request: live processes give theirs back.
       expect(admitted, figures).toBeGreaterThan(limit - lost - mostCost)
       expect(admitted, figures).toBeLessThanOrEqual(limit - lost)
       expect(site.grants, figures).toBeLessThan(requests / 2)

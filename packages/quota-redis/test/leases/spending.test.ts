@@ -51,7 +51,7 @@ function left({ leases }: SharedPool): number[] {
   return leases.map(({ amounts }) => amounts[0]!)
 }
 
-describe('what is left in several leases', () => {
+describe('the rest in several leases', () => {
   it('is spent together, so that none of it is missed', async () => {
     const { pool, ask } = await withTwoLeases()
     expect(ask(120)).toMatchObject({ outcome: 'charged' })

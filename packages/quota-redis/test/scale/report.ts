@@ -1,4 +1,4 @@
-// Forked with the measured costs; tells its parent what the simulation says of each load.
+// Forked with the measured costs; sends its parent the results of the simulation for each load.
 import type { Costs } from './costs.ts'
 import { type Load, type Outcome, simulate } from './simulation.ts'
 

@@ -1,13 +1,15 @@
-/** What happens when, in microseconds of a virtual clock: a binary heap. Of two at one instant the earlier told is first. */
+/**
+ * Events by time, in microseconds of a virtual clock: a binary heap. Of two at one instant the first added is first.
+ */
 export class Timeline {
   nowUs = 0
-  #told = 0
+  #added = 0
   readonly #heap: { readonly atUs: number; readonly order: number; readonly happen: () => void }[] = []
 
   /** @param atUs not before now */
   at(atUs: number, happen: () => void): void {
     const heap = this.#heap
-    let index = heap.push({ atUs: Math.max(atUs, this.nowUs), order: this.#told++, happen }) - 1
+    let index = heap.push({ atUs: Math.max(atUs, this.nowUs), order: this.#added++, happen }) - 1
     while (index > 0) {
       const parent = (index - 1) >> 1
       if (!this.#isBefore(index, parent)) return

@@ -11,7 +11,7 @@ export function announced(
   bus: RedisBroadcast,
   dying: { readonly next: boolean } = { next: false },
 ): AsyncSettingsStore {
-  async function tell(reply: WriteReply, change: SettingsChange): Promise<WriteReply> {
+  async function notify(reply: WriteReply, change: SettingsChange): Promise<WriteReply> {
     if (!reply.written) return reply
     if (dying.next) throw new Error('the process died')
     await bus.announce(table.read()?.revision ?? '', change)
@@ -24,9 +24,9 @@ export function announced(
     read: async () => table.read(),
     readSubject: async (layer, key) => table.readSubject(layer, key),
     write: (document: unknown, options: StoreWriteOptions) =>
-      tell(table.write(document, options), { kind: 'settings' }),
+      notify(table.write(document, options), { kind: 'settings' }),
     writeSubject: (layer, key, document, options) =>
-      tell(table.writeSubject(layer, key, document, options), { kind: 'subject', layer, key }),
+      notify(table.writeSubject(layer, key, document, options), { kind: 'subject', layer, key }),
     watch(listener) {
       let seen = table.read()?.revision
       const look = (): void => {

@@ -113,7 +113,7 @@ export async function timedWrite(quota: Quota<Operation>, subject = 'u'): Promis
   return { ok: why === undefined, isSpared, ms: ownTime() - began, from, at: performance.now() }
 }
 
-/** Writes of some callers, each one after the other with a short pause, until told to stop. */
+/** Writes of some callers, each one after the other with a short pause, until stopped. */
 export function load(quota: Quota<Operation>, callers = 10): { stop(): Promise<Timed[]> } {
   const results: Timed[] = []
   let stopped = false

@@ -127,7 +127,7 @@ export class Holder {
     return { ...reply, ...settled, added: added?.[0] }
   }
 
-  /** What is used of each limit of the first layer. */
+  /** The used amount of each limit of the first layer. */
   used(subject = 'u'): Promise<number[]> {
     return this.#usedIn(0, subject)
   }

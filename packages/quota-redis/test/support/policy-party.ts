@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { redisStore } from '../../src/index.ts'
 import { runProgram } from './program.ts'
 
-/** What a party is told to do, one after the other. */
+/** The jobs of a party, one after the other. */
 export type PartyJob =
   /** Works from now on under another policy, or another prefix. */
   | { readonly kind: 'open'; readonly port: number; readonly prefix: string; readonly policy: Policy }
@@ -16,7 +16,7 @@ export type PartyJob =
   | { readonly kind: 'rollback' }
   | { readonly kind: 'look' }
 
-/** A counter as a party sees it: its name, tokens, and the numbers that a caller may be told. */
+/** A counter as a party sees it: its name, tokens, and the numbers that a caller may see. */
 export interface Seen {
   readonly counter: string
   readonly limit: number
@@ -35,7 +35,7 @@ export interface PartyReport {
 }
 
 const SUBJECT = 'u'
-/** Prices differ, so that what is left is not always taken by the next. */
+/** Prices differ, so that the rest is not always taken by the next. */
 const costOf = (call: number): number => 1 + (call % 3)
 
 interface Windows {
@@ -53,7 +53,7 @@ function seen(windows: readonly Windows[]): Seen[] {
   })
 }
 
-/** Decides by one policy after the other, as it is told. */
+/** Decides by one policy after the other, as its parent asks. */
 class Party {
   #quota: Quota | undefined
   #held: Extract<Reservation, { status: 'reserved' }>[] = []

@@ -25,7 +25,7 @@ export interface SqlFactor extends FactorStore {
   /** @throws {QuotaError} `store_error` for a state that is not JSON; otherwise what the database says */
   read(): Promise<VersionedFactor | undefined>
   compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean>
-  /** Looks now whether another process has moved the factor, and tells those who watch. */
+  /** Looks now whether another process has moved the factor, and notifies watchers. */
   poll(): Promise<void>
   /** Nobody hears of moves any more. */
   close(): Promise<void>
@@ -52,15 +52,15 @@ class Store implements SqlFactor {
   readonly #db: QueryExecutorProvider
   readonly #table: string
   /** Whether the database has messages. */
-  readonly #tells: boolean
+  readonly #notifies: boolean
   readonly #watched: Watched<void>
   /** The move that listeners know of, `''`: that there is none. */
-  #told = ''
+  #reported = ''
 
   constructor({ db, prefix, pollMs, listen }: ParsedOptions) {
     this.#db = db
     this.#table = tableNames(prefix).factor
-    this.#tells = dialectOf(db) === 'postgres'
+    this.#notifies = dialectOf(db) === 'postgres'
     this.#watched = new Watched({ pollMs, look: () => this.#look(), listen: listenTo(listen, this.#table) })
   }
 
@@ -81,9 +81,9 @@ class Store implements SqlFactor {
             on conflict (id) do nothing returning version`
         : sql`update ${table} set version = ${expectedVersion + 1}, minute = ${minute}, state = ${text}
             where id = 1 and version = ${expectedVersion} and minute <> ${minute} returning version`
-    const told = this.#tells ? sql`with moved as (${write}) select pg_notify(${this.#table}, '') from moved` : write
-    const { rows } = await told.execute(this.#db)
-    if (rows.length > 0) this.#tell(nameOf({ version: expectedVersion + 1, minute }))
+    const move = this.#notifies ? sql`with moved as (${write}) select pg_notify(${this.#table}, '') from moved` : write
+    const { rows } = await move.execute(this.#db)
+    if (rows.length > 0) this.#report(nameOf({ version: expectedVersion + 1, minute }))
     return rows.length > 0
   }
 
@@ -100,18 +100,18 @@ class Store implements SqlFactor {
   }
 
   async #look(): Promise<void> {
-    const before = this.#told
+    const before = this.#reported
     const { rows } = await sql<Row>`select version, minute from ${sql.table(this.#table)} where id = 1`.execute(
       this.#db,
     )
     const found = rows[0] === undefined ? '' : nameOf(rows[0])
     // What this process wrote meanwhile is newer than this look.
-    if (this.#told === before && found !== before) this.#tell(found)
+    if (this.#reported === before && found !== before) this.#report(found)
   }
 
-  #tell(move: string): void {
-    this.#told = move
-    this.#watched.tell()
+  #report(move: string): void {
+    this.#reported = move
+    this.#watched.notify()
   }
 }
 

@@ -29,7 +29,7 @@ export interface SqlOutcomes extends OutcomeStore {
 
 /** Minutes that are added by one statement: SQLite takes no more than 32,766 values. */
 const ADDED_AT_ONCE = 500
-/** How often a process forgets what is older than anybody asks for, in minutes of what it adds. */
+/** How often a process deletes rows older than any reader needs, in minutes of its additions. */
 const FORGET_EVERY_MINUTES = 60
 
 type ParsedOptions = SqlOutcomesOptions & { readonly prefix: string }
@@ -43,8 +43,8 @@ const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ option
 )
 
 /**
- * Counts of outcomes in a database, one row a minute; what is older than anybody asks for is forgotten by whoever adds. Calls
- * reject with the database's error while it does not answer.
+ * Counts of outcomes in a database, one row a minute; the process that adds deletes rows older than any reader needs.
+ * Calls reject with the database's error while it does not answer.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */

@@ -68,7 +68,7 @@ export class AddBatch {
     this.revision = request.settingsRevision
     const slots = [...refs.keys()]
     const own = slots.filter((slot) => refs[slot]!.place.key !== '')
-    // Where only shared rows apply, they are what is added to.
+    // Where only shared rows apply, the charge goes to them.
     this.#own = own.length === 0 ? slots : own
     this.#shared = own.length === 0 ? [] : slots.filter((slot) => refs[slot]!.place.key === '')
     this.shape = { cells: rows.places.cells, isGrouped: this.#own.length > 1, shared: this.#shared.length }
@@ -151,7 +151,7 @@ export class AddBatch {
 
   /**
    * As {@link answer}, of a statement whose answer was lost: from its rows as they are some time later. A start that came
-   * since is not told, so that nothing goes back to a window that was not charged.
+   * since is not reported, so that nothing goes back to a window that was not charged.
    *
    * @param at the instant of the statement
    */

@@ -13,8 +13,8 @@ export interface AddShape {
 
 /**
  * Values of each row that is added to: its key; a group, of which all rows are added to or none (0: it stands alone); then by
- * cell what is added (-1: nothing), the least limit of those who add, and of a calendar cell the start of a period, its end and
- * the end of the next.
+ * cell the amount to add (-1: nothing), the least limit of those who add, and of a calendar cell the start of a period,
+ * its end and the end of the next.
  */
 export type AddedValues = readonly (string | number)[]
 
@@ -29,8 +29,8 @@ const FIRST = 9
  * Rows are found one after the other by their keys, in the order of the values, whatever the server knows of the table: an
  * upsert leaves it no other plan. So all processes lock in one order.
  *
- * The guard reads what is added from the row that would be inserted: cells as `[start if it opens now, sum]`, the least
- * limits, and in `ends_at` the instant and {@link AddShape}'s longest length.
+ * The guard reads the amount to add from the row that would be inserted: cells as `[start if it opens now, sum]`, the
+ * least limits, and in `ends_at` the instant and {@link AddShape}'s longest length.
  *
  * Values: 1 layout, 2 revision (null: any), 3 lock timeout with its unit, 4 deadline in ms, 5 instant (null: the server's),
  * 6 fence, 7 number of the statement, 8 and 9 first and last of the rows whose sums are what shared rows take; then the columns
@@ -63,7 +63,7 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
   const inPeriods = list((c) => (isCalendar(c) ? ` and (a.s${c} < 0 or n.now >= a.p${c} and n.now < a.r${c})` : ''), '')
   const longest = Math.max(...cells.slice(0, width).map(({ lengthMs }) => lengthMs)) + GRACE_MS
 
-  /** A row against what is to be added to it. */
+  /** A row against the amounts to add to it. */
   const cell = (added: Added, c: number) => {
     const [sum, opening, limit] = [added.sum(c), added.opensAt(c), added.limit(c)]
     const [start, used] = [`r.cells[${2 * c + 1}]`, `r.cells[${2 * c + 2}]`]
@@ -137,7 +137,7 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
     from now n, o${shared === undefined ? ' where $8::int <= $9::int' : ''}`
 }
 
-/** How a statement calls what is to be added to a row. */
+/** The name in a statement of the amounts to add to a row. */
 interface Added {
   readonly sum: (cell: number) => string
   /** The start of a cell that opens now. */

@@ -36,7 +36,7 @@ export function isBetween(error: unknown): boolean {
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof QuotaError) return error.code === 'store_error' ? 'again' : 'refused'
   const state = stateOf(error)
-  // What is no answer of the server is a connection that broke, or could not be made.
+  // An error that is no answer of the server means a connection that broke, or could not be made.
   return state === undefined || AWAY.test(state) || isBetween(error) ? 'again' : 'refused'
 }
 
@@ -47,7 +47,7 @@ export const NO_RIGHTS = 'the role may not read and write the tables'
 const NO_COLUMN = '42703'
 const OTHER_VERSION = 'the tables are of another version: run the migrations, see quotaMigrations()'
 
-/** What is said besides what the server says, where people can mend it. */
+/** Advice added to the server's message, for faults that operators can repair. */
 const MENDS: Readonly<Record<string, string>> = {
   '42P01': 'the tables are not there: run the migrations, see quotaMigrations()',
   '42501': NO_RIGHTS,

@@ -35,8 +35,8 @@ export interface PostgresPool {
 const HEARD = new WeakSet<object>()
 
 /**
- * Listens to what a pool tells of connections that end while nobody has them: they are made anew when they are needed, and
- * a pool of pg to which nobody listens ends the process.
+ * Listens to a pool's errors about idle connections that end: they are made again when they are needed, and a pool of
+ * pg without a listener ends the process.
  */
 export function outliveLostConnections(pool: { on?(event: 'error', listener: () => void): unknown }): void {
   if (HEARD.has(pool)) return

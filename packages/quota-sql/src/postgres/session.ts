@@ -173,5 +173,5 @@ export function arrayOf(list: readonly (string | number | null)[]): unknown {
 }
 
 function ignored(): void {
-  // The next query tells.
+  // The next query reports the error.
 }

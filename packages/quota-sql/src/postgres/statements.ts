@@ -69,7 +69,7 @@ export function postgresStatements(names: TableNames) {
      */
     closeFence: `insert into ${fences} as f (id, seq, at, closed) values ($1, 0, ${NOW}, $2)
       on conflict (id) do update set closed = greatest(f.closed, excluded.closed) returning f.seq, f.at, f.keys`,
-    /** Rows: the version of what is stored, whether the server is read-only, whether the role may write. */
+    /** Rows: the version of the tables, whether the server is read-only, whether the role may write. */
     ready: `select version, current_setting('transaction_read_only') = 'on', ${[rows, layouts, fences, ids].map(mayWrite).join(' and ')}
       from ${format}`,
   }

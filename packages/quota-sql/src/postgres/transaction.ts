@@ -8,7 +8,7 @@ import { Step, type StepParts, type Stored } from '../step/step.ts'
 import type { StoredHold } from '../step/stored.ts'
 import { allOf, arrayOf, type Row, type StepSession } from './session.ts'
 
-/** How often the rows that have to be locked may grow in one transaction, before what is new is left to others. */
+/** How often the rows that have to be locked may grow in one transaction, before new rows are left to others. */
 const MAX_WIDENED = 5
 
 /** What decisions are made with. */
@@ -86,7 +86,7 @@ function stepOf(asked: Asked, stored: Stored, { now, ...parts }: DecisionParts):
   return new Step(asked, now === undefined ? stored : { ...stored, now: now() }, parts)
 }
 
-/** Locks what operations need in the one order of all processes, ids before rows, makes what is not there, and reads all of it. */
+/** Locks the rows of operations in the one order of all processes, ids first; inserts missing ones, and reads all. */
 async function lock(session: StepSession, asked: Asked, layouts: Layouts): Promise<Stored> {
   const [ids, rows] = [asked.idNames().map((name) => asked.ids.get(name)!.key), asked.rowKeys()]
   const [madeIds, madeRows, stored] = await allOf([

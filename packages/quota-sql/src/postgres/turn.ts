@@ -34,7 +34,7 @@ export interface Fence {
 
 /**
  * A transaction for some operations. What was certainly not committed goes into another one. Where the answer to a commit is
- * lost its fence is closed, which tells whether it was committed, and keeps it from being so later.
+ * lost its fence is closed, which shows whether it was committed, and prevents a later commit.
  */
 export abstract class Turn {
   readonly operations: readonly Operation[]

@@ -21,7 +21,7 @@ const MAX_TRIES = 10
 /**
  * Carries out work as a part of a transaction, behind a savepoint: what fails leaves the transaction as it was.
  *
- * @throws {QuotaError} `invalid_options` for what is no transaction
+ * @throws {QuotaError} `invalid_options` for a value that is no transaction
  */
 export function askWithin(transaction: unknown, statements: PostgresStatements, parts: DecisionParts): Ask {
   if (!isTransaction(transaction)) {

@@ -1,7 +1,7 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
 import type { SqlDialect } from './tables.ts'
 
-/** How a Kysely writes a name and a value, which tells whom it speaks to. */
+/** How a Kysely writes a name and a value, which shows its dialect. */
 const WRITTEN: Readonly<Record<string, SqlDialect>> = { '"a" $1': 'postgres', '"a" ?': 'sqlite' }
 
 /** The dialect of a Kysely; `undefined`: none that has the tables. */

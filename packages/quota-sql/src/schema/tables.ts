@@ -1,4 +1,4 @@
-/** The version of what is stored. A process works with this one alone: see the guide on upgrades. */
+/** The version of the tables. A process works with this one alone: see the guide on upgrades. */
 export const FORMAT = 2
 
 /** The two kinds of databases. */

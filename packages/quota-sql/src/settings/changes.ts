@@ -1,7 +1,7 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
 
-/** Most changes told one by one; after more, everything is read anew. */
-const MAX_TOLD = 1_000
+/** Most changes reported one by one; after more, everything is read again. */
+const MAX_REPORTED = 1_000
 
 /** One change, so that it is known again: a database that was restored may give its number to another. */
 export interface ChangeMark {
@@ -20,7 +20,7 @@ export interface Place {
 
 /** What a look at the changes found. */
 export interface ChangesSeen {
-  /** Where something changed, in order; or that it cannot be told. */
+  /** Where something changed, in order; or `everything` where that is unknown. */
   readonly places: readonly Place[] | 'everything'
   readonly newest: ChangeMark
 }
@@ -42,13 +42,13 @@ export async function changesSince(
   known: ChangeMark,
 ): Promise<ChangesSeen> {
   const { rows } = await sql<Row>`select seq, layer, subject, revision from ${sql.table(table)}
-    where seq >= ${seen.seq} order by seq desc limit ${MAX_TOLD + 2}`.execute(db)
+    where seq >= ${seen.seq} order by seq desc limit ${MAX_REPORTED + 2}`.execute(db)
   const found = rows.map(({ seq, ...row }) => ({ ...row, seq: Number(seq) }))
   const isThere = (mark: ChangeMark): boolean =>
     found.some(({ seq, revision }) => seq === mark.seq && revision === mark.revision)
   const isKnown = (seen.seq === 0 || isThere(seen)) && (known.seq <= seen.seq || isThere(known))
   const changes = found.filter(({ seq }) => seq > seen.seq)
-  if (!isKnown || changes.length > MAX_TOLD) return { places: 'everything', newest: await newestChange(db, table) }
+  if (!isKnown || changes.length > MAX_REPORTED) return { places: 'everything', newest: await newestChange(db, table) }
   return { places: changes.reverse(), newest: found[0] ?? seen }
 }
 

@@ -14,7 +14,7 @@ export interface SettingsDatabase<Transaction extends QueryExecutorProvider = Qu
 export interface SettingsWrite {
   /** Whose settings: a subject's of a layer; `undefined`: everybody's. */
   readonly subject: { readonly layer: string; readonly key: string } | undefined
-  /** Who wrote them; `null`: not told. */
+  /** Who wrote them; `null`: not given. */
   readonly by: string | null
   /** When, epoch milliseconds. */
   readonly at: number

@@ -21,7 +21,7 @@ import { type ParsedSqlSettingsOptions, parseSqlSettingsOptions, type SqlSetting
 /** Settings in a database: see {@link sqlSettings}. */
 export interface SqlSettings extends AsyncSettingsStore {
   within(transaction: unknown): SettingsReader
-  /** Looks now for what other processes changed, and tells those who watch. */
+  /** Looks now for changes of other processes, and notifies watchers. */
   poll(): Promise<void>
   /** Nobody hears of changes any more. */
   close(): Promise<void>
@@ -68,8 +68,8 @@ class Store implements SqlSettings {
   readonly #names: TableNames
   readonly #watched: Watched<SettingsChange>
   /** Whether the database has messages. */
-  readonly #tells: boolean
-  /** The last change this process has told of; before the first look none is known. */
+  readonly #notifies: boolean
+  /** The last change that this process has reported; before the first look none is known. */
   #seen: ChangeMark | undefined
   /** The last change that this process made or read: of one that it has not yet looked for, it knows too when it is gone. */
   #known = NO_CHANGE
@@ -78,7 +78,7 @@ class Store implements SqlSettings {
     const { db, prefix, pollMs, listen } = options
     this.#options = options
     this.#names = tableNames(prefix)
-    this.#tells = dialectOf(db) === 'postgres'
+    this.#notifies = dialectOf(db) === 'postgres'
     this.#watched = new Watched({ pollMs, look: () => this.#look(), listen: listenTo(listen, this.#names.changes) })
   }
 
@@ -125,8 +125,8 @@ class Store implements SqlSettings {
     this.#seen = newest
     if (places === 'everything' || isFirst) {
       if (this.#known === known) this.#known = NO_CHANGE
-      this.#watched.tell({ kind: 'everything' })
-    } else for (const place of places) this.#watched.tell(changeOf(place))
+      this.#watched.notify({ kind: 'everything' })
+    } else for (const place of places) this.#watched.notify(changeOf(place))
   }
 
   async #read({ layer, subject }: Place): Promise<StoredDocument | undefined> {
@@ -153,18 +153,18 @@ class Store implements SqlSettings {
 
   /** Reads behind a savepoint: on PostgreSQL a statement that fails would end the transaction. */
   #readIn(db: QueryExecutorProvider, { layer, subject }: Place): Promise<ReadWithin> {
-    const isCommitted = this.#tells ? sql`current_setting('transaction_isolation') = 'read committed'` : sql`false`
+    const isCommitted = this.#notifies ? sql`current_setting('transaction_isolation') = 'read committed'` : sql`false`
     const reading = sql<ReadIn>`select s.version, s.revision, s.document, ${isCommitted} as latest
       from (select 1 as one) one left join ${sql.table(this.#names.settings)} s
         on s.layer = ${layer} and s.subject = ${subject}`
     return inTurn(db, async () => {
-      if (this.#tells) await sql`savepoint quota_settings`.execute(db)
+      if (this.#notifies) await sql`savepoint quota_settings`.execute(db)
       try {
         const { rows } = await reading.execute(db)
-        if (this.#tells) await sql`release savepoint quota_settings`.execute(db)
+        if (this.#notifies) await sql`release savepoint quota_settings`.execute(db)
         return { stored: stored(rows[0]), isLatest: Boolean(rows[0]?.latest) }
       } catch (error) {
-        if (this.#tells) await sql`rollback to savepoint quota_settings`.execute(db)
+        if (this.#notifies) await sql`rollback to savepoint quota_settings`.execute(db)
         throw error
       }
     })
@@ -175,7 +175,7 @@ class Store implements SqlSettings {
       .transaction()
       .execute((transaction) => this.#writeIn(transaction, place, document, options))
     this.#learn(made)
-    if (reply.written) this.#watched.tell(changeOf(place))
+    if (reply.written) this.#watched.notify(changeOf(place))
     return reply
   }
 
@@ -209,8 +209,8 @@ class Store implements SqlSettings {
       (seq, layer, subject, revision, changed_by, changed_at, ${sql.ref('before')}, ${sql.ref('after')})
       values (${made.seq}, ${layer}, ${subject}, ${row.revision}, ${by}, ${at}, ${before?.document ?? null}, ${text})
     `.execute(db)
-    // Heard when this is committed, and not at all if it is not.
-    if (this.#tells) await sql`select pg_notify(${names.changes}, '')`.execute(db)
+    // Delivered when this is committed, and not at all if it is not.
+    if (this.#notifies) await sql`select pg_notify(${names.changes}, '')`.execute(db)
     await this.#options.onWrite?.(db, {
       subject: layer === '' ? undefined : { layer, key: textOf(subject) },
       by,

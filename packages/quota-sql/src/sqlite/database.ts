@@ -27,7 +27,7 @@ export function isBusy(error: unknown): boolean {
   return code.startsWith('SQLITE_BUSY') || /database is (?:locked|busy)/i.test(error.message)
 }
 
-/** Whether a transaction is open; `undefined`: the connection does not tell. */
+/** Whether a transaction is open; `undefined`: the connection does not report it. */
 export function isOpen({ inTransaction, isTransaction }: SqliteConnection): boolean | undefined {
   return inTransaction ?? isTransaction
 }

@@ -12,14 +12,14 @@ import { isOpen, type SqliteConnection, type SqliteStatement } from './database.
 
 type Row = Readonly<Record<string, unknown>>
 
-/** How often what is looked at may grow in one step. */
+/** How often the rows to read may grow in one step. */
 const MAX_WIDENED = 5
 
 /** How a connection does its work. */
 export interface ConnectionManner {
   /** How long a statement waits for another process that writes, in milliseconds. */
   readonly busyTimeoutMs: number
-  /** How durable what is committed is. */
+  /** How durable commits are. */
   readonly synchronous: string | number
 }
 
@@ -96,7 +96,7 @@ export class SqliteFile {
     })
   }
 
-  /** The version of what is stored. */
+  /** The version of the tables. */
   format(): number {
     return Number(this.#all(`select version from ${this.#names.format}`)[0]?.version)
   }

@@ -44,7 +44,7 @@ export interface SqliteStoreOptions extends SyncSqliteStoreOptions {
    */
   readonly deadlineMs?: number | undefined
   /**
-   * How durable what is charged is, where that is to be another way than the connection's: `normal` outlives a kill of the
+   * How durable charges are, where that differs from the connection's: `normal` outlives a kill of the
    * process, `full` a power cut as well, at the price of waiting for the disk.
    * @default as the connection has it
    */

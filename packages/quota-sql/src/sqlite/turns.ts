@@ -31,7 +31,7 @@ export class SqliteTurns {
   constructor(parts: SqliteTurnParts) {
     this.#parts = parts
     this.#usual = parts.file.manner()
-    // Somebody else who writes is waited for with a timer, not with the whole process.
+    // Another writer is waited for with a timer, without blocking the process.
     this.#ours = { busyTimeoutMs: 0, synchronous: parts.synchronous ?? this.#usual.synchronous }
     this.#isUsual = this.#usual.busyTimeoutMs === 0 && parts.synchronous === undefined
     const late = `the SQLite file was not free within ${parts.deadlineMs} ms`

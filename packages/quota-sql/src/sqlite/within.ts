@@ -14,7 +14,7 @@ import { failureOf, instant } from './turns.ts'
  */
 export function askWithin(transaction: unknown, database: SqliteConnection, file: SqliteFile, clock: Clock): Ask {
   const isOne = (transaction as { readonly isTransaction?: unknown } | null | undefined)?.isTransaction === true
-  // Where the connection tells: a transaction of another one would not be what is charged in.
+  // Where the connection reports it: the charge would not be in a transaction of another connection.
   if (!isOne || isOpen(database) === false) {
     const message = "expected a transaction on the store's own connection, kysely's Transaction"
     throw refusedOptions('within()', [{ path: '', message }])

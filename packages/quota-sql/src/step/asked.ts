@@ -11,7 +11,7 @@ export interface RowRef {
 /** What an operation reads, and may change. */
 export interface Footprint {
   readonly rows?: readonly RowRef[] | undefined
-  /** The cells that it knows of these rows; absent: it goes by what is stored. */
+  /** The cells that it knows of these rows; absent: it goes by the stored ones. */
   readonly layout?: RowLayout | undefined
   readonly ids?: readonly IdPlace[] | undefined
   /** Owners of whose open holds the number must not change meanwhile. */

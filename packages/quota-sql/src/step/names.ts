@@ -1,6 +1,6 @@
-/** Begins what is not kept as it is. */
+/** Begins a name that is not stored as it is. */
 const MARK = '\u0001'
-/** PostgreSQL has no text with these, and no database tells one half of a pair from another. */
+/** PostgreSQL has no text with these, and no database distinguishes one half of a pair from another. */
 const NOT_TEXT = /\0|\p{Surrogate}/u
 
 /** Text as a column can hold it: different for different texts, and most as they are. */

@@ -72,7 +72,7 @@ export class Queue {
     this.#schedule()
   }
 
-  /** What is asked for in one tick goes together, and so does what those ask who were just answered. */
+  /** Requests of one tick go together, and so do the next requests of callers that were just answered. */
   #schedule(): void {
     if (this.#isDue || this.#waiting.length === 0 || this.#running.size >= (this.#parts.atOnce ?? 1)) return
     this.#isDue = true

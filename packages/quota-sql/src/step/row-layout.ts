@@ -59,7 +59,7 @@ export class Layouts {
   }
 
   /**
-   * @param list what is stored under its hash
+   * @param list the list stored under its hash
    * @throws {QuotaError} `store_mismatch`
    */
   check({ list, hash }: RowLayout, stored: unknown): void {
@@ -72,7 +72,7 @@ export class Layouts {
     return this.#read.get(hash)
   }
 
-  /** Takes note of what is stored; a list that is not that of its hash makes its rows unreadable. */
+  /** Registers a stored list; a list that is not that of its hash makes its rows unreadable. */
   learn(hash: number, list: string): void {
     const layout = this.of(list === '' ? [] : list.split('\n'))
     if (layout.hash === hash) this.#read.set(hash, layout)

@@ -36,7 +36,7 @@ export interface StepParts {
   readonly layouts: Layouts
 }
 
-/** Decisions at one instant on what is locked in one transaction. */
+/** Decisions at one instant on the rows locked in one transaction. */
 export class Step {
   readonly now: number
   readonly revision: string
@@ -83,7 +83,7 @@ export class Step {
     return rows.length + ids.length === 0 ? undefined : { rows, ids }
   }
 
-  /** The counters of a schema, on what is locked. */
+  /** The counters of a schema, on the locked rows. */
   counters(schema: StoreSchema): SyncCounters {
     return this.#scratch.open(schema)
   }

@@ -23,7 +23,7 @@ export interface SweeperParts {
   readonly forget: () => Promise<unknown>
 }
 
-/** The end of a hold that was not settled: what is past its end is settled before anything is decided. */
+/** The end of a hold that was not settled: holds past their end are settled before anything is decided. */
 export function endWork(hold: StoredHold): Work<void> {
   return { footprint: footprintOf(hold), decide: () => undefined }
 }

@@ -88,7 +88,7 @@ export class Works {
     return checked(this.#footprintOfHold(request), (step) => {
       const holds = this.#holds(step)
       if (!isStale(step, request)) return holds.grow(request)
-      // What is no open hold is the answer whatever the settings: an extension by nothing changes nothing.
+      // For all but open holds the answer is the same under any settings: an extension by nothing changes nothing.
       const { outcome, now, states } = holds.extend({ ...request, ttlMs: 0 })
       return outcome === 'held' ? staleReply(step) : { outcome, now, states }
     })

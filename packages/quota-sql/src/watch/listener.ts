@@ -1,6 +1,6 @@
 import { outliveLostConnections } from '../postgres/pool.ts'
 
-/** A connection over which a server tells of changes, as pg's `PoolClient` is. */
+/** A connection over which a server notifies of changes, as pg's `PoolClient` is. */
 export interface ListenClient {
   query(text: string): PromiseLike<unknown>
   on(event: 'notification', listener: (message: { readonly channel: string }) => void): unknown
@@ -25,8 +25,8 @@ const MAX_PAUSE_MS = 5_000
 const LISTENERS = new WeakMap<ListenPool, Listener>()
 
 /**
- * Hears of changes over one connection of a pool, for everybody in this process who listens on it. A connection that
- * breaks is made anew; whoever listens is woken then, since a message may have been lost.
+ * Receives notifications over one connection of a pool, for all listeners in this process. A connection that breaks is
+ * made again; all listeners are woken then, since a message may have been lost.
  */
 class Listener {
   readonly #pool: ListenPool
@@ -48,8 +48,8 @@ class Listener {
   }
 
   /**
-   * Calls `wake` after what is told on a channel, and whenever something may have been told unheard, until the returned
-   * function is called. The connection is let go of with the last who listens.
+   * Calls `wake` after each notification on a channel, and whenever one may have been lost, until the returned function
+   * is called. The connection is released with the last listener.
    *
    * @param channel a name that needs no quotes
    */
@@ -91,7 +91,7 @@ class Listener {
     else void this.#ask(client, [...this.#wakes.keys()])
   }
 
-  /** Whoever waits for a channel is woken when it is listened to: what was told before is not told again. */
+  /** Those who wait for a channel are woken once it is listened to: earlier notifications are not repeated. */
   async #ask(client: ListenClient, channels: readonly string[]): Promise<void> {
     try {
       await client.query(channels.map((channel) => `listen ${channel}`).join('; '))
@@ -129,7 +129,7 @@ class Listener {
   }
 }
 
-/** How somebody listens to a channel of a pool; `undefined`: there is none. */
+/** A function that listens to a channel of a pool; `undefined`: there is no pool. */
 export function listenTo(
   pool: ListenPool | undefined,
   channel: string,

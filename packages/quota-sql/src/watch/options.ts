@@ -4,7 +4,7 @@ import { dialectOf } from '../schema/dialect.ts'
 import { prefixCheck } from '../schema/options.ts'
 import type { ListenPool } from './listener.ts'
 
-/** How often it is looked where nobody tells, in milliseconds: changes are to be heard of within a second. */
+/** The longest polling interval without notifications, in milliseconds: changes are to be seen within a second. */
 const MAX_POLL_MS = 1_000
 const MAX_POLL_BESIDE_LISTENING_MS = 60_000
 
@@ -16,14 +16,14 @@ export interface WatchOptions {
    */
   readonly prefix?: string | undefined
   /**
-   * How often other processes' changes are looked for while somebody watches, in milliseconds, 10 to 1,000; with
+   * How often to poll for other processes' changes while there is a watcher, in milliseconds, 10 to 1,000; with
    * {@link listen} to 60,000.
    * @default 250
    */
   readonly pollMs?: number | undefined
   /**
-   * PostgreSQL alone: a `Pool` of pg, from which one connection is taken for as long as somebody watches. Changes are heard
-   * of at once over it (`LISTEN`), and `pollMs` is how long one may go unheard whose message was lost. Stores that are given
+   * PostgreSQL alone: a `Pool` of pg, from which one connection is taken while there is a watcher. Changes arrive
+   * at once over it (`LISTEN`), and `pollMs` bounds the delay of one whose message was lost. Stores that are given
    * the same pool share the connection. No pooler in transaction mode may be between.
    * @default changes are looked for, and not listened for
    */
@@ -46,7 +46,7 @@ export function watchChecks(): Checks<ParsedWatchOptions & { readonly db: QueryE
   }
 }
 
-/** What is wrong with options that are right each for itself. */
+/** The faults between options that are each valid alone. */
 export function watchFaults(
   options: ParsedWatchOptions & { readonly db: QueryExecutorProvider },
 ): { readonly path: string; readonly message: string }[] {
@@ -62,7 +62,7 @@ export function watchFaults(
   return faults
 }
 
-/** What is wrong with a database. */
+/** The fault of a database. */
 export function databaseFaults({ db }: { readonly db: QueryExecutorProvider }): { path: string; message: string }[] {
   if (dialectOf(db) !== undefined) return []
   return [{ path: 'db', message: 'expected a Kysely on PostgreSQL or SQLite' }]

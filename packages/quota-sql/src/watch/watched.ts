@@ -1,22 +1,22 @@
 /** What a {@link Watched} works with. */
 export interface WatchedParts {
-  /** How often it is looked for changes while somebody watches, in milliseconds. */
+  /** How often to poll for changes while there is a watcher, in milliseconds. */
   readonly pollMs: number
-  /** Looks for what was changed, and tells of it. */
+  /** Looks for changes, and reports them. */
   readonly look: () => Promise<void>
-  /** Calls `wake` when there may be changes, until what it returns is called; absent: nobody tells. */
+  /** Calls `wake` when there may be changes, until what it returns is called; absent: there are no notifications. */
   readonly listen?: ((wake: () => void) => () => void) | undefined
 }
 
-/** Those who want to hear of changes, and the looks for them: as long as somebody watches. */
+/** The watchers of changes, and the polls for them while there is a watcher. */
 export class Watched<Change> {
   readonly #parts: WatchedParts
   readonly #listeners = new Set<(change: Change) => void>()
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
   #isFollowing = false
-  /** Whether something was told that no look has begun after. */
-  #isToldMore = false
+  /** Whether there was a notification after the last look began. */
+  #isNotifiedAgain = false
   #unlisten: (() => void) | undefined
 
   constructor(parts: WatchedParts) {
@@ -28,14 +28,14 @@ export class Watched<Change> {
     const entry = (change: Change): void => listener(change)
     this.#listeners.add(entry)
     this.#timer ??= setInterval(() => void this.look().catch(ignored), this.#parts.pollMs).unref()
-    this.#unlisten ??= this.#parts.listen?.(() => void this.#told())
+    this.#unlisten ??= this.#parts.listen?.(() => void this.#notified())
     return () => {
       this.#listeners.delete(entry)
       if (this.#listeners.size === 0) this.#rest()
     }
   }
 
-  tell(change: Change): void {
+  notify(change: Change): void {
     for (const listener of [...this.#listeners]) listener(change)
   }
 
@@ -47,20 +47,20 @@ export class Watched<Change> {
     return this.#looking
   }
 
-  /** A look that was under way when it was told may not have seen it. */
-  async #told(): Promise<void> {
-    this.#isToldMore = true
+  /** A look in flight at the notification may have missed the change. */
+  async #notified(): Promise<void> {
+    this.#isNotifiedAgain = true
     if (this.#isFollowing) return
     this.#isFollowing = true
     await this.#looking?.catch(ignored)
-    while (this.#isToldMore && this.#listeners.size > 0) {
-      this.#isToldMore = false
+    while (this.#isNotifiedAgain && this.#listeners.size > 0) {
+      this.#isNotifiedAgain = false
       await this.look().catch(ignored)
     }
     this.#isFollowing = false
   }
 
-  /** Nobody is told any more. Resolves when nothing is under way. */
+  /** Ends all notifications. Resolves when nothing is in flight. */
   async close(): Promise<void> {
     this.#listeners.clear()
     this.#rest()
@@ -76,5 +76,5 @@ export class Watched<Change> {
 }
 
 function ignored(): void {
-  // The next look tells.
+  // The next look reports the error.
 }

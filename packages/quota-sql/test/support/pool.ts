@@ -6,7 +6,7 @@ export function poolOf(connectionString: string, options: pg.PoolConfig = {}): p
   const config = { connectionString, max: 2, pipeline: true, ...options }
   const pool = new pg.Pool(config)
   pool.on('error', () => undefined)
-  // Whoever has a connection is told of its end by what was asked over it; without a listener pg throws besides.
+  // The owner of a connection learns of its end from the failed query; without a listener pg throws besides.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }

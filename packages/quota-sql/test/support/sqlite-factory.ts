@@ -14,7 +14,7 @@ export function sqliteFactory(kind: SqliteKind): StoreFactory {
   const folder = mkdtempSync(join(tmpdir(), 'quota-sqlite-'))
   // With the process, since a factory does not hear when it is needed no more.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  // What both drivers have of it is what is used here.
+  // Only the members that both drivers have are used here.
   const connect = kind === 'node' ? (connectByNode as unknown as typeof connectTo) : connectTo
   let made: readonly Database.Database[] | undefined
   const connections = (): readonly Database.Database[] => {

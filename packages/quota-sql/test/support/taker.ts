@@ -3,7 +3,7 @@ import { postgresStore } from '../../src/index.ts'
 import { SCHEMA, take } from './counting.ts'
 import { poolOf } from './pool.ts'
 
-/** Takes tokens of a subject with 32 callers until it is killed, and tells how many were answered. */
+/** Takes tokens of a subject with 32 callers until it is killed, and reports how many were answered. */
 const [, , url = '', subject = ''] = argv
 const counters = postgresStore({ pool: poolOf(url), deadlineMs: 5_000 }).open(SCHEMA)
 let answered = 0

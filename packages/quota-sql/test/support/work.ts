@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import type { Kysely } from 'kysely'
 import type { PostgresStore, SqliteStore } from '../../src/index.ts'
 
-/** What is done, for tokens. */
+/** The work that tokens pay for. */
 export interface Worked {
   readonly work: { readonly subject: string; readonly cost: number }
 }

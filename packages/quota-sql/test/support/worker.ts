@@ -10,8 +10,8 @@ const AT_ONCE = 4
 const MOST = 1_000
 
 /**
- * Does work until it is killed, and tells how many pieces were done. It may have to die by itself, as by `kill -9`, when it
- * has charged for one piece more than so many, before the end of that one's transaction.
+ * Does work until it is killed, and reports how many pieces were done. It may have to die by itself, as by `kill -9`,
+ * when it has charged for one piece more than so many, before the end of that one's transaction.
  */
 const [, , place = '', seed = '0', name = '', diesAfter = 'Infinity'] = argv
 const [db, quota] = place.startsWith('postgres') ? onPostgres() : onSqlite()

@@ -58,7 +58,7 @@ export class HttpClient {
 
   readonly #app: HttpApp | undefined
 
-  /** @param app what is served there, if it is in this process */
+  /** @param app the app served there, if it is in this process */
   constructor(url: string, app?: HttpApp) {
     this.#url = new URL(url)
     this.#app = app
@@ -74,7 +74,7 @@ export class HttpClient {
       method,
       headers: { 'x-user': 'u1', ...headers },
     })
-    // An answer that breaks is told by the request too, when nobody waits for it any more.
+    // A broken answer is also reported by the request, when it is no longer awaited.
     asked.on('error', () => undefined)
     asked.end(body)
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]

@@ -24,7 +24,7 @@ export const HTTP_CASES: readonly HttpCase[] = [
 /**
  * Registers the cases as tests of a runner.
  *
- * @returns how many cases there are, so that a test can tell that none went missing
+ * @returns how many cases there are, so that a test can check that none went missing
  * @example
  * describeHttp({ describe, it }, { capabilities: ['hang-ups'], serve: (scenario) => myServer(new HttpApp(scenario)) })
  */

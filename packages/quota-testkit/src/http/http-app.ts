@@ -13,7 +13,7 @@ import {
 /** Gives a header field of a request, by its name in small letters. */
 export type HeaderOf = (name: string) => string | undefined
 
-/** What the suite's app has to be told of one request. */
+/** What the suite's app has to know of one request. */
 export interface HttpCall {
   readonly header: HeaderOf
   /** What the adapter made of it; `undefined` where it is not metered. */
@@ -180,7 +180,7 @@ export class HttpApp {
     await this.#gate.promise
   }
 
-  /** Tells that a handler is at work until the returned function is called, so that the suite can wait for its end. */
+  /** Counts a handler as running until the returned function is called, so that the suite can wait for its end. */
   working(): () => void {
     this.#running++
     return () => {

@@ -29,7 +29,7 @@ export interface HttpCase {
 export interface ServedHttpApp {
   /** Its origin, `http://127.0.0.1:4000`. */
   readonly url: string
-  /** What is served, where that is in this process: the suite talks to it directly, in place of {@link CONTROL_PATH}. */
+  /** The app, where it is in this process: the suite talks to it directly, in place of {@link CONTROL_PATH}. */
   readonly app?: HttpApp
   stop(): void | Promise<void>
 }
@@ -58,12 +58,12 @@ export async function runHttpCase(testCase: HttpCase, harness: HttpHarness): Pro
 }
 
 /**
- * A step of a case that is written as a table: a word that is told to the app (`released`: waits until nothing is held), the
+ * A step of a case that is written as a table: a command to the app (`released`: waits until nothing is held), the
  * tokens that `u1` has used by then, or a request at `/x` and what can be seen after it.
  */
 export type HttpStep = string | number | HttpSight
 
-/** With a status it is a request; what is named has to be so then. */
+/** With a status it is a request; its named members have to be so then. */
 interface HttpSight extends Omit<HttpAsk, 'body'> {
   readonly path?: string
   readonly status?: number

@@ -53,7 +53,7 @@ export function lateStore(clock: { now(): number }, moods: StoreMoods): QuotaSto
   return late(memoryStore({ clock }), moods) as QuotaStore
 }
 
-/** What is made when the counters are opened is late too. */
+/** Ports made when the counters are opened are late too. */
 function late<T extends object>(inner: T, moods: StoreMoods): T {
   return new Proxy(inner, {
     get(target, key) {

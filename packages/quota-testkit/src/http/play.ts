@@ -1,7 +1,7 @@
 import type { HttpApp, HttpCall } from './http-app.ts'
 import type { HttpReply } from './scenario.ts'
 
-/** What is used of Node's `ServerResponse`. */
+/** The members used of Node's `ServerResponse`. */
 export interface NodeReply {
   writeHead(status: number, headers?: Record<string, string>): unknown
   write(chunk: string): boolean

@@ -32,7 +32,7 @@ const LANGUAGES: readonly (readonly [accepted: string | undefined, beginning: st
   ['en-GB,en;q=0.9,zh;q=0.8', 'Reached'],
 ]
 
-/** What callers are told who may not go on. */
+/** Answers to refused callers. */
 export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
   {
     name: '429 with body and fields; no handler is reached, nothing is charged',

@@ -49,7 +49,7 @@ function ofPlan(policy: Policy, settings: Settings, plan: string, of: LimitOf): 
   return own ?? first
 }
 
-/** Whether a limit is charged and told, and refuses nobody. */
+/** Whether a limit is charged and reported, and refuses no request. */
 export function isShadowed({ shadow }: Settings, { layer, label }: LimitOf): boolean {
   const ofLayer = shadow[layer.name]
   return ofLayer === 'all' || ofLayer?.includes(label) === true

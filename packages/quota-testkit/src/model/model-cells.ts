@@ -183,7 +183,7 @@ function rowOf(layer: LayerDefinition, subject: Subject, category: string): stri
   return JSON.stringify([layer.name, keyOf(layer, subject), category])
 }
 
-/** What tells a window from others in the same layer, category and subject: everything that says when it begins and ends. */
+/** Identifies a window within its layer, category and subject: everything that says when it begins and ends. */
 function identityOf(window: WindowDefinition): string {
   if (window.every === undefined) return JSON.stringify(['rolling', window.label, window.lengthMs])
   const { label, every, timeZone, weekStartsOn = 1, anchor = {} } = window

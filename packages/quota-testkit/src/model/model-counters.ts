@@ -25,7 +25,7 @@ export interface ModelLimit {
   readonly limit: number
 }
 
-/** An id in somebody's hands. */
+/** An id with its holder. */
 export interface ModelId {
   /** The id, with all that it belongs to. */
   readonly name: string
@@ -64,7 +64,7 @@ export interface ModelSettle {
   readonly actual: ModelCosts
   readonly overrun: 'refuse' | 'charge' | 'fit'
   readonly maxOverrun: ModelCosts
-  /** Where what is charged in addition goes. */
+  /** Where the additional charge goes. */
   readonly windows: readonly ModelLimit[]
 }
 
@@ -111,7 +111,7 @@ export class ModelCounters {
     return { outcome: 'admitted', charged, endsAt: hold && this.clock.now() + hold.ttlMs }
   }
 
-  /** Whether every window has room for what is asked of its unit. What costs nothing always fits. */
+  /** Whether every window has room for the demand in its unit. A cost of nothing always fits. */
   fits(windows: readonly ModelLimit[], costs: ModelCosts): boolean {
     return Object.entries(costs).every(([unit, cost]) => cost === 0 || this.room(windows, unit) >= cost)
   }
@@ -299,7 +299,7 @@ export class ModelCounters {
     return hold !== null && state === 'reserved' && this.clock.now() >= hold.endsAt
   }
 
-  /** What is known of an id; a hold that is past its end is ended first. */
+  /** The record of an id; a hold that is past its end is ended first. */
   #look(name: string): ModelRecord | undefined {
     const record = this.state.records[name]
     if (record === undefined) return undefined

@@ -20,7 +20,7 @@ interface Facts {
   readonly lengthMs: number | null
   readonly startedAt: number | null
   readonly used: number
-  /** When it counts anew; `null`: it is not open, or no time ends it. */
+  /** When it counts from zero again; `null`: it is not open, or no time ends it. */
   readonly resetAt: number | null
 }
 

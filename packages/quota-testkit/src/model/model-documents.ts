@@ -113,7 +113,7 @@ function labelsOf({ windows, concurrency }: Policy): readonly string[] {
   return [...windows.map(({ label }) => label), ...(concurrency === undefined ? [] : [concurrency.label])]
 }
 
-/** What a policy knows of what is in shadow. */
+/** The shadowed limits that a policy knows. */
 function shadowOf(policy: Policy, stored: Shadow): Shadow {
   const known = labelsOf(policy)
   const layers = policy.layers.flatMap(({ name }): [string, Shadow[string]][] => {

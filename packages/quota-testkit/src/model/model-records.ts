@@ -15,7 +15,7 @@ export interface ModelSettlement {
   readonly reserved: ModelCosts
 }
 
-/** What is known of an id. Plain data. */
+/** The record of an id. Plain data. */
 export interface ModelRecord {
   state: 'reserved' | 'committed' | 'cancelled' | 'expired'
   /** Who reserved under it. */

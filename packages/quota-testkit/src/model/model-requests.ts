@@ -35,7 +35,7 @@ export interface ModelCommit {
   readonly uncharged: number
 }
 
-/** What is the same for every model of one store. */
+/** The state shared by every model of one store. */
 export interface ModelOptions {
   /** How long ids are remembered after their last use, in milliseconds. */
   readonly idTtlMs?: number | undefined

@@ -27,7 +27,7 @@ export class ModelWindows {
   readonly #clock: Clock
   readonly #windows: Record<string, ModelWindow>
 
-  /** @param windows what is known already, as plain data that is written to */
+  /** @param windows the windows known already, as plain data that is written to */
   constructor(clock: Clock, windows: Record<string, ModelWindow> = {}) {
     this.#clock = clock
     this.#windows = windows

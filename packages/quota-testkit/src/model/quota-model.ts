@@ -53,7 +53,7 @@ const NOTHING: ModelCommit = { charged: 0, uncharged: 0 }
 
 /**
  * What an engine with a store has to answer, written down as plainly as possible: one object for each window, nothing
- * packed, nothing forgotten, no store. It keeps its own settings, which have to be told the same changes. Engines with
+ * packed, nothing forgotten, no store. It keeps its own settings, which need the same changes. Engines with
  * other policies on the same store have models of their own: see {@link QuotaModel.under}. Holds end as soon as their time
  * has come; a store on which that takes a while has to be swept before it is compared.
  */
@@ -136,12 +136,12 @@ export class QuotaModel {
     return reservation
   }
 
-  /** Settles a reservation for what its work cost; what is settled is answered as before. */
+  /** Settles a reservation for what its work cost; a settled one is answered as before. */
   commit(reservation: ModelReservation, actual?: number): ModelAnswer<ModelCommit> {
     return this.#settle(reservation, 'committed', actual)
   }
 
-  /** Gives a reservation's tokens back; what is settled is left alone. */
+  /** Gives a reservation's tokens back; a settled one is left alone. */
   cancel(reservation: ModelReservation): ModelAnswer<undefined> {
     const answer = this.#settle(reservation, 'cancelled')
     return 'code' in answer ? answer : { value: undefined }
@@ -245,7 +245,7 @@ export class QuotaModel {
   ): ModelAnswer<ModelCommit> {
     const spent = as === 'cancelled' ? 0 : actual
     const counters = this.#now()
-    // Nothing to give back: the engine does not even tell the store.
+    // Nothing to give back: the engine does not even call the store.
     const isTold = as === 'cancelled' || spent < tokens
     if (isTold && (id === undefined || counters.settleId(id, as)))
       for (const [name, startedAt] of starts) counters.windows.refund(name, startedAt, tokens - spent)

@@ -55,7 +55,7 @@ async function refuses({ store, clock }: CaseContext, ability: StoreAbility): Pr
 
 const ABILITIES: readonly Need[] = ['holds', 'calendar', 'concurrency', 'shared-concurrency', 'fit']
 
-/** What stands for a case that cannot be played: the refusal of what is asked, or the plain thing. */
+/** What stands for a case that cannot be played: the refusal of the request, or the plain case. */
 async function withoutNeed(context: CaseContext, need: Need | undefined): Promise<void> {
   if (ABILITIES.includes(need ?? 'sync')) return refuses(context, need as StoreAbility)
   const probe = new Probe(context.store, ONE_WINDOW, 10)

@@ -15,7 +15,7 @@ const DAMAGES: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
   'it is all ones': (bytes) => bytes.map(() => 0xff),
 }
 
-/** What a store has to do whose rows nobody can reach: a reset begins anew whatever was there. */
+/** The duty of a store whose rows the suite cannot change: a reset begins from zero whatever was there. */
 async function resetBegins({ store }: CaseContext): Promise<void> {
   const probe = new Probe(store, SIX_WINDOWS, 10)
   const early = await probe.admitted(10)

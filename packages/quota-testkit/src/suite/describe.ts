@@ -10,7 +10,7 @@ import { runSettingsCase, type SettingsFactory } from './settings-harness.ts'
 /**
  * Registers the conformance cases as tests of a runner.
  *
- * @returns how many there are, so that a test can tell that none went missing
+ * @returns how many there are, so that a test can check that none went missing
  * @example
  * import { describe, it } from 'vitest'
  * describeStore({ describe, it }, () => {
@@ -26,7 +26,7 @@ export function describeStore(runner: TestRunner, factory: StoreFactory, name = 
 /**
  * Registers what every `FactorStore` has to do as tests of a runner.
  *
- * @returns how many cases there are, so that a test can tell that none went missing
+ * @returns how many cases there are, so that a test can check that none went missing
  * @example
  * describeFactorStore({ describe, it }, () => {
  *   const [store, peer] = [myFactor(database), myFactor(database)]

@@ -49,7 +49,7 @@ async function endsOneByOne(parties: Parties, category: string, schemas: readonl
   for (const schema of schemas) await parties.take(schema, 6, { category })
 }
 
-/** What a store has to do that restarts own counters when they become several: what is shared goes on. */
+/** The duty of a store that restarts own counters when they become several: shared ones go on. */
 async function sharedGoOn({ store }: CaseContext, { before, after }: Edit): Promise<void> {
   const old = new Probe(store, before, 99)
   await old.admitted(3)

@@ -1,7 +1,7 @@
 import type { LayerSchema, RollingWindow, StoreSchema } from '@scoregw/quota/store'
 import { DAY_MS, HOUR_MS, rollingCells, SIX_WINDOWS } from './probe.ts'
 
-/** A policy before and after somebody edited it, as counters know it. */
+/** A policy before and after an edit, as counters know it. */
 export interface Edit {
   readonly name: string
   readonly before: StoreSchema
@@ -10,7 +10,7 @@ export interface Edit {
   readonly regroups?: boolean
 }
 
-/** What is edited: three windows, two categories, two layers. */
+/** The edited policy: three windows, two categories, two layers. */
 const BEFORE: StoreSchema = {
   ...SIX_WINDOWS,
   layers: [

@@ -10,8 +10,8 @@ import type { Answer, QuotaStore } from '@scoregw/quota/store'
  * - `clock-steps`: the harness can set the store's clock forward and back. Without: its time never goes back.
  * - `bounded`: holds a number of live subjects that the harness can set. Without: it holds as many as come.
  * - `revisions`: knows the revision of the settings in force. Without: no request is ever stale.
- * - `damage`: the harness can change the stored bytes of a row. Without: a reset begins anew whatever was there.
- * - `expiry`: the harness can tell how long a row will be kept. Without: it is there when it is looked for.
+ * - `damage`: the harness can change the stored bytes of a row. Without: a reset begins from zero whatever was there.
+ * - `expiry`: the harness can report how long a row will be kept. Without: it is there when it is read.
  * - `deadline`: the harness can silence what answers the store. Without: the store declares no deadline that it
  *   cannot be held to.
  * - `regroup`: own counters go on when a policy goes from one own layer to several. Without: they begin unused.

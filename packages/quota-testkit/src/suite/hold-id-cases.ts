@@ -20,7 +20,7 @@ const EDITED: StoreSchema = {
 const ANOTHER = { nonce: 'another' } as const
 const OTHER_USE = { fingerprint: 'hold write:2' } as const
 
-/** Promises about whose a hold is, how many there may be, how long they are known, and who is told of them. */
+/** Promises about whose a hold is, how many there may be, how long they are known, and who is notified of them. */
 export const HOLD_ID_CASES: readonly ConformanceCase[] = [
   holdCase('a repeat gets the first answer, another holder `duplicate`', async ({ probe, peer, advance }) => {
     const first = await probe.held('a', 4)

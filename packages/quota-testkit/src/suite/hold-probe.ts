@@ -103,7 +103,7 @@ export class HoldProbe extends Probe {
     return this.#holds(options.store).list({ subject: options.subject ?? 'u' })
   }
 
-  /** Sweeps until nothing is left to be ended, and tells what was. */
+  /** Sweeps until nothing is left to end, and returns the ended holds. */
   async sweep(...stores: readonly QuotaStore[]): Promise<readonly EndedHold[]> {
     const all: EndedHold[] = []
     for (const store of stores.length > 0 ? stores : [undefined]) {
@@ -120,7 +120,7 @@ export class HoldProbe extends Probe {
     return (await this.#holds(undefined).sweep()).open
   }
 
-  /** What is taken of the slots of each layer; the last number of each row. */
+  /** The taken slots of each layer; the last number of each row. */
   async slots(options: HoldOptions = {}): Promise<number[]> {
     const width = this.schema.cells.length
     return (await this.used(options)).filter((_, index) => index % width === width - 1)

@@ -50,7 +50,7 @@ class IdOracle {
   }
 }
 
-/** Plays moves on one id of a subject of its own, and compares every outcome and what is used after each. */
+/** Plays moves on one id of a subject of its own, and compares every outcome and the used amounts after each. */
 async function play(probe: Probe, moves: readonly Move[]): Promise<void> {
   const name = moves.map(([holder, action]) => `${holder}.${action}`).join(' ')
   const oracle = new IdOracle()

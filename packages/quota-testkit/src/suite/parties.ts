@@ -16,7 +16,7 @@ export interface Taken {
   readonly options: Names
 }
 
-/** Tells how a case has its counters open: those of all policies from the start, or each anew whenever it acts. */
+/** How a case opens its counters: those of all policies at the start, or each one again whenever it acts. */
 export type Manner = 'at once' | 'one after the other'
 
 /** Several policies at work on one store, and what has to become of their counters, by nothing but names. */
@@ -74,7 +74,7 @@ export class Parties {
     await this.compare(subject)
   }
 
-  /** What every schema sees of every category has to be what is known of its counters. */
+  /** Every schema has to see each category as its counters are known to be. */
   async compare(subject: Names['subject'] = SUBJECT): Promise<void> {
     for (const schema of this.#stores.keys()) {
       for (const category of schema.categories) {

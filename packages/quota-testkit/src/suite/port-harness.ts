@@ -58,7 +58,7 @@ export function describeCases<Case extends { readonly name: string }>(
 
 /** The port allows a second; a store on a busy machine gets four more, so that only one that never hears fails there. */
 const HEARD_WITHIN_MS = 5_000
-/** Between two looks at what only a look can tell, in milliseconds. */
+/** The polling interval for conditions without an event, in milliseconds. */
 const LOOK_EVERY_MS = 5
 
 /** A listener, and the wait for its call number `calls`, at most as long as the port allows. */
@@ -88,7 +88,7 @@ interface Watched<Store> {
   watch(store: Store, listener: () => void): () => void
   /** The write after so many, which has to happen. */
   write(store: Store, writes: number): Promise<void>
-  /** Of what is stored: how many writes there were. */
+  /** How many writes the stored value had. */
   version(store: Store): Promise<number | undefined>
 }
 

@@ -115,7 +115,7 @@ export class Probe {
     return counters
   }
 
-  /** As a request tells them, or `undefined` where no window is the calendar's. */
+  /** As a request has them, or `undefined` where no window is the calendar's. */
   periods(layers: number, { period = this.#period, periods }: ProbeOptions): readonly number[] | undefined {
     if (periods !== undefined) return periods
     const calendars = this.schema.cells.filter(({ kind }) => kind === 'calendar')

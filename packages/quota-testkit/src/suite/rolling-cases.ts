@@ -28,7 +28,7 @@ const WRITES: Readonly<Record<string, (parties: Parties) => Promise<unknown>>> =
   'a reset': (parties) => parties.reset(SHORT),
 }
 
-/** A row has to be there for as long as the longest window in it, whoever wrote last. */
+/** A row has to be there for as long as the longest window in it, whichever schema wrote last. */
 async function isKept({ keptForMs }: CaseContext, endsInMs: number): Promise<void> {
   const ms = await keptForMs(ROW)
   assert.ok(ms >= endsInMs, `kept for ${ms} ms, and needed for ${endsInMs}`)

@@ -83,7 +83,7 @@ export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
       if (!context.capabilities.includes('ids')) return refusesIds(context)
       assert.equal(await againWithTeam(context), 'duplicate')
     },
-    // Ids begin anew together with the counters beside which they are kept.
+    // Ids begin again together with the counters beside which they are kept.
     without: async (context) => {
       if (!context.capabilities.includes('ids')) return refusesIds(context)
       assert.equal(await againWithTeam(context), 'admitted')

@@ -5,7 +5,7 @@ import type { Answer, SettingsStore } from '@scoregw/quota/store'
  * the plain thing instead.
  *
  * - `loss`: the harness can take everything that is stored away. Without: what was written stays.
- * - `backup`: the harness can put an older state back. Without: the newest write is what is read.
+ * - `backup`: the harness can put an older state back. Without: a read gives the newest write.
  * - `announcer`: documents and counters live apart, and revisions are announced to the counters. Without: there is
  *   nothing to announce again.
  */
@@ -19,11 +19,11 @@ export interface SettingsHarness {
   readonly capabilities: readonly SettingsCapability[]
   /** Takes away all that is stored, announcements included; there if `loss` is declared. */
   loseData?(): Answer<void>
-  /** Remembers what is stored, to be put back; there if `backup` is declared. */
+  /** Remembers the stored state, to be put back; there if `backup` is declared. */
   backup?(): Answer<void>
   /** Puts back what was remembered; there if `backup` is declared. */
   restore?(): Answer<void>
-  /** The next write of `store` is stored, and its process dies before it tells anybody; there if `announcer` is declared. */
+  /** The next write of `store` is stored, and its process dies before it notifies; there if `announcer` is declared. */
   killAnnouncer?(): Answer<void>
   /** The revision that the counters know, `''`: none; there if `announcer` is declared. */
   announced?(): Answer<string>

@@ -32,16 +32,16 @@ export const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
   }),
   plainCase('settings: a write that was refused is no change', async ({ store, peer }) => {
     await written(store, FIRST)
-    let told = 0
+    let notified = 0
     const stop = store.watch((change) => {
-      if (isAboutSettings(change)) told++
+      if (isAboutSettings(change)) notified++
     })
     const before = await store.read()
     await peer.write(SECOND, { ifRevision: 'never given' })
     await store.write(SECOND, { ifRevision: 'never given' })
     assert.deepEqual(await store.read(), before)
     await written(peer, SECOND)
-    await soon('a change after it is heard of', () => told > 0)
+    await soon('a change after it is heard of', () => notified > 0)
     stop()
   }),
 ]

@@ -27,7 +27,7 @@ async function others(probe: Probe, from: number): Promise<void> {
   await Promise.all(Array.from({ length: 500 }, (_, at) => probe.admitted(1, { subject: `other-${from + at}` })))
 }
 
-/** Promises about windows: when they open, when they end, and what tells them apart. */
+/** Promises about windows: when they open, when they end, and how they are distinguished. */
 export const WINDOW_CASES: readonly ConformanceCase[] = [
   ...[
     ['1 second', SECOND_MS],

@@ -200,7 +200,7 @@ function reasonOf(tick: Tick, [code, toHundredths]: Verdict, after: FactorState)
 
 /**
  * What the law looks at, from the minutes of its window: refusals and the service's own 503s about quotas are left out,
- * since they tell of quotas and not of health.
+ * since they reflect quotas and not health.
  *
  * @param recentFrom the minute from which calls count as recent
  */

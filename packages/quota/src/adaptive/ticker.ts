@@ -86,7 +86,7 @@ class Ticker implements AdaptiveTicker {
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#timer = undefined
-    // Whoever began the tick hears of its failure.
+    // The failure is reported to the caller that began the tick.
     await this.#ticking?.catch(() => undefined)
   }
 

@@ -4,7 +4,7 @@ import { shown } from '../errors/shown.ts'
 import type { TwoPeriods } from '../windows/calendar.ts'
 import type { CalendarAnchor, CalendarPeriod, CalendarWindow } from '../windows/window.ts'
 
-/** A leap year that begins before what is counted; its first Monday. */
+/** A leap year that begins before the counted years; its first Monday. */
 const YEAR = 1972
 const MONDAY = 3
 const DAY_MS = 86_400_000
@@ -113,8 +113,8 @@ function fullHour(at: number, offset: number): number {
 }
 
 /**
- * Local time is told as luxon and `Date` tell UTC: epoch milliseconds at which a clock in UTC would show it. An offset is
- * what a zone's clock is ahead of UTC, in milliseconds.
+ * Local time is represented as in luxon and `Date`: epoch milliseconds at which a clock in UTC would show it. An offset
+ * is what a zone's clock is ahead of UTC, in milliseconds.
  */
 
 const MINUTE_MS = 60_000

@@ -25,13 +25,13 @@ const NONE: readonly Violation[] = []
 /** The method by which Node's `util.inspect` and `console.log` show an object. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
-/** What a refusal says, once somebody reads it. */
+/** The details of a refusal, computed on first access. */
 interface Computed {
   readonly violations: readonly Violation[]
   readonly binding: Violation
 }
 
-/** What a decision was made of, kept for what is computed on access. */
+/** The inputs of a decision, kept for members that are computed on access. */
 export interface Made {
   readonly demand: Demand
   readonly reading: Reading

@@ -84,7 +84,7 @@ function placeOfScarcest(
   let slots = -1
   let fewest = Number.POSITIVE_INFINITY
   let latest = SLOTS
-  // What is free now may cost something once it is known.
+  // An operation that is free now may have a price once it is known.
   const isFree = limits.every((_, at) => costAt(at) === 0)
   for (let at = 0; at < limits.length; at++) {
     const requests = requestsLeft(limits[at]!, states[2 * at + 1]! + moreAt(at), costAt(at))

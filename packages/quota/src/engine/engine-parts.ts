@@ -133,10 +133,10 @@ export class EngineParts {
   #liveSettings(logger: ParsedOptions['logger']): LiveSettings {
     const { policy, events, settingsStore, clock, factorStore } = this
     const listener = {
-      changed: (settings) => events.tell('settings', settings),
-      faulty: (faults, of) => events.tell('settingsFault', { of, faults }),
+      changed: (settings) => events.emit('settings', settings),
+      faulty: (faults, of) => events.emit('settingsFault', { of, faults }),
       unknownPlan: (unknown) => {
-        if (events.hears('unknownPlan')) events.tell('unknownPlan', unknown)
+        if (events.hears('unknownPlan')) events.emit('unknownPlan', unknown)
         else logger.warn(unknownPlanMessage(unknown, planNames(policy, this.live.compiled.settings)))
       },
     } satisfies ConstructorParameters<typeof LiveSettings>[2]

@@ -7,15 +7,15 @@ import type { Counting } from '../policy/units.ts'
 import type { HoldEnd, NearLimit, QuotaOverrun } from './requests.ts'
 import type { UnknownPlan } from './settings/live-settings.ts'
 
-/** What an engine tells, by event name. */
+/** The payload of each event of an engine, by event name. */
 export interface QuotaEvents<C extends Counting = Counting> {
   /** A request was admitted and charged. */
   admitted: AdmittedDecision<C>
   /** A request was refused. */
   refused: RefusedDecision<C>
   /**
-   * Shadowed limits would have refused a request, which was decided without them; told after `admitted` or `refused`, with
-   * these limits in the decision's `shadowed`.
+   * Shadowed limits would have refused a request, which was decided without them; emitted after `admitted` or
+   * `refused`, with these limits in the decision's `shadowed`.
    */
   shadowed: Decision<C>
   /** A charge took a limit across a threshold, see `thresholds` of the options and of the settings. */
@@ -27,19 +27,19 @@ export interface QuotaEvents<C extends Counting = Counting> {
     readonly of: 'settings' | { readonly layer: string; readonly key: string }
     readonly faults: readonly Fault[]
   }
-  /** A request or a subject's settings name a plan that there is not; told once under one version of the settings. */
+  /** A request or a subject's settings name a plan that does not exist; emitted once per version of the settings. */
   unknownPlan: UnknownPlan
-  /** A hold ended, and nobody had settled it. Told by one process, which asks for it each second while it is listened to. */
+  /** A hold ended unsettled. Emitted by one process, which polls each second while it has a listener. */
   holdEnded: HoldEnd<C>
   /** A commit was above what its hold had reserved. Emitted by the commit that settled the hold, never by a repeat. */
   overrun: QuotaOverrun<C>
   /** The store did not answer, and the failure policy decided. */
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
-  /** A decision was made, however it came out; told before the event that says more about it. */
+  /** A decision was made, however it came out; emitted before the event that says more about it. */
   decided: DecisionTime
 }
 
-/** How long a decision took; measured while somebody listens. */
+/** How long a decision took; measured while there is a listener. */
 export interface DecisionTime {
   readonly category: string
   /** `degraded`: the failure policy decided, either way. */
@@ -76,8 +76,8 @@ export class Events {
     }
   }
 
-  /** Tells all listeners. One that throws is an uncaught error of its own, never a failed decision. */
-  tell<E extends QuotaEvent>(event: E, payload: QuotaEvents[E]): void {
+  /** Notifies all listeners. One that throws is an uncaught error of its own, never a failed decision. */
+  emit<E extends QuotaEvent>(event: E, payload: QuotaEvents[E]): void {
     for (const listener of this.#listeners.get(event) ?? []) {
       try {
         ;(listener as QuotaListener<E>)(payload)
@@ -100,7 +100,7 @@ export class Events {
   }
 }
 
-/** The events that a decision can be told by. */
+/** The events that a decision can emit. */
 const OF_DECISIONS: readonly QuotaEvent[] = ['decided', 'admitted', 'refused', 'shadowed', 'nearLimit']
 
 /** Every name of {@link QuotaEvents}. */

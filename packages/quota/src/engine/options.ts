@@ -98,8 +98,8 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly calendar?: Calendar | undefined
   /**
-   * When limits are near, told by the event `nearLimit`: from a share of the limit on, above 0 to 1, or as soon as no more
-   * than some tokens are left; with `unit`, of windows that count it. At most 8; the settings can have others.
+   * When limits are near, reported by the event `nearLimit`: from a share of the limit on, above 0 to 1, or as soon as
+   * no more than some tokens are left; with `unit`, of windows that count it. At most 8; the settings can have others.
    * @default [{ share: 0.8 }]
    */
   readonly thresholds?: readonly Threshold<C>[] | undefined
@@ -109,12 +109,13 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly clock?: Clock | undefined
   /**
-   * Makes the nonces that tell the holders of one reservation id apart: another text each time, which nobody can guess.
+   * Makes the nonces that distinguish the holders of one reservation id: another text each time, which nobody can guess.
    * @default `crypto.randomUUID` for holds; for others a number after one such text
    */
   readonly createNonce?: (() => string) | undefined
   /**
-   * Gets what is odd in the policy and no error, once, at construction: a price above a limit, which admits none of it.
+   * Receives each oddity of the policy that is no error, once, at construction: a price above a limit, which admits
+   * none of it.
    * @default console
    */
   readonly logger?: { warn(message: string): void } | undefined
@@ -143,7 +144,7 @@ export type ParsedOptions = Omit<
 /** The longest that `maxTtlMs` can allow, in milliseconds: 31 days. */
 const MAX_TTL_MS = 31 * 86_400_000
 
-/** What every engine can be told, whatever its policy. */
+/** The options of every engine, whatever its policy. */
 export type SharedOptions = Omit<ParsedOptions, 'policy' | 'failurePolicy'>
 
 export function sharedChecks(): Checks<SharedOptions> {

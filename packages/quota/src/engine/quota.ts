@@ -68,11 +68,12 @@ export interface Quota<Operation extends string = string, C extends Counting = C
   ): Promise<RunResult<T, C>>
 
   /**
-   * The same decisions as a part of a transaction of the caller's, on the database that the counters are in: what is charged
-   * there is charged when it commits, and never if it does not.
+   * The same decisions as a part of a transaction of the caller's, on the database that the counters are in: a charge
+   * counts when the transaction commits, and never if it does not.
    *
    * @param transaction what the store calls one, such as kysely's `Transaction`
-   * @throws {QuotaError} `store_unsupported` where the store has no transactions; `invalid_options` for what is none
+   * @throws {QuotaError} `store_unsupported` where the store has no transactions; `invalid_options` for a value that is
+   * none
    */
   within(transaction: unknown): QuotaWithin<Operation, C>
 

@@ -17,7 +17,7 @@ export interface QuotaRequest<Operation extends string = string, C extends Count
   readonly cost?: C['cost'] | undefined
   /**
    * The subject's plan, for example from the claims of its token. A plan in the subject's stored settings comes first; one
-   * that there is not follows the base limits, and is told by the event `unknownPlan`.
+   * that does not exist follows the base limits, and is reported by the event `unknownPlan`.
    */
   readonly plan?: string | undefined
   /** Gives up waiting; what was admitted meanwhile is given back. */
@@ -29,7 +29,7 @@ export interface ReserveRequest<Operation extends string = string, C extends Cou
   extends QuotaRequest<Operation, C> {
   /**
    * The server's own id of this attempt (1 to 256 bytes, never one from a client), which makes repeats harmless: only
-   * the first is told to work. It belongs to one subject, operation and cost, and is kept `idTtlMs` after its last use.
+   * the first may do the work. It belongs to one subject, operation and cost, and is kept `idTtlMs` after its last use.
    */
   readonly id?: string | undefined
   /**
@@ -51,8 +51,8 @@ export interface CommitResult<C extends Counting = Counting> {
 /** The calls that a reservation and a hold taken up elsewhere have in common. */
 export interface ReservationCalls<C extends Counting = Counting> {
   /**
-   * Names the hold in any process of the policy: see `quota.resume()`. Whoever has it can settle the hold, so keep it on
-   * servers. `undefined`: no hold.
+   * Names the hold in any process of the policy: see `quota.resume()`. Anyone who has it can settle the hold, so keep
+   * it on servers. `undefined`: no hold.
    */
   readonly token: string | undefined
   /** When the hold ends, epoch milliseconds by the store's clock, as last heard; `undefined`: no hold. */
@@ -61,8 +61,9 @@ export interface ReservationCalls<C extends Counting = Counting> {
    * The work was done. Settles once; later calls do nothing, and calls meanwhile share its promise. Where it rejects and
    * it is certain that nothing was done, or the reservation is a hold or has an id, it may be called again.
    *
-   * @param actual what it cost: tokens, or amounts by unit; the rest goes back. Above what is reserved only for holds of
-   * operations whose `overrun` is `charge` or `fit`. Default, also of units that it does not name: all that is reserved
+   * @param actual what it cost: tokens, or amounts by unit; the rest goes back. Above the reserved amount only for
+   * holds of operations whose `overrun` is `charge` or `fit`. Default, also of units that it does not name: all that is
+   * reserved
    * @throws {QuotaError} `commit_above_reservation`, `invalid_cost`; of a hold `reservation_expired`, `reservation_cancelled`
    */
   commit(actual?: C['cost']): Promise<CommitResult<C>>
@@ -119,7 +120,7 @@ export interface RefusedReservation<C extends Counting = Counting> extends Empty
 }
 
 /**
- * - `duplicate`: somebody else reserved under this id; the work is theirs, do not do it again.
+ * - `duplicate`: another caller reserved under this id; the work is theirs, do not do it again.
  * - `cancelled`: the id was cancelled and is used up.
  * - `expired`: it was this handle's hold, and has ended.
  */
@@ -175,7 +176,7 @@ export interface HeldWindowStatus<C extends Counting = Counting> extends WindowS
   readonly held?: number | undefined
 }
 
-/** What `quota.status()` may be told. */
+/** Options of `quota.status()`. */
 export interface StatusOptions {
   /** As of a request. */
   readonly plan?: string | undefined

@@ -1,6 +1,6 @@
 /**
  * How often the engine calls a store again when others change what it goes by. Each bound is small, since a caller waits:
- * what is behind it changes once a second at the most, so that reaching it means a fault.
+ * the settings and clocks behind it change once a second at the most, so that reaching it means a fault.
  *
  * @module
  */

@@ -38,7 +38,7 @@ export type QuotaErrorCode =
 export interface Fault {
   /** Dotted path from the document's root, for example `base.personal.read.1h`; empty for the root. */
   readonly path: string
-  /** What is wrong and what is allowed. */
+  /** The fault, and which values are allowed. */
   readonly message: string
 }
 
@@ -95,7 +95,7 @@ export class QuotaError extends Error {
   }
 }
 
-/** Of the class itself by the brand; subclasses are told by their prototypes, as any class is. */
+/** Of the class itself by the brand; subclasses are recognized by their prototypes, as any class is. */
 function isInstance(this: unknown, value: unknown): boolean {
   if (this !== QuotaError) return Function.prototype[Symbol.hasInstance].call(this as typeof QuotaError, value)
   return typeof value === 'object' && value !== null && (value as { readonly [BRAND]?: unknown })[BRAND] === true
@@ -105,7 +105,7 @@ function isInstance(this: unknown, value: unknown): boolean {
  * A {@link QuotaError} for a document with faults. Its message names the first five, or as many as it has room for, and
  * says how many more there are; `faults` has them one by one.
  *
- * @param what what is refused, for example `options of createQuota()`
+ * @param what the refused value, for example `options of createQuota()`
  */
 export function faultyDocument(code: QuotaErrorCode, what: string, faults: readonly Fault[]): QuotaError {
   const kept = faults.slice(0, MAX_FAULTS).map(({ path, message }) => ({

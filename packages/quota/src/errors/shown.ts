@@ -1,7 +1,7 @@
 /** Longest text from outside that a message shows. */
 const MAX_SHOWN = 40
 
-/** A text of `most` characters at the most; what is left out is marked. */
+/** A text of `most` characters at the most; an omission is marked. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text
   // Half a character at the end would be no text.

@@ -6,7 +6,7 @@ import { type Amounts, SLOTS } from '../windows/units.ts'
 import { GRACE_MS } from '../windows/window.ts'
 import { NOWHERE, Sweeper, type Tables } from './row-table.ts'
 
-/** What is remembered of a server-side id. */
+/** The record of a server-side id. */
 export interface IdRecord {
   /** `expired` is the end of a hold that nobody settled. */
   readonly state: 'reserved' | 'committed' | 'cancelled' | 'expired'
@@ -33,7 +33,7 @@ export interface HoldFacts {
   readonly endsAt: number
   /** How long the record is kept after its last write, in milliseconds. */
   readonly ttlMs: number
-  /** What is charged where; empty after the end. */
+  /** The charges by row; empty after the end. */
   readonly rows: readonly HoldRow[]
   /** The answer of the commit that settled it. */
   readonly answer?: Settled<Amounts> | undefined
@@ -278,7 +278,7 @@ export class IdRecords {
   }
 }
 
-/** What is to be kept elsewhere of a record: it has no place here. */
+/** The part of a record that has no place here and is kept elsewhere. */
 export function copyOf({ state, nonce, fingerprint, states, expiresAt, hold }: IdRecord): IdRecord {
   if (hold === undefined) return { state, nonce, fingerprint, states, expiresAt }
   const { category, owner, costs, takenAt, endsAt, ttlMs, rows, answer } = hold

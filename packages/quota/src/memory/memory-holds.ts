@@ -132,7 +132,7 @@ export class MemoryHolds implements SyncHolds {
     }
   }
 
-  /** A commit of what is open, or a late one: unit by unit. */
+  /** A commit of an open hold, or a late one: unit by unit. */
   #commit(request: SettleHoldRequest, record: OpenRecord, now: number): SettleHoldReply {
     const { units } = this.#rows.schema
     const { costs } = record.hold
@@ -165,7 +165,7 @@ export class MemoryHolds implements SyncHolds {
     return { charged, uncharged, reserved, added, outcome: 'settled', now, states }
   }
 
-  /** Charges what is above a hold, in the windows that are open now; `undefined`: the clock is outside of the periods. */
+  /** Charges the amount above a hold, in the windows open now; `undefined`: the clock is outside of the periods. */
   #overrun(
     { subject, category, quotas, periods, overrun }: SettleHoldRequest,
     excess: readonly number[],

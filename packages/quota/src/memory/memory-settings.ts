@@ -15,7 +15,7 @@ export function memorySettings(): MemorySettings {
   return new Store()
 }
 
-/** What is stored of one document; of a removed one its version alone, so that versions never repeat. */
+/** The stored form of one document; of a removed one its version alone, so that versions never repeat. */
 interface Entry {
   readonly version: number
   readonly stored: StoredDocument | undefined
@@ -38,7 +38,7 @@ class Store implements MemorySettings {
   write(document: unknown, options: StoreWriteOptions): WriteReply {
     return write(this.#settings, document, options, (entry) => {
       this.#settings = entry
-      this.#tell({ kind: 'settings' })
+      this.#notify({ kind: 'settings' })
     })
   }
 
@@ -52,7 +52,7 @@ class Store implements MemorySettings {
     return write(keys.get(key) ?? NOTHING, document, options, (entry) => {
       keys.set(key, entry)
       this.#subjects.set(layer, keys)
-      this.#tell({ kind: 'subject', layer, key })
+      this.#notify({ kind: 'subject', layer, key })
     })
   }
 
@@ -63,7 +63,7 @@ class Store implements MemorySettings {
     return () => this.#listeners.delete(entry)
   }
 
-  #tell(change: SettingsChange): void {
+  #notify(change: SettingsChange): void {
     for (const listener of [...this.#listeners]) listener(change)
   }
 }

@@ -15,7 +15,7 @@ const SWEEP_WHEN_FULL = 64
 /** A row that never opened, standing in for those that are not there, whatever cells their tables have. */
 const BLANK = new Float64Array(2 * 1_024).fill(CLOSED)
 
-/** What is asked of rows: a request, or a part of it. */
+/** A demand on rows: a request, or a part of it. */
 export type RowRequest = Pick<TakeRequest, 'subject' | 'category' | 'quotas' | 'periods' | 'costs'>
 
 /** What rows said; `stale`: the clock is outside of the request's periods. */

@@ -15,9 +15,9 @@ export const NOWHERE = -1
 
 /**
  * The rows of one layer and category, by subject key; the layer that everybody shares has the key `''`. A row is pairs
- * `[startedAt, used]`, see `windows/row.ts`, in a page of numbers: what is kept of somebody is these and a place in a map, and
- * nothing for the collector to look at. Every policy that was ever opened on the table has its cells in it: they stand in
- * the order in which they came.
+ * `[startedAt, used]`, see `windows/row.ts`, in a page of numbers: a subject is stored as these and a place in a map,
+ * with nothing for the garbage collector to visit. Every policy that was ever opened on the table has its cells in it:
+ * they stand in the order in which they came.
  */
 export class RowTable {
   readonly #cells: CellDefinition[] = []
@@ -216,7 +216,7 @@ export class TableView {
   }
 }
 
-/** Entries that a step looks at: two for each decision between two steps keep a table at most twice what is live. */
+/** Entries that a step visits: two for each decision between two steps keep a table at most twice the live ones. */
 const LOOKS = 16
 /** Of the longest life of an entry: how long ended ones may linger before the next pass begins. */
 const LINGER = 1 / 16

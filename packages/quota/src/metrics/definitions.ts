@@ -48,7 +48,7 @@ export const DURATION_BUCKETS: readonly number[] = [
 
 export const OUTCOMES: readonly string[] = ['admitted', 'refused', 'degraded']
 
-/** What is counted under labels whose values a policy knows. */
+/** Counts under labels whose values a policy knows. */
 export const COUNT_KEYS = [
   'decisions',
   'windowDecisions',
@@ -98,7 +98,7 @@ export interface Counted {
   raise(by: number, ...values: readonly string[]): void
 }
 
-/** What is raised by events, wherever it is kept. */
+/** The metrics that events raise, in any library. */
 export type FollowedMetrics = Readonly<Record<CountKey, Counted>> & {
   /** By layer, window, category and threshold; thresholds are the settings', which change. */
   readonly nearLimit: Counted
@@ -123,7 +123,7 @@ function thresholdText(threshold: Threshold): string {
   return threshold.unit === undefined ? text : `${text} of ${threshold.unit}`
 }
 
-/** Counts what an engine tells, until the returned function is called. */
+/** Counts the events of an engine, until the returned function is called. */
 export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMetrics): () => void {
   const { policy } = quota
   const units = unitNames(policy)

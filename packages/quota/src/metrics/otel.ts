@@ -28,8 +28,8 @@ import {
 import { enginePart, PREFIX, type QuotaMetricsOptions } from './options.ts'
 
 /**
- * Tells what an engine decides by OpenTelemetry: the metrics that `registerQuotaMetrics()` has, and attributes of the span
- * that is active. Call it after the SDK has started.
+ * Reports the decisions of an engine by OpenTelemetry: the metrics that `registerQuotaMetrics()` has, and attributes of
+ * the span that is active. Call it after the SDK has started.
  *
  * @returns a function that ends it; call it with `quota.close()`
  * @throws {QuotaError} `invalid_options` naming every fault
@@ -38,7 +38,7 @@ import { enginePart, PREFIX, type QuotaMetricsOptions } from './options.ts'
  */
 export function instrumentQuota(options: QuotaTelemetryOptions): () => void {
   const { quota, meter = metrics.getMeter('@scoregw/quota'), prefix, spans, subjects } = parseTelemetryOptions(options)
-  const stops = [countInMeter(quota, meter, prefix), ...(spans ? [tellSpans(quota, subjects)] : [])]
+  const stops = [countInMeter(quota, meter, prefix), ...(spans ? [reportSpans(quota, subjects)] : [])]
   return () => {
     for (const stop of stops) stop()
   }
@@ -53,8 +53,8 @@ type Described = (
 ) => readonly [name: string, options: { description: string; unit?: string }]
 
 /**
- * Counts what an engine tells in a meter, under the names that prom-client has it under: whoever turns these metrics into
- * Prometheus' adds nothing to a name that ends as it should.
+ * Counts the events of an engine in a meter, under the names that prom-client uses: an exporter to Prometheus adds
+ * nothing to a name that already has the right ending.
  *
  * @returns a function that ends it
  */
@@ -75,7 +75,7 @@ function countInMeter(quota: EnginePart, meter: Meter, prefix: string): () => vo
   }
 }
 
-/** Totals since the beginning, read when somebody collects them. */
+/** Totals since the beginning, read on collection. */
 function observeTable(meter: Meter, described: ReturnType<Described>, table: CountTable): () => void {
   const counter = meter.createObservableCounter(...described)
   return observed(meter, counter, (result) => {
@@ -131,7 +131,7 @@ function nearLimit(quota: EnginePart, meter: Meter, described: Described): Count
 
 /** What {@link instrumentQuota} takes. */
 export interface QuotaTelemetryOptions {
-  /** The engine whose decisions are told. */
+  /** The engine whose decisions are reported. */
   readonly quota: QuotaMetricsOptions['quota']
   /**
    * Where the metrics are kept.
@@ -144,7 +144,7 @@ export interface QuotaTelemetryOptions {
    */
   readonly prefix?: string | undefined
   /**
-   * Whether decisions are told as attributes of the span that is active.
+   * Whether decisions are reported as attributes of the active span.
    * @default true
    */
   readonly spans?: boolean | undefined
@@ -178,21 +178,21 @@ const parseTelemetryOptions: (options: unknown) => ParsedTelemetryOptions = /* @
 )
 
 /**
- * Tells each decision as attributes of the span that is active where it was asked for; one that is not recorded costs a
- * look. Of several decisions within a span the last one stands.
+ * Reports each decision as attributes of the span that is active where it was requested; a span that is not recorded
+ * costs one check. Of several decisions within a span the last one stands.
  *
  * @returns a function that ends it
  */
-function tellSpans(quota: QuotaMetricsOptions['quota'], hasSubjects: boolean): () => void {
-  const tell = (attributes: () => Attributes): void => {
+function reportSpans(quota: QuotaMetricsOptions['quota'], hasSubjects: boolean): () => void {
+  const report = (attributes: () => Attributes): void => {
     const span = trace.getActiveSpan()
     if (span?.isRecording() === true) span.setAttributes(attributes())
   }
   const stops = [
-    quota.on('admitted', (decision) => tell(() => ofAdmitted(decision, hasSubjects))),
-    quota.on('refused', (decision) => tell(() => ofRefused(decision, hasSubjects))),
+    quota.on('admitted', (decision) => report(() => ofAdmitted(decision, hasSubjects))),
+    quota.on('refused', (decision) => report(() => ofRefused(decision, hasSubjects))),
     quota.on('degraded', ({ category, allowed }) =>
-      tell(() => ({ 'quota.decision': 'degraded', 'quota.allowed': allowed, 'quota.category': category })),
+      report(() => ({ 'quota.decision': 'degraded', 'quota.allowed': allowed, 'quota.category': category })),
     ),
   ]
   return () => {

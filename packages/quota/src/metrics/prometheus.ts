@@ -87,7 +87,7 @@ function described({ prefix }: ParsedOptions, key: MetricKey): { readonly name: 
   return { name: prefix + METRIC_NAMES[key], help: METRIC_HELP[key] }
 }
 
-/** They are not set by events: what is in force is asked when the metrics are read. */
+/** Not set by events: the settings in force are read when the metrics are. */
 function gauges(options: ParsedOptions): Record<'settingsVersion' | 'adaptiveFactor' | 'holdsOpen', Gauge> {
   const { quota, registry } = options
   return {

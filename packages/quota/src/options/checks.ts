@@ -151,7 +151,7 @@ function member(check: Check<unknown>): Check<unknown> {
 /** Most unknown keys of one object that are compared with the known ones. */
 const MAX_EXPLAINED = 100
 
-/** Tells every other key; a strict object of Valibot tells one. */
+/** Reports every unknown key; a strict object of Valibot reports one. */
 function noOthers(input: Members, names: readonly string[]): v.RawCheckAction<Record<string, unknown>> {
   const known = new Set(names)
   return v.rawCheck(({ addIssue }) => {

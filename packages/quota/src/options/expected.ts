@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import { kindOf, shown } from '../errors/shown.ts'
 
-/** What is said of a value that is none, and of one that is another than expected. */
+/** Messages for a value that is missing, and for one that is another than expected. */
 export function expectedText(what: string, value: unknown, show: (value: unknown) => string = shown): string {
   return value === undefined ? `missing: ${what}` : `expected ${what}, got ${show(value)}`
 }
@@ -11,7 +11,7 @@ export function expected(what: string): (issue: { readonly input?: unknown }) =>
   return ({ input }) => expectedText(what, input)
 }
 
-/** As {@link expected}, for objects and functions: the value is told by its kind alone. */
+/** As {@link expected}, for objects and functions: the value is described by its kind alone. */
 export function expectedKind(what: string): (issue: { readonly input?: unknown }) => string {
   return ({ input }) => expectedText(what, input, kindOf)
 }

@@ -38,7 +38,7 @@ function faultOf(issue: v.BaseIssue<unknown>, words: Readonly<Record<string, str
   }
 }
 
-/** Faults are told where their part of a document is. */
+/** The path at which a fault is reported. */
 export function pathOf(path: readonly PropertyKey[] = []): string {
   return path.map((part) => plain(String(part), MAX_KEY)).join('.')
 }

@@ -39,7 +39,7 @@ function distance(from: string, to: string): number {
 const MAX_LISTED = 120
 
 /**
- * What is said of a name that is none of `names`: the one that was probably meant, else all of them, as far as there is
+ * The message for a name that is none of `names`: the one that was probably meant, else all of them, as far as there is
  * room.
  *
  * @param have who has the names, `the policy has`
@@ -61,7 +61,7 @@ export function listed(names: readonly string[]): string {
   return first.length === 0 ? `${names.length} names` : `${first.join(', ')} and ${names.length - first.length} more`
 }
 
-/** What is said about a key that is not one of `names`. */
+/** The message for a key that is not one of `names`. */
 export function unknownKey(
   key: string,
   names: readonly string[],

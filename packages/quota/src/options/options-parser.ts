@@ -5,7 +5,7 @@ import { checked, faultsOf } from './faults.ts'
 import { isPlain } from './objects.ts'
 import { once } from './once.ts'
 
-/** What an {@link optionsParser} may be told besides. */
+/** Further options of an {@link optionsParser}. */
 export interface ParserDetails<T extends object> {
   /** What names from elsewhere are called here: said of an unknown key, after "here". */
   readonly words?: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export interface ParserDetails<T extends object> {
 }
 
 /**
- * Makes the check of a function's options: defaults filled in, unknown keys refused, all faults told at once.
+ * Makes the check of a function's options: defaults filled in, unknown keys refused, all faults reported at once.
  *
  * The checks are made when the first options come, so that a parser at module level costs nothing and is left out of a
  * bundle that does not call it, if the call is marked as `@__PURE__`.
@@ -48,7 +48,7 @@ function schemaOf<T extends object>(checks: Checks<T>): { readonly checks: Check
   return { checks, schema: group(checks) }
 }
 
-/** What is said of a value given in place of options; `undefined` for what may be options. */
+/** The message for a value given in place of options; `undefined` for what may be options. */
 function inPlaceOfOptions<T extends object>(call: string, checks: Checks<T>, given: unknown): string | undefined {
   if (typeof given === 'object' && given !== null) {
     const keys = Object.keys(given)

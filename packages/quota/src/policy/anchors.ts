@@ -33,7 +33,7 @@ export interface AnchorTerms {
 }
 
 /**
- * The anchor to be stored when somebody sets one: with what it was before, as long as that says where some window's period
+ * The anchor to store when one is set: with its previous value, as long as that decides where some window's period
  * begins or ends.
  *
  * @param stored `null`: at the calendar's beginning, and so is `set`

@@ -49,7 +49,7 @@ function windowAnchor(): Check<CalendarAnchor | 'subject'> {
   return v.lazy<Check<CalendarAnchor | 'subject'>>((value) => (typeof value === 'string' ? subject : own))
 }
 
-/** Tells members that a window of its period would not heed: who wrote them means another window. */
+/** Reports members that a window of its period would ignore: their author means another window. */
 function noNeedlessMembers(): v.RawCheckAction<AsWritten> {
   return v.rawCheck(({ dataset: { value }, addIssue }) => {
     const window = Object(value) as AsWritten
@@ -77,7 +77,7 @@ function needlessMembers({ every, weekStartsOn, anchor }: AsWritten): Needless[]
   return [...ofWeek, ...needless.map(([key]) => ({ keys: ['anchor', key], message: instead(every, key) }))]
 }
 
-/** What is in no anchor at all is told as an unknown key. */
+/** A member that no anchor has is reported as an unknown key. */
 function isNeedless(key: string, heeded: readonly string[]): boolean {
   return ANCHORED_BY.year.includes(key) && !heeded.includes(key)
 }

@@ -7,7 +7,7 @@ import { isPlain } from '../options/objects.ts'
 import { TOKENS } from '../windows/units.ts'
 import type { Cost } from './units.ts'
 
-/** What is wrong with a cost. */
+/** A fault of a cost. */
 export interface CostFault {
   /** The member that it is about; `undefined`: the whole. */
   readonly unit?: string | undefined
@@ -23,7 +23,7 @@ export interface AmountRange {
 }
 
 /**
- * What is wrong with a cost, a number where a policy counts one unit and else amounts by unit; `undefined`: nothing.
+ * The fault of a cost, a number where a policy counts one unit and else amounts by unit; `undefined`: none.
  *
  * @param units of the policy
  */

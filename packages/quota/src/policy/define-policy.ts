@@ -133,8 +133,8 @@ export interface DefinedPolicy<
 }
 
 /**
- * A policy of one's own. A limit that is missing, or a name that nobody defined, is an error of the compiler; whatever
- * else is wrong is told at once.
+ * A policy of one's own. A limit that is missing, or a name that is not defined, is a compile error; all other
+ * faults are reported at once, at run time.
  *
  * @throws {QuotaError} `invalid_policy` naming every fault
  * @example
@@ -163,7 +163,7 @@ export function definePolicy<
   return copyOfPolicy(policy as never)
 }
 
-/** What is no list of layers is left as it is, to be refused. */
+/** A value that is no list of layers is left as it is, to be refused. */
 function withDefaults<Layer extends LayerInput>(
   layers: readonly Layer[],
 ): readonly (Layer & { readonly scope: string; readonly shared: boolean })[] {

@@ -62,7 +62,7 @@ function fitPlan(policy: Policy, table: unknown, at: string, faults: Faults): Pl
 /**
  * The members that the policy knows and `take` takes.
  *
- * @param take tells a fault of what it does not take
+ * @param take reports a fault for each value that it does not accept
  */
 function fitMembers<T>(
   value: unknown,

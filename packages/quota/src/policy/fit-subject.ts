@@ -8,7 +8,7 @@ import { Faults, type Fitted, mapValues, member, strangers } from './stored.ts'
 import { isInstant, isLimit } from './values.ts'
 
 /**
- * As `fitSettings`, for one subject's document: what is missing or faulty follows the default. A plan is taken by its
+ * As `fitSettings`, for one subject's document: missing or faulty members follow the default. A plan is taken by its
  * name, whether there is one or not: settings that come later may have it.
  *
  * @param layer whose settings of the subject they are

@@ -9,8 +9,8 @@ import { isLimit, isMultiplier } from './values.ts'
 
 /**
  * Lays a stored document over a policy, by names. A document outlives the policy under which it was written, so nothing
- * is taken for granted: what the policy does not know is not in force, and what is missing or faulty follows the policy's
- * own value. Nothing throws, and every limit that comes out is one that can be decided by.
+ * is taken for granted: members that the policy does not know are not in force, and missing or faulty ones follow the
+ * policy's own value. Nothing throws, and every limit that comes out is one that can be decided by.
  *
  * @param hasFactor whether there is a factor for mode `adaptive`; without, the mode is `normal`
  */

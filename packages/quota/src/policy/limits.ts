@@ -57,7 +57,7 @@ export interface LimitTerms {
 
 /** Whose limits they are. */
 export interface LimitsOf {
-  /** What is in force of the settings of the subject in each layer, by layer name; layers without any are absent. */
+  /** The settings in force of the subject in each layer, by layer name; layers without any are absent. */
   readonly subjects?: Readonly<Record<string, SubjectSettings>> | undefined
   /** The plan that the request names. */
   readonly plan?: string | undefined

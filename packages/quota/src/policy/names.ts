@@ -20,13 +20,13 @@ export function nameCheck(): Check<string> {
   return textLike(NAME, A_NAME)
 }
 
-/** What is wrong with the name of an operation. */
+/** The fault of an operation's name. */
 export function wrongOperation(operation: string): string | undefined {
   const isName = OPERATION_NAME.test(operation)
   return isName ? undefined : expectedText('a name of 1 to 64 of A-Z a-z 0-9 _ . : -', operation)
 }
 
-/** What is wrong with the name of a plan. */
+/** The fault of a plan's name. */
 export function wrongPlan(plan: string): string | undefined {
   return NAME.test(plan) ? undefined : expectedText(`a plan's name of ${A_NAME}`, plan)
 }

@@ -55,7 +55,7 @@ function modeSchema(hasFactor: boolean): Check<string> {
   )
 }
 
-/** Asked apart from the schema, as what depends on several members is told whatever else is at fault. */
+/** Checked apart from the schema: faults between several members are reported whatever else is at fault. */
 function customFaults(document: unknown): Fault[] {
   const { mode, custom } = (document ?? {}) as { mode?: unknown; custom?: unknown }
   return mode === 'custom' && custom === null ? [{ path: 'custom', message: 'mode "custom" needs this table' }] : []

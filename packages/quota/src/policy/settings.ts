@@ -36,9 +36,9 @@ export interface Settings<C extends Counting = Counting> {
   readonly custom: LimitTable | null
   /** One entry for every shared layer of the policy. */
   readonly layers: Readonly<Record<string, SharedLayerSettings>>
-  /** Prices that differ from the policy's: tokens, or amounts by unit, in which what is missing follows the policy. */
+  /** Prices that differ from the policy's: tokens, or amounts by unit, in which missing units follow the policy. */
   readonly prices: Readonly<Record<string, C['cost']>>
-  /** By layer: limits that are charged and told, and refuse nobody. A layer that is not named has none. */
+  /** By layer: limits that are charged and reported, and refuse no request. A layer that is not named has none. */
   readonly shadow: Readonly<Record<string, ShadowedLimits>>
   /** Limits of plans that differ from the policy's, by plan; plans that only the settings have are plans as well. */
   readonly plans: Readonly<Record<string, PlanTable>>
@@ -87,7 +87,7 @@ export type SettingsDocument<C extends Counting = Counting> = Omit<Settings<C>, 
   readonly [Member in keyof typeof DEFAULTS]?: Settings<C>[Member] | undefined
 }
 
-/** A document with the defaults of what it leaves out. Unchecked: what is no object stays what it is. */
+/** A document with the defaults of the members it leaves out. Unchecked: any other value is returned as it is. */
 export function completed(document: SettingsDocument): Settings {
   if (!isObject(document)) return document
   const given = Object.entries(document).filter(([, value]) => value !== undefined)

@@ -2,7 +2,7 @@ import type { Fault } from '../errors/quota-error.ts'
 import { plain } from '../errors/shown.ts'
 import { isObject } from '../options/objects.ts'
 
-/** Most faults that are told of one document. */
+/** Most faults that are reported of one document. */
 const MAX_FAULTS = 100
 
 /** A stored document as a policy takes it, and what in it could not be taken. */
@@ -20,7 +20,7 @@ export class Faults {
   }
 }
 
-/** Tells names that the policy does not have. */
+/** Reports names that the policy does not have. */
 export function strangers(value: unknown, known: object, path: string, faults: Faults): void {
   if (value !== undefined && !isObject(value)) {
     faults.add(path, 'expected an object: the values of the policy apply')

@@ -36,14 +36,14 @@ function isCurrency(currency: unknown): boolean {
   return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency)
 }
 
-/** The units of what may be no policy, and what is wrong with their list. */
+/** The units of a value that may be no policy, and the faults of their list. */
 export function unitsIn(policy: unknown): { readonly units: readonly string[]; readonly faults: readonly Fault[] } {
   const { units } = Object(policy) as { readonly units?: never }
   const faults = within('units', faultsOf(optional(unitsCheck()), units))
   return { units: faults.length === 0 ? unitNames({ units }) : [], faults }
 }
 
-/** What is wrong between units and the windows that count them. */
+/** Faults between units and the windows that count them. */
 export function unitFaults(units: readonly string[], windows: readonly PolicyWindow[]): Fault[] {
   const isSeveral = units.length > 1
   const isSaid = windows.every(({ unit }) => unit !== undefined && units.includes(unit))

@@ -27,7 +27,7 @@ export interface Counting {
   readonly unit: string
   readonly cost: Cost
   readonly amount: Amount
-  /** The member `unit` of what is of one of them. */
+  /** The member `unit` of a value in one of them. */
   readonly named: { readonly unit?: string | undefined }
   /** The member that says what a hold has. */
   readonly held: { readonly tokens?: number; readonly cost?: Amount }
@@ -42,7 +42,7 @@ export interface OneUnit<Unit extends string = 'tokens'> {
   readonly held: { readonly tokens: number }
 }
 
-/** A policy that counts several: costs and amounts are by unit, and what is of one names it. */
+/** A policy that counts several: costs and amounts are by unit, and a value in one unit names it. */
 export interface SeveralUnits<Unit extends string> {
   readonly unit: Unit
   readonly cost: { readonly [unit in Unit]?: number | undefined }

@@ -9,7 +9,7 @@ type DurationText = `${number}${'s' | 'm' | 'h' | 'd'}`
 
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
 
-/** `NaN` for what is no length of time. */
+/** `NaN` for a value that is no length of time. */
 export function millisecondsOf(duration: unknown): number {
   if (typeof duration === 'number') return duration
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(String(duration)) ?? []

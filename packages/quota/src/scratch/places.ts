@@ -41,7 +41,7 @@ export function idPlaces(schema: StoreSchema, { subject, category, id }: IdReque
   return [{ category: schema.categories[category]!, owner: idOwnerKey(schema, subject), id: id.id }]
 }
 
-/** What is used of a request: a take, a settlement, a call on a hold. */
+/** The members that are used of a request: a take, a settlement, a call on a hold. */
 export interface IdRequest {
   readonly subject: Subject
   readonly category: number

@@ -62,7 +62,7 @@ export class Scratch {
     this.#ids.clear()
   }
 
-  /** The counters of a schema over what is here, the same for every step. */
+  /** The counters of a schema over these rows, the same for every step. */
   open(schema: StoreSchema): SyncCounters {
     const known = this.#counters.get(schema) ?? new MemoryCounters(this.#shared, schema)
     this.#counters.set(schema, known)

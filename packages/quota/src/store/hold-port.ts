@@ -52,7 +52,7 @@ export interface HoldReply {
   readonly now: number
   /** Of `held`: when it ends, epoch milliseconds. */
   readonly endsAt?: number | undefined
-  /** Of a growth, `held` or `refused`: the states of the rows of `quotas` thereafter; else empty. */
+  /** Of a growth, `held` or `refused`: the states of the rows of `quotas` after it; else empty. */
   readonly states: WindowStates
   readonly settingsRevision?: string | undefined
 }
@@ -70,9 +70,9 @@ export interface SettleHoldRequest extends HoldRef {
   readonly actual?: readonly (number | undefined)[] | undefined
   /** What becomes of an actual cost above the hold: nothing is done, it is charged whatever the limits, or as it fits. */
   readonly overrun: Overrun
-  /** Most that one commit charges beyond what the hold had, one number a unit; what is above it is `uncharged`. */
+  /** Most that one commit charges beyond what the hold had, one number a unit; the rest is `uncharged`. */
   readonly maxOverrun: readonly number[]
-  /** Limits and layers in force now, by which what is charged in addition goes. */
+  /** Limits and layers in force now, which govern the additional charge. */
   readonly quotas: Quotas
   /** As of a take. */
   readonly periods?: readonly number[] | undefined

@@ -1,7 +1,7 @@
 import type { Answer } from './quota-store.ts'
 
 /**
- * What is counted of calls, in this order:
+ * The counts of calls, in this order:
  *
  * - `calls`: all of them; each also counts in at most one of the next four, and in one of the last two besides
  * - `codeZero`: there was no answer to pass on (`httpStatus` 0)
@@ -36,7 +36,7 @@ export const OUTCOMES_KEPT_MINUTES: number = 8 * 24 * 60
  * Times are arguments; a store reads no clock.
  */
 export interface OutcomeStore {
-  /** Adds counts, whole numbers of at least 0, to what is there. When it throws, any of them may have been added. */
+  /** Adds counts, whole numbers of at least 0, to the stored ones. When it throws, any of them may have been added. */
   add(counts: readonly MinuteOutcomes[]): Answer<void>
   /** The minutes from `fromMinute` up to, not including, `toMinute`, in order; those without calls may be left out. */
   read(fromMinute: number, toMinute: number): Answer<readonly MinuteOutcomes[]>

@@ -84,7 +84,7 @@ export interface ReadReply {
   readonly isStale?: boolean | undefined
 }
 
-/** The end of a reservation: what is to go back to the windows that it came from. */
+/** The end of a reservation: the amount to give back to the windows that it came from. */
 export interface SettleRequest {
   readonly subject: Subject
   readonly category: number
@@ -191,7 +191,7 @@ export interface AsyncStore {
    * is committed, and never if it is not. Its locks last as long as it does.
    *
    * @param transaction what the database's client calls one
-   * @throws {QuotaError} `invalid_options` for what is none
+   * @throws {QuotaError} `invalid_options` for a value that is none
    */
   within?(schema: StoreSchema, transaction: unknown): AsyncCounters
   /** Leaves nothing open. */

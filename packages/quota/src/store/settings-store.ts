@@ -1,6 +1,6 @@
 import type { Answer } from './quota-store.ts'
 
-/** What changed in a settings store: the settings, one subject's, or (when it cannot tell) anything. */
+/** What changed in a settings store: the settings, one subject's, or (when that is unknown) anything. */
 export type SettingsChange =
   | { readonly kind: 'settings' }
   | { readonly kind: 'subject'; readonly layer: string; readonly key: string }
@@ -23,7 +23,7 @@ export interface StoreWriteOptions {
   readonly by?: string | undefined
 }
 
-/** What came of a write: what is stored now (version 0, revision `''`: nothing), and whether the write happened. */
+/** The result of a write: the state stored now (version 0, revision `''`: nothing), and whether the write happened. */
 export interface WriteReply {
   readonly written: boolean
   readonly version: number
@@ -49,8 +49,8 @@ export interface ReadWithin {
  * 1. A write is compare-and-set on the revision, and gives the document a new one ({@link newRevision}). A document and
  *    its revision are read together.
  * 2. A write that was answered is what every later read gives, also one by another process.
- * 3. Whoever watches hears of a change within one second, also of other processes' changes, of data that was lost, and
- *    of an older state that was restored.
+ * 3. Watchers are notified of a change within one second, including other processes' changes, lost data, and an older
+ *    state that was restored.
  */
 interface SettingsPort {
   /**
@@ -71,8 +71,8 @@ interface SettingsPort {
   /** Calls `listener` after changes, also those of other processes, until the returned function is called. */
   watch(listener: (change: SettingsChange) => void): () => void
   /**
-   * Where documents and counters live apart: a process that read `revision` was told `seen` by the counters. Announces
-   * the first there, if the second is what is announced still.
+   * Where documents and counters live apart: a process that read `revision` saw `seen` with the counters. Announces
+   * the first there, if the second is still the announced one.
    */
   reannounce?(revision: string, seen: string): Answer<void>
   close?(): void | PromiseLike<void>

@@ -4,7 +4,7 @@ import { shown } from '../errors/shown.ts'
 /** Kept, as making one takes longer than a thousand texts. Of the zones that the program names, so there are few. */
 const FORMATS = /* @__PURE__ */ new Map<string, Intl.DateTimeFormat>()
 
-/** English of the United States tells month, day, year, and the time. */
+/** English of the United States writes month, day, year, and the time. */
 const PARTS = /^(\d+)\D(\d+)\D(\d+)\D+(\d+)\D(\d+)\D(\d+)$/
 
 /**

@@ -1,4 +1,4 @@
-/** Names that are counted one by one; more than are ever told, so that the last of those are right. */
+/** Names that are counted one by one; more than are ever reported, so that the last of those are right. */
 const PLACES = 256
 
 /** A name and what came of it in the period. */
@@ -11,7 +11,7 @@ export interface Heavy {
 }
 
 /**
- * The names with the largest sums of one kind. What is in the list is counted exactly, slice by slice; the rest is in a
+ * The names with the largest sums of one kind. Names in the list are counted exactly, slice by slice; the rest is in a
  * sketch, and a name whose count there passes the smallest of the list takes its place (an augmented sketch: Roy, Khan and
  * Alonso, 2016).
  */
@@ -134,12 +134,12 @@ export interface Hash {
 
 /**
  * Counts of any number of names in a fixed room: a count-min sketch (Cormode and Muthukrishnan, 2005) that raises no count
- * further than it has to (Estan and Varghese, 2002). What it tells of a name is never too low, as long as nothing fades.
+ * further than it has to (Estan and Varghese, 2002). Its count of a name is never too low, as long as nothing fades.
  */
 class Sketch {
   readonly #cells = new Float64Array(WIDTH * ROWS)
 
-  /** What is counted of a name, other names that share its places included. */
+  /** The count of a name, other names that share its places included. */
   of(hash: Hash): number {
     let least = Number.POSITIVE_INFINITY
     for (let row = 0; row < ROWS; row++) least = Math.min(least, this.#cells[place(hash, row)]!)
@@ -158,7 +158,7 @@ class Sketch {
     this.#cells.fill(0)
   }
 
-  /** @param share what is left of every count */
+  /** @param share the share of every count that remains */
   fade(share: number): void {
     for (let at = 0; at < this.#cells.length; at++) this.#cells[at]! *= share
   }

@@ -9,8 +9,8 @@ import type { Subject } from '../store/schema.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { HeavyList, NameHash, Slices } from './heavy-list.ts'
 
-/** Most subjects that are told. */
-const MAX_TOLD = 100
+/** Most subjects that are reported. */
+const MAX_REPORTED = 100
 
 /** What came of one subject's requests in the period. */
 export interface TopSubject {
@@ -24,10 +24,10 @@ export interface TopSubject {
 
 /** Who spends and who is refused most, as {@link topSubjects} gives it. */
 export interface TopSubjects {
-  /** Since when it is counted, in epoch milliseconds; before, nothing is told. Between 5/6 of the period and all of it. */
+  /** The beginning of the counts, in epoch milliseconds: between 5/6 of the period and all of it ago. */
   sinceAt(): number
   /**
-   * Those who spent the most, the most first. What is given back later is not taken off.
+   * Those who spent the most, the most first. Tokens given back later are not subtracted.
    *
    * @param count how many, 1 to 100; 10 where left out
    * @param unit what they spent: one of the policy's, needed where it has several
@@ -36,7 +36,7 @@ export interface TopSubjects {
   spent(category: string, count?: number, unit?: string): TopSubject[]
   /** Those whose requests were refused most often; as {@link spent}. */
   refused(category: string, count?: number): TopSubject[]
-  /** Listens no more; what is counted stays. */
+  /** Stops listening; the counts stay. */
   stop(): void
 }
 
@@ -81,8 +81,8 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
     if (found === undefined) {
       throw new QuotaError('invalid_options', `no category ${noSuchName(category, categories, 'the policy has')}`)
     }
-    if (!Number.isSafeInteger(count) || count < 1 || count > MAX_TOLD) {
-      throw new QuotaError('invalid_options', `expected a count from 1 to ${MAX_TOLD}, got ${shown(count)}`)
+    if (!Number.isSafeInteger(count) || count < 1 || count > MAX_REPORTED) {
+      throw new QuotaError('invalid_options', `expected a count from 1 to ${MAX_REPORTED}, got ${shown(count)}`)
     }
     advance()
     return found.top(count).map(({ name, amount, atLeast }) => ({ subject: name, amount, atLeast }))

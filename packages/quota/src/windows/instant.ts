@@ -2,7 +2,7 @@ import { KINDS } from './kinds.ts'
 import type { Layout } from './layout.ts'
 import { PERIOD_NUMBERS, periodAt } from './period.ts'
 
-/** What is open at one instant under one request's periods: computed once, for all rows that are read then. */
+/** The windows open at one instant under one request's periods: computed once, for all rows that are read then. */
 export class Instant {
   /** By layer that applies and cell, as {@link Layout.limitAt}: a cell is open while its start is later than this. */
   readonly after: number[] = []

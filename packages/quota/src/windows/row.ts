@@ -56,7 +56,7 @@ export function reanchor(cells: Cells, i: number, after: number, now: number): v
   if (cells[i + 1] !== CLOSED) cells[i] = anchored(cells[i]!, after, now)
 }
 
-/** What is left of `used` when some goes back, or comes in addition (below 0); all where more was charged than is counted. */
+/** The rest of `used` when some goes back, or is added (below 0); all where more was charged than is counted. */
 function less(used: number, amount: number): number {
   return used === MAX_USED ? used : Math.min(MAX_USED, Math.max(0, used - amount))
 }

@@ -3,7 +3,7 @@ export const TOKENS = 'tokens'
 /** The unit of concurrency: reserved, and the last of each schema without being in its list. */
 export const SLOTS = 'slots'
 
-/** Amounts by the names of their units; {@link SLOTS} among them. What is stored names units, never positions. */
+/** Amounts by the names of their units; {@link SLOTS} among them. Stored rows name units, never positions. */
 export type Amounts = Readonly<Record<string, number>>
 
 /**

@@ -18,7 +18,7 @@ function cliff(name: string, carries: number, below: number, above: number): Pla
   return { name, kind: 'cliff', errorRate: (load) => (load > carries ? above : below) }
 }
 
-/** A queue that drops what is too much. */
+/** A queue that drops what exceeds its room. */
 const queue: Plant = {
   name: 'queue of 1.10',
   kind: 'cliff',

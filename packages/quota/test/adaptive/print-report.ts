@@ -1,4 +1,4 @@
-// Prints the figures of docs/guide/adaptive.md, and draws its picture anew.
+// Prints the figures of docs/guide/adaptive.md, and redraws its picture.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { comparison, lawByPlant, plot, recovery } from './report.ts'

@@ -44,12 +44,12 @@ function chosen(starts: readonly number[], changes: readonly number[]): number[]
   })
 }
 
-/** What is told otherwise than expected at the first and last millisecond of a period. */
+/** The wrong answers at the first and last millisecond of a period. */
 function wrongAt(window: CalendarWindow, starts: readonly number[], index: number): object[] {
   const expected = starts.slice(index, index + 3)
   const asked = [expected[0]!, expected[1]! - 1]
-  const told = asked.map((at) => ({ window, at, expected, told: calendar.periods(window, at) }))
-  return told.filter((each) => String(each.told) !== String(expected))
+  const answers = asked.map((at) => ({ window, at, expected, found: calendar.periods(window, at) }))
+  return answers.filter((each) => String(each.found) !== String(expected))
 }
 
 describe.each(ZONES)('periods are those of an oracle on Intl alone: %s', (timeZone) => {

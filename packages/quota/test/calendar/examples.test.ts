@@ -8,7 +8,7 @@ type Rule = Omit<CalendarWindow, 'label'>
 const calendar = luxonCalendar()
 
 /** The two periods as ISO text of their three instants, to the minute. */
-function told(rule: Rule, at: string): string[] {
+function periodStarts(rule: Rule, at: string): string[] {
   const periods = calendar.periods({ label: 'w', ...rule }, Date.parse(at))
   return periods.map((instant) => new Date(instant).toISOString().replace(':00.000Z', 'Z'))
 }
@@ -74,7 +74,7 @@ describe('periods of a zone without summer time', () => {
       ['2025-04-01T00:00Z', '2026-04-01T00:00Z', '2027-04-01T00:00Z'],
     ],
   ])('%j at %s', (rule, at, expected) => {
-    expect(told(rule, at)).toEqual(expected)
+    expect(periodStarts(rule, at)).toEqual(expected)
   })
 })
 
@@ -96,7 +96,7 @@ describe('days that not every month has', () => {
       ['2026-04-30T00:00Z', '2027-04-30T00:00Z', '2028-04-30T00:00Z'],
     ],
   ])('%j at %s', (rule, at, expected) => {
-    expect(told(rule, at)).toEqual(expected)
+    expect(periodStarts(rule, at)).toEqual(expected)
   })
 })
 
@@ -181,7 +181,7 @@ describe('clocks that are changed', () => {
       ['2015-08-14T14:00Z', '2015-08-14T15:30Z', '2015-08-14T16:30Z'],
     ],
   ])('%s', (_, rule, at, expected) => {
-    expect(told(rule, at)).toEqual(expected)
+    expect(periodStarts(rule, at)).toEqual(expected)
   })
 })
 

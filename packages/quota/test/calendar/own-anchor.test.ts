@@ -8,7 +8,7 @@ type Rule = Omit<CalendarWindow, 'label'>
 const calendar = luxonCalendar()
 
 /** The two periods as ISO text of their three instants, to the minute. */
-function told(rule: Rule, at: string, anchor?: OwnAnchor | null): string[] {
+function periodStarts(rule: Rule, at: string, anchor?: OwnAnchor | null): string[] {
   const periods = calendar.periods({ label: 'w', ...rule }, Date.parse(at), anchor)
   return periods.map((instant) => new Date(instant).toISOString().replace(':00.000Z', 'Z'))
 }
@@ -68,19 +68,19 @@ describe("a subject's own anchor", () => {
       ['2026-03-05T00:00Z', '2026-04-05T00:00Z', '2026-04-12T00:00Z'],
     ],
   ])('%s', (_, anchor, at, expected) => {
-    expect(told(rule, at, anchor)).toEqual(expected)
+    expect(periodStarts(rule, at, anchor)).toEqual(expected)
   })
 
   it('is heeded by windows that say so alone', () => {
-    expect(told({ every: 'month', timeZone: 'UTC' }, '2026-03-10T00:00Z', changed)[0]).toBe('2026-03-01T00:00Z')
+    expect(periodStarts({ every: 'month', timeZone: 'UTC' }, '2026-03-10T00:00Z', changed)[0]).toBe('2026-03-01T00:00Z')
     const fixed: Rule = { every: 'month', timeZone: 'UTC', anchor: { day: 7 } }
-    expect(told(fixed, '2026-03-10T00:00Z', changed)[0]).toBe('2026-03-07T00:00Z')
+    expect(periodStarts(fixed, '2026-03-10T00:00Z', changed)[0]).toBe('2026-03-07T00:00Z')
   })
 
   it('is heeded as far as the period has a use for it', () => {
     const own = { month: 6, day: 15, time: '06:00' }
-    expect(told({ ...rule, every: 'day' }, '2026-03-10T05:00Z', own)[0]).toBe('2026-03-09T06:00Z')
-    expect(told({ ...rule, every: 'week' }, '2026-03-10T05:00Z', own)[0]).toBe('2026-03-09T06:00Z')
-    expect(told({ ...rule, every: 'year' }, '2026-03-10T05:00Z', own)[0]).toBe('2025-06-15T06:00Z')
+    expect(periodStarts({ ...rule, every: 'day' }, '2026-03-10T05:00Z', own)[0]).toBe('2026-03-09T06:00Z')
+    expect(periodStarts({ ...rule, every: 'week' }, '2026-03-10T05:00Z', own)[0]).toBe('2026-03-09T06:00Z')
+    expect(periodStarts({ ...rule, every: 'year' }, '2026-03-10T05:00Z', own)[0]).toBe('2025-06-15T06:00Z')
   })
 })

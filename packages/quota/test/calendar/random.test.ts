@@ -65,7 +65,7 @@ function oracleAt(window: CalendarWindow, anchor: CalendarAnchor, at: number): n
 }
 
 it(
-  `is what the oracle tells, at any instant, by any anchor (seed ${seed})`,
+  `equals the oracle's, at any instant, by any anchor (seed ${seed})`,
   () => {
     fc.assert(
       fc.property(asked, ({ window, anchor, at }) => {
@@ -130,8 +130,8 @@ it(
           was === null ? null : { ...was, was: first, changedAt: changedAt - Math.round(earlier * 0.6 * far) }
         const starts = ownStarts(own, { ...anchor, was: before, changedAt }, at - 1.5 * far, at + 2 * far)
         const next = starts.findIndex((start) => start > at)
-        const told = calendar.periods(own, at, { ...anchor, was: before, changedAt })
-        expect(told).toEqual(starts.slice(next - 1, next + 2))
+        const periods = calendar.periods(own, at, { ...anchor, was: before, changedAt })
+        expect(periods).toEqual(starts.slice(next - 1, next + 2))
       }),
       options(100),
     )

@@ -5,7 +5,7 @@ import { anchorCheck, calendarWindowCheck } from '../../src/policy/calendar-rule
 const month = { label: 'month', every: 'month', timeZone: 'Asia/Shanghai' }
 
 /** Faults as one line each. */
-function told(window: unknown): string[] {
+function faultTexts(window: unknown): string[] {
   return faultsOf(calendarWindowCheck(), window).map(({ path, message }) => `${path}: ${message}`)
 }
 
@@ -21,11 +21,11 @@ describe('windows that are right', () => {
     { ...month, every: 'year', anchor: { month: 2, day: 30, time: '00:00' } },
     ...['UTC', 'Asia/Kolkata', 'Asia/Calcutta', 'Etc/GMT+8', 'EST5EDT'].map((timeZone) => ({ ...month, timeZone })),
   ])('%j', (window) => {
-    expect(told(window)).toEqual([])
+    expect(faultTexts(window)).toEqual([])
   })
 })
 
-describe('faults say where, what is expected, and what came', () => {
+describe('faults say where, the expected value, and the value found', () => {
   const zone = 'timeZone: expected an IANA time zone, "Europe/Berlin" for example, got'
   it.each([
     [null, [': expected an object, got null']],
@@ -68,7 +68,7 @@ describe('faults say where, what is expected, and what came', () => {
     ],
     [{ ...month, lengthMs: 5 }, [expect.stringContaining('lengthMs: unknown key')]],
   ])('%j', (window, faults) => {
-    expect(told(window)).toEqual(faults)
+    expect(faultTexts(window)).toEqual(faults)
   })
 })
 

@@ -72,7 +72,7 @@ export class Oracle {
     }
   }
 
-  /** `[startedAt, used]` of each window as a status tells it. */
+  /** `[startedAt, used]` of each window as a status reports it. */
   status(policy: Policy, request: Pick<Request, 'subject' | 'category'>, now: number): (number | null)[][] {
     return this.#cellsOf(policy, request).map(({ cell, lengthMs }) =>
       cell.used >= 0 && now < cell.startedAt + lengthMs ? [cell.startedAt, cell.used] : [null, 0],

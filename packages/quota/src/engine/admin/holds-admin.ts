@@ -27,7 +27,7 @@ export interface QuotaHolds<C extends Counting = Counting> {
    */
   list(subject: Subject): Promise<readonly Hold<C>[]>
   /**
-   * Cancels a hold of a subject, whoever holds it: its tokens go back and its slots are free.
+   * Cancels a hold of a subject, in whichever process it was made: its tokens go back and its slots are free.
    *
    * @param ref as {@link list} gives it
    * @returns whether there was such a hold, and open
@@ -35,7 +35,7 @@ export interface QuotaHolds<C extends Counting = Counting> {
    */
   release(subject: Subject, ref: string): Promise<boolean>
   /**
-   * Settles holds that have ended, and tells of them by the event `holdEnded`. Stores do so by themselves, at most a second
+   * Settles holds that have ended, and emits `holdEnded` for each. Stores do so by themselves, at most a second
    * after; this is for those who do not want to wait, and for the number of holds.
    *
    * @returns open holds of all subjects
@@ -75,7 +75,7 @@ export function holdsAdmin({ policy, calls, check, events }: HoldsAdminParts, re
       requireOpen()
       const { ended, open: count } = await askHolds(calls, (holds) => holds.sweep())
       const shown = ended.map((end) => shownEnd(policy, end))
-      for (const end of shown) events.tell('holdEnded', end)
+      for (const end of shown) events.emit('holdEnded', end)
       return { open: count, ended: shown }
     },
   }

@@ -27,7 +27,7 @@ export interface SettingsUpdate<C extends Counting = Counting> {
   readonly warnings: readonly Fault[]
 }
 
-/** What a process decides by: with a store that others write to, up to a second older than what is stored. */
+/** What a process decides by: with a store that others write to, up to a second older than the stored settings. */
 export interface SettingsInForce<C extends Counting = Counting> {
   /** Version 0, the policy's own, until they were read. */
   readonly settings: VersionedSettings<C>
@@ -42,8 +42,8 @@ export interface QuotaSettings<C extends Counting = Counting> {
   /** What in the stored settings the policy cannot take: unknown names, which are kept, and values that are none. */
   faults(): Promise<readonly Fault[]>
   /**
-   * Changes what the patch names (JSON merge patch: objects are merged, `null` removes, lists are replaced). What is
-   * stored under names that this policy does not know is kept.
+   * Changes what the patch names (JSON merge patch: objects are merged, `null` removes, lists are replaced). A member
+   * that is stored under names that this policy does not know is kept.
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
    */
   update(patch: DeepPartial<Settings<C>>, options?: WriteOptions): Promise<SettingsUpdate<C>>
@@ -113,8 +113,9 @@ function mergedSettings(current: Settings, patch: DeepPartial<Settings>): Settin
 }
 
 /**
- * What is stored of the next settings. A mode that this process cannot follow and another can is kept, unless the change
- * names one; thresholds are one value, in which nothing of others shines through. A price that is none is not kept.
+ * The document to store for the next settings. A mode that this process cannot follow and another can is kept, unless
+ * the change names one; thresholds are one value, in which nothing of others shines through. A price that is none is
+ * not kept.
  */
 function kept(policy: Policy, stored: unknown, known: Settings, next: Settings, change: object): object {
   const mode = member(stored, 'mode')

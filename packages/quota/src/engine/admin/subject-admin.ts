@@ -33,8 +33,8 @@ export interface QuotaSubjects {
   /** The subject's settings; version 0 and every override `null` when nothing is stored. */
   get(key: string, options?: Pick<SubjectOptions, 'layer'>): Promise<VersionedSubjectSettings>
   /**
-   * Stores a subject's settings whole; what is not named follows the default. Another anchor counts from the subject's next
-   * period on: what it was before is kept with it.
+   * Stores a subject's settings whole; members that are left out follow the default. Another anchor counts from the
+   * subject's next period on: what it was before is kept with it.
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
    */
   set(key: string, settings: DeepPartial<SubjectSettings>, options?: SubjectOptions): Promise<VersionedSubjectSettings>
@@ -93,7 +93,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     const { version: _, revision: __, ...empty } = initialSubjectSettings(policy, layer)
     const { anchor = null, ...document } = filled(empty, patch)
     const next = { ...document, anchor: withoutHistory(anchor) }
-    // Plans are looked for where somebody names one alone.
+    // Plans are read only when a document names one.
     const plans = next.plan === null ? [] : planNames(policy, await settings.get())
     const faults = subjectSettingsFaults(policy, layer, next, plans)
     if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings of a subject', faults)
@@ -120,7 +120,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
   }
 }
 
-/** What was before is the engine's to know: whoever writes what they read writes it along. */
+/** Drops the history, which the engine keeps: a caller that writes back a document it read would write it too. */
 function withoutHistory(anchor: SubjectSettings['anchor']): SubjectSettings['anchor'] {
   if (!isObject(anchor)) return anchor
   const { was: _, changedAt: __, ...plain } = anchor
@@ -132,7 +132,7 @@ function filled(empty: SubjectSettings, patch: DeepPartial<SubjectSettings>): Su
   return mergePatch(empty, patch, 'keep-null') as SubjectSettings
 }
 
-/** What is stored of the next settings: an anchor is one value, in which nothing of another shines through. */
+/** The document to store for the next settings: an anchor is one value, never merged with the previous one. */
 function kept(stored: unknown, known: SubjectSettings, next: SubjectSettings): object {
   const { anchor: _, ...rest } = isObject(stored) ? stored : {}
   return rewritten(rest, known, next) as object

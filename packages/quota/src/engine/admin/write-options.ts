@@ -8,7 +8,7 @@ import { MAX_WRITES } from '../retries.ts'
 export interface WriteOptions {
   /** The write happens only if this is the version now stored; absent: whatever is stored. */
   readonly ifVersion?: number | undefined
-  /** The same by the revision, which tells two documents apart also after a store lost its data. */
+  /** The same by the revision, which distinguishes two documents even after a store lost its data. */
   readonly ifRevision?: string | undefined
   /** Who changes it, for stores that keep an audit trail. */
   readonly by?: string | undefined
@@ -23,7 +23,7 @@ export interface Document<T> {
   fitted(stored: StoredDocument | undefined): T & Versioned
 }
 
-/** What a change comes to: the settings after it, and what is stored of them; both `null`: they are removed. */
+/** The result of a change: the settings after it, and the document to store; both `null`: they are removed. */
 export interface Change<N> {
   readonly next: N
   readonly document: object | null

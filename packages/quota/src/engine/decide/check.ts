@@ -102,7 +102,7 @@ export class RequestCheck {
     return costsOf(checkedCost(this.units, cost, 'add', 1, noneOf(this.units)), false)
   }
 
-  /** What some work came to; `undefined`: what is reserved. @throws {QuotaError} `invalid_cost` */
+  /** The actual cost of some work; `undefined`: the reserved amount. @throws {QuotaError} `invalid_cost` */
   actual(cost: Cost | undefined): readonly (number | undefined)[] | undefined {
     const asReserved = this.units.map(() => undefined)
     return cost === undefined ? undefined : checkedCost(this.units, cost, 'commit', 0, asReserved)
@@ -157,7 +157,7 @@ function checkedCost<Missing>(
   throw new QuotaError('invalid_cost', `${unit === undefined ? what : `${what}.${unit}`}: ${message}`)
 }
 
-/** Of what is no hold and has no id. */
+/** For a request that is no hold and has no id. */
 export const NO_TERMS: ReservationTerms = {}
 
 /** Begins the fingerprint of a hold that has no id of the caller's. */
@@ -269,7 +269,7 @@ function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly stri
     checkText(Object.hasOwn(keys, name) ? keys[name] : undefined, 'invalid_subject', `subject.${name}`)
 }
 
-/** Makes the texts that tell the holders of one reservation id apart, no two of them alike in any process. */
+/** Makes the texts that distinguish the holders of one reservation id, no two of them alike in any process. */
 export interface Nonces {
   /** For a reservation that is settled by its own handle alone: nobody but the store ever sees it. */
   readonly ofId: () => string
@@ -282,7 +282,7 @@ export function noncesBy(createNonce: (() => string) | undefined): Nonces {
   return { ofId: createNonce ?? numbered(), ofHold: createNonce ?? (() => crypto.randomUUID()) }
 }
 
-/** Of numbers of one length: stores decide alike what is written alike. */
+/** From numbers of one length: stores decide equal texts equally. */
 const DIGITS = 9
 
 /** Numbers after 128 bits of the engine's own: random bits for each would cost more than all the rest of a reservation. */

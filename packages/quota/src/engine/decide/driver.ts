@@ -95,7 +95,7 @@ export function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) =
 /** What was asked when something went wrong, as people read it. */
 export type Asked = 'the quota store' | 'the settings store'
 
-/** The error of a store as callers see it: never a refusal, and it says what is the matter. */
+/** The error of a store as callers see it: never a refusal, and it names the cause. */
 export function unavailable(cause: unknown, asked: Asked = 'the quota store'): QuotaError {
   if (cause instanceof QuotaError && cause.code === 'quota_unavailable') return cause
   const error = new QuotaError('quota_unavailable', `${asked} did not answer${reasonOf(cause)}`, { cause })

@@ -80,7 +80,7 @@ const MAX_SEEN = 10_000
 /** Most windows whose spent share is remembered. */
 const MAX_SPENT = 50_000
 
-/** One row as a store last told it: what may be spent of it while the store does not answer. */
+/** One row as a store last reported it: how much of it may be spent while the store does not answer. */
 interface Share {
   /** By the process's clock, epoch milliseconds. */
   readonly seenAt: number

@@ -43,14 +43,14 @@ export class Reports {
   decided(decision: Decision, demand: Pick<Demand, 'category' | 'costs'>, startedAtMs: number | undefined): void {
     if (!this.#events.hearsDecisions) return
     this.#time(demand.category, startedAtMs, decision.allowed ? 'admitted' : 'refused')
-    if (decision.allowed) this.#events.tell('admitted', decision)
-    else this.#events.tell('refused', decision)
-    if (this.#events.hears('shadowed') && decision.shadowed.length > 0) this.#events.tell('shadowed', decision)
+    if (decision.allowed) this.#events.emit('admitted', decision)
+    else this.#events.emit('refused', decision)
+    if (this.#events.hears('shadowed') && decision.shadowed.length > 0) this.#events.emit('shadowed', decision)
     if (decision.allowed) this.#nearLimit(decision, demand)
   }
 
   overrun(overrun: QuotaOverrun): void {
-    this.#events.tell('overrun', overrun)
+    this.#events.emit('overrun', overrun)
   }
 
   /** Reports the limits that a commit took across thresholds. @param charge what it charged in addition, as a decision */
@@ -60,27 +60,27 @@ export class Reports {
 
   degraded({ category, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
     this.#time(category, startedAtMs, 'degraded')
-    this.#events.tell('degraded', { category: this.#policy.categories[category]!, allowed, error })
+    this.#events.emit('degraded', { category: this.#policy.categories[category]!, allowed, error })
   }
 
   #nearLimit(decision: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
     if (!this.#events.hears('nearLimit')) return
     const thresholds = this.#live.compiled.settings.thresholds ?? this.#thresholds
     for (const crossing of crossings(unitNames(this.#policy), decision, demand, thresholds))
-      this.#events.tell('nearLimit', crossing)
+      this.#events.emit('nearLimit', crossing)
   }
 
   #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome']): void {
     // A listener that came while the request was in flight is not called.
     if (!this.#events.hearsTimes || startedAtMs === undefined) return
     const durationMs = this.#stopwatch() - startedAtMs
-    this.#events.tell('decided', { category: this.#policy.categories[category]!, outcome, durationMs })
+    this.#events.emit('decided', { category: this.#policy.categories[category]!, outcome, durationMs })
   }
 }
 
 /**
  * The limits that a charge took across thresholds. Each charge is counted once and in one order by the store, so exactly
- * one makes each crossing, whichever process asked for it: nobody needs to remember what was told.
+ * one makes each crossing, in whichever process: no process has to remember which crossings were reported.
  *
  * @param units of the policy
  * @param demand what was charged

@@ -24,7 +24,7 @@ export class NoAnswer {
 /** Goes on with what the store said to a demand, which may have been put under newer settings. */
 type Next<B> = (demand: TakeDemand, reply: TakeReply | NoAnswer) => B
 
-interface Told {
+interface Reply {
   readonly demand: TakeDemand
   readonly reply: TakeReply | NoAnswer
 }
@@ -78,15 +78,15 @@ export class Takes {
     return this.#inTime(turn, () => this.#read(turn), next)
   }
 
-  #inTime<B>(turn: Turn, call: () => Answer<Told>, next: Next<Answer<B>>): Answer<B> {
+  #inTime<B>(turn: Turn, call: () => Answer<Reply>, next: Next<Answer<B>>): Answer<B> {
     const { deadlineMs, late } = this.#parts
     turn.isTimed = true
     const leftMs = Math.max(0, deadlineMs - (systemStopwatch() - turn.askedAt))
-    const lateTold = ({ demand, reply }: Told): void => {
+    const onLateReply = ({ demand, reply }: Reply): void => {
       if (!(reply instanceof NoAnswer) && reply.outcome === 'admitted') late(demand, reply)
     }
     return LATER.guard(
-      () => LATER.inTime(call, leftMs, lateTold),
+      () => LATER.inTime(call, leftMs, onLateReply),
       ({ demand, reply }) => next(demand, reply),
       (error) => {
         turn.isOver = true
@@ -96,15 +96,15 @@ export class Takes {
   }
 
   /** Sends the demand of a turn once the subject's settings are read. */
-  #read(turn: Turn): Answer<Told> {
+  #read(turn: Turn): Answer<Reply> {
     const { live, settings, demands } = this.#parts
     const { subject, plan, category, isRead } = turn.demand
-    const under = (quotas: readonly Quotas[]): Answer<Told> => {
+    const under = (quotas: readonly Quotas[]): Answer<Reply> => {
       turn.forSettings = false
       turn.demand = demands.under(turn.demand, quotas[category]!)
-      return turn.isOver ? told(turn.demand, new NoAnswer(TOO_LATE)) : this.#send(turn.demand, told, turn)
+      return turn.isOver ? replyOf(turn.demand, new NoAnswer(TOO_LATE)) : this.#send(turn.demand, replyOf, turn)
     }
-    if (isRead) return this.#send(turn.demand, told, turn)
+    if (isRead) return this.#send(turn.demand, replyOf, turn)
     const known = live.known(subject, plan)
     if (known !== undefined) return under(known)
     turn.forSettings = true
@@ -112,7 +112,7 @@ export class Takes {
       () => live.fetch(subject, settings),
       // In one step with the take under them: the revision goes with quotas until anything is awaited.
       (bySettingsLayer) => under(live.quotasOf(bySettingsLayer, plan, subject)),
-      (error) => told(turn.demand, new NoAnswer(error, true)),
+      (error) => replyOf(turn.demand, new NoAnswer(error, true)),
     )
   }
 
@@ -154,18 +154,18 @@ export class Takes {
     if (turn.catchUps > MAX_CATCH_UPS) return next(demand, tooFast('the settings changed', 'they'))
     turn.forSettings = true
     turn.demand = { ...demand, isRead: false }
-    const caughtUp = (): Answer<Told> =>
+    const caughtUp = (): Answer<Reply> =>
       LATER.guard(
         () => live.catchUp(settingsRevision ?? '', settings),
         () => this.#read(turn),
-        (error) => told(turn.demand, new NoAnswer(error, true)),
+        (error) => replyOf(turn.demand, new NoAnswer(error, true)),
       )
     if (!turn.isTimed) return this.#inTime(turn, caughtUp, next)
     return LATER.chain(caughtUp(), (answer) => next(answer.demand, answer.reply))
   }
 }
 
-const told = (demand: TakeDemand, reply: TakeReply | NoAnswer): Told => ({ demand, reply })
+const replyOf = (demand: TakeDemand, reply: TakeReply | NoAnswer): Reply => ({ demand, reply })
 
 function turnOf(demand: TakeDemand, askedAt: number): Turn {
   return { askedAt, demand, forSettings: false, isOver: false, isTimed: false, clocks: 0, catchUps: 0 }

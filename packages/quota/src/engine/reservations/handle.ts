@@ -20,7 +20,7 @@ export interface Held {
   readonly isNamed: boolean
   /** The hold, if it is one. */
   readonly hold?: { readonly token: string; readonly endsAt: number; readonly ttlMs: number } | undefined
-  /** @throws {QuotaError} what is wrong with a commit, before the store hears of it */
+  /** @throws {QuotaError} if the commit is invalid, before the store is called */
   checkCommit(actual: Cost | undefined): void
   settle(as: SettleAs, actual: Cost | undefined): Answer<CommitResult>
   extend(ttlMs: number | undefined): Answer<number>
@@ -166,10 +166,10 @@ function keepAlive(extend: () => Promise<unknown>, ttlMs: number, isSettled: () 
   return stop
 }
 
-/** How often ended holds are asked for while somebody listens, in milliseconds. */
+/** How often ended holds are polled for while there is a listener, in milliseconds. */
 const EVERY_MS = 1_000
 
-/** Asks for ended holds, again and again, while somebody wants to hear of them. */
+/** Polls for ended holds while there is a listener. */
 export class HoldWatch {
   readonly #sweep: () => Promise<unknown>
   #timer: ReturnType<typeof setInterval> | undefined
@@ -209,7 +209,7 @@ export function orAborted<R extends PendingReservation>(pending: PromiseLike<R>,
       if (first()) reject(signal.reason as Error)
     }
     signal.addEventListener('abort', onAbort)
-    // A signal that came before anybody listened is not told again.
+    // A signal that was aborted before the listener was added does not fire again.
     if (signal.aborted) onAbort()
     pending.then(
       (reservation) => {

@@ -138,7 +138,7 @@ export class Hold implements Held {
     const { units } = this.#parts.check
     const shown = (vector: readonly number[]): Amount => amountOf(units, vector)
     const { subject, operation } = this.#terms
-    // A cancel has charged nothing, also of what is gone.
+    // A cancel has charged nothing, also for a hold that is gone.
     if (request.as === 'cancelled') return { charged: shown(noneOf(units)), uncharged: shown(noneOf(units)) }
     if (outcome === 'above') {
       const wanted = reply.reserved.map((amount, unit) => request.actual![unit] ?? amount)

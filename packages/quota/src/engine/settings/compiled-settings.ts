@@ -140,7 +140,7 @@ function isOver(until: number | null, now: number): boolean {
   return until !== null && now >= until
 }
 
-/** What is in force of a subject's settings at an instant. */
+/** The part of a subject's settings that is in force at an instant. */
 function inForceAt(settings: SubjectSettings, now: number): SubjectSettings {
   const { overrides, plan, until } = settings
   return {

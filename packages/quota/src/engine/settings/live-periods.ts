@@ -12,8 +12,8 @@ interface Known {
 }
 
 /**
- * The periods of a policy's calendar windows, computed in the process for an instant by the store's clock: it is the store
- * that picks, and where it is outside of what it was told, what it says of the time counts from then on.
+ * The periods of a policy's calendar windows, computed in the process for an instant by the store's clock: the store
+ * picks, and where its time is outside of the periods it received, its time counts from then on.
  */
 export class LivePeriods {
   /** In the order of a row. */
@@ -59,7 +59,7 @@ export class LivePeriods {
     if (now >= this.#until) this.stale(now)
   }
 
-  /** The store's time was outside of the periods that it was told. */
+  /** The store's time was outside of the periods that it received. */
   stale(now: number): void {
     this.#heardAt = now
     this.#shared = []

@@ -13,7 +13,7 @@ import { LiveSubjects } from './live-subjects.ts'
 
 const NO_SETTINGS: SettingsByLayer = Object.freeze({})
 
-/** What a {@link LiveSettings} tells. */
+/** Callbacks of a {@link LiveSettings}. */
 export interface SettingsListener {
   /** Other settings are in force. */
   changed(settings: VersionedSettings): void
@@ -109,8 +109,8 @@ export class LiveSettings {
   }
 
   /**
-   * Reads the settings anew, by a look that begins after the call: one that is under way may have missed what the caller
-   * knows of. Calls share looks, and none waits for more than two, however many come meanwhile.
+   * Reads the settings again, by a read that begins after the call: one in flight may have missed a change that the
+   * caller knows of. Calls share reads, and none waits for more than two, however many come meanwhile.
    */
   async refresh(): Promise<void> {
     if (this.#store.sync) {
@@ -126,8 +126,8 @@ export class LiveSettings {
   }
 
   /**
-   * The counters know another revision than the one in force here: reads the settings anew. What is read is in force,
-   * and is announced to the counters where that was forgotten or was another store's last word.
+   * The counters know another revision than the one in force here: reads the settings again, puts them in
+   * force, and announces them to the counters where that was forgotten or was another store's last word.
    *
    * @param seen the revision that the counters know, `''`: none
    * @param within as of {@link ready}
@@ -201,7 +201,7 @@ export class LiveSettings {
   }
 
   async #lookAfter(look: Promise<void> | undefined): Promise<void> {
-    // Whoever waits for that one hears of its failure.
+    // Its failure is reported to the callers that wait for it.
     await look?.catch(() => undefined)
     this.#nextLook = undefined
     await this.#lookNow()
@@ -248,7 +248,7 @@ export class LiveSettings {
       return
     }
     if (change.kind === 'everything') this.#subjects.forgetAll()
-    // A failed look leaves the last known settings in force; the store tells of the next change, and `update` asks.
+    // A failed look leaves the last known settings in force; the store reports the next change, and `update` reads.
     this.refresh().catch(() => undefined)
   }
 }
@@ -259,7 +259,7 @@ function check({ revision, version }: StoredDocument): void {
   throw new QuotaError('store_error', 'the settings store gave a document without a revision or a version')
 }
 
-/** A plan that there is not, and where it was met; whoever has it follows the base limits. */
+/** A plan that does not exist, and where it was met; its subjects follow the base limits. */
 export interface UnknownPlan {
   readonly plan: string
   readonly subject: Subject
@@ -267,26 +267,26 @@ export interface UnknownPlan {
   readonly of: 'request' | 'settings'
 }
 
-/** Most that are told under one version of the settings: requests can name any. */
-const MAX_TOLD = 100
+/** Most that are reported under one version of the settings: requests can name any. */
+const MAX_REPORTED = 100
 
-/** Tells of each plan that there is not, once under one version of the settings. */
+/** Reports each plan that does not exist, once under one version of the settings. */
 export class UnknownPlans {
-  readonly #tell: (unknown: UnknownPlan) => void
-  readonly #told = new Set<string>()
+  readonly #report: (unknown: UnknownPlan) => void
+  readonly #reported = new Set<string>()
 
-  constructor(tell: (unknown: UnknownPlan) => void) {
-    this.#tell = tell
+  constructor(report: (unknown: UnknownPlan) => void) {
+    this.#report = report
   }
 
   met(unknown: UnknownPlan): void {
-    if (this.#told.size >= MAX_TOLD || this.#told.has(unknown.plan)) return
-    this.#told.add(unknown.plan)
-    this.#tell(unknown)
+    if (this.#reported.size >= MAX_REPORTED || this.#reported.has(unknown.plan)) return
+    this.#reported.add(unknown.plan)
+    this.#report(unknown)
   }
 
   /** Other settings are in force. */
   forget(): void {
-    this.#told.clear()
+    this.#reported.clear()
   }
 }
