@@ -4,14 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { postgresTests } from '@scoregw/postgres-server'
-import type { Quota } from '@scoregw/quota'
 import type { Kysely } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStore, quotaSchemaSql, sqliteStore } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'
 import { kyselyOnPool } from './support/pool.ts'
 import { connectTo, kyselyOn } from './support/sqlite.ts'
-import { doneAndCharged, quotaOn, WORK_TABLE, type Worked } from './support/work.ts'
+import { doneAndCharged, quotaOn, WORK_TABLE, type Worked, type WorkQuota } from './support/work.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Processes that are killed at any time; each does more than a hundred pieces, most of them with a transaction open then. */
@@ -26,7 +25,7 @@ interface Place {
   /** The address that a worker receives. */
   readonly address: string
   readonly db: Kysely<Worked>
-  readonly quota: Quota<'work'>
+  readonly quota: WorkQuota
   /** Resolves when nothing of a process is left that was killed. */
   gone(name: string): Promise<void>
 }
@@ -42,7 +41,7 @@ function startWorker(...args: string[]): ChildProcess {
 async function agrees({ db, quota }: Place, least: number, when: string): Promise<void> {
   const { done, charged } = await doneAndCharged(db, quota)
   expect(charged, when).toEqual(done)
-  expect(done.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(least)
+  expect(done.reduce((sum, [pieces]) => sum + pieces, 0)).toBeGreaterThanOrEqual(least)
 }
 
 /** Has one worker after the other die when it has charged and has yet to commit. */

@@ -1,4 +1,4 @@
-import { checkPromises, runHistories } from '@scoregw/quota-histories'
+import { checkPromises, runHistories, runUnitHistories } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { CONFORMANCE_CASES, type ConformanceCase, runCase } from '../src/index.ts'
 import { BOUND_CASES } from '../src/suite/bound-cases.ts'
@@ -68,6 +68,22 @@ describe('a store with one fault differs from the model', () => {
     expect(
       await fails(() => runHistories(factoryOf(mutant), { runs: 300, seed: mutant.seed ?? 1, shrink: false })),
     ).toBe(true)
+  })
+})
+
+describe('a store with one fault about units differs from the model of several', () => {
+  // Faults in names need two policies, which one engine does not have.
+  it.each([
+    ...['requests', 'tokens', 'money'].flatMap((unit) => [
+      `the limits of ${unit} are not checked`,
+      `${unit} are never given back`,
+    ]),
+    'everything is counted in every limit',
+    'only the first unit is counted',
+    'windows open also for what costs nothing of them',
+  ])('%s', async (fault) => {
+    const mutant = UNIT_MUTANTS.find((each) => each.fault === fault)!
+    expect(await fails(() => runUnitHistories(factoryOf(mutant), { runs: 300, seed: 1, shrink: false }))).toBe(true)
   })
 })
 

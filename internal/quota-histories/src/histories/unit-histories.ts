@@ -5,29 +5,29 @@ import { ModelCounters, type ModelId, type ModelLimit } from '@scoregw/quota-tes
 import * as fc from 'fast-check'
 import { checkParameters, type HistoryOptions } from './run-history.ts'
 
-const UNITS = ['requests', 'tokens', 'microusd'] as const
+const UNITS = ['requests', 'tokens', 'money'] as const
 type Unit = (typeof UNITS)[number]
 /** Amounts of some units: what a caller writes, and of all: what is shown. */
 type Cost = { readonly [unit in Unit]?: number }
 type Held = Extract<Reservation<UnitsOf<Unit>>, { readonly status: 'reserved' }>
 
-const LENGTHS_MS = { requests: 20_000, tokens: 50_000, microusd: 80_000 } as const
+const LENGTHS_MS = { requests: 20_000, tokens: 50_000, money: 80_000 } as const
 const LIMITS = {
-  user: { requests: 4, tokens: 12, microusd: 30 },
-  team: { requests: 7, tokens: 18, microusd: 40 },
-  all: { requests: 20, tokens: 25, microusd: 60 },
+  user: { requests: 4, tokens: 12, money: 30 },
+  team: { requests: 7, tokens: 18, money: 40 },
+  all: { requests: 20, tokens: 25, money: 60 },
 } as const
 type Layer = keyof typeof LIMITS
 const LAYERS = Object.keys(LIMITS) as Layer[]
 
 const OPERATIONS = {
-  complete: { category: 'ask', cost: { requests: 1, tokens: 3, microusd: 2 } },
+  complete: { category: 'ask', cost: { requests: 1, tokens: 3, money: 2 } },
   list: { category: 'ask', cost: { requests: 1 } },
   late: {
     category: 'ask',
-    cost: { requests: 1, tokens: 2, microusd: 5 },
+    cost: { requests: 1, tokens: 2, money: 5 },
     overrun: 'charge',
-    maxOverrun: { requests: 0, tokens: 3, microusd: 4 },
+    maxOverrun: { requests: 0, tokens: 3, money: 4 },
   },
 } as const
 type Operation = keyof typeof OPERATIONS
@@ -37,7 +37,7 @@ const POLICY = definePolicy({
   windows: [
     { label: '20s', unit: 'requests' },
     { label: 'tokens', per: '50s', unit: 'tokens' },
-    { label: 'money', lengthMs: 80_000, unit: 'microusd' },
+    { label: 'money', lengthMs: 80_000, unit: 'money' },
   ],
   categories: ['ask'],
   layers: [{ name: 'user' }, { name: 'team' }, { name: 'all', shared: true }],
@@ -46,12 +46,12 @@ const POLICY = definePolicy({
 })
 
 function limitsOf(layer: Layer) {
-  const { requests, tokens, microusd } = LIMITS[layer]
-  return { '20s': requests, tokens, money: microusd }
+  const { requests, tokens, money } = LIMITS[layer]
+  return { '20s': requests, tokens, money }
 }
 
 const amount = fc.option(fc.nat(6), { nil: undefined })
-const cost = fc.record({ requests: fc.option(fc.nat(2), { nil: undefined }), tokens: amount, microusd: amount })
+const cost = fc.record({ requests: fc.option(fc.nat(2), { nil: undefined }), tokens: amount, money: amount })
 const step = fc.record({
   kind: fc.constantFrom('consume', 'reserve', 'hold', 'hold', 'commit', 'commit', 'cancel', 'add', 'wait', 'wait'),
   operation: fc.constantFrom(...(Object.keys(OPERATIONS) as Operation[])),

@@ -1,4 +1,4 @@
-import { createQuota, definePolicy, type Quota, type QuotaStore } from '@scoregw/quota'
+import { createQuota, definePolicy, type Quota, type QuotaStore, type UnitsOf } from '@scoregw/quota'
 import * as fc from 'fast-check'
 import type { Kysely } from 'kysely'
 import type { PostgresStore, SqliteStore } from '../../src/index.ts'
@@ -30,17 +30,28 @@ export function piecesOf(seed: number, count: number): Piece[] {
 
 class Failed extends Error {}
 
+/** Requests, tokens and money of work. */
+export type WorkQuota = Quota<'work', UnitsOf<'requests' | 'tokens' | 'money'>>
+
+const MONEY_A_TOKEN = 7
+
 /** @param limit tokens of each subject in an hour */
-export function quotaOn(store: PostgresStore | SqliteStore, limit: number): Quota<'work'> {
+export function quotaOn(store: PostgresStore | SqliteStore, limit: number): WorkQuota {
+  const all = { '1h': 1e9, tokens: 1e9, money: 1e9 }
   const policy = definePolicy({
-    windows: [{ label: '1h', lengthMs: 3_600_000 }],
+    units: ['requests', 'tokens', 'money'],
+    windows: [
+      { label: '1h', unit: 'requests' },
+      { label: 'tokens', per: '1h', unit: 'tokens' },
+      { label: 'money', per: '1d', unit: 'money' },
+    ],
     categories: ['write'],
     layers: [
       { name: 'personal', shared: false },
       { name: 'site', shared: true },
     ],
-    operations: { work: { category: 'write', cost: 1 } },
-    base: { personal: { write: { '1h': limit } }, site: { write: { '1h': 1e9 } } },
+    operations: { work: { category: 'write', cost: { requests: 1 } } },
+    base: { personal: { write: { ...all, tokens: limit } }, site: { write: all } },
   })
   return createQuota({ policy, store: store as QuotaStore })
 }
@@ -52,7 +63,7 @@ export function quotaOn(store: PostgresStore | SqliteStore, limit: number): Quot
  */
 export async function workOn(
   db: Kysely<Worked>,
-  quota: Quota<'work'>,
+  quota: WorkQuota,
   piece: Piece,
   charged: () => void = () => undefined,
 ): Promise<'done' | 'refused' | 'failed'> {
@@ -63,7 +74,8 @@ export async function workOn(
       const insert = (what: Worked['work']) => transaction.insertInto('work').values(what).execute()
       await insert({ subject, cost: 1 })
       if (fails === 'before') throw new Failed()
-      isRefused = !(await quota.within(transaction).consume({ subject, operation: 'work', cost })).allowed
+      const costs = { tokens: cost, money: cost * MONEY_A_TOKEN }
+      isRefused = !(await quota.within(transaction).consume({ subject, operation: 'work', cost: costs })).allowed
       charged()
       if (isRefused || fails === 'after') throw new Failed()
       await insert({ subject, cost: fails === 'sql' ? (null as never) : cost - 1 })
@@ -75,20 +87,23 @@ export async function workOn(
   }
 }
 
-/** What was done and what was charged for it, subject by subject. */
+/** What was done and what was charged for it: requests, tokens and money, subject by subject. */
 export async function doneAndCharged(
   db: Kysely<Worked>,
-  quota: Quota<'work'>,
-): Promise<{ readonly done: number[]; readonly charged: (number | undefined)[] }> {
-  const [done, charged]: [number[], (number | undefined)[]] = [[], []]
+  quota: WorkQuota,
+): Promise<{ readonly done: [pieces: number, ...number[]][]; readonly charged: (number | undefined)[][] }> {
+  const [done, charged]: [[number, ...number[]][], (number | undefined)[][]] = [[], []]
   for (const subject of SUBJECTS) {
-    const sum = await db
+    const { rows, cost } = await db
       .selectFrom('work')
-      .select(({ fn }) => fn.sum<number | string>('cost').as('cost'))
+      .select(({ fn }) => [fn.sum<number | string>('cost').as('cost'), fn.countAll<number | string>().as('rows')])
       .where('subject', '=', subject)
       .executeTakeFirstOrThrow()
-    done.push(Number(sum.cost ?? 0))
-    charged.push((await quota.status(subject)).windows.write?.[0]?.used)
+    const tokens = Number(cost ?? 0)
+    // A piece has a row of before its charge and one of after it.
+    done.push([Number(rows) / 2, tokens, tokens * MONEY_A_TOKEN])
+    const { windows } = await quota.status(subject)
+    charged.push((windows.write ?? []).filter(({ layer }) => layer === 'personal').map(({ used }) => used))
   }
   return { done, charged }
 }

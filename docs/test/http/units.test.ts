@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createQuota, definePolicy } from '@scoregw/quota'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { quotaListener } from '../../code/node-http.ts'
+
+const policy = definePolicy({
+  units: ['requests', 'tokens', 'money'],
+  windows: [
+    { label: '1m', unit: 'requests' },
+    { label: 'tokens-1m', per: '1m', unit: 'tokens' },
+    { label: 'budget', per: '30d', unit: 'money' },
+  ],
+  categories: ['chat'],
+  layers: [{ name: 'user' }],
+  operations: { complete: { category: 'chat', cost: { requests: 1, tokens: 100, money: 50 } } },
+  base: { user: { chat: { '1m': 10, 'tokens-1m': 1_000, budget: 2_000 } } },
+})
+
+type Listener = Parameters<ReturnType<ReturnType<typeof quotaListener>['operation']>>[0]
+
+/** A server of Node's own whose listener is metered by the page's adapter. */
+async function served(listener: Listener) {
+  const quota = createQuota({ policy })
+  const metered = quotaListener({
+    quota,
+    subject: () => 'ann',
+    settle: 'end',
+    abortGraceMs: 10,
+    abortedAs: 'cancel',
+    standardHeaders: 'draft-11',
+    cost: ({ headers }) => ({ tokens: Number(headers['x-tokens'] ?? 400) }),
+  })
+  const server = createServer(metered.operation('complete')(listener))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const used = () => quota.statusSync('ann').windows.chat?.map((window) => window.used)
+  return { url: `http://127.0.0.1:${port}/`, port, used }
+}
+
+describe('several units on a plain server of node:http', () => {
+  test('are charged, grow and are committed by unit', async () => {
+    const seen: unknown[] = []
+    const { url, used } = await served(async (_, res, quota) => {
+      seen.push(used())
+      await quota?.add({ money: 25 } as never)
+      seen.push(used())
+      await quota?.commit({ tokens: 30 } as never)
+      res.end('done')
+    })
+    expect(await (await fetch(url)).text()).toBe('done')
+    expect(seen).toEqual([
+      [1, 400, 50],
+      [1, 400, 75],
+    ])
+    expect(used()).toEqual([1, 30, 75])
+  })
+
+  test('a refusal names the unit, and charges none', async () => {
+    const { url, used } = await served((_, res) => res.end('done'))
+    const refused = await fetch(url, { headers: { 'X-Tokens': '1001' } })
+    expect([refused.status, refused.headers.get('ratelimit-policy')]).toEqual([
+      429,
+      expect.stringContaining('"user-tokens-1m";q=1000;qu="tokens"'),
+    ])
+    expect(await refused.json()).toMatchObject({ quota: { unit: 'tokens', limit: 1_000, requested: 1_001 } })
+    expect(used()).toEqual([0, 0, 0])
+  })
+
+  test('a response that fails and a caller who hangs up have all of them back', async () => {
+    const listeners: Listener[] = [(_, res) => void res.writeHead(503).end(), (_, res) => void res.flushHeaders()]
+    const { url, port, used } = await served((req, res, quota) =>
+      listeners[Number(req.headers['x-case'])]!(req, res, quota),
+    )
+    expect((await fetch(url, { headers: { 'X-Case': '0' } })).status).toBe(503)
+    expect(used()).toEqual([0, 0, 0])
+    const caller = request({ host: '127.0.0.1', port, headers: { 'X-Case': '1' } })
+    caller.on('error', () => undefined).end()
+    await once(caller, 'response')
+    expect(used()).toEqual([1, 400, 50])
+    caller.destroy()
+    await vi.waitFor(() => expect(used()).toEqual([0, 0, 0]), { timeout: 15_000 })
+  })
+})

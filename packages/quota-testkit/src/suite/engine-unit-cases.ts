@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { createQuota, definePolicy, type Quota, type UnitsOf } from '@scoregw/quota'
+import { abilityCase } from './abilities.ts'
+import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import { MINUTE_MS } from './hold-probe.ts'
+import { HOUR_MS, SECOND_MS } from './probe.ts'
+
+const LIMITS = { '1m': 5, tokens: 1_000, budget: 9_000 }
+
+/** Requests, tokens and money: of a user, of a team, of everybody. */
+const POLICY = definePolicy({
+  units: ['requests', 'tokens', 'money'],
+  windows: [
+    { label: '1m', unit: 'requests' },
+    { label: 'tokens', per: '1m', unit: 'tokens' },
+    { label: 'budget', per: '1h', unit: 'money' },
+  ],
+  categories: ['ask'],
+  layers: [{ name: 'user' }, { name: 'team' }, { name: 'all', shared: true }],
+  operations: { ask: { category: 'ask', cost: { requests: 1, tokens: 400, money: 3_000 } } },
+  base: { user: { ask: LIMITS }, team: { ask: LIMITS }, all: { ask: LIMITS } },
+})
+const ASK = { subject: { user: 'u', team: 't' }, operation: 'ask' } as const
+
+interface Given extends CaseContext {
+  readonly quota: Engine
+  /** An engine of another process. */
+  readonly other: Engine
+}
+
+type Engine = Quota<'ask', UnitsOf<'requests' | 'tokens' | 'money'>>
+
+function unitsCase(name: string, needs: readonly Need[], run: (given: Given) => Promise<void>): ConformanceCase {
+  return abilityCase(`engine: several units, ${name}`, needs, (context) => {
+    const engine = (store: CaseContext['store']) => createQuota({ policy: POLICY, store, clock: context.clock })
+    return run({ ...context, quota: engine(context.store), other: engine(context.peer) })
+  })
+}
+
+/** What each window has used, layer by layer. */
+async function used(quota: Engine): Promise<readonly (number | undefined)[]> {
+  return (await quota.status(ASK.subject)).windows.ask?.map((window) => window.used) ?? []
+}
+
+/** The same requests, tokens and money in all three layers. */
+function inEach(...amounts: readonly number[]): readonly number[] {
+  return [...amounts, ...amounts, ...amounts]
+}
+
+const LOOKS = 1_000
+/** Less than any window, so that nothing is back by itself. */
+const HOLD_MS = 20 * SECOND_MS
+
+/** Looks until so much is used: a leased layer gets back what a hold had a moment after the subject's own. */
+async function comesToUse(quota: Engine, expected: readonly number[]): Promise<void> {
+  let found = await used(quota)
+  for (let looks = 1; looks < LOOKS && String(found) !== String(expected); looks++) {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    found = await used(quota)
+  }
+  assert.deepEqual(found, expected)
+}
+
+/** Promises about engines whose policy counts several units. */
+export const ENGINE_UNIT_CASES: readonly ConformanceCase[] = [
+  unitsCase('all are charged in every layer, or none', [], async ({ quota, other, advance, clock }) => {
+    const { allowed, cost } = await quota.consume(ASK)
+    assert.deepEqual([allowed, cost], [true, { requests: 1, tokens: 400, money: 3_000 }])
+    assert.deepEqual(await used(other), inEach(1, 400, 3_000))
+    await advance(1_000)
+    for (const [more, unit, resetAt] of [
+      [{ requests: 5 }, 'requests', clock.now() - 1_000 + MINUTE_MS],
+      [{ tokens: 601 }, 'tokens', clock.now() - 1_000 + MINUTE_MS],
+      [{ money: 6_001 }, 'money', clock.now() - 1_000 + HOUR_MS],
+    ] as const) {
+      const refused = await other.consume({ ...ASK, cost: more })
+      assert.ok(!refused.allowed, `more ${unit} than are left`)
+      assert.deepEqual([refused.binding.unit, refused.resetAt], [unit, resetAt])
+      assert.deepEqual(await used(quota), inEach(1, 400, 3_000))
+    }
+    assert.equal((await other.consume({ ...ASK, cost: { requests: 4, tokens: 600, money: 6_000 } })).allowed, true)
+    assert.deepEqual(await used(quota), inEach(5, 1_000, 9_000))
+  }),
+  unitsCase('each unused rest goes back', [], async ({ quota }) => {
+    const [one, two] = [await quota.reserve(ASK), await quota.reserve(ASK)]
+    assert.ok(one.status === 'reserved' && two.status === 'reserved')
+    assert.deepEqual(await one.commit({ tokens: 7, money: 2_999 }), {
+      charged: { requests: 1, tokens: 7, money: 2_999 },
+      uncharged: { requests: 0, tokens: 0, money: 0 },
+    })
+    assert.deepEqual(await used(quota), inEach(2, 407, 5_999))
+    await two.cancel()
+    assert.deepEqual(await used(quota), inEach(1, 7, 2_999))
+  }),
+  unitsCase('all are back when a hold ends whose holder is gone', ['holds'], async ({ quota, other, advance }) => {
+    await quota.reserve({ ...ASK, ttlMs: HOLD_MS })
+    await other.reserve({ ...ASK, cost: { tokens: 5 }, ttlMs: 3 * HOLD_MS })
+    const ended: unknown[] = []
+    other.on('holdEnded', ({ cost }) => ended.push(cost))
+    await advance(HOLD_MS - 1)
+    await other.holds.sweep()
+    assert.deepEqual([await used(other), ended], [inEach(2, 405, 6_000), []])
+    await advance(1)
+    await other.holds.sweep()
+    assert.deepEqual(ended, [{ requests: 1, tokens: 400, money: 3_000 }])
+    await comesToUse(other, inEach(1, 5, 3_000))
+  }),
+]
