@@ -252,7 +252,8 @@ export class RowDecisions {
     for (const [l, layer] of layers.entries()) {
       const { offsets } = this.viewOf(layer, category)
       for (let c = 0; c < this.layout.size; c++) {
-        if (costs[this.#units[c]!]! > 0) visit(this.#pages[l]!, this.#at[l]! + offsets[c]!, this.layout.limitAt(l, c), c)
+        if (costs[this.#units[c]!]! > 0)
+          visit(this.#pages[l]!, this.#at[l]! + offsets[c]!, this.layout.limitAt(l, c), c)
       }
     }
   }
