@@ -4,10 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { TestDatabase } from './support/database.ts'
 import { postgresFactory } from './support/postgres-factory.ts'
 
-/** In every run random histories are compared with the model, see `histories.test.ts`; all cases take half a minute. */
-const deep = process.env.QUOTA_TEST_DEEP === '1'
-
-describe.runIf(deep && postgresTests)('the conformance suite on PostgreSQL', () => {
+describe.runIf(postgresTests)('the conformance suite on PostgreSQL', () => {
   // The cases share their tables: one that went on beside the next would disturb it.
   const patient = (name: string, test: () => Promise<void>): void => it(name, test)
   const runner = { describe, it: patient }

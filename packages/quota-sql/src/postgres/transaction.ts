@@ -27,7 +27,10 @@ export interface Decided {
   readonly layouts: readonly RowLayout[]
 }
 
-/** Answers the operations that change nothing on the rows as they are, without locks. Returns the others. */
+/**
+ * Answers the operations that change nothing on the rows as they are, without locks. Returns the others. What only reads
+ * changes nothing, also where a write would leave out what has ended.
+ */
 export async function answerUnlocked(
   session: StepSession,
   operations: readonly Operation[],
@@ -37,7 +40,7 @@ export async function answerUnlocked(
   return operations.filter((operation) => {
     const step = stepOf(askedBy([operation]), stored, parts)
     decide(step, [operation])
-    if (step.changes().rows.length > 0) return true
+    if (!operation.isLook && step.changes().rows.length > 0) return true
     operation.done()
     return false
   })
