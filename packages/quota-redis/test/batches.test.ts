@@ -321,33 +321,39 @@ describe.runIf(redisTests)('batches', () => {
   }
 
   // A window that opens later than a clock may be ahead: what goes back is looked for at the start that stands in the row.
-  const withId = {
-    ...take,
-    layers: [0, 1],
-    limits,
-    id: { id: 'i', nonce: 'x', fingerprint: 'f', ttlMs: 90_000 },
-  } as const
+  const limited = { ...take, layers: [0, 1], limits }
+  const withId = { ...limited, id: { id: 'i', nonce: 'x', fingerprint: 'f', ttlMs: 90_000 } } as const
   const OPENED_AHEAD: History = {
     windows: 1,
     seeds: [{ layer: 0, category: 0, subject: 'a', closed: true, windows: [{ startsInMs: 5_000, used: 0 }] }],
     batches: [
-      {
-        turnMs: 1,
-        asks: [{ ...take, layers: [0, 1], limits }, { ...take, kind: 'reset', layers: [0, 1], limits }, withId],
-      },
-      {
-        turnMs: 0,
-        asks: [
-          { ...take, kind: 'settle', layers: [0, 1], limits, of: 3 },
-          { ...take, layers: [0, 1], limits },
-        ],
-      },
+      { turnMs: 1, asks: [limited, { ...limited, kind: 'reset' }, withId] },
+      { turnMs: 0, asks: [{ ...limited, kind: 'settle', of: 3 }, limited] },
     ],
   }
 
+  // A closed window that starts as far ahead as a clock may be: the first take opens it further ahead still, so the second has
+  // to move it, and the record of an id has to name where it was moved to.
+  const unlimited = { ...limited, limits: limits.map(() => Number.POSITIVE_INFINITY) }
+  const opensAhead = (layer: number, batches: readonly (readonly Ask[])[]): History => ({
+    windows: 1,
+    seeds: [{ layer, category: 0, subject: 'a', closed: true, windows: [{ startsInMs: 5_000, used: 0 }] }],
+    batches: batches.map((asks) => ({ turnMs: 0, asks })),
+  })
+  const OPENED_TOO_FAR_AHEAD = [
+    opensAhead(0, [
+      [unlimited, { ...unlimited, id: withId.id }, limited],
+      [
+        { ...limited, kind: 'settle', of: 1 },
+        { ...limited, cost: 10 },
+      ],
+    ]),
+    // A row that everybody shares, and one of the subject's own.
+    ...[0, 1].map((layer) => opensAhead(layer, [[limited, { ...limited, cost: 12 }]])),
+  ]
+
   // Whatever else is played: an id that is taken, taken again, taken for something else, cancelled, and taken after it; and
   // a take for which nothing is left.
-  const taking = { ...take, layers: [0, 1], limits }
   const UNDER_AN_ID: History = {
     windows: 1,
     seeds: [],
@@ -355,14 +361,14 @@ describe.runIf(redisTests)('batches', () => {
       {
         turnMs: 0,
         asks: [
-          { ...taking, id: withId.id },
-          { ...taking, id: { ...withId.id, nonce: 'y' } },
-          { ...taking, id: { ...withId.id, fingerprint: 'g' } },
-          { ...taking, limits: limits.map(() => 0) },
+          { ...limited, id: withId.id },
+          { ...limited, id: { ...withId.id, nonce: 'y' } },
+          { ...limited, id: { ...withId.id, fingerprint: 'g' } },
+          { ...limited, limits: limits.map(() => 0) },
         ],
       },
-      { turnMs: 0, asks: [{ ...taking, kind: 'settle', as: 'cancelled' }] },
-      { turnMs: 0, asks: [{ ...taking, id: withId.id }] },
+      { turnMs: 0, asks: [{ ...limited, kind: 'settle', as: 'cancelled' }] },
+      { turnMs: 0, asks: [{ ...limited, id: withId.id }] },
     ],
   }
 
@@ -370,7 +376,10 @@ describe.runIf(redisTests)('batches', () => {
     const counts: Record<string, number> = {}
     await fc.assert(
       fc.asyncProperty(history, (each) => play(each, counts)),
-      { numRuns: RUNS, examples: [[SHARED_ROW_AHEAD], [OPENED_AHEAD], [UNDER_AN_ID]] },
+      {
+        numRuns: RUNS,
+        examples: [SHARED_ROW_AHEAD, OPENED_AHEAD, ...OPENED_TOO_FAR_AHEAD, UNDER_AN_ID].map((each) => [each]),
+      },
     )
     for (const outcome of ['admitted', 'refused', 'duplicate', 'cancelled', 'conflict']) {
       // Few of a short run, beside those of the example.

@@ -43,16 +43,17 @@ local function anchored(start) return start - now > MAX_AHEAD_MS and now + 1 or 
 local function opens_of(list, kind) return { @{list[$] ~= CLOSED and list[SIZE + $] >= SINCE_$|, } } end
 
 -- Moves windows that a fast clock opened in the far future to the present: the one write that a refusal may make. Closed ones
--- keep their start, which the next opening has to be later than.
+-- keep their start, which the next opening has to be later than. Earlier takes are charged first: they may have opened some.
 local function reanchor(list, costs)
+  local kind = list.kind
+  fold(list)
   for c = 1, WINDOWS do
     local start = anchored(list[SIZE + c])
     if costs[UNIT_OF[c]] > 0 and list[c] ~= CLOSED and start ~= list[SIZE + c] then
       list[SIZE + c], list.is_moved = start, true
     end
   end
-  local kind = list.kind
-  if kind then count(list, kind) end
+  count(list, kind)
 end
 
 -- Why a row refuses costs: 'r', 'b' where it cannot be read, or nothing. Moves what starts too far ahead. A unit that costs

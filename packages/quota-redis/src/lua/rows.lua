@@ -9,7 +9,7 @@
 -- In memory a row is a table { SIZE x used, SIZE x start (CLOSED and 0: never opened), ROOM + u: the rest of unit u,
 -- FULL + u: the rest when the cells were read }, and
 --   kind        limits and periods by which the rest is counted, see terms.lua; false or none: there are only cells
---   is_ahead    some window starts further in the future than a clock may
+--   is_ahead    some window starts further in the future than a clock may, or would if it opened: takes charge one by one
 --   is_usual    all windows are open; `starts` are then their bytes, once they were needed
 --   is_changed, is_moved   the used amounts changed, or more than that
 --   is_new, others         it was not there; cells of limits that only other policies know
@@ -49,7 +49,7 @@ local function count(list, kind)
   }
   @s{list[ROOM + %], list[FULL + %] = left_%, left_%|}
   list.kind, list.starts = kind, false
-  list.is_ahead = @w{used_$ ~= CLOSED and start_$ - now > MAX_AHEAD_MS| or }
+  list.is_ahead = @w{start_$ - now >= MAX_AHEAD_MS| or }
   list.is_usual = not list.is_ahead and @w{open_$ and used_$ < MAX_USED / 2| and }
   return list
 end
