@@ -105,7 +105,7 @@ export interface Quota<Operation extends string = string, C extends Counting = C
 /** Decisions as a part of a transaction. */
 export interface QuotaWithin<Operation extends string = string, C extends Counting = Counting> {
   /**
-   * As {@link Quota.consume}; a signal is not looked at, and no failure policy answers.
+   * As `consume`; a signal is not looked at, and no failure policy answers.
    * @throws {QuotaError} `reservation_required`; `quota_unavailable` when the store does not answer: the transaction is to be
    *   rolled back
    */
@@ -116,7 +116,7 @@ export interface QuotaWithin<Operation extends string = string, C extends Counti
 export interface SyncQuota<Operation extends string = string, C extends Counting = Counting>
   extends Quota<Operation, C> {
   readonly sync: true
-  /** As {@link Quota.consume}; a signal is not looked at. */
+  /** As `consume`; a signal is not looked at. */
   consumeSync(request: QuotaRequest<Operation, C>): Decision<C>
   peekSync(request: QuotaRequest<Operation, C>): Decision<C>
   reserveSync(request: ReserveRequest<Operation, C>): SyncReservation<C>

@@ -217,7 +217,7 @@ export interface QuotaOverrun<C extends Counting = Counting> extends CommitResul
   readonly reserved: C['amount']
 }
 
-/** What {@link Quota.reset} closes. */
+/** What `reset` closes. */
 export interface ResetOptions {
   /**
    * One layer by name. A shared layer is only ever reset when it is named.
