@@ -235,7 +235,24 @@ describe('what an older or a newer version stored', () => {
     ])
   })
 
-  it('is kept by patches, `replace` and `set`, until they name it', async () => {
+  it('goes with the next change where the policy knows the name and did not take the value', async () => {
+    const { quota, settingsStore } = made()
+    const { version: _, revision: __, ...own } = await quota.settings.get()
+    settingsStore.write({ ...own, ...stored, prices: { chat: -3, fly: 7 } }, {})
+    await quota.settings.update({ mode: 'lenient' })
+    expect((await quota.settings.faults()).map(({ path }) => path).sort()).toEqual([
+      'plans.a name of later',
+      'plans.pro.all',
+      'plans.pro.org',
+      'plans.pro.user.call.week',
+      'plans.pro.user.fly',
+      'prices.fly',
+      'shadow.org',
+      'shadow.user',
+    ])
+  })
+
+  it('is kept by patches, `replace` and `set`, under names that they do not know', async () => {
     const { quota, settingsStore } = made()
     const { version: _, revision: __, ...own } = await quota.settings.get()
     settingsStore.write({ ...own, ...stored }, {})
@@ -250,11 +267,11 @@ describe('what an older or a newer version stored', () => {
     const { plans } = settingsStore.read()!.document as {
       plans: Record<string, Record<string, Record<string, object>>>
     }
-    expect(plans.pro!.user!.call).toEqual({ week: 50, '1h': -3 })
+    expect(plans.pro!.user!.call).toEqual({ week: 50 })
     await quota.settings.update({ shadow: { user: null }, plans: { pro: null } })
     const { shadow, plans: left } = settingsStore.read()!.document as { shadow: object; plans: object }
     // A plan that is removed goes whole; a layer keeps limits shadowed under names of others.
-    expect(shadow).toEqual({ user: ['week'], org: 'all', all: 'some', team: 7 })
+    expect(shadow).toEqual({ user: ['week'], org: 'all' })
     expect(left).toEqual({ later: { user: {} }, 'a name of later': { user: {} } })
     const { version: ___, revision: ____, ...whole } = await quota.settings.get()
     await quota.settings.replace(whole)

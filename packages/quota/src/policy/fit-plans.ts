@@ -33,25 +33,42 @@ function fitLabels(policy: Policy, labels: readonly unknown[], path: string, fau
   return known.filter((label) => labels.includes(label))
 }
 
-/** Limits of plans that a document names; a plan's limit that the policy does not have is not in force. */
-export function fitPlans(policy: Policy, stored: unknown, faults: Faults): Settings['plans'] {
+/**
+ * Limits of plans that a document names; a plan's limit that the policy does not have is not in force.
+ *
+ * @param accepts whether a value is a limit
+ */
+export function fitPlans(
+  policy: Policy,
+  stored: unknown,
+  faults: Faults,
+  accepts: (value: unknown) => boolean = isLimit,
+): Settings['plans'] {
   if (stored !== undefined && !isObject(stored))
     faults.add('plans', 'expected an object: the plans of the policy apply')
   const plans = membersOf(stored).filter(([plan]) => wrongPlan(plan) === undefined)
   for (const [plan] of membersOf(stored)) {
     if (wrongPlan(plan) !== undefined) faults.add(`plans.${plain(plan)}`, 'not a name: kept, not in force')
   }
-  return Object.fromEntries(plans.map(([plan, table]) => [plan, fitPlan(policy, table, `plans.${plan}`, faults)]))
+  return Object.fromEntries(
+    plans.map(([plan, table]) => [plan, fitPlan(policy, table, `plans.${plan}`, faults, accepts)]),
+  )
 }
 
-function fitPlan(policy: Policy, table: unknown, at: string, faults: Faults): PlanTable {
+function fitPlan(
+  policy: Policy,
+  table: unknown,
+  at: string,
+  faults: Faults,
+  accepts: (value: unknown) => boolean,
+): PlanTable {
   const isOwn = (layer: string): boolean => policy.layers.some(({ name, shared }) => !shared && name === layer)
   const isCategory = (category: string): boolean => policy.categories.includes(category)
   return fitMembers(table, at, faults, isOwn, (ofLayer, atLayer, layer) =>
     fitMembers(ofLayer, atLayer, faults, isCategory, (ofCategory, atCategory, category) => {
       const isLabel = (label: string): boolean => hasLimit(policy, layer, category, label)
       return fitMembers(ofCategory, atCategory, faults, isLabel, (limit, atLabel): Limit | undefined => {
-        if (isLimit(limit)) return limit
+        if (accepts(limit)) return limit as Limit
         faults.add(atLabel, 'not a limit: what there is without it applies')
         return undefined
       })

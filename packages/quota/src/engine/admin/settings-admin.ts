@@ -1,6 +1,7 @@
 import { type Fault, faultyDocument } from '../../errors/quota-error.ts'
 import { isObject } from '../../options/objects.ts'
 import { fitSettings } from '../../policy/fit.ts'
+import { fitPlans } from '../../policy/fit-plans.ts'
 import type { Policy } from '../../policy/policy.ts'
 import {
   completed,
@@ -12,7 +13,7 @@ import {
   type VersionedSettings,
 } from '../../policy/settings.ts'
 import { settingsCheck } from '../../policy/settings-schema.ts'
-import { member, membersOf } from '../../policy/stored.ts'
+import { Faults, member, membersOf } from '../../policy/stored.ts'
 import type { Counting } from '../../policy/units.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
 import { boxed } from '../../store/quota-store.ts'
@@ -114,14 +115,25 @@ function mergedSettings(current: Settings, patch: DeepPartial<Settings>): Settin
 
 /**
  * The document to store for the next settings. A mode that this process cannot follow and another can is kept, unless
- * the change names one; thresholds are one value, in which nothing of others shines through. A price that is none is
- * not kept.
+ * the change names one; thresholds are one value, in which nothing of others shines through.
  */
-function kept(policy: Policy, stored: unknown, known: Settings, next: Settings, change: object): object {
+function kept(policy: Policy, stored: unknown, fitted: Settings, next: Settings, change: object): object {
   const mode = member(stored, 'mode')
   const isKept = MODES.includes(mode as Mode) && !Object.hasOwn(change, 'mode')
-  const { thresholds: _, prices: all, ...rest } = isObject(stored) ? stored : {}
-  const prices = membersOf(all).filter(([operation]) => !Object.hasOwn(policy.operations, operation))
-  const others = { ...rest, prices: Object.fromEntries(prices) }
-  return { ...(rewritten(others, known, next) as Settings), ...(isKept && { mode: mode as Mode }) }
+  const { thresholds: _, ...rest } = isObject(stored) ? stored : {}
+  const document = rewritten(rest, knownIn(policy, stored, fitted), next) as Settings
+  return { ...document, ...(isKept && { mode: mode as Mode }) }
+}
+
+/** Every member of a stored document whose name the policy knows, also where it did not take the value. */
+function knownIn(policy: Policy, stored: unknown, fitted: Settings): unknown {
+  const named = (of: string, isKnown: (name: string) => boolean): object =>
+    Object.fromEntries(membersOf(member(stored, of)).filter(([name]) => isKnown(name)))
+  const isLayer = (layer: string): boolean => policy.layers.some(({ name }) => name === layer)
+  return {
+    ...fitted,
+    prices: named('prices', (operation) => Object.hasOwn(policy.operations, operation)),
+    shadow: { ...named('shadow', isLayer), ...fitted.shadow },
+    plans: fitPlans(policy, member(stored, 'plans'), new Faults(), () => true),
+  }
 }
