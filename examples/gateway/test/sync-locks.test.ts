@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
-import { postgresTests } from '@scoregw/postgres-server'
+import { type PostgresServer, postgresTests } from '@scoregw/postgres-server'
 import { systemClock } from '@scoregw/quota/store'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../src/db/connect.ts'
 import { HttpError } from '../src/http/http-error.ts'
-import { syncBody } from '../src/sync/bodies.ts'
+import { type SyncBody, syncBody } from '../src/sync/bodies.ts'
 import { OwnedScores } from '../src/sync/owned-scores.ts'
 import { SyncService } from '../src/sync/sync-service.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
@@ -61,15 +61,19 @@ describe.runIf(postgresTests)('two processes on one PostgreSQL', () => {
     const databases = await Promise.all([1, 2].map(() => openDatabase({ databaseUrl, dataDir: '' })))
     onTestFinished(() => void Promise.all(databases.map((db) => db.destroy())))
     const [one, two] = databases.map((db) => new SyncService(db, systemClock))
-    const records = manyRecords(2_000)
-    const outcomes = await Promise.allSettled([
-      one!.sync(syncBody.parse({ qq: QQ, records })),
-      two!.sync(syncBody.parse({ qq: QQ, records })),
-      two!.sync(syncBody.parse({ qq: QQ + 1, records })),
-    ])
-    const refused = outcomes.filter(({ status }) => status === 'rejected')
-    expect(refused).toMatchObject([{ reason: { code: 'player_busy', retryAfterSeconds: 1 } }])
-    expect(outcomes[2]?.status).toBe('fulfilled')
+    const records = manyRecords(20)
+    const pushOf = (qq: number): SyncBody => syncBody.parse({ qq, records })
+    // The first write has the player's lock and waits for the row, while the others come.
+    let first: Promise<unknown> | undefined
+    await databases[1]!.transaction().execute(async (transaction) => {
+      await transaction.insertInto('sync_players').values({ qq: QQ, turn: 1 }).execute()
+      first = one!.sync(pushOf(QQ))
+      await waitingForLock(postgres)
+      await expect(two!.sync(pushOf(QQ))).rejects.toMatchObject({ code: 'player_busy', retryAfterSeconds: 1 })
+      await two!.sync(pushOf(QQ + 1))
+    })
+    await first
+    for (const qq of [QQ, QQ + 1]) expect(await new OwnedScores(databases[0]!, { qq }).count()).toBe(records.length)
   })
 
   it('write nothing into an account that is unlinked while they wait for it', async () => {
@@ -85,11 +89,16 @@ describe.runIf(postgresTests)('two processes on one PostgreSQL', () => {
     await db.transaction().execute(async (transaction) => {
       await transaction.updateTable('users').set({ qq: null }).where('id', '=', 'u').execute()
       push = service.sync(syncBody.parse({ qq: QQ, records: manyRecords(3) }))
-      const waiting = "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'"
-      await expect.poll(async () => (await postgres.sql(waiting))[0]?.count).toBe(1)
+      await waitingForLock(postgres)
     })
     await push
     expect(await new OwnedScores(db, { userId: 'u' }).count()).toBe(0)
     expect(await new OwnedScores(db, { qq: QQ }).count()).toBe(3)
   })
 })
+
+/** Until one connection waits for a lock. */
+async function waitingForLock(postgres: PostgresServer): Promise<void> {
+  const waiting = "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'"
+  await expect.poll(async () => (await postgres.sql(waiting))[0]?.count).toBe(1)
+}
