@@ -19,6 +19,7 @@ const names = {
   'quota-express': 'quotaMiddleware',
   'quota-fastify': 'quotaFastify',
   'quota-fetch': 'quotaFetch',
+  'quota-nest': 'QuotaModule',
   'quota-redis': 'redisStore',
   'quota-sql': 'postgresStore',
   'quota-testkit': 'manualClock',
@@ -38,10 +39,10 @@ try {
 } catch (error) {
   if (error instanceof QuotaError) code = error.code
 }
-const all = [quotaMiddleware, quotaFastify, quotaFetch, redisStore, postgresStore].map((each) => typeof each)
+const all = [quotaMiddleware, quotaFastify, quotaFetch, QuotaModule, redisStore, postgresStore].map((each) => typeof each)
 console.log(JSON.stringify({ answers, code, all }))
 `
-const expected = `${JSON.stringify({ answers: [true, false, true], code: 'invalid_options', all: Array(5).fill('function') })}\n`
+const expected = `${JSON.stringify({ answers: [true, false, true], code: 'invalid_options', all: Array(6).fill('function') })}\n`
 
 const imports = Object.entries(names).map(([name, what]) => `import { ${what} } from '@scoregw/${name}'`)
 const requires = Object.entries(names).map(([name, what]) => `const { ${what} } = require('@scoregw/${name}')`)
