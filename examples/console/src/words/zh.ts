@@ -18,7 +18,7 @@ export const zh: Words = {
     overview: '概览',
     settings: '配额',
     users: '用户',
-    why: '拒绝原因',
+    why: '拒绝',
     errors: '错误',
     alerts: '告警',
     credentials: '凭据',
