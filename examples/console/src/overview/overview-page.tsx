@@ -72,7 +72,7 @@ function Figures({ of, isLive }: { of: Overview; isLive: boolean }): JSX.Element
           <TopUsers kind="spent" since={of.top.since} users={of.top.spent} />
         </div>
         <div>
-          <SharedLimits limits={of.shared} disabled={of.disabled} />
+          <SharedLimits limits={of.shared} disabled={of.disabled} now={Date.parse(of.at)} />
           <LatestAlerts of={of.alerts} now={Date.parse(of.at)} />
         </div>
       </div>

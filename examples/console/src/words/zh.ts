@@ -60,7 +60,6 @@ export const zh: Words = {
   pages: '列表分页',
   page: (number) => `第 ${number} 页`,
   changes: (count) => `${count} 处未保存的更改`,
-  noChanges: '没有未保存的更改',
   warnings: '已保存，但有警告。下列各项会使某个操作无法进行：',
   requestId: (id) => `请求 ${id}`,
   faults: '未保存任何内容。请改正标出的各项。',
