@@ -1,4 +1,4 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Mode } from '../api/documents.ts'
 import { usePolicy } from '../session.ts'
@@ -62,14 +62,13 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
           )}
         </table>
       </Scroll>
-      <CustomButtons editor={editor} isUsed={isUsed} />
-      {!hasCustom && (
-        <p class="buttons">
+      <CustomButtons editor={editor} isUsed={isUsed}>
+        {!hasCustom && (
           <button type="button" class="plain" onClick={() => setOpen(true)}>
             {settings.showCustom}
           </button>
-        </p>
-      )}
+        )}
+      </CustomButtons>
     </section>
   )
 }
@@ -154,7 +153,14 @@ function LimitOf({ editor, factor, cell, mode }: PartProps & { cell: Cell; mode:
   )
 }
 
-function CustomButtons({ editor, isUsed }: { editor: Editor; isUsed: boolean }): JSX.Element {
+interface ButtonsProps {
+  readonly editor: Editor
+  /** Whether there are custom values. */
+  readonly isUsed: boolean
+  readonly children: ComponentChildren
+}
+
+function CustomButtons({ editor, isUsed, children }: ButtonsProps): JSX.Element {
   const words = useWords()
   const policy = usePolicy()
   const fill = (textOf: (cell: Cell) => string): void =>
@@ -169,6 +175,7 @@ function CustomButtons({ editor, isUsed }: { editor: Editor; isUsed: boolean }):
           {words.settings.clearCustom}
         </button>
       )}
+      {children}
     </p>
   )
 }

@@ -9,6 +9,9 @@ import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
 import { hrefOfQuestion } from './question.ts'
 
+/** From the beginning of what is counted to the gateway's now. */
+const HOUR_MS = 3_600_000
+
 /** Who was refused in the last hour, by which limit: one leads to the explanation. */
 export function LatestRefusals(): JSX.Element {
   const words = useWords()
@@ -23,15 +26,19 @@ export function LatestRefusals(): JSX.Element {
         </button>
       </div>
       <Loaded resource={latest} lines={4}>
-        {({ refusals }) =>
-          refusals.length === 0 ? <p class="empty">{words.why.nobodyLately}</p> : <List refusals={refusals} />
+        {({ since, refusals }) =>
+          refusals.length === 0 ? (
+            <p class="empty">{words.why.nobodyLately}</p>
+          ) : (
+            <List refusals={refusals} now={Date.parse(since) + HOUR_MS} />
+          )
         }
       </Loaded>
     </section>
   )
 }
 
-function List({ refusals }: { refusals: readonly RefusalGroup[] }): JSX.Element {
+function List({ refusals, now }: { refusals: readonly RefusalGroup[]; now: number }): JSX.Element {
   const { why } = useWords()
   const names = useNames()
   const formats = useFormats()
@@ -60,7 +67,7 @@ function List({ refusals }: { refusals: readonly RefusalGroup[] }): JSX.Element 
               <span class="mono">{operation}</span>
               <span class="number">{why.times(formats.number(count))}</span>
               <span class="quiet small">
-                <When at={lastAt} />
+                <When at={lastAt} now={now} />
               </span>
             </a>
           </li>

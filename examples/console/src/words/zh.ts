@@ -171,7 +171,7 @@ export const zh: Words = {
     held: (tokens) => `其中预留 ${tokens}`,
     left: (remaining) => `剩余 ${remaining}`,
     unlimited: '不限',
-    ends: (time) => `${time} 结束`,
+    ends: (time) => `${time}结束`,
     notOpen: '尚未开始计时',
     reset: '已用量清零……',
     resetTitle: '已用量清零',
