@@ -36,7 +36,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
   'Language models': ['language-models', 'units', 'holds'],
   Stores: ['stores', 'memory-store', 'redis', 'cluster', 'sql', 'failure-policy', 'scale'],
   Operate: ['metrics', 'opentelemetry', 'events', 'top-subjects', 'cli', 'changing-a-policy', 'time-and-clocks'],
-  Migrate: ['comparison', 'benchmarks', 'coming-from', 'from-the-first-version'],
+  Migrate: ['comparison', 'benchmarks', 'torture', 'coming-from', 'from-the-first-version'],
   Extend: ['write-a-store', 'write-an-adapter'],
 }
 
@@ -52,6 +52,7 @@ const FOLDERS: readonly { readonly title: string; readonly folder: string; reado
     folder: 'gateway',
     first: ['index', 'overview', 'walkthrough', 'reference', 'openapi', 'client', 'administration', 'credentials'],
   },
+  { title: 'Proof', folder: 'proof', first: ['index', 'windows', 'rows'] },
   { title: 'Decisions', folder: 'decisions', first: [] },
 ]
 
