@@ -28,6 +28,10 @@ export interface Shape {
 /** Of scripts that are not about rows. */
 const NO_ROWS: Shape = { cells: [], units: 0 }
 
+/** What stands once for each cell or unit; other letters are none, so that Lua refuses them. */
+const LETTERS = Object.values(KINDS_IN_LUA).map(({ letters }) => letters)
+const EACH = new RegExp(`@([u${LETTERS.join('')}]?)\\{([^|}]*)\\|([^}]*)\\}`, 'g')
+
 /** Names in scripts that stand for numbers and texts. */
 type Constants = Readonly<Record<string, number | string>>
 
@@ -44,7 +48,7 @@ export function scriptOf(parts: readonly string[], shape: Shape = NO_ROWS, const
   const written = parts
     .join('\n')
     .replace(/^ *--.*\n/gm, '')
-    .replace(/@([a-z]?)\{([^|}]*)\|([^}]*)\}/g, (_, which: string, each: string, between: string) =>
+    .replace(EACH, (_, which: string, each: string, between: string) =>
       cellsOf(shape, which)
         .map((number) =>
           each.replaceAll('$', String(number)).replaceAll('%', String(1 + (cells[number - 1]?.unit ?? 0))),
