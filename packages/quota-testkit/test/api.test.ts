@@ -70,7 +70,16 @@ describe.each([
     entry: 'torture',
     exported: torture,
     values: ['NotOffered', 'TORTURE_CASES', 'torture'],
-    types: ['TortureAnswer', 'TortureCase', 'TortureLimit', 'TortureLimiter', 'TortureLimits', 'TortureRequest'],
+    types: [
+      'TortureAnswer',
+      'TortureCase',
+      'TortureFinding',
+      'TortureLimit',
+      'TortureLimiter',
+      'TortureLimits',
+      'TortureOptions',
+      'TortureRequest',
+    ],
   },
 ])('$entry', ({ entry, exported, values, types }) => {
   it('exports these values and no others', () => {
