@@ -5,7 +5,7 @@ const rooms = {
   errors: [],
   time: [],
   options: ['time'],
-  windows: ['time'],
+  windows: ['options', 'time'],
   policy: ['options', 'windows', 'time'],
   decision: ['windows', 'policy', 'time'],
   store: ['decision', 'policy', 'windows', 'time'],

@@ -69,7 +69,7 @@ function simulateCommand(program: Command, io: Io, end: (code: ExitCode) => void
     .option('--time <field>', 'the field of the time, dotted if nested (default: common names)')
     .option('--subject <field>', 'the field of the subject; layer=field,layer=field for a key in each layer')
     .option('--operation <field>', 'the field of the operation')
-    .option('--cost <field>', 'the field of the tokens')
+    .option('--cost <field>', 'the field of the tokens; unit=field,unit=field for costs in several units')
     .option('--plan <field>', 'the field of the plan')
     .option('--method <field>', 'the field of the method')
     .option('--path <field>', 'the field of the path')

@@ -6,7 +6,8 @@ import { ScannedLines } from '../src/simulate/scanned-lines.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 400
 
-const fields = fieldsOf({ format: 'auto', routes: [], timeZone: 'UTC', subject: 'req.user', plan: 'tags.length' })
+const mapping = { format: 'auto', routes: [], timeZone: 'UTC', subject: 'req.user', plan: 'tags.length' } as const
+const fields = fieldsOf(mapping, ['tokens'])
 
 const texts = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom('ann', 'bob', 'Zoë', '', '-') },

@@ -154,7 +154,7 @@ describe('a request that is a hold', () => {
     void admission.commit(2)
     await expect(admission.commit(2)).rejects.toMatchObject({
       code: 'reservation_expired',
-      message: expect.stringContaining('"chat" was settled without its handler, and 5 tokens were charged'),
+      message: expect.stringContaining('"chat" was settled without its handler, and its cost (5) was charged'),
     })
     expect(logger.error).toHaveBeenCalledTimes(1)
     expect(used()).toBe(5)

@@ -7,10 +7,10 @@ import { fileError } from '../files.ts'
 import type { Io } from '../io.ts'
 import { readPolicy } from '../policy-file.ts'
 import { plain } from '../text.ts'
-import { type Mapping, type MappingInput, mappingOf, subjectLayers } from './mapping.ts'
+import { type Mapping, type MappingInput, mappingOf, namedFields } from './mapping.ts'
 import { printed } from './print.ts'
 import { type ReadLog, readLog } from './read-log.ts'
-import { ownLayers } from './replay.ts'
+import { ownLayers, unitsOf } from './replay.ts'
 import { report } from './report.ts'
 import type { Simulation } from './result.ts'
 import { type NamedPolicy, type RefusalListener, simulate } from './simulate.ts'
@@ -41,9 +41,11 @@ export async function simulateLogs(
   const policies: NamedPolicy[] = []
   for (const file of files) policies.push({ file, policy: await readPolicy(file) })
   const operations = [...new Set(policies.flatMap(({ policy }) => Object.keys(policy.operations)))]
+  const units = [...new Set(policies.flatMap(({ policy }) => unitsOf(policy)))]
   const lines = await mappingOf(mapping, map)
+  checkCost(units, lines)
   for (const { policy, file } of policies) checkSubject(policy, file, lines)
-  const read = await readLog(logs, operations, lines, maxLines, io)
+  const read = await readLog(logs, { operations, units }, lines, maxLines, io)
   if (io.signal.aborted) return EXIT.found
   checkRead(read)
   const simulation = await simulated(logs, read, policies, { top, refusals }, io)
@@ -59,11 +61,22 @@ export async function simulateLogs(
 /** A policy with several layers of each subject's own wants a key for each of them. */
 function checkSubject(policy: Policy, file: string, mapping: Mapping): void {
   const own = ownLayers(policy)
-  const mapped = subjectLayers(mapping).map(([layer]) => layer)
+  const mapped = namedFields(mapping.subject).map(([layer]) => layer)
   const missing = own.filter((layer) => !mapped.includes(layer))
   if (missing.length === 0 || (mapped.length === 0 && own.length < 2)) return
   const mend = `--subject ${own.map((layer) => `${layer}=FIELD`).join(',')}`
   const message = `${plain(file, 200)} needs a key for each of ${own.join(', ')}`
+  throw new CliError(message, { exitCode: EXIT.usage, mend })
+}
+
+/** Costs in several units have a field for each. */
+function checkCost(units: readonly string[], { cost }: Mapping): void {
+  const named = namedFields(cost).map(([unit]) => unit)
+  const stranger = named.find((unit) => !units.includes(unit))
+  const isPlain = cost !== undefined && named.length === 0
+  if (stranger === undefined && !(isPlain && units.length > 1)) return
+  const mend = `--cost ${units.map((unit) => `${unit}=FIELD`).join(',')}`
+  const message = stranger === undefined ? 'the policies count several units' : `no policy counts "${plain(stranger)}"`
   throw new CliError(message, { exitCode: EXIT.usage, mend })
 }
 
@@ -93,7 +106,7 @@ async function simulated(
 
 function toFile(file: WriteStream, { log }: ReadLog): RefusalListener {
   return (policy, { line, subject }, { now, operation, cost, binding, resetAt, retryable }) => {
-    const { layer, category, window, limit, used } = binding
+    const { layer, category, window, unit, limit, used } = binding
     const who = log.subjects[subject]
     const refusal = {
       policy,
@@ -105,6 +118,7 @@ function toFile(file: WriteStream, { log }: ReadLog): RefusalListener {
       layer,
       category,
       window,
+      unit,
       limit,
       used,
       resetAt,

@@ -8,8 +8,8 @@ export interface LoggedEvent {
   readonly subject: number
   /** Index into {@link EventLog.operations}. */
   readonly operation: number
-  /** Tokens; `undefined`: the operation's price. */
-  readonly cost: number | undefined
+  /** Amounts in the order of {@link EventLog.units}; `undefined`: as in the operation's price. */
+  readonly costs: readonly (number | undefined)[]
   /** Index into {@link EventLog.plans}, 0: none. */
   readonly plan: number
   /** Whether its tokens were given back when it ended. */
@@ -26,13 +26,16 @@ export class EventLog {
   readonly subjects: Subject[] = []
   readonly plans: string[] = ['']
   readonly operations: readonly string[]
+  /** What the policies count. */
+  readonly units: readonly string[]
   #length = 0
   #isSorted = true
   #latest = Number.NEGATIVE_INFINITY
   #outOfOrder = 0
   #order: Uint32Array | undefined
   #at = new Float64Array(FIRST_SIZE)
-  #cost = new Float64Array(FIRST_SIZE)
+  /** The amounts of all units, request by request. */
+  #costs: Float64Array
   #line = new Float64Array(FIRST_SIZE)
   #subject = new Uint32Array(FIRST_SIZE)
   #operation = new Uint16Array(FIRST_SIZE)
@@ -41,8 +44,10 @@ export class EventLog {
   readonly #subjectAt = new Map<string, number>()
   readonly #planAt = new Map<string, number>([['', 0]])
 
-  constructor(operations: readonly string[]) {
+  constructor(operations: readonly string[], units: readonly string[]) {
     this.operations = operations
+    this.units = units
+    this.#costs = new Float64Array(FIRST_SIZE * units.length)
   }
 
   get length(): number {
@@ -75,14 +80,14 @@ export class EventLog {
     return at
   }
 
-  add({ at, subject, operation, cost, plan, isRefunded, line }: LoggedEvent): void {
+  add({ at, subject, operation, costs, plan, isRefunded, line }: LoggedEvent): void {
     if (this.#length === this.#at.length) this.#grow()
     const index = this.#length++
     this.#order = undefined
     this.#at[index] = at
     this.#subject[index] = subject
     this.#operation[index] = operation
-    this.#cost[index] = cost ?? NO_COST
+    for (let u = 0; u < costs.length; u++) this.#costs[index * costs.length + u] = costs[u] ?? NO_COST
     this.#plan[index] = plan
     this.#refunded[index] = isRefunded ? 1 : 0
     this.#line[index] = line
@@ -102,12 +107,17 @@ export class EventLog {
 
   /** @param index from {@link order} */
   event(index: number): LoggedEvent {
-    const cost = this.#cost[index]!
+    const count = this.units.length
+    const costs = new Array<number | undefined>(count)
+    for (let u = 0; u < count; u++) {
+      const amount = this.#costs[index * count + u]!
+      costs[u] = amount === NO_COST ? undefined : amount
+    }
     return {
       at: this.#at[index]!,
       subject: this.#subject[index]!,
       operation: this.#operation[index]!,
-      cost: cost === NO_COST ? undefined : cost,
+      costs,
       plan: this.#plan[index]!,
       isRefunded: this.#refunded[index] === 1,
       line: this.#line[index]!,
@@ -128,7 +138,7 @@ export class EventLog {
       return into
     }
     this.#at = larger(this.#at, new Float64Array(size))
-    this.#cost = larger(this.#cost, new Float64Array(size))
+    this.#costs = larger(this.#costs, new Float64Array(size * this.units.length))
     this.#line = larger(this.#line, new Float64Array(size))
     this.#subject = larger(this.#subject, new Uint32Array(size))
     this.#operation = larger(this.#operation, new Uint16Array(size))

@@ -1,10 +1,10 @@
-import { type Mapping, subjectLayers } from './mapping.ts'
+import { type Mapping, namedFields } from './mapping.ts'
 
 /** A line of a log by the names of its fields. */
 export type LogRecord = Readonly<Record<string, unknown>>
 
 /** The fields parsed from a log line. */
-type FieldName = 'time' | 'subject' | 'operation' | 'cost' | 'plan' | 'method' | 'path' | 'request' | 'status'
+type FieldName = 'time' | 'subject' | 'operation' | 'plan' | 'method' | 'path' | 'request' | 'status'
 
 /** What a field may be called; the first name that a line has is taken. */
 const USUAL_NAMES: Readonly<Record<FieldName, readonly string[]>> = {
@@ -14,13 +14,15 @@ const USUAL_NAMES: Readonly<Record<FieldName, readonly string[]>> = {
     ...['ip', 'clientIp', 'client_ip', 'remote_addr', 'remoteAddress', 'remote_ip', 'host'],
   ],
   operation: ['operation', 'op'],
-  cost: ['cost', 'tokens'],
   plan: ['plan'],
   method: ['method', 'request_method', 'req.method', 'verb', 'http.method'],
   path: ['path', 'url', 'uri', 'request_uri', 'req.url', 'http.target'],
   request: ['request'],
   status: ['status', 'statusCode', 'status_code', 'res.statusCode', 'http.status_code', 'response_status'],
 }
+
+/** The same of the cost, where policies count one unit; the amounts of several are under their names, or inside `cost`. */
+const USUAL_COSTS = ['cost', 'tokens']
 
 /** A field's name as written, and the same as a path of nested names, which it may also mean. */
 export type FieldPath = readonly [name: string, inside: readonly string[]]
@@ -71,10 +73,13 @@ export interface Fields extends Readonly<Record<FieldName, Field>> {
   readonly host: Field
   /** By layer, where the subject has a key for each. */
   readonly layers: readonly (readonly [layer: string, field: Field])[]
+  /** The cost, or the amounts in the order of the units. */
+  readonly costs: readonly Field[]
   readonly all: readonly Field[]
 }
 
-export function fieldsOf(mapping: Mapping): Fields {
+/** @param units what the policies count */
+export function fieldsOf(mapping: Mapping, units: readonly string[]): Fields {
   const all: Field[] = []
   const field = (names: readonly string[]): Field => {
     const made = new Field(names, all.length)
@@ -89,14 +94,21 @@ export function fieldsOf(mapping: Mapping): Fields {
     time: named('time'),
     subject: named('subject'),
     operation: named('operation'),
-    cost: named('cost'),
     plan: named('plan'),
     method: named('method'),
     path: named('path'),
     request: named('request'),
     status: named('status'),
     host: field(['host']),
-    layers: subjectLayers(mapping).map(([layer, name]) => [layer, field([name])]),
+    layers: namedFields(mapping.subject).map(([layer, name]) => [layer, field([name])]),
+    costs: units.map((unit) => field(costNames(mapping, unit, units.length === 1))),
     all,
   }
+}
+
+function costNames({ cost }: Mapping, unit: string, isOnly: boolean): readonly string[] {
+  const given = namedFields(cost).find(([name]) => name === unit)
+  if (given !== undefined) return [given[1]]
+  if (!isOnly) return [`cost.${unit}`, unit]
+  return cost === undefined ? USUAL_COSTS : [cost]
 }

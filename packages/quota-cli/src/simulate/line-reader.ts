@@ -36,7 +36,7 @@ export class LineReader {
     this.#log = log
     this.#skipped = skipped
     this.#mapping = mapping
-    this.#fields = fieldsOf(mapping)
+    this.#fields = fieldsOf(mapping, log.units)
     this.#instants = new Instants(mapping.timeZone)
     this.#operation = new OperationOfLine(log.operations, mapping.routes, this.#fields)
     this.#scanned = new ScannedLines(this.#fields)
@@ -78,11 +78,11 @@ export class LineReader {
     if (typeof operation === 'string') return operation
     const subject = this.#subjectOf(line)
     if (typeof subject === 'string') return subject
-    const cost = costOf(line.of(fields.cost))
-    if (cost === null) return 'wrong_cost'
+    const costs = fields.costs.map((field) => amountOf(line.of(field)))
+    if (!costs.every(isRight)) return 'wrong_cost'
     const plan = this.#planOf(line.of(fields.plan))
     if (plan === undefined) return 'wrong_plan'
-    this.#log.add({ at, subject, operation, cost, plan, isRefunded: this.#isRefunded(line), line: this.#lines })
+    this.#log.add({ at, subject, operation, costs, plan, isRefunded: this.#isRefunded(line), line: this.#lines })
     return 'added'
   }
 
@@ -158,9 +158,13 @@ function keyOf(value: unknown): string | undefined {
   return key.length * 3 <= MAX_SUBJECT_BYTES || Buffer.byteLength(key) <= MAX_SUBJECT_BYTES ? key : undefined
 }
 
+function isRight(amount: number | undefined | null): amount is number | undefined {
+  return amount !== null
+}
+
 /** `null`: it is none. */
-function costOf(value: unknown): number | undefined | null {
+function amountOf(value: unknown): number | undefined | null {
   if (value === undefined) return undefined
-  const cost = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
-  return Number.isSafeInteger(cost) && (cost as number) >= 0 ? (cost as number) : null
+  const amount = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
+  return Number.isSafeInteger(amount) && (amount as number) >= 0 ? (amount as number) : null
 }

@@ -11,6 +11,7 @@ export interface Mapping {
   /** The same; or `layer=field,layer=field` for a subject with a key for each layer. */
   readonly subject?: string | undefined
   readonly operation?: string | undefined
+  /** The same; or `unit=field,unit=field` for costs in several units. */
   readonly cost?: string | undefined
   readonly plan?: string | undefined
   readonly method?: string | undefined
@@ -39,12 +40,12 @@ export async function mappingOf(options: MappingInput, mapFile: string | undefin
   return merged
 }
 
-/** Of a subject with a key for each layer: layers and the fields of their keys; else empty. */
-export function subjectLayers({ subject }: Pick<Mapping, 'subject'>): (readonly [layer: string, field: string])[] {
-  if (subject?.includes('=') !== true) return []
-  return subject.split(',').map((each) => {
-    const [layer = '', field = ''] = each.split('=')
-    return [layer.trim(), field.trim()]
+/** Of `name=field,name=field`, the keys of layers or the amounts of units: the names and their fields; else empty. */
+export function namedFields(text: string | undefined): (readonly [name: string, field: string])[] {
+  if (text?.includes('=') !== true) return []
+  return text.split(',').map((each) => {
+    const [name = '', field = ''] = each.split('=')
+    return [name.trim(), field.trim()]
   })
 }
 

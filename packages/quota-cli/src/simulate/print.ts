@@ -59,7 +59,7 @@ function ofPolicy(result: PolicyResult, io: Io): string {
 function tableOfLimits(limits: readonly LimitResult[], refused: number): string {
   const columns = [
     { title: 'limit that refused' },
-    { title: 'tokens', align: 'right' },
+    { title: 'limit', align: 'right' },
     { title: 'refusals', align: 'right' },
     { title: '', align: 'right' },
     { title: 'subjects', align: 'right' },
@@ -68,9 +68,10 @@ function tableOfLimits(limits: readonly LimitResult[], refused: number): string 
   ] as const
   return table(
     columns,
-    limits.map(({ layer, category, window, limit, refusals, subjects, firstAt, lastAt }) => [
+    limits.map(({ layer, category, window, unit, limit, refusals, subjects, firstAt, lastAt }) => [
       `${layer} ${category} ${window}`,
-      ...[limit, refusals].map(counted),
+      amountText(limit, unit),
+      counted(refusals),
       percent(refusals, refused),
       counted(subjects),
       instant(firstAt),
@@ -132,6 +133,11 @@ function ofDifference(
   ] as const
   const rows = subjects.map((each) => [subjectText(each.subject), counted(each.first), counted(each.second)])
   return `${head}\n${table(columns, rows)}`
+}
+
+/** An amount with its unit, where policies count several. */
+export function amountText(amount: number, unit = ''): string {
+  return `${counted(amount)} ${unit}`.trimEnd()
 }
 
 /** Who it is, on one line. */

@@ -20,15 +20,15 @@ export interface ReadLog {
   readonly strangers: readonly string[]
 }
 
-/** Reads logs one after the other. @param maxLines of all of them together */
+/** Reads logs one after the other. @param known what the policies have @param maxLines of all of them together */
 export async function readLog(
   paths: readonly string[],
-  operations: readonly string[],
+  known: Pick<EventLog, 'operations' | 'units'>,
   mapping: Mapping,
   maxLines: number,
   io: Io,
 ): Promise<ReadLog> {
-  const log = new EventLog(operations)
+  const log = new EventLog(known.operations, known.units)
   const skipped = new Skipped()
   const progress = new Progress(io)
   let lines = 0

@@ -1,4 +1,5 @@
 import {
+  type Counting,
   createQuota,
   type Decision,
   memoryStore,
@@ -12,8 +13,8 @@ import type { EventLog, LoggedEvent } from './event-log.ts'
 
 /** Receives the results of a replay, request by request. */
 export interface ReplayListener {
-  admitted(event: LoggedEvent, cost: number, index: number): void
-  refused(event: LoggedEvent, decision: RefusedDecision, index: number): void
+  admitted(event: LoggedEvent, cost: Counting['amount'], index: number): void
+  refused(event: LoggedEvent, decision: RefusedDecision<Counting>, index: number): void
   /** The policy does not have the operation. */
   unknown(event: LoggedEvent, index: number): void
   /** After so many requests, and after the last. */
@@ -32,7 +33,8 @@ const STRIDE = 50_000
 export async function replay(log: EventLog, policy: Policy, listener: ReplayListener): Promise<void> {
   const clock = { at: 0, now: () => clock.at }
   const store = memoryStore({ clock, maxSubjects: Math.max(1, log.subjects.length) })
-  const quota = createQuota({ policy, store, clock, calendar: luxonCalendar() })
+  const quota = createQuota<string, Counting>({ policy, store, clock, calendar: luxonCalendar() })
+  const units = unitsOf(policy)
   const own = ownLayers(policy)
   const known = log.operations.map((name) => Object.hasOwn(policy.operations, name))
   const order = log.order()
@@ -42,7 +44,7 @@ export async function replay(log: EventLog, policy: Policy, listener: ReplayList
     const event = log.event(index)
     clock.at = event.at
     if (known[event.operation] === true) {
-      const decision = decided(quota, own, log, event)
+      const decision = decided(quota, own, units, log, event)
       if (decision.allowed) listener.admitted(event, decision.cost, index)
       else listener.refused(event, decision, index)
     } else {
@@ -54,15 +56,34 @@ export async function replay(log: EventLog, policy: Policy, listener: ReplayList
 }
 
 /** A request whose tokens came back when it ended is refused like any other, and leaves nothing charged. */
-function decided(quota: SyncQuota, own: readonly string[], log: EventLog, event: LoggedEvent): Decision {
-  const { subject, operation, cost, plan, isRefunded } = event
+function decided(
+  quota: SyncQuota<string, Counting>,
+  own: readonly string[],
+  units: readonly string[],
+  log: EventLog,
+  event: LoggedEvent,
+): Decision<Counting> {
+  const { subject, operation, costs, plan, isRefunded } = event
   const request = {
     subject: subjectUnder(own, log.subjects[subject]!),
     operation: log.operations[operation]!,
-    cost,
+    cost: costUnder(units, log, costs),
     plan: plan === 0 ? undefined : log.plans[plan],
   }
   return isRefunded ? quota.peekSync(request) : quota.consumeSync(request)
+}
+
+/** What a policy counts, by name. */
+export function unitsOf({ units = ['tokens'] }: Policy): string[] {
+  return units.map((unit) => (typeof unit === 'string' ? unit : unit.name))
+}
+
+/** A log may have amounts of more units than a policy counts. */
+function costUnder(units: readonly string[], log: EventLog, costs: LoggedEvent['costs']): Counting['cost'] | undefined {
+  if (units.length === 1) return costs[log.units.indexOf(units[0]!)]
+  const given = units.map((unit) => [unit, costs[log.units.indexOf(unit)]] as const)
+  const named = given.filter(([, amount]) => amount !== undefined)
+  return named.length === 0 ? undefined : Object.fromEntries(named)
 }
 
 /** The names of the layers in which each subject has windows of its own. */

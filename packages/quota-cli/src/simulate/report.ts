@@ -1,6 +1,7 @@
+import type { Counting } from '@scoregw/quota'
 import { counted, instant, percent, several } from '../text.ts'
 import { type Html, html } from './html.ts'
-import { subjectText } from './print.ts'
+import { amountText, subjectText } from './print.ts'
 import { STYLE } from './report-style.ts'
 import type { Difference, PolicyResult, Simulation } from './result.ts'
 import { SKIP_TEXTS } from './skipped.ts'
@@ -47,24 +48,27 @@ function ofLog({ logs, lines, requests, unmetered, outOfOrder, skipped, isCut, f
 }
 
 function ofPolicy(result: PolicyResult): Html {
-  const { policy, requests, refused, subjects, limits, operations, refusedMost, tokens } = result
+  const { policy, units, requests, refused, subjects, limits, operations, refusedMost, tokens, cost } = result
+  const charged = units.map((unit) => [unit, amountOf(unit, tokens?.charged ?? cost?.charged)] as const)
   return html`<section>
 <h2>${policy}</h2>
 <dl>
 <div><dt>Requests</dt><dd>${counted(requests)}</dd></div>
 <div><dt>Refused</dt><dd>${counted(refused)} <small>${percent(refused, requests)}</small></dd></div>
 <div><dt>Subjects refused</dt><dd>${counted(subjects.refused)} <small>of ${counted(subjects.all)}</small></dd></div>
-<div><dt>Tokens charged</dt><dd>${counted(tokens.charged)}</dd></div>
-</dl>
+${charged.map(
+  ([unit, amount]) => html`<div><dt>${unit} charged</dt><dd>${counted(amount)}</dd></div>
+`,
+)}</dl>
 ${noted(result)}
 ${requests === 0 ? '' : timeChart(result)}
 ${table(
   policy,
   'Limits that refused',
-  ['Limit', 'Tokens', 'Refusals', 'Share', 'Subjects', 'First', 'Last'],
+  ['What refused', 'Limit', 'Refusals', 'Share', 'Subjects', 'First', 'Last'],
   limits.map((each) => [
     `${each.layer} ${each.category} ${each.window}`,
-    counted(each.limit),
+    amountText(each.limit, each.unit),
     counted(each.refusals),
     percent(each.refusals, refused),
     counted(each.subjects),
@@ -135,4 +139,9 @@ function table(of: string, caption: string, titles: readonly string[], rows: rea
   const body = rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${of}: ${caption}"><table><caption>${caption}</caption>
 <thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`
+}
+
+/** The amount of a unit; a number is that of the only one. */
+function amountOf(unit: string, amount: Counting['amount'] = 0): number {
+  return typeof amount === 'number' ? amount : (amount[unit] ?? 0)
 }

@@ -1,4 +1,4 @@
-import type { Subject } from '@scoregw/quota'
+import type { Counting, Subject } from '@scoregw/quota'
 import type { SkippedLines } from './skipped.ts'
 import type { LimitName, Tally } from './tally.ts'
 
@@ -13,7 +13,12 @@ export interface PolicyResult {
   readonly hopeless: number
   /** Requests for operations that this policy does not have: not decided. */
   readonly unknownOperations: number
-  readonly tokens: { readonly charged: number; readonly refused: number }
+  /** What the policy counts. */
+  readonly units: readonly string[]
+  /** Where that is one unit. */
+  readonly tokens?: Totals | undefined
+  /** Where it is several, by unit. */
+  readonly cost?: Totals | undefined
   readonly subjects: { readonly all: number; readonly refused: number }
   /** By the limit that binds, the most frequent first. */
   readonly limits: readonly LimitResult[]
@@ -29,6 +34,12 @@ export interface PolicyResult {
   }
   /** Limits of concurrency are left out: a log does not show how long requests ran. */
   readonly withoutConcurrency: boolean
+}
+
+/** What was charged, and the cost of what was refused. */
+interface Totals {
+  readonly charged: Counting['amount']
+  readonly refused: Counting['amount']
 }
 
 export interface LimitResult extends LimitName {
@@ -81,7 +92,7 @@ export interface Difference {
 
 /** @param top how many subjects are named */
 export function policyResult(policy: string, tally: Tally, top: number, hadConcurrency: boolean): PolicyResult {
-  const { requests, refused, hopeless, unknown, tokens, refusedTokens, log, buckets } = tally
+  const { requests, refused, hopeless, unknown, log, buckets } = tally
   return {
     policy,
     requests,
@@ -89,7 +100,8 @@ export function policyResult(policy: string, tally: Tally, top: number, hadConcu
     refused,
     hopeless,
     unknownOperations: unknown,
-    tokens: { charged: tokens, refused: refusedTokens },
+    units: tally.units,
+    ...totalsOf(tally),
     subjects: { all: log.subjects.length, refused: tally.refusedSubjects },
     limits: limitsOf(tally),
     operations: log.operations.flatMap((operation, index) => {
@@ -107,10 +119,16 @@ export function policyResult(policy: string, tally: Tally, top: number, hadConcu
   }
 }
 
+function totalsOf({ units, charged, refusedCosts }: Tally): Pick<PolicyResult, 'tokens' | 'cost'> {
+  if (units.length === 1) return { tokens: { charged: charged[0]!, refused: refusedCosts[0]! } }
+  const byUnit = (sums: readonly number[]) => Object.fromEntries(units.map((unit, u) => [unit, sums[u]!]))
+  return { cost: { charged: byUnit(charged), refused: byUnit(refusedCosts) } }
+}
+
 function limitsOf({ limits }: Tally): LimitResult[] {
   return limits
-    .map(({ layer, category, window, limit, refusals, subjects, firstAt, lastAt }) => ({
-      ...{ layer, category, window, limit, refusals, subjects, firstAt, lastAt },
+    .map(({ layer, category, window, unit, limit, refusals, subjects, firstAt, lastAt }) => ({
+      ...{ layer, category, window, unit, limit, refusals, subjects, firstAt, lastAt },
     }))
     .toSorted((a, b) => b.refusals - a.refusals)
 }

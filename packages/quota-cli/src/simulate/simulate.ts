@@ -1,11 +1,10 @@
-import type { Policy, RefusedDecision } from '@scoregw/quota'
-import { CliError, EXIT } from '../cli-error.ts'
+import type { Counting, Policy, RefusedDecision } from '@scoregw/quota'
 import type { Io } from '../io.ts'
 import { Progress } from '../progress.ts'
-import { percent, plain } from '../text.ts'
+import { percent } from '../text.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 import type { ReadLog } from './read-log.ts'
-import { replay, withoutConcurrency } from './replay.ts'
+import { replay, unitsOf, withoutConcurrency } from './replay.ts'
 import { differenceOf, type PolicyResult, policyResult, type Simulation } from './result.ts'
 import { Tally } from './tally.ts'
 
@@ -16,15 +15,7 @@ export interface NamedPolicy {
 }
 
 /** Hears of every refusal; @param policy its file */
-export type RefusalListener = (policy: string, event: LoggedEvent, decision: RefusedDecision) => void
-
-/** A log has one cost a request: there is no saying in which of several units. */
-function checkUnits(file: string, { units = [] }: Policy): void {
-  if (units.length < 2) return
-  const message = `${plain(file, 200)} counts several units: simulate replays policies of one`
-  const mend = 'leave the windows of one unit in a copy of it, and its prices as numbers'
-  throw new CliError(message, { exitCode: EXIT.usage, mend })
-}
+export type RefusalListener = (policy: string, event: LoggedEvent, decision: RefusedDecision<Counting>) => void
 
 /** What each policy would have done to a log. @param top how many subjects are named */
 export async function simulate(
@@ -35,13 +26,12 @@ export async function simulate(
   io: Io,
   onRefusal: RefusalListener = () => undefined,
 ): Promise<Simulation> {
-  for (const { file, policy } of policies) checkUnits(file, policy)
   const { log } = read
   const [from, until] = spanOf(log)
   const tallies: Tally[] = []
   const results: PolicyResult[] = []
   for (const { file, policy } of policies) {
-    const tally = new Tally(log, from ?? 0, until ?? 0)
+    const tally = new Tally(log, unitsOf(policy), from ?? 0, until ?? 0)
     await played(log, file, withoutConcurrency(policy), tally, io, onRefusal)
     tallies.push(tally)
     results.push(policyResult(file, tally, top, policy.concurrency !== undefined))

@@ -27,7 +27,7 @@ export const SKIP_TEXTS: Readonly<Record<SkipReason, string>> = {
   wrong_subject: 'a subject that is not 1 to 256 bytes of text',
   no_operation: 'no matching route: map requests to operations with --route',
   unknown_operation: 'an operation that no policy has',
-  wrong_cost: 'a cost that is not a whole number of tokens',
+  wrong_cost: 'a cost that is not a whole number',
   wrong_plan: 'an invalid plan name, or more than 1,000 plans',
 }
 

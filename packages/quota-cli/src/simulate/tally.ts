@@ -1,4 +1,4 @@
-import type { LimitKind, RefusedDecision, Subject, Violation } from '@scoregw/quota'
+import type { Counting, LimitKind, RefusedDecision, Subject, Violation } from '@scoregw/quota'
 import { Buckets } from './buckets.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 
@@ -7,6 +7,8 @@ export interface LimitName {
   readonly layer: string
   readonly category: string
   readonly window: string
+  /** What it counts; of policies of several units. */
+  readonly unit?: string | undefined
 }
 
 interface LimitTally extends LimitName {
@@ -37,18 +39,24 @@ export class Tally {
   readonly askedFor: number[]
   readonly refusedFor: number[]
   readonly log: EventLog
+  /** What the policy counts. */
+  readonly units: readonly string[]
   requests = 0
   refused = 0
   /** Requests for operations that the policy does not have. */
   unknown = 0
-  tokens = 0
-  refusedTokens = 0
+  /** Amounts in the order of the units. */
+  readonly charged: number[]
+  readonly refusedCosts: number[]
   /** Refusals that waiting cannot help: the limit is below the cost. */
   hopeless = 0
 
   /** @param first and @param last of the log's instants */
-  constructor(log: EventLog, first: number, last: number) {
+  constructor(log: EventLog, units: readonly string[], first: number, last: number) {
     this.log = log
+    this.units = units
+    this.charged = units.map(() => 0)
+    this.refusedCosts = units.map(() => 0)
     this.buckets = new Buckets(first, last)
     this.refusedAt = new Uint8Array(log.length)
     this.askedBy = new Uint32Array(log.subjects.length)
@@ -58,17 +66,17 @@ export class Tally {
     this.refusedFor = log.operations.map(() => 0)
   }
 
-  admitted(event: LoggedEvent, cost: number): void {
+  admitted(event: LoggedEvent, cost: Counting['amount']): void {
     this.#asked(event)
-    if (!event.isRefunded) this.tokens += cost
+    if (!event.isRefunded) this.#add(this.charged, cost)
     this.buckets.add(event.at, false)
   }
 
-  refusal(event: LoggedEvent, decision: RefusedDecision, index: number): void {
+  refusal(event: LoggedEvent, decision: RefusedDecision<Counting>, index: number): void {
     const { subject, operation, at } = event
     this.#asked(event)
     this.refused++
-    this.refusedTokens += decision.cost
+    this.#add(this.refusedCosts, decision.cost)
     if (!decision.retryable) this.hopeless++
     this.refusedAt[index] = 1
     this.refusedBy[subject]!++
@@ -87,13 +95,17 @@ export class Tally {
     return this.log.subjects[index]!
   }
 
+  #add(sums: number[], cost: Counting['amount']): void {
+    for (const [u, unit] of this.units.entries()) sums[u]! += typeof cost === 'number' ? cost : cost[unit]!
+  }
+
   #asked({ subject, operation }: LoggedEvent): void {
     this.requests++
     this.askedBy[subject]!++
     this.askedFor[operation]!++
   }
 
-  #ofLimit({ binding, now }: RefusedDecision, subject: number): void {
+  #ofLimit({ binding, now }: RefusedDecision<Counting>, subject: number): void {
     const known = this.#byName.get(binding.layer)?.get(binding.category)?.get(binding.window)
     const tally = known ?? this.#newLimit(binding, now)
     tally.refusals++
@@ -104,10 +116,10 @@ export class Tally {
     tally.subjects++
   }
 
-  #newLimit({ layer, category, window, kind, limit }: Violation, now: number): LimitTally {
+  #newLimit({ layer, category, window, unit, kind, limit }: Violation<Counting>, now: number): LimitTally {
     const hasRefused = new Uint8Array((this.log.subjects.length >> 3) + 1)
     const counts = { refusals: 0, subjects: 0, hasRefused, firstAt: now, lastAt: now }
-    const tally = { layer, category, window, kind, limit, ...counts }
+    const tally = { layer, category, window, unit, kind, limit, ...counts }
     const ofLayer = entryOf(this.#byName, layer)
     entryOf(ofLayer, category).set(window, tally)
     this.limits.push(tally)

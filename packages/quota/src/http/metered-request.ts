@@ -115,7 +115,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   }
 
   #late(): QuotaError {
-    const message = `this request of "${this.decision.operation}" was settled without its handler, and ${amountText(this.#charged)} were charged: commit before the response ends, or soon after it closes early`
+    const message = `this request of "${this.decision.operation}" was settled without its handler, and its cost (${amountText(this.#charged)}) was charged: commit before the response ends, or soon after it closes early`
     const error = new QuotaError('reservation_expired', message)
     if (!this.#hasLoggedLate) this.#options.logger.error(error)
     this.#hasLoggedLate = true

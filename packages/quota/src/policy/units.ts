@@ -157,9 +157,9 @@ export function costText(cost: Cost | undefined): string {
   return names.map((name) => `${name}=${given[name]}`).join(',')
 }
 
-/** An amount for programmers: `812 tokens`, or that of each unit. */
+/** An amount for programmers: the number of a policy's only unit, or `1 requests, 812 tokens`. */
 export function amountText(amount: Amount): string {
-  if (typeof amount === 'number') return `${amount} tokens`
+  if (typeof amount === 'number') return String(amount)
   return Object.entries(amount)
     .map(([unit, each]) => `${each} ${unit}`)
     .join(', ')
