@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import * as testkit from '../src/index.ts'
 import * as model from '../src/model.ts'
+import * as torture from '../src/torture.ts'
 
 describe.each([
   {
@@ -65,6 +66,21 @@ describe.each([
       'ModelWindow',
     ],
   },
+  {
+    entry: 'torture',
+    exported: torture,
+    values: ['NotOffered', 'TORTURE_CASES', 'torture'],
+    types: [
+      'TortureAnswer',
+      'TortureCase',
+      'TortureFinding',
+      'TortureLimit',
+      'TortureLimiter',
+      'TortureLimits',
+      'TortureOptions',
+      'TortureRequest',
+    ],
+  },
 ])('$entry', ({ entry, exported, values, types }) => {
   it('exports these values and no others', () => {
     expect(Object.keys(exported).sort()).toEqual(values)
@@ -75,7 +91,7 @@ describe.each([
     const inTypes = [...text.matchAll(/\bexport type \{([^}]*)\}/g)].flatMap(
       ([, names = '']) => names.match(/\w+/g) ?? [],
     )
-    const inline = [...text.matchAll(/\btype (\w+)/g)].map(([, name]) => name)
-    expect([...inTypes, ...inline].sort()).toEqual(types)
+    const inline = [...text.matchAll(/(?:\btype|^export interface) (\w+)/gm)].map(([, name]) => name)
+    expect([...new Set([...inTypes, ...inline])].sort()).toEqual(types)
   })
 })

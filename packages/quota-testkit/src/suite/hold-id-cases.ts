@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { StoreSchema } from '@scoregw/quota/store'
-import { withWindows } from './edits.ts'
+import { withWindows } from './edit-cases.ts'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'

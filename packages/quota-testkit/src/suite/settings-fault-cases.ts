@@ -3,7 +3,15 @@ import { createQuota, defaultPolicy, type Quota, type SettingsStore } from '@sco
 import type { SettingsChange } from '@scoregw/quota/store'
 import { soon } from './port-harness.ts'
 import type { SettingsCase, SettingsContext } from './settings-harness.ts'
-import { FIRST, isAboutSettings, isStored, nothingIsStored, SECOND, subjectWritten, written } from './settings-probe.ts'
+import {
+  FIRST,
+  isAboutSettings,
+  isStored,
+  nothingIsStored,
+  SECOND,
+  subjectWritten,
+  written,
+} from './settings-harness.ts'
 
 const USER = ['personal', 'u'] as const
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { plainCase } from './port-harness.ts'
 import type { SettingsCase } from './settings-harness.ts'
-import { FIRST, isStored, nothingIsStored, SECOND, subjectWritten, written } from './settings-probe.ts'
+import { FIRST, isStored, nothingIsStored, SECOND, subjectWritten, written } from './settings-harness.ts'
 import { STRANGE_TEXTS } from './subject-cases.ts'
 
 const USER = ['personal', 'u'] as const
