@@ -15,7 +15,7 @@ export const ENDING_COLOURS: Readonly<Record<Ending, string>> = {
 }
 
 /** How many requests ended in which way. */
-export function sumOf(steps: readonly Endings[], ending: Ending): number {
+function sumOf(steps: readonly Endings[], ending: Ending): number {
   return steps.reduce((sum, each) => sum + each[ending], 0)
 }
 
