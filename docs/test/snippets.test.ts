@@ -17,10 +17,12 @@ const snippets = pages().flatMap(snippetsOf)
 const ODD: Scenario = {
   windows: ['15m'],
   personal: { read: [null], write: [0] },
+  team: null,
   site: null,
   operations: [{ name: 'music.list:all-1', category: 'write', cost: 2_000 }],
   streams: [{ subject: 'ann', operation: 0, perHour: 1 }],
   speedMs: 1_000,
+  seed: 0,
 }
 const played = [defaultScenario(), ODD].map((scenario, index): Snippet => {
   return { page: `playground-${index}`, line: 1, code: codeOf(scenario), language: 'ts', run: true, expected: [] }

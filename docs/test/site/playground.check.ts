@@ -31,6 +31,11 @@ async function opened(screen: { readonly width: number; readonly height: number 
   return page
 }
 
+/** From the very beginning, when nothing is used. */
+async function beginAgain(page: Page): Promise<void> {
+  await page.locator('[data-do=restart]').click()
+}
+
 async function shown(page: Page, name: string): Promise<string> {
   return (await page.locator(`[data-show=${name}]`).textContent()) ?? ''
 }
@@ -62,6 +67,7 @@ describe.runIf(browserTests)('the playground', () => {
     ['a phone', { width: 390, height: 844 }],
   ])('on %s plays limits and time, shows the 429, and is shared by its address', async (name, screen) => {
     const page = await opened(screen)
+    await beginAgain(page)
     await expect.poll(() => window(page, 'personal-write-1h')).toBe('0 of 60 tokens, not open')
 
     // A limit is lowered, two requests by hand: the second is refused, with the real body.
@@ -101,6 +107,7 @@ describe.runIf(browserTests)('the playground', () => {
     await expect.poll(() => other.locator('[data-limit="personal-write-1h"]').inputValue()).toBe('20')
     await expect.poll(() => other.locator('[data-field=rate-bob] + output').textContent()).toBe('none')
     await expect.poll(() => other.locator('[data-field=rate-ann] + output').textContent()).toBe('60 an hour')
+    await beginAgain(other)
     await other.locator('[data-ask=upload]').click()
     await expect.poll(() => window(other, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
     expect(name).not.toBe('')
@@ -108,6 +115,7 @@ describe.runIf(browserTests)('the playground', () => {
 
   it('plays by itself until it is paused', async () => {
     const page = await opened({ width: 820, height: 1180 })
+    await beginAgain(page)
     await page.locator('[data-field=speed]').selectOption('3600000')
     await page.locator('[data-do=play]').click()
     await page.waitForFunction("Number(document.querySelector('[data-show=refused]').textContent) > 0")
@@ -119,11 +127,43 @@ describe.runIf(browserTests)('the playground', () => {
     await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 14:06:26')
   })
 
+  it.each([390, 1440])(
+    'is alive at load: forty minutes in, three layers, and a refusal on the first screen of %i px',
+    async (width) => {
+      const page = await opened({ width, height: 844 })
+      await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 14:46:26')
+      await expect.poll(() => shown(page, 'answer')).toMatch(/^HTTP\/1\.1 429 /)
+      await expect.poll(() => window(page, 'team-write-1h')).toMatch(/ of 150 tokens/)
+      const box = (await page.locator('[data-show=answer]').boundingBox())!
+      expect(box.y).toBeLessThan(844 - 100)
+      // Nothing below moves when the refusal is gone, or comes back.
+      const placeOf = async (): Promise<number | undefined> =>
+        (await page.locator('.inputs section').first().boundingBox())?.y
+      const heightOf = async (): Promise<number | undefined> =>
+        (await page.locator('[aria-labelledby=pg-windows]').boundingBox())?.height
+      const [before, height] = [await placeOf(), await heightOf()]
+      await beginAgain(page)
+      await expect.poll(() => page.locator('[data-show=answer]').count()).toBe(0)
+      expect([await placeOf(), await heightOf()]).toEqual([before, height])
+    },
+  )
+
+  it('replays a random history by the seed in its address', async () => {
+    const page = await opened({ width: 1440, height: 900 })
+    await page.locator('[data-do=history]').click()
+    await expect.poll(() => page.locator('.notice').textContent()).toMatch(/by seed \d+/)
+    await expect.poll(() => page.url()).toContain('#v1.')
+    const counts = async (of: Page): Promise<string[]> => [await shown(of, 'admitted'), await shown(of, 'refused')]
+    const other = await opened({ width: 1440, height: 900 }, new URL(page.url()).hash)
+    await expect.poll(() => shown(other, 'now')).toBe('2026-08-06 14:46:26')
+    expect(await counts(other)).toEqual(await counts(page))
+  })
+
   it('goes by keyboard alone', async () => {
     const page = await opened({ width: 1440, height: 900 })
     await page.locator('[data-field=rate-ann]').focus()
     for (let press = 0; press < 4; press++) await page.keyboard.press('ArrowRight')
-    await expect.poll(() => page.locator('[data-field=rate-ann]').getAttribute('aria-valuetext')).toBe('30 an hour')
+    await expect.poll(() => page.locator('[data-field=rate-ann]').getAttribute('aria-valuetext')).toBe('45 an hour')
     await page.locator('[data-turn="3600000"]').focus()
     await page.keyboard.press('Enter')
     await expect.poll(() => shown(page, 'refused')).not.toBe('0')
@@ -137,6 +177,7 @@ describe.runIf(browserTests)('the playground', () => {
   it('names the fault of an address or a field, and keeps the previous scenario', async () => {
     const page = await opened({ width: 1440, height: 900 }, '#v1.e30')
     await expect.poll(() => page.locator('.notice').textContent()).toMatch(/^Not playable: /)
+    await beginAgain(page)
     await setField(page, '[data-limit="personal-write-1h"]', 'many')
     await page.locator('[role=alert]').waitFor()
     await page.locator('[data-ask=upload]').click()

@@ -1,10 +1,12 @@
-import { CATEGORIES, LENGTHS_MS, type Limits, type Scenario } from './scenario.ts'
+import { CATEGORIES, LENGTHS_MS, type Limits, type Scenario, teamOf } from './scenario.ts'
 
 /** A scenario as a program that runs as it is: the policy, and requests of one subject until one is refused. */
 export function codeOf(scenario: Scenario): string {
-  const { windows, operations, site, streams } = scenario
+  const { windows, operations, team, site, streams } = scenario
   const stream = streams[0]
   const asked = operations[stream?.operation ?? 0]?.name ?? ''
+  const name = stream?.subject ?? ''
+  const subject = team === null ? quoted(name) : `{ personal: ${quoted(name)}, team: ${quoted(teamOf(name))} }`
   return `import {
   createQuota,
   definePolicy,
@@ -16,18 +18,20 @@ const policy = definePolicy({
 ${windows.map((label) => `    { label: ${quoted(label)}, lengthMs: ${digits(LENGTHS_MS[label] ?? 0)} },`).join('\n')}
   ],
   categories: ['read', 'write'],
-  layers: [{ name: 'personal' }${site === null ? '' : ", { name: 'site', shared: true }"}],
+  layers: [
+    { name: 'personal' },${team === null ? '' : "\n    { name: 'team' },"}${site === null ? '' : "\n    { name: 'site', shared: true },"}
+  ],
   operations: {
 ${operations.map(({ name, category, cost }) => entry(4, keyOf(name), [`category: '${category}'`, `cost: ${digits(cost)}`])).join('\n')}
   },
   base: {
-${layerText('personal', windows, scenario.personal)}${site === null ? '' : `\n${layerText('site', windows, site)}`}
+${layerText('personal', windows, scenario.personal)}${team === null ? '' : `\n${layerText('team', windows, team)}`}${site === null ? '' : `\n${layerText('site', windows, site)}`}
   },
 })
 
 const quota = createQuota({ policy })
 const request = {
-  subject: ${quoted(stream?.subject ?? '')},
+  subject: ${subject},
   operation: ${quoted(asked)},
 } as const
 

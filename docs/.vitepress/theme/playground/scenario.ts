@@ -25,7 +25,14 @@ export const SPEEDS: readonly (readonly [number, string])[] = [
 export const CATEGORIES = ['read', 'write'] as const
 export type Category = (typeof CATEGORIES)[number]
 
-export const MOST = { windows: 3, operations: 4, streams: 4, tokens: 1_000_000_000, cost: 1_000_000 } as const
+export const MOST = {
+  windows: 3,
+  operations: 4,
+  streams: 4,
+  tokens: 1_000_000_000,
+  cost: 1_000_000,
+  seed: 999_999,
+} as const
 
 const limit = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST.tokens)))
 const limits = v.strictObject({
@@ -46,7 +53,8 @@ export const scenarioSchema = v.pipe(
     ),
     /** Limits in tokens by category, one a window; `null`: unlimited. */
     personal: limits,
-    /** Of everybody together; `null`: there is no such layer. */
+    /** Of each team, and of everybody together; `null`: there is no such layer. Older addresses have no team. */
+    team: v.optional(v.nullable(limits), null),
     site: v.nullable(limits),
     operations: v.pipe(
       v.array(
@@ -80,14 +88,18 @@ export const scenarioSchema = v.pipe(
       v.check((all) => unique(all.map(({ subject }) => subject)), 'two streams have the same subject'),
     ),
     speedMs: v.picklist(SPEEDS.map(([ms]) => ms)),
+    /** What the random times of requests follow from; 0: each stream asks at even distances. */
+    seed: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST.seed)), 0),
   }),
   v.check(
     ({ operations, streams }) => streams.every(({ operation }) => operation < operations.length),
     'a stream asks for an operation that is there',
   ),
   v.check(
-    ({ windows, personal, site }) =>
-      [personal, site ?? personal].every((table) => CATEGORIES.every((each) => table[each].length === windows.length)),
+    ({ windows, personal, team, site }) =>
+      [personal, team ?? personal, site ?? personal].every((table) =>
+        CATEGORIES.every((each) => table[each].length === windows.length),
+      ),
     'there is one limit for each window',
   ),
 )
@@ -104,20 +116,27 @@ export function faultOf(scenario: unknown): string | undefined {
 
 export const SUBJECTS = ['ann', 'bob', 'cleo', 'dan'] as const
 
+/** The team that a person is in. */
+export function teamOf(name: string): string {
+  return name === 'ann' || name === 'bob' ? 'red' : 'blue'
+}
+
 /** The default policy, an upload that is dear, and two people who want more than they may have. */
 export function defaultScenario(): Scenario {
   return {
     windows: ['1h', '5h', '1d'],
     personal: { read: [120, 400, 1_200], write: [60, 200, 600] },
+    team: { read: [300, 1_000, 3_000], write: [150, 500, 1_500] },
     site: { read: [3_000, 10_000, 36_000], write: [1_500, 5_000, 18_000] },
     operations: [
       { name: 'search', category: 'read', cost: 4 },
       { name: 'upload', category: 'write', cost: 15 },
     ],
     streams: [
-      { subject: 'ann', operation: 1, perHour: 6 },
+      { subject: 'ann', operation: 1, perHour: 10 },
       { subject: 'bob', operation: 0, perHour: 45 },
     ],
     speedMs: 60_000,
+    seed: 0,
   }
 }

@@ -6,7 +6,7 @@ import {
   type RefusedDecision,
   type SyncQuota,
 } from '@scoregw/quota'
-import { policyOf } from './policy-of.ts'
+import { policyOf, subjectOf } from './policy-of.ts'
 import { LENGTHS_MS, type Scenario } from './scenario.ts'
 
 /** 6 August 2026, 14:06:26 UTC: the playground's beginning, the same for everybody. */
@@ -14,6 +14,8 @@ export const BEGINNING = Date.UTC(2026, 7, 6, 14, 6, 26)
 /** Columns of the picture that are kept. */
 export const COLUMNS = 60
 const HOUR_MS = 3_600_000
+/** How far in a reader finds it: far enough for a refusal. */
+export const ALIVE_MS = 2_400_000
 
 /** Requests of one stretch of time, counted by how they ended. */
 export interface Column {
@@ -39,6 +41,8 @@ export interface View {
   readonly refused: number
   /** The last one, if there was any. */
   readonly refusal: RefusedDecision | undefined
+  /** Who got it. */
+  readonly asker: string
 }
 
 /** The real engine on a clock that is turned by hand, and requests that come as the scenario's streams say. */
@@ -49,9 +53,13 @@ export class Simulation {
   #scenario: Scenario
   /** Of each subject's stream, which part of the way to its next request is over, 0 to 1. */
   readonly #progress = new Map<string, number>()
+  /** How long that way is: 1, or as the seed has it. */
+  readonly #way = new Map<string, number>()
+  #random: () => number
   #columns: Column[] = []
   #columnMs: number
   #refusal: RefusedDecision | undefined
+  #asker = ''
   #admitted = 0
   #refused = 0
 
@@ -60,6 +68,7 @@ export class Simulation {
     this.#store = memoryStore({ clock: this.#clock })
     this.#quota = this.#engine()
     this.#columnMs = columnMs(scenario)
+    this.#random = randomOf(scenario.seed)
   }
 
   readonly #clock = { now: (): number => this.#now }
@@ -68,13 +77,14 @@ export class Simulation {
   look(subject: string): View {
     return {
       now: this.#now,
-      windows: this.#quota.statusSync(subject).windows,
+      windows: this.#quota.statusSync(subjectOf(this.#scenario, subject)).windows,
       columns: this.#columns,
       column: this.#column(),
       columnMs: this.#columnMs,
       admitted: this.#admitted,
       refused: this.#refused,
       refusal: this.#refusal,
+      asker: this.#asker,
     }
   }
 
@@ -95,6 +105,8 @@ export class Simulation {
     this.#store = memoryStore({ clock: this.#clock })
     this.#quota = this.#engine()
     this.#progress.clear()
+    this.#way.clear()
+    this.#random = randomOf(this.#scenario.seed)
     this.#columns = []
     this.#refusal = undefined
     this.#admitted = 0
@@ -109,6 +121,7 @@ export class Simulation {
       if (next === undefined || next.at > end) break
       this.#pass(next.at)
       this.#progress.set(next.subject, 0)
+      if (this.#scenario.seed > 0) this.#way.set(next.subject, 0.2 + 1.6 * this.#random())
       this.ask(next.subject, next.operation)
     }
     this.#pass(end)
@@ -117,8 +130,11 @@ export class Simulation {
   /** One request, now. */
   ask(subject: string, operation: number): Decision {
     const name = this.#scenario.operations[operation]?.name ?? ''
-    const decision = this.#quota.consumeSync({ subject, operation: name })
-    if (!decision.allowed) this.#refusal = decision
+    const decision = this.#quota.consumeSync({ subject: subjectOf(this.#scenario, subject), operation: name })
+    if (!decision.allowed) {
+      this.#refusal = decision
+      this.#asker = subject
+    }
     if (decision.allowed) this.#admitted++
     else this.#refused++
     this.#count(decision.allowed)
@@ -137,7 +153,8 @@ export class Simulation {
     let first: { at: number; subject: string; operation: number } | undefined
     for (const { subject, operation, perHour } of this.#scenario.streams) {
       if (perHour === 0) continue
-      const at = this.#now + Math.ceil((1 - (this.#progress.get(subject) ?? 0)) * (HOUR_MS / perHour))
+      const at =
+        this.#now + Math.ceil((this.#wayOf(subject) - (this.#progress.get(subject) ?? 0)) * (HOUR_MS / perHour))
       if (first === undefined || at < first.at) first = { at, subject, operation }
     }
     return first
@@ -146,9 +163,13 @@ export class Simulation {
   #pass(at: number): void {
     for (const { subject, perHour } of this.#scenario.streams) {
       const passed = ((at - this.#now) * perHour) / HOUR_MS
-      this.#progress.set(subject, Math.min(1, (this.#progress.get(subject) ?? 0) + passed))
+      this.#progress.set(subject, Math.min(this.#wayOf(subject), (this.#progress.get(subject) ?? 0) + passed))
     }
     this.#now = at
+  }
+
+  #wayOf(subject: string): number {
+    return this.#way.get(subject) ?? 1
   }
 
   #count(allowed: boolean): void {
@@ -161,6 +182,17 @@ export class Simulation {
     }
     if (allowed) column.admitted++
     else column.refused++
+  }
+}
+
+/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
 
